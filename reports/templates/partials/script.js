@@ -1,0 +1,47 @@
+(function () {
+  "use strict";
+  // Optional comforts; the page is complete without them.
+  function value(row, column) {
+    var cell = row.cells[column];
+    return cell ? cell.getAttribute("data-v") || cell.textContent.trim() : "";
+  }
+  function order(a, b) {
+    var x = parseFloat(a), y = parseFloat(b);
+    var unknown = (a === "" || a === "–") - (b === "" || b === "–");
+    if (unknown) return { fixed: unknown };
+    return { by: isNaN(x) || isNaN(y) ? a.localeCompare(b) : x - y };
+  }
+  document.querySelectorAll("table.sortable").forEach(function (table) {
+    var heads = table.tHead.rows[0].cells, body = table.tBodies[0];
+    Array.prototype.forEach.call(heads, function (head, column) {
+      var button = document.createElement("button");
+      button.type = "button";
+      while (head.firstChild) button.appendChild(head.firstChild);
+      head.appendChild(button);
+      button.addEventListener("click", function () {
+        var up = head.getAttribute("aria-sort") !== "ascending";
+        Array.prototype.forEach.call(heads, function (other) { other.removeAttribute("aria-sort"); });
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        Array.prototype.slice.call(body.rows).sort(function (p, q) {
+          var result = order(value(p, column), value(q, column));
+          return "fixed" in result ? result.fixed : (up ? result.by : -result.by);
+        }).forEach(function (row) { body.appendChild(row); });
+      });
+    });
+  });
+  document.querySelectorAll("[data-filter]").forEach(function (box) {
+    var input = box.querySelector("input"), count = box.querySelector("output");
+    var targets = document.querySelectorAll(box.getAttribute("data-filter"));
+    box.hidden = false;
+    input.addEventListener("input", function () {
+      var words = input.value.toLowerCase().split(/\s+/).filter(Boolean), shown = 0;
+      targets.forEach(function (target) {
+        var text = (target.getAttribute("data-name") || target.textContent).toLowerCase();
+        target.hidden = !words.every(function (word) { return text.indexOf(word) >= 0; });
+        shown += target.hidden ? 0 : 1;
+      });
+      count.textContent = words.length ? shown + " of " + targets.length : "";
+    });
+  });
+  document.documentElement.setAttribute("data-ready", "");
+}());

@@ -1,0 +1,174 @@
+"""The vocabulary: what is asked (Case), one process that answers it (Attempt), how it ended (Outcome).
+
+Standard library only: the orchestrator, the worker in every environment and the tests share it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+TARGETS = ("cpu", "cuda", "tpu")
+PASSES = ("forward", "train")
+PRECISIONS = ("f32", "tf32", "bf16")
+TRACKS = ("default", "tuned")
+CACHES = ("cold", "warm")
+
+
+class Outcome(StrEnum):
+    """How an attempt ended. Every word but `ok` comes with a reason."""
+
+    OK = "ok"
+    OOM_HOST = "oom_host"
+    OOM_DEVICE = "oom_device"
+    OOM_COMPILE = "oom_compile"
+    TIMEOUT = "timeout"
+    UNSUPPORTED = "unsupported"
+    WRONG = "wrong"
+    ERROR = "error"
+    CRASHED = "crashed"
+
+
+class Flag(StrEnum):
+    """What a reader must know about a row beyond its outcome."""
+
+    NO_STEADY_STATE = "no_steady_state"
+    ASSUMED = "assumed"  # too few samples to test for a steady state
+    NOISY = "noisy"
+    RECOMPILED = "recompiled"
+    FALLBACK_OPS = "fallback_ops"
+    GRAPH_BREAKS = "graph_breaks"
+    IMPLAUSIBLE = "implausible"
+    INCOMPLETE_BLOCK = "incomplete_block"
+    REJECTED_BLOCK = "rejected_block"
+    HARNESS = "harness"  # the harness, not the stack, caused the outcome: resume runs it again
+    UNPINNED = "unpinned"  # an interpreter outside the locks
+
+
+class Purpose(StrEnum):
+    """What one process is for. `prime` fills the compile caches that a warm case starts with."""
+
+    TIMED = "timed"
+    PRIME = "prime"
+    IR = "ir"
+    PREDICT = "predict"
+
+
+PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
+          "fetch", "memory", "gate", "end")  # fmt: skip
+
+
+def canonical_json(value: Any) -> str:
+    """The one JSON text of a value: sorted keys, no spaces, so that it can be hashed."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is asked of one stack. Equal cases have equal `case_id`s, on any machine.
+
+    `dims` are whole numbers by name. `threads` is the number of CPU cores every framework
+    gets. `limit_memory_bytes` is None where nothing but the machine limits the process.
+    """
+
+    workload: str
+    size: str
+    dims: Mapping[str, int]
+    pass_: str
+    precision: str
+    track: str
+    stack: str
+    variant: str
+    target: str
+    device: str
+    cache: str
+    threads: int
+    limit_memory_bytes: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dict with the public column names (`pass`, not `pass_`)."""
+        fields = {f.name.rstrip("_"): getattr(self, f.name) for f in dataclasses.fields(self)}
+        return fields | {"dims": dict(self.dims)}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Case:
+        """The inverse of `to_json`. Raises TypeError on a missing or unknown field."""
+        return cls(**{("pass_" if name == "pass" else name): value for name, value in fields.items()})
+
+    @property
+    def case_id(self) -> str:
+        """sha256 of the canonical JSON: the identity of the question."""
+        return hashlib.sha256(canonical_json(self.to_json()).encode()).hexdigest()
+
+    @property
+    def comparison_id(self) -> str:
+        """sha256 of everything but the stack and its variant: cases that may be compared share it."""
+        question = self.to_json()
+        del question["stack"], question["variant"]
+        return hashlib.sha256(canonical_json(question).encode()).hexdigest()
+
+    @property
+    def stack_name(self) -> str:
+        """The stack as people write it: `jax_jit`, or `jax_jit@nightly` for a variant."""
+        return f"{self.stack}@{self.variant}" if self.variant else self.stack
+
+    @property
+    def comparison_name(self) -> str:
+        """The question without the stack, for people: `gemm-quick-forward-f32-cpu`."""
+        parts = [self.workload, self.size, self.pass_, self.precision, self.target]
+        if self.device != self.target:
+            parts.append(self.device)
+        if self.track != "default":
+            parts.append(self.track)
+        if self.cache != "cold":
+            parts.append(self.cache)
+        return "-".join(parts)
+
+    @property
+    def case_name(self) -> str:
+        """Readable and usable as a file name: `gemm-quick-forward-f32-cpu-jax_jit`."""
+        return re.sub(r"[^A-Za-z0-9_.@-]", "_", f"{self.comparison_name}-{self.stack_name}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One process for one case. One attempt = one process = one row."""
+
+    set_id: str
+    case: Case
+    block: int
+    order: int
+    replicate: int
+    purpose: Purpose
+    attempt: int
+    seed: int
+
+    @property
+    def key(self) -> tuple[str, int, int, str, int]:
+        """(case_id, block, replicate, purpose, attempt): unique within a result set."""
+        return (self.case.case_id, self.block, self.replicate, str(self.purpose), self.attempt)
+
+    @property
+    def name(self) -> str:
+        """The stem of this attempt's files; sorts in the order in which attempts ran."""
+        twin = f"-r{self.replicate}" if self.replicate > 1 else ""
+        purpose = "" if self.purpose is Purpose.TIMED else f"-{self.purpose}"
+        dims = hashlib.sha256(self.case.case_id.encode()).hexdigest()[:6]
+        return (f"b{self.block:02d}-{self.order:03d}-{self.case.case_name}-{dims}{twin}{purpose}"
+                f"-a{self.attempt}")  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dict; `case` is nested."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return fields | {"case": self.case.to_json(), "purpose": str(self.purpose)}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Attempt:
+        """The inverse of `to_json`."""
+        return cls(**{**fields, "case": Case.from_json(fields["case"]), "purpose": Purpose(fields["purpose"])})

@@ -1,0 +1,126 @@
+"""What a person sees while a run goes on: a progress bar on a terminal, a plain line per case elsewhere.
+
+Everything goes to standard error; nothing is drawn while a process is being measured.
+"""
+
+from __future__ import annotations
+
+import sys
+from statistics import median
+from time import monotonic
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from suite.case import Attempt, Outcome
+from suite.results.compare import samples
+from suite.results.schema import Row
+
+
+def seconds_text(seconds: float) -> str:
+    """Three significant digits with a unit: `1.23 ms`."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def minutes_text(seconds: float) -> str:
+    """`4 min 05 s`, or `12 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+def line(row: Row) -> str:
+    """One finished case: its name, what came of it, and the steady median."""
+    twin = " (A/A twin)" if row["replicate"] > 1 else ""
+    name = f"block {row['block']}  {row['case_name']}{twin}"
+    kept = samples(row, "synced")
+    flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
+    if row["outcome"] == Outcome.OK and kept:
+        return f"{name}  ok  first {seconds_text(row['first_seconds'])}, steady {seconds_text(median(kept))}{flags}"
+    reason = f": {row['reason']}" if row["reason"] else ""
+    return f"{name}  {row['outcome']}{reason}{flags}"
+
+
+class Lines:
+    """A plain line per finished case: for logs, pipes and CI."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        """Say which block begins."""
+        self.note(f"Block {number} of {blocks}: {attempts} processes")
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        """Nothing: the line comes at the end."""
+
+    def attempt_ends(self, row: Row) -> None:
+        """The line."""
+        self.note(line(row))
+
+    def note(self, text: str) -> None:
+        """Any other line."""
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Bar:
+    """A progress bar with the current case and the time left, redrawn between processes only."""
+
+    def __init__(self, total: int, console: Console) -> None:
+        self.progress = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"),
+            console=console, auto_refresh=False,
+        )  # fmt: skip
+        self.task = self.progress.add_task("starting", total=total, left="")
+        self.started = monotonic()
+        self.progress.start()
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        """A line above the bar; more blocks than planned make the bar longer."""
+        self.note(f"Block {number} of {blocks}")
+        task = self.progress.tasks[0]
+        self.progress.update(self.task, total=max(task.total or 0, task.completed + attempts))
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        """The current case."""
+        self.progress.update(self.task, description=attempt.case.case_name, refresh=True)
+
+    def attempt_ends(self, row: Row) -> None:
+        """A line above the bar, and the time left by the mean so far."""
+        self.progress.advance(self.task)
+        task = self.progress.tasks[0]
+        left = (monotonic() - self.started) / task.completed * ((task.total or 0) - task.completed)
+        self.progress.update(self.task, left=f"about {minutes_text(left)} left")
+        self.note(line(row))
+
+    def note(self, text: str) -> None:
+        """Any other line above the bar."""
+        self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.progress.refresh()
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        self.progress.stop()
+
+
+def listener(total: int) -> Lines | Bar:
+    """A bar on a terminal, lines elsewhere."""
+    console = Console(stderr=True)
+    return Bar(total, console) if console.is_terminal else Lines()
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """A table on standard output, fitting the terminal or not: nothing is cut when piped."""
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    table = Table(title=title, title_justify="left")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)

@@ -1,0 +1,108 @@
+"""One attempt from its file to its columns: write ATTEMPT.json, run the worker, judge its end."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from suite.case import Attempt
+from suite.launch import events, outcome
+from suite.launch.local import launch, worker_environment
+from suite.launch.process import Limits
+from suite.protocol import Protocol
+
+SCHEMA_VERSION = 1
+TAIL_LINES = 20
+TAIL_BYTES = 4096
+# Colours, other terminal codes and control characters: nothing that a table or a page could show.
+UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def run_attempt(
+    attempt: Attempt,
+    *,
+    python: Path,
+    folder: Path,
+    protocol: Protocol,
+    cpus: Sequence[int],
+    gate: bool,
+    workload_folder: Path,
+    cache_directory: Path,
+    environment: str,
+    limits: Limits | None = None,
+    base_environment: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Run one attempt in `folder` and return its columns of the row, by name.
+
+    `python` is the interpreter of the locked `environment`. Without `limits` they are those of
+    `limits_of`; without `base_environment` the worker's variables are chosen from our own.
+    Whatever becomes of the worker is in the columns; only OSError (the folder can't be written)
+    and KeyboardInterrupt (after everything was ended) come out as exceptions.
+    """
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("events.jsonl", "stdout.log", "stderr.log", "exit.json"):
+        (folder / name).unlink(missing_ok=True)  # of the same attempt, cut short by a lost session
+    question = {
+        "schema_version": SCHEMA_VERSION,
+        "attempt": attempt.to_json(),
+        "protocol": dataclasses.asdict(protocol),
+        "cpus": list(cpus),
+        "gate": gate,
+        "workload_folder": str(workload_folder.resolve()),
+        "cache_directory": str(cache_directory.resolve()),
+        "environment": environment,
+    }
+    file = folder / "ATTEMPT.json"
+    file.write_text(json.dumps(question, indent=1), encoding="utf-8")
+    variables, _ = worker_environment(os.environ if base_environment is None else base_environment)
+    # Not resolved: a virtual environment's interpreter is a link, and the link is what counts.
+    command = [str(python.absolute()), "-m", "suite.worker", str(file), "--out", str(folder)]
+    started_at = datetime.datetime.now(datetime.UTC)
+    end = launch(command, variables, folder, limits or limits_of(attempt, protocol))
+    told = events.read(folder / "events.jsonl")
+    stderr_tail = tail(folder / "stderr.log")
+    verdict = outcome.judge(end, told, attempt.case.target, stderr_tail)
+    return {
+        **told.columns,
+        **{column: seconds or None for column, seconds in told.samples.items()},
+        "metrics": told.metrics,
+        **{field.name: getattr(verdict, field.name) for field in dataclasses.fields(verdict)},
+        "outcome": str(verdict.outcome),
+        "stderr_tail": stderr_tail or None,
+        "started_at": started_at,
+    }
+
+
+def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
+    """The limits that a case and the protocol ask for."""
+    return Limits(
+        timeout_seconds=protocol.timeout_seconds,
+        compile_timeout_seconds=protocol.compile_timeout_seconds,
+        memory_bytes=attempt.case.limit_memory_bytes,
+    )
+
+
+def tail(path: Path) -> str:
+    """The last lines of a log as printable text, at most `TAIL_LINES` and `TAIL_BYTES`; empty if none.
+
+    Of a line that was drawn over itself (a progress bar), only the last state counts.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 16 * TAIL_BYTES))
+            data = file.read()
+    except OSError:
+        return ""
+    text = UNPRINTABLE.sub("", data.decode("utf-8", "replace").replace("\r\n", "\n"))
+    lines = [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    kept = "\n".join(lines[-TAIL_LINES:]).encode()[-TAIL_BYTES:]
+    return kept.decode("utf-8", "ignore")

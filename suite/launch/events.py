@@ -1,0 +1,204 @@
+"""What a worker wrote to events.jsonl, read without trust: it may have been killed in mid-line,
+or be a program gone wild. Whatever stands there, reading never raises; what can't be
+understood ends the reading and becomes `problem`, and all before it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from suite.case import PHASES, Flag
+
+VERSION = 1
+SIZE_BYTES_MAX = 64 * 2**20
+# The sample columns of each clock; those of one event are equally long.
+CLOCKS = {
+    "synced": ("synced_seconds", "dispatch_seconds"),
+    "pipelined": ("pipelined_seconds",),
+    "fetch": ("fetch_seconds",),
+}
+
+
+@dataclass(slots=True)
+class Events:
+    """The sum of a worker's events.
+
+    `columns` are row columns (later events override earlier ones), `samples` the columns of
+    samples in seconds, all four always there. `phase` is the last one begun. `exception` has the
+    texts `type`, `message` and `traceback`. `problem` says what made the file unreadable from
+    some line on; a last line without its end is no problem, since killed workers leave one.
+    """
+
+    columns: dict[str, Any] = field(default_factory=dict)
+    samples: dict[str, list[float]] = field(
+        default_factory=lambda: {column: [] for columns in CLOCKS.values() for column in columns}
+    )
+    flags: list[str] = field(default_factory=list)
+    metrics: list[dict[str, Any]] = field(default_factory=list)
+    phase: str | None = None
+    exception: dict[str, str] | None = None
+    wrong: str | None = None
+    unsupported: str | None = None
+    ended: bool = False
+    problem: str | None = None
+
+
+class EventError(Exception):
+    """A line that is no event of this protocol; says why."""
+
+
+def read(path: Path) -> Events:
+    """The events in a file; none if there is no file. Never raises on what the file contains."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(SIZE_BYTES_MAX + 1)
+    except FileNotFoundError:
+        return Events()
+    except OSError as error:
+        return Events(problem=f"cannot be read: {error}")
+    return parse(data)
+
+
+def parse(data: bytes) -> Events:
+    """The events in a file's bytes. Never raises."""
+    events = Events()
+    lines = data[:SIZE_BYTES_MAX].split(b"\n")[:-1]
+    for number, line in enumerate(lines):
+        try:
+            _add(events, _decode(line, number))
+        except EventError as error:
+            events.problem = f"line {number + 1}: {error}"
+            return events
+    if len(data) > SIZE_BYTES_MAX:
+        events.problem = f"longer than {SIZE_BYTES_MAX // 2**20} MiB"
+    return events
+
+
+def _decode(line: bytes, number: int) -> dict[str, Any]:
+    """The object in one line. Raises EventError."""
+    try:
+        event = json.loads(line.decode("utf-8"))
+        if b"\\ud" in line.lower():  # half a surrogate pair can't be stored as text
+            event = json.loads(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise EventError(f"not JSON ({error})") from None
+    if not isinstance(event, dict):
+        raise EventError("not an object")
+    if event.get("v") != VERSION:
+        raise EventError(f"version {_short(event.get('v'))} instead of {VERSION}")
+    if event.get("seq") != number:
+        raise EventError(f"sequence number {_short(event.get('seq'))} instead of {number}")
+    return event
+
+
+def _add(events: Events, event: dict[str, Any]) -> None:
+    """Take one event in. Raises EventError before anything is changed."""
+    name = event.get("event")
+    add = ADDERS.get(name) if isinstance(name, str) else None
+    if add is None:
+        raise EventError(f"unknown event {_short(name)}")
+    if events.ended:
+        raise EventError(f"event '{name}' after the end")
+    add(events, event)
+
+
+def _add_phase(events: Events, event: dict[str, Any]) -> None:
+    phase = _text(event, "phase")
+    if phase not in PHASES:
+        raise EventError(f"unknown phase {_short(phase)}")
+    events.phase = phase
+
+
+def _add_facts(events: Events, event: dict[str, Any]) -> None:
+    columns = event.get("columns")
+    if not isinstance(columns, dict):
+        raise EventError("facts without columns")
+    events.columns |= columns
+
+
+def _add_samples(events: Events, event: dict[str, Any]) -> None:
+    clock = _text(event, "clock")
+    if clock not in CLOCKS:
+        raise EventError(f"unknown clock {_short(clock)}")
+    lists = {column: _seconds(event, column) for column in CLOCKS[clock]}
+    if len({len(values) for values in lists.values()}) > 1:
+        raise EventError(f"samples of the {clock} clock of unequal number")
+    for column, values in lists.items():
+        events.samples[column] += values
+
+
+def _add_flag(events: Events, event: dict[str, Any]) -> None:
+    flag = _text(event, "flag")
+    if flag not in list(Flag):
+        raise EventError(f"unknown flag {_short(flag)}")
+    if flag not in events.flags:
+        events.flags.append(flag)
+
+
+def _add_metric(events: Events, event: dict[str, Any]) -> None:
+    metric: dict[str, Any] = {key: _text(event, key) for key in ("name", "unit", "kind")}
+    events.metrics.append(metric | {"values": _numbers(event, "values")})
+
+
+def _add_exception(events: Events, event: dict[str, Any]) -> None:
+    events.exception = {key: _text(event, key) for key in ("type", "message", "traceback")}
+
+
+def _add_wrong(events: Events, event: dict[str, Any]) -> None:
+    events.wrong = _text(event, "reason")
+
+
+def _add_unsupported(events: Events, event: dict[str, Any]) -> None:
+    events.unsupported = _text(event, "reason")
+
+
+def _add_end(events: Events, event: dict[str, Any]) -> None:
+    events.ended = True
+
+
+ADDERS: dict[str, Callable[[Events, dict[str, Any]], None]] = {
+    "phase": _add_phase,
+    "facts": _add_facts,
+    "samples": _add_samples,
+    "flag": _add_flag,
+    "metric": _add_metric,
+    "exception": _add_exception,
+    "wrong": _add_wrong,
+    "unsupported": _add_unsupported,
+    "end": _add_end,
+}
+
+
+def _text(event: dict[str, Any], key: str) -> str:
+    value = event.get(key)
+    if not isinstance(value, str):
+        raise EventError(f"{event['event']} without the text '{key}'")
+    return value
+
+
+def _seconds(event: dict[str, Any], key: str) -> list[float]:
+    values = _numbers(event, key)
+    if not all(math.isfinite(value) and value >= 0 for value in values):
+        raise EventError(f"{key} that are no durations")
+    return values
+
+
+def _numbers(event: dict[str, Any], key: str) -> list[float]:
+    values = event.get(key)
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        raise EventError(f"{event['event']} without the numbers '{key}'")
+    try:
+        return [float(value) for value in values]
+    except OverflowError:
+        raise EventError(f"{key} too large for a float") from None
+
+
+def _short(value: Any) -> str:
+    # The repr of a container could be too deep for the stack.
+    text = repr(value) if isinstance(value, (str, int, float, type(None))) else f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,282 @@
+"""From evidence to one word: the outcome table, first match wins.
+
+Frameworks report the same thing by different exception types from version to version, so text
+is matched rather than types; and only the text of a process that failed, because logs mention
+memory in passing.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from suite.case import Flag, Outcome
+from suite.launch.events import Events
+from suite.launch.process import Exit
+
+MESSAGE_BYTES_MAX = 4096
+QUOTE_CHARACTERS_MAX = 300
+
+COMPILE_PHASES = ("first", "second")
+
+# Compilers that ran out of memory: their own words, whatever the phase.
+COMPILE_OOM = (
+    r"Ran out of memory in memory space \w+",  # XLA for TPUs: the program doesn't fit (hbm, vmem)
+    r"Killed signal terminated program cc1plus",  # g++, which PyTorch's Inductor calls
+    r"cc1plus: out of memory",  # the same, refused by the system rather than killed
+    r"virtual memory exhausted",  # gcc of older versions
+    r"LLVM ERROR: out of memory",  # LLVM inside XLA and Triton
+    r"ptxas fatal.*[Mm]emory allocation",  # NVIDIA's assembler, for XLA and Triton
+)
+# Exceptions that wrap whatever went wrong while compiling, out-of-memory included.
+COMPILE_FAILURE = (
+    r"\bInductorError\b",  # PyTorch's Inductor
+    r"\bBackendCompilerFailed\b",  # PyTorch's Dynamo
+)
+# On a CPU device the same words mean host memory.
+DEVICE_OOM = (
+    r"\bOutOfMemoryError\b",  # PyTorch: torch.OutOfMemoryError
+    r"CUDA out of memory",  # PyTorch's text of it
+    r"RESOURCE_EXHAUSTED",  # XLA's status, in JAX (ValueError or JaxRuntimeError), PyTorch/XLA, TensorFlow
+    r"\bResourceExhaustedError\b",  # TensorFlow's type for that status
+    r"OOM when allocating",  # TensorFlow's allocator
+    r"CUBLAS_STATUS_ALLOC_FAILED",  # cuBLAS under any framework
+    r"CUDNN_STATUS_ALLOC_FAILED",  # cuDNN under any framework
+    r"CUDA_ERROR_OUT_OF_MEMORY",  # CUDA's driver
+)
+HOST_OOM = (
+    r"\b_?(Array)?MemoryError\b",  # Python; NumPy's subclass
+    r"DefaultCPUAllocator: (can't allocate|not enough) memory",  # PyTorch
+    r"\bbad_alloc\b",  # the C++ of every framework
+    r"Cannot allocate memory",  # the system: ENOMEM
+)
+ABSENT_DEVICE = (
+    r"No CUDA GPUs are available",  # PyTorch
+    r"Found no NVIDIA driver on your system",  # PyTorch
+    r"Torch not compiled with CUDA enabled",  # PyTorch of the CPU build
+    r"no CUDA-capable device is detected",  # CUDA's runtime, under any framework
+    r"Unknown backend:? '?(cuda|gpu|tpu)",  # JAX
+    r"Unable to initialize backend '(cuda|tpu)'",  # JAX
+)
+SIGNAL_WORDS = {
+    signal.SIGSEGV: "segmentation fault",
+    signal.SIGABRT: "aborted",
+    signal.SIGBUS: "bus error",
+    signal.SIGILL: "illegal instruction",
+    signal.SIGFPE: "arithmetic fault",
+    signal.SIGKILL: "killed from outside, not by a known limit",
+}
+PHASE_WORDS = {
+    None: "before its first phase",
+    "start": "while starting",
+    "import": "while importing",
+    "device": "while opening the device",
+    "build": "while building",
+    "place": "while placing",
+    "first": "in phase first (compile)",
+    "second": "in phase second (compile)",
+    "memory": "while reading memory",
+    "gate": "in the equivalence gate",
+    "end": "at its end",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """An attempt's outcome and what a row tells about it. `reason` is None for `ok` alone."""
+
+    outcome: Outcome
+    reason: str | None
+    flags: list[str]
+    phase: str | None
+    exception_type: str | None
+    message: str | None
+    exit_code: int | None
+    signal: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that a rule may look at. `lines` are a failed process's words, empty for others."""
+
+    exit: Exit
+    events: Events
+    target: str
+    lines: Sequence[str]
+
+    @property
+    def where(self) -> str:
+        """The phase in words."""
+        return PHASE_WORDS.get(self.events.phase, f"in phase {self.events.phase}")
+
+    def quote(self, patterns: Sequence[str]) -> str | None:
+        """The first line of the process's words with one of these patterns in it."""
+        for line in self.lines:
+            if any(re.search(pattern, line) for pattern in patterns):
+                return line.strip()[:QUOTE_CHARACTERS_MAX]
+        return None
+
+
+def judge(exit: Exit, events: Events, target: str, stderr_tail: str) -> Verdict:
+    """The outcome of a process, with its reason. `target` is cpu, cuda or tpu.
+
+    An interrupted process, or one whose supervisor was lost, is an `error` with the flag
+    `harness`: it says nothing about the stack, and resuming runs it again.
+    """
+    evidence = Evidence(exit=exit, events=events, target=target, lines=_lines(exit, events, stderr_tail))
+    outcome, reason = next((word, reason) for word, rule in RULES if (reason := rule(evidence)) is not None)
+    exception = events.exception or {}
+    message = exception.get("message")
+    return Verdict(
+        outcome=outcome,
+        reason=reason or None,
+        flags=[*events.flags, *([str(Flag.HARNESS)] if exit.interrupted else [])],
+        phase=events.phase,
+        exception_type=exception.get("type"),
+        message=None if message is None else clip(message, MESSAGE_BYTES_MAX),
+        exit_code=exit.exit_code,
+        signal=exit.signal,
+    )
+
+
+def clip(text: str, size_bytes: int) -> str:
+    """The beginning of a text, at most so many bytes of UTF-8."""
+    return text.encode("utf-8", "replace")[:size_bytes].decode("utf-8", "ignore")
+
+
+def _lines(exit: Exit, events: Events, stderr_tail: str) -> list[str]:
+    """What a failed process said: its exception, with those behind it, or else its last words."""
+    if events.exception is not None:
+        traceback = events.exception["traceback"].splitlines()
+        # Indented lines are source code, which may well speak of memory.
+        causes = [line for line in traceback if line and not line[0].isspace()]
+        return [*f"{events.exception['type']}: {events.exception['message']}".splitlines(), *causes]
+    return [] if events.ended and exit.exit_code == 0 else stderr_tail.splitlines()
+
+
+# A rule gives the reason if it applies, else None; `ok` has the empty one.
+
+
+def _interrupted(evidence: Evidence) -> str | None:
+    if not evidence.exit.interrupted:
+        return None
+    return evidence.exit.problem or f"interrupted {evidence.where}"
+
+
+def _unsupported(evidence: Evidence) -> str | None:
+    reason = evidence.events.unsupported
+    return None if reason is None else reason or "the adapter gave no reason"
+
+
+def _no_device(evidence: Evidence) -> str | None:
+    quote = evidence.quote(ABSENT_DEVICE) if evidence.target != "cpu" else None
+    return quote and f"no {evidence.target} device: {quote}"
+
+
+def _timeout(evidence: Evidence) -> str | None:
+    if not evidence.exit.timed_out:
+        return None
+    limits = evidence.exit.limits
+    if evidence.exit.timeout_kind == "compile":
+        return f"not compiled within {_duration(limits.compile_timeout_seconds)}, {evidence.where}"
+    return f"no answer within {_duration(limits.timeout_seconds)}, {evidence.where}"
+
+
+def _compile_oom(evidence: Evidence) -> str | None:
+    quote = evidence.quote(COMPILE_OOM)
+    if quote is None and evidence.events.phase in COMPILE_PHASES and evidence.quote(COMPILE_FAILURE):
+        quote = evidence.quote(DEVICE_OOM + HOST_OOM)
+    return quote and f"the compiler ran out of memory {evidence.where}: {quote}"
+
+
+def _device_oom(evidence: Evidence) -> str | None:
+    quote = evidence.quote(DEVICE_OOM) if evidence.target != "cpu" else None
+    return quote and f"out of device memory {evidence.where}: {quote}"
+
+
+def _memory_kill(evidence: Evidence) -> str | None:
+    if not evidence.exit.memory_killed:
+        return None
+    limit = evidence.exit.limits.memory_bytes
+    if limit is None:
+        return f"killed by the system, which had run out of memory, {evidence.where}"
+    return f"killed at its {_size(limit)} limit {evidence.where}"
+
+
+def _host_oom(evidence: Evidence) -> str | None:
+    quote = evidence.quote(HOST_OOM + (DEVICE_OOM if evidence.target == "cpu" else ()))
+    return quote and f"out of host memory {evidence.where}: {quote}"
+
+
+def _crashed(evidence: Evidence) -> str | None:
+    number = evidence.exit.signal
+    if number is None:
+        return None
+    names = {int(known): words for known, words in SIGNAL_WORDS.items()}
+    words = names.get(number) or signal.strsignal(number) or "unknown signal"
+    after = "after its last event" if evidence.events.ended else evidence.where
+    return f"{words} (signal {number}) {after}"
+
+
+def _wrong(evidence: Evidence) -> str | None:
+    reason = evidence.events.wrong
+    return None if reason is None else reason or "failed the equivalence gate"
+
+
+def _garbage(evidence: Evidence) -> str | None:
+    problem = evidence.events.problem
+    return problem and f"unreadable events.jsonl: {problem}"
+
+
+def _exception(evidence: Evidence) -> str | None:
+    if evidence.events.exception is None:
+        return None
+    return f"{evidence.lines[0][:QUOTE_CHARACTERS_MAX]} ({evidence.where})"
+
+
+def _bad_exit(evidence: Evidence) -> str | None:
+    code = evidence.exit.exit_code
+    if code == 0:
+        return None
+    last = next((line.strip() for line in reversed(evidence.lines) if line.strip()), "no word on stderr")
+    return f"exited {code} {evidence.where}: {last[:QUOTE_CHARACTERS_MAX]}"
+
+
+def _no_results(evidence: Evidence) -> str | None:
+    return None if evidence.events.ended else f"exited 0 without results, {evidence.where}"
+
+
+def _ok(evidence: Evidence) -> str | None:
+    return ""
+
+
+RULES: tuple[tuple[Outcome, Callable[[Evidence], str | None]], ...] = (
+    (Outcome.ERROR, _interrupted),
+    (Outcome.UNSUPPORTED, _unsupported),
+    (Outcome.UNSUPPORTED, _no_device),
+    (Outcome.TIMEOUT, _timeout),
+    (Outcome.OOM_COMPILE, _compile_oom),
+    (Outcome.OOM_DEVICE, _device_oom),
+    (Outcome.OOM_HOST, _memory_kill),
+    (Outcome.OOM_HOST, _host_oom),
+    (Outcome.CRASHED, _crashed),
+    (Outcome.WRONG, _wrong),
+    (Outcome.ERROR, _garbage),
+    (Outcome.ERROR, _exception),
+    (Outcome.ERROR, _bad_exit),
+    (Outcome.ERROR, _no_results),
+    (Outcome.OK, _ok),
+)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:g} min" if seconds >= 120 else f"{seconds:g} s"
+
+
+def _size(size_bytes: int) -> str:
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size_bytes >= scale:
+            return f"{size_bytes / scale:.4g} {unit}"
+    return f"{size_bytes} bytes"

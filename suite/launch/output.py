@@ -1,0 +1,70 @@
+"""One output stream of a worker, kept in a file of limited size. Standard library only.
+
+The worker writes into a pipe that is always emptied, so a flood neither blocks it nor fills the
+disk; the beginning and the end are kept, since causes stand in the one and tracebacks in the other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+
+HEAD_BYTES = 4 * 2**20  # written to the file as it comes
+TAIL_BYTES = 1 * 2**20  # the last bytes after that, held in memory until the end
+CHUNK_BYTES = 2**20
+
+
+class CappedLog:
+    """Pumps the pipe `descriptor` into the file at `path`, its head and its tail."""
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        os.set_blocking(descriptor, False)
+        self.descriptor = descriptor
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        self._head_left = HEAD_BYTES
+        self._tail: deque[bytes] = deque()
+        self._tail_bytes = 0
+        self._left_out_bytes = 0
+
+    def pump(self) -> bool:
+        """Take one chunk of what the pipe holds. False if nothing more can come just now."""
+        try:
+            data = os.read(self.descriptor, CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        self._keep(data)
+        return bool(data)
+
+    def close(self) -> None:
+        """Take what is left in the pipe and complete the file."""
+        while self.pump():
+            pass
+        tail = b"".join(self._tail)
+        excess = max(0, len(tail) - TAIL_BYTES)
+        left_out = self._left_out_bytes + excess
+        if left_out:
+            self._write(f"\n[… {left_out} bytes of output left out here …]\n".encode())
+        self._write(tail[excess:])
+        os.close(self._file)
+        os.close(self.descriptor)
+
+    def _keep(self, data: bytes) -> None:
+        head, rest = data[: self._head_left], data[self._head_left :]
+        if head:
+            self._head_left -= len(head)
+            self._write(head)
+        if rest:
+            self._tail.append(rest)
+            self._tail_bytes += len(rest)
+        while self._tail and self._tail_bytes - len(self._tail[0]) >= TAIL_BYTES:
+            oldest = len(self._tail.popleft())
+            self._tail_bytes -= oldest
+            self._left_out_bytes += oldest
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError:
+            # A full disk costs the log, never the measurement: the case's outcome doesn't hang on it.
+            self._head_left = 0

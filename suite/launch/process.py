@@ -1,0 +1,67 @@
+"""What an engine is told (Limits) and what it tells back (Exit), whichever engine it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+CGROUP_V1 = "cgroup v1"
+CGROUP_V2 = "cgroup v2"
+WATCHDOG = "watchdog"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a worker may use, enforced from outside it.
+
+    `timeout_seconds` counts from its start; `compile_timeout_seconds` applies to each of the
+    phases first and second, from that phase's start. `memory_bytes` covers the worker and all
+    its descendants; None: the machine alone limits them. `cgroup=False` asks for the watchdog
+    even where a cgroup could be made.
+    """
+
+    timeout_seconds: float
+    compile_timeout_seconds: float
+    memory_bytes: int | None = None
+    cgroup: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit:
+    """How one process ended, as its supervisor saw it: facts without judgement.
+
+    Exactly one of `exit_code` and `signal` is set, or neither where the supervisor itself was
+    lost (then `interrupted` is true and `problem` says why). `timeout_kind` is `total` or
+    `compile`. `oom_kills` counts kernel out-of-memory kills: in the worker's own cgroup where
+    it had one, else on the machine while the worker ran. `peak_bytes_tree` is the largest sampled
+    sum of resident memory over the tree (pages shared between processes count once for each);
+    `peak_bytes_cgroup` is the kernel's own figure, which includes page cache. `left_behind`
+    counts descendants that not even SIGKILL ended in time.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+    timeout_kind: str | None
+    memory_killed: bool
+    memory_limit_by: str | None
+    oom_kills: int
+    peak_bytes_tree: int | None
+    duration_seconds: float
+    interrupted: bool
+    limits: Limits
+    peak_bytes_cgroup: int | None = None
+    left_behind: int = 0
+    problem: str | None = None
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any], limits: Limits) -> Exit:
+        """The Exit that an exit.json describes. Raises TypeError on a missing or unknown field."""
+        return cls(**fields, limits=limits)
+
+    @classmethod
+    def lost(cls, problem: str, limits: Limits) -> Exit:
+        """The end of a process whose supervisor left no word."""
+        return cls(exit_code=None, signal=None, timed_out=False, timeout_kind=None, memory_killed=False,
+                   memory_limit_by=None, oom_kills=0, peak_bytes_tree=None, duration_seconds=0.0,
+                   interrupted=True, limits=limits, problem=problem)  # fmt: skip

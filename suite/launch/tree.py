@@ -1,0 +1,126 @@
+"""All descendants of this process, through /proc: list, weigh, kill and reap them.
+
+The process must be a child subreaper: then whatever a worker starts stays a descendant,
+also after double forks and in sessions of its own. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+KILL_SECONDS = 10.0  # a process that outlives SIGKILL for so long hangs in the kernel
+PAUSE_SECONDS = (0.002, 0.05)  # between two rounds of killing: first, longest
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+HAS_CHILDREN_FILES = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+
+
+class Tree:
+    """The descendants of this process, among them one worker."""
+
+    def __init__(self) -> None:
+        self.worker = 0
+        self.status: int | None = None  # the worker's wait status, once it has ended
+
+    def reap(self) -> bool:
+        """Collect every ended child. True while any child is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self.worker:
+                self.status = status
+
+    def kill(self) -> int:
+        """SIGKILL all descendants until the kernel knows of no child; returns how many are left.
+
+        What a killed process leaves behind becomes our child, so rounds end with nothing left.
+        """
+        until = time.monotonic() + KILL_SECONDS
+        pause, longest = PAUSE_SECONDS
+        while self.reap():
+            pids = descendants(os.getpid())
+            for pid in pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            if time.monotonic() > until:
+                return len(pids)
+            time.sleep(pause)
+            pause = min(2 * pause, longest)
+        return 0
+
+
+def descendants(root: int) -> list[int]:
+    """The process ids of children, grandchildren and so on of `root`, without it."""
+    listing = _children if HAS_CHILDREN_FILES else _children_by_scan()
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        below = [pid for pid in listing(waiting.pop()) if pid not in found]
+        found += below
+        waiting += below
+    return found
+
+
+def resident_bytes(pids: list[int]) -> int:
+    """The sum of resident memory; pages that processes share count once for each. Cheap."""
+    return sum(_resident(pid) for pid in pids)
+
+
+def proportional_bytes(pids: list[int]) -> int:
+    """The same with shared pages divided among their users. Walks page tables: not for every poll."""
+    return sum(_proportional(pid) for pid in pids)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # a child belongs to the thread that forked it
+    except OSError:
+        return found  # it has just ended
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += map(int, file.read().split())
+        except OSError:
+            continue  # this thread has
+    return found
+
+
+def _children_by_scan() -> Callable[[int], list[int]]:
+    """The same for kernels without those files: one look at every process of the machine."""
+    table: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                    parent = int(file.read().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            table.setdefault(parent, []).append(int(name))
+    return lambda pid: table.get(pid, [])
+
+
+def _resident(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * PAGE_BYTES
+    except (OSError, IndexError):
+        return 0
+
+
+def _proportional(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii", errors="replace") as file:
+            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+    except FileNotFoundError:
+        return _resident(pid)  # kernels before 4.14
+    except OSError:
+        return 0

@@ -1,0 +1,234 @@
+"""From catalogue, specs and a selection to cases in blocks. An unsupported pairing becomes a reason."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from suite.case import CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Attempt, Case, Purpose
+from suite.errors import UserError, unknown
+from suite.preset import Preset, Question
+from suite.protocol import Protocol
+from suite.stacks.catalog import REAL_STACKS, STACKS, Stack
+from suite.workloads.catalog import Workload
+
+FIRST = ("numpy", "jax_jit", "jax_eager")  # of block 1: the quickest to start, so that rows appear at once
+FLOPS_PER_SECOND = 1e11  # of a small machine, for --dry-run's estimate alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What the options ask for; empty means what the preset says."""
+
+    workloads: tuple[str, ...] = ()
+    stacks: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    caches: tuple[str, ...] = ("cold",)
+    dims: tuple[tuple[str, int], ...] = ()
+    target: str = "cpu"
+    device: str = "cpu"
+    track: str = "default"
+    threads: int = 1
+    limit_memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A case with the reason why it can't run, or None."""
+
+    case: Case
+    unsupported: str | None = None
+
+    @property
+    def stack(self) -> Stack:
+        """The catalogue's row."""
+        return STACKS[self.case.stack]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All cases of a run, and how they are put into blocks."""
+
+    set_id: str
+    cases: tuple[Planned, ...]
+    protocol: Protocol
+    baseline: str
+    twin: bool
+    seed: int
+
+    def block(self, number: int, attempt: int = 1) -> list[Attempt]:
+        """One block in its shuffled order: every case once, the baseline's twin, primes before warm cases."""
+        units = [self.unit(planned, replicate) for planned in self.cases for replicate in self.replicates(planned)]
+        digest = hashlib.sha256(f"{self.set_id}/{number}/{attempt}".encode()).digest()
+        random.Random(digest).shuffle(units)
+        if number == 1:
+            units.sort(key=lambda unit: FIRST.index(s) if (s := unit[0][0].stack) in FIRST else len(FIRST))
+        flat = [entry for unit in units for entry in unit]
+        return [
+            Attempt(set_id=self.set_id, case=case, block=number, order=order, replicate=replicate, purpose=purpose,
+                    attempt=attempt, seed=self.seed)
+            for order, (case, replicate, purpose) in enumerate(flat, 1)
+        ]  # fmt: skip
+
+    def unit(self, planned: Planned, replicate: int) -> list[tuple[Case, int, Purpose]]:
+        """What must stay together: a warm case comes right after the process that fills its caches."""
+        case = planned.case
+        prime = [(case, replicate, Purpose.PRIME)] if case.cache == "warm" and not planned.unsupported else []
+        return [*prime, (case, replicate, Purpose.TIMED)]
+
+    def replicates(self, planned: Planned) -> Sequence[int]:
+        """Two for the baseline stack, the live noise floor; one for the others."""
+        twin = self.twin and planned.case.stack_name == self.baseline and not planned.unsupported
+        return (1, 2) if twin else (1,)
+
+    def reason(self, case: Case) -> str | None:
+        """Why a case is unsupported, or None."""
+        return next(p.unsupported for p in self.cases if p.case == case)
+
+    def seconds(self, workloads: dict[str, Workload]) -> float:
+        """A rough estimate of the first stage, for --dry-run."""
+        return self.protocol.blocks * sum(
+            estimate(planned, workloads[planned.case.workload], self.protocol) * len(self.replicates(planned))
+            for planned in self.cases
+            if not planned.unsupported
+        )
+
+
+def estimate(planned: Planned, workload: Workload, protocol: Protocol) -> float:
+    """Seconds that one attempt may take: start-up and compile by the catalogue, samples by FLOPs."""
+    case = planned.case
+    call = workload.spec.flops(dict(case.dims), case.pass_) / FLOPS_PER_SECOND
+    measuring = max(protocol.seconds_min, protocol.samples_min * call) + 2 * protocol.side_samples * call
+    return planned.stack.estimate_seconds + measuring
+
+
+def make(
+    set_id: str, preset: Preset, selection: Selection, workloads: dict[str, Workload], baseline: str | None,
+    absent: Callable[[Stack, str], str | None],
+) -> Plan:  # fmt: skip
+    """The plan of a run. `absent(stack, target)` says what this machine lacks for a stack, or None.
+
+    Raises UserError for a name that doesn't exist, a dim that breaks a rule, or a baseline not selected.
+    """
+    check_words(selection)
+    stacks = choose_stacks(selection.stacks or preset.stacks)
+    cases = []
+    for workload, question in questions(preset, selection, workloads):
+        for size in sizes(workload, question, preset, selection):
+            dims = workload.dims(size, dict(selection.dims))
+            for precision in selection.precisions or preset.precisions:
+                for cache in selection.caches:
+                    for name in stacks:
+                        stack, _, variant = name.partition("@")
+                        case = Case(
+                            workload=workload.name, size=size, dims=dims, pass_=question.pass_,
+                            precision=precision, track=selection.track, stack=stack, variant=variant,
+                            target=selection.target, device=selection.device, cache=cache,
+                            threads=selection.threads, limit_memory_bytes=selection.limit_memory_bytes,
+                        )  # fmt: skip
+                        cases.append(Planned(case, unsupported(case, workload, absent)))
+    return Plan(set_id, tuple(cases), preset.protocol, choose_baseline(baseline, preset, stacks), preset.twin, preset.seed)
+
+
+def check_words(selection: Selection) -> None:
+    """Refuse words outside the vocabulary."""
+    asked: list[tuple[str, Iterable[str], Sequence[str]]] = [
+        ("pass", selection.passes, PASSES),
+        ("precision", selection.precisions, PRECISIONS),
+        ("cache", selection.caches, CACHES),
+        ("target", (selection.target,), TARGETS),
+        ("track", (selection.track,), TRACKS),
+    ]
+    for kind, words, known in asked:
+        for word in words:
+            if word not in known:
+                raise unknown(kind, word, known)
+
+
+def choose(kind: str, patterns: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Names that match any of the globs, in the order known. Raises UserError for one that matches none."""
+    chosen: set[str] = set()
+    for pattern in patterns:
+        matched = {name for name in known if fnmatchcase(name, pattern)}
+        if not matched:
+            raise unknown(kind, pattern, known)
+        chosen |= matched
+    return [name for name in known if name in chosen]
+
+
+def choose_stacks(patterns: Iterable[str]) -> list[str]:
+    """Stack names, with their variants (`jax_jit@nightly`). Globs don't reach the tests' fake stack."""
+    chosen: list[str] = []
+    for pattern in patterns:
+        name, at, variant = pattern.partition("@")
+        known = [*REAL_STACKS, "fake"] if name == "fake" else list(REAL_STACKS)
+        chosen += [f"{stack}{at}{variant}" for stack in choose("stack", [name], known)]
+    return list(dict.fromkeys(chosen))
+
+
+def choose_baseline(asked: str | None, preset: Preset, stacks: Sequence[str]) -> str:
+    """The option, else the preset's if it is selected, else the first stack."""
+    if asked is not None:
+        if asked not in stacks:
+            raise unknown("selected stack to be the baseline", asked, stacks)
+        return asked
+    return preset.baseline if preset.baseline in stacks else stacks[0]
+
+
+def questions(
+    preset: Preset, selection: Selection, workloads: dict[str, Workload]
+) -> list[tuple[Workload, Question]]:
+    """`--workload` picks among the preset's questions, or adds a workload with both passes; `--pass` replaces."""
+    for question in preset.questions:
+        if question.workload not in workloads:
+            raise UserError(f"Preset {preset.path}: {unknown('workload', question.workload, workloads)}")
+    asked = list(preset.questions)
+    if selection.workloads:
+        names = choose("workload", selection.workloads, list(workloads))
+        listed = {question.workload for question in asked}
+        asked = [question for question in asked if question.workload in names]
+        asked += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
+    if selection.passes:
+        names = list(dict.fromkeys(question.workload for question in asked))
+        sizes_of = {question.workload: question.size for question in asked}
+        asked = [Question(name, pass_, sizes_of[name]) for name in names for pass_ in selection.passes]
+    return [(workloads[question.workload], question) for question in asked]
+
+
+def sizes(workload: Workload, question: Question, preset: Preset, selection: Selection) -> list[str]:
+    """`--size` replaces the question's, which replaces the preset's."""
+    known = list(workload.sizes)
+    if selection.sizes:
+        return choose(f"size of workload '{workload.name}'", selection.sizes, known)
+    size = question.size or preset.size
+    if size not in known:
+        raise UserError(f"{unknown(f'size of workload {workload.name!r}', size, known)} Choose with --size.")
+    return [size]
+
+
+def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str], str | None]) -> str | None:
+    """The first reason why this case can't run, from literal facts alone."""
+    stack = STACKS[case.stack]
+    fields: dict[str, Any] = case.to_json()
+    if case.target not in stack.targets:
+        return f"{stack.title} doesn't run on {case.target}"
+    if stack.dialect not in workload.dialects:
+        return f"{workload.name} isn't written in the {stack.dialect} dialect ({workload.name}_{stack.dialect}.py)"
+    if case.pass_ not in workload.spec.PASSES:
+        return f"{workload.name} has no {case.pass_} pass"
+    if case.precision not in stack.precisions:
+        return f"this version runs {stack.name} in {', '.join(stack.precisions)} only"
+    if case.track != "default":
+        return f"{stack.name} has no {case.track} settings in this version"
+    if case.cache == "warm" and not stack.compile_cache:
+        return f"{stack.title} keeps no compiled code for the next process"
+    for limit in stack.limits:
+        if all(fields[name] == value for name, value in limit.match.items()):
+            return limit.reason
+    return absent(stack, case.target)

@@ -1,0 +1,67 @@
+"""The measuring protocol's constants, each named once. docs/methodology.md gives the reasons.
+
+Standard library only. A preset may override any of them; the values in force travel to the
+worker in ATTEMPT.json and are archived in plan.json.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """Every number that decides when a measurement starts, stops or is doubted."""
+
+    # Stop rule of the synced clock: both minima must hold, the first maximum ends it.
+    samples_min: int = 30
+    seconds_min: float = 2.0
+    samples_max: int = 2000
+    seconds_max: float = 60.0  # all clocks of one process together
+    slow_call_seconds: float = 2.0  # a call longer than this needs only `slow_samples_min` samples
+    slow_samples_min: int = 5
+    batch_seconds: float = 0.25  # events are written between batches of samples, never inside one
+
+    # The pipelined clock: k submitted steps and one wait.
+    pipelined_calls_min: int = 4
+    pipelined_calls_max: int = 32  # JAX on CPU blocks at the 33rd call in flight
+    pipelined_seconds_min: float = 0.010
+    pipelined_call_seconds_max: float = 2.0
+    side_samples: int = 10  # samples of the pipelined and of the fetch clock
+    side_samples_slow: int = 5
+    side_slow_seconds: float = 0.5
+    side_seconds_max: float = 5.0  # calls longer than this get no pipelined or fetch sample
+
+    # Limits, enforced from outside the worker.
+    compile_timeout_seconds: float = 600.0
+    timeout_seconds: float = 1200.0
+
+    # Blocks.
+    blocks: int = 5
+    blocks_max: int = 15  # equal to `blocks`: no second stage
+    noisy_retries: int = 2
+    tie_ratio: float = 1.03
+    confidence: float = 0.95
+    holm_above: int = 20  # families larger than this need Holm-adjusted p-values
+
+    # Noise gate.
+    canary_seconds: float = 0.1
+    canary_drift_max: float = 0.05
+    steal_share_max: float = 0.01
+
+    ceiling: bool = True  # sweep the machine's roof once a day
+
+
+# AdamW of every stack (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2 with lr-scaled decay):
+# epsilon outside the root, decoupled decay on every parameter, bias correction.
+LEARNING_RATE = 1e-3
+BETA1 = 0.9
+BETA2 = 0.999
+EPSILON = 1e-8
+WEIGHT_DECAY = 0.01
+
+# Largest relative Frobenius error of a correct stack, by precision, for one operation.
+TOLERANCE = {"f32": 5e-6, "tf32": 2e-3, "bf16": 2e-2}
+OPTIMIZER_TOLERANCE = 2e-7  # absolute, after three steps with injected gradients
+ZERO_GRADIENT = 1e-6  # of the model's largest |g|: below it AdamW amplifies rounding noise to +-lr
+GATE_STEPS = 3

@@ -1,0 +1,112 @@
+"""Geometry of the figures: values to percent of the plot's width. The templates draw.
+
+Positions are percentages, so that a figure fits a phone and a wide screen with text of one size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from suite.report.units import Unit, short
+
+ROW_HEIGHT = 26  # pixels
+MARGIN = 0.03  # share of the axis left free at each end
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A labelled line across the plot, at `x` percent."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogAxis:
+    """A logarithmic axis over [low, high] (both positive) with ticks at 1, 2 and 5 times powers of ten."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def over(cls, values: Sequence[float], *, least_span: float = 1.5) -> LogAxis:
+        """The axis that holds every positive value, and at least a factor of `least_span`."""
+        logs = [math.log(v) for v in values if v > 0 and math.isfinite(v)] or [0.0]
+        low, high = min(logs), max(logs)
+        missing = max(0.0, math.log(least_span) - (high - low)) / 2
+        pad = max(high - low, math.log(least_span)) * MARGIN
+        return cls(math.exp(low - missing - pad), math.exp(high + missing + pad))
+
+    def x(self, value: float) -> float:
+        """Percent of the width, clipped to the plot, rounded so that equal reports are equal bytes."""
+        share = math.log(value / self.low) / math.log(self.high / self.low) if value > 0 else 0.0
+        return round(100 * min(max(share, 0.0), 1.0), 2)
+
+    def ticks(self, unit: Unit | None = None, most: int = 7, suffix: str = "") -> tuple[Tick, ...]:
+        """At most about `most` round values inside the axis; at least two."""
+        size = unit.size if unit else 1.0
+        low, high = self.low / size, self.high / size
+        decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+        fine = (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9)
+        choices: list[tuple[float, ...]] = [(1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)]
+        found = [m * 10.0**d for d in decades for m in fine if low <= m * 10.0**d <= high]
+        for steps in choices:
+            values = [m * 10.0**d for d in decades for m in steps if low <= m * 10.0**d <= high]
+            if len(values) >= 3:
+                found = values
+            if len(found) <= most and len(found) >= 2:
+                break
+        if len(found) > most:
+            found = found[:: math.ceil(len(found) / most)]
+        if len(found) < 2:
+            found = [low * (high / low) ** share for share in (0.1, 0.9)]
+        return tuple(Tick(self.x(v * size), short(v) + suffix) for v in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One value: where it is, its kind (a shape and a CSS class) and the words a reader hears."""
+
+    x: float
+    kind: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlotRow:
+    """One line of a figure: a label, an optional bar from `low` to `high`, marks and a value in words."""
+
+    label: str
+    y: int
+    marks: tuple[Mark, ...]
+    low: float | None = None
+    high: float | None = None
+    value: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A figure. `band` is a shaded range and `line` a reference, in percent; `legend` is (kind, word) pairs."""
+
+    id: str
+    title: str
+    description: str
+    axis_label: str
+    ticks: tuple[Tick, ...]
+    rows: tuple[PlotRow, ...]
+    band: tuple[float, float] | None = None
+    line: float | None = None
+    legend: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def height(self) -> int:
+        """Height of the rows, in pixels."""
+        return len(self.rows) * ROW_HEIGHT
+
+
+def row_y(index: int) -> int:
+    """The middle of row `index`, in pixels from the top of the rows."""
+    return index * ROW_HEIGHT + ROW_HEIGHT // 2

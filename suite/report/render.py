@@ -1,0 +1,79 @@
+"""One result set to one self-contained HTML file. Nothing in it is loaded from anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from suite import results
+from suite.report import units
+from suite.report.outcomes import WORDS
+from suite.report.page import report
+from suite.report.units import Unit
+
+TEMPLATES = Path(__file__).parents[2] / "reports" / "templates"
+FILE_NAME = "report.html"
+
+
+def render(path: Path, out: Path | None = None, baseline: str | None = None) -> Path:
+    """Write the report of the set at `path` (a folder, or a results.parquet) to `out`; returns its path.
+
+    The same set gives the same bytes. Raises UserError if there is no such set or no such baseline.
+    """
+    loaded = results.load(path)
+    target = out or (path if path.is_dir() else path.parent) / FILE_NAME
+    text = page(loaded, baseline)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(target)
+    return target
+
+
+def page(loaded: results.Results, baseline: str | None = None) -> str:
+    """The report's HTML."""
+    protocol = loaded.protocol
+    style = (TEMPLATES / "partials" / "style.css").read_text(encoding="utf-8")
+    script = (TEMPLATES / "partials" / "script.js").read_text(encoding="utf-8")
+    return environment().get_template("page.html.j2").render(
+        report=report(loaded, baseline),
+        policy=policy(style, script),
+        # The repository's own files, the only text that is not escaped.
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        confidence=f"{protocol.confidence:.0%}",
+        alpha=units.digits(1 - protocol.confidence),
+        tie_percent=units.percent(protocol.tie_ratio - 1),
+        drift_percent=units.percent(protocol.canary_drift_max),
+        steal_percent=units.percent(protocol.steal_share_max),
+    )  # fmt: skip
+
+
+def environment() -> Environment:
+    """Jinja2 with autoescape on for every template, whatever its name ends in; a missing value is an error."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.globals |= {"units": units, "words": WORDS, "milliseconds": Unit("ms", 1e-3)}
+    return made
+
+
+def policy(style: str, script: str) -> str:
+    """The Content-Security-Policy: nothing but this very style and this very script."""
+    return (
+        f"default-src 'none'; style-src {_source(style)}; script-src {_source(script)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

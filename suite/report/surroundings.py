@@ -1,0 +1,179 @@
+"""Where and how a set was measured: machine, versions, knobs, blocks and how to do it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suite.report.rows import Row
+from suite.report.units import byte_unit, digits, seconds
+
+MOST_VALUES = 4  # a fact that differs between rows shows this many of its values
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One named fact, as text."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """One environment as its rows reported it. Versions or facts that differ between rows list every value."""
+
+    name: str
+    python: str
+    lock_sha256: str
+    stacks: tuple[str, ...]
+    versions: tuple[Fact, ...]
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRecord:
+    """One pass through a block, with its noise readings. Shares are of 1; frequencies in MHz."""
+
+    block: int
+    attempt: int
+    verdict: str
+    reasons: tuple[str, ...]
+    canary_before: float | None
+    canary_after: float | None
+    steal_share: float | None
+    throttled: bool | None
+    load_before: float | None
+    load_after: float | None
+    mhz_before: float | None
+    mhz_after: float | None
+    started_at: str
+
+    @property
+    def drift(self) -> float | None:
+        """How much slower the canary ran after the block than before it."""
+        if not self.canary_before or self.canary_after is None:
+            return None
+        return self.canary_after / self.canary_before - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What makes this result set again, and what it was made from."""
+
+    steps: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    modified: bool
+
+
+def facts_of(value: Any, prefix: str = "") -> list[Fact]:
+    """Nested JSON as flat facts: {'cpu': {'model': 'x'}} is `cpu.model = x`."""
+    if isinstance(value, Mapping) and value:
+        return [fact for key in value for fact in facts_of(value[key], f"{prefix}.{key}" if prefix else str(key))]
+    return [Fact(prefix, as_text(value, prefix))]
+
+
+def as_text(value: Any, name: str = "") -> str:
+    """JSON in words: null is `unknown`, true is `yes`, a list of plain values is comma-separated.
+
+    A name that ends in its unit (`ram_bytes`, `timer_cost_seconds`) has its number scaled.
+    """
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and name.endswith("_bytes"):
+        return byte_unit([value])(value)
+    if isinstance(value, int | float) and name.endswith("_seconds"):
+        return seconds(value)
+    if isinstance(value, list | tuple) and not any(isinstance(v, Mapping | list) for v in value):
+        return ", ".join(as_text(v) for v in value) or "none"
+    return str(value) if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
+
+
+def environments(rows: Sequence[Row], planned: Mapping[str, Mapping[str, Any]]) -> tuple[Environment, ...]:
+    """Every environment that was planned or has a row, by name."""
+    names = sorted(set(planned) | {r.text("environment") for r in rows} - {""})
+    made = []
+    for name in names:
+        own = [r for r in rows if r.text("environment") == name]
+        plan = planned.get(name) or {}
+        locks = {r.text("lock_sha256") for r in own if r.text("lock_sha256")} | {plan.get("lock_sha256") or ""}
+        made.append(
+            Environment(
+                name=name,
+                python=str(plan.get("python") or ""),
+                lock_sha256=", ".join(sorted(locks - {""})),
+                stacks=tuple(sorted({r.stack for r in own})),
+                versions=merged(r.mapping("versions") for r in own),
+                facts=merged(r.mapping("environment_facts") for r in own),
+            )
+        )
+    return tuple(made)
+
+
+def merged(reports: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    """The facts of many rows, each once. A fact that varies lists its values, most seldom shortened."""
+    seen: dict[str, dict[str, None]] = {}
+    for report in reports:
+        for fact in facts_of(report) if report else []:
+            seen.setdefault(fact.name, {})[fact.value] = None
+    return tuple(Fact(name, _joined(list(values))) for name, values in sorted(seen.items()))
+
+
+def _joined(values: list[str]) -> str:
+    if len(values) <= MOST_VALUES:
+        return " | ".join(values)
+    try:
+        numbers = sorted(float(v) for v in values)
+    except ValueError:
+        pass
+    else:
+        return f"{digits(numbers[0])} to {digits(numbers[-1])} in {len(numbers)} readings"
+    return " | ".join(values[:MOST_VALUES]) + f" | and {len(values) - MOST_VALUES} more"
+
+
+def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...]:
+    """The block records in the order in which they ran."""
+    made = []
+    for record in blocks:
+        canary = list(record.get("canary_seconds") or ()) + [None, None]
+        made.append(
+            BlockRecord(
+                block=int(record["block"]),
+                attempt=int(record["attempt"]),
+                verdict=str(record.get("verdict", "unknown")),
+                reasons=tuple(str(r) for r in record.get("reasons") or ()),
+                canary_before=canary[0],
+                canary_after=canary[1],
+                started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
+                **{
+                    key: record.get(key)
+                    for key in ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
+                },
+            )
+        )
+    return tuple(sorted(made, key=lambda b: (b.block, b.attempt)))
+
+
+def recipe(plan: Mapping[str, Any], revision: str, modified: bool) -> Recipe:
+    """The commands that make this very set again: source, then the change made to it, then the run."""
+    clean = revision.split()[0] if revision.split() else ""
+    steps = [f"git checkout {clean}"] if clean else []
+    if modified:
+        steps.append(f"git apply results/{plan.get('set_id', 'SET')}/inputs/diff.patch")
+    steps += ["make setup", str(plan.get("command") or "invoke run")]
+    seeds = sorted({int(a["seed"]) for a in plan.get("attempts", []) if a.get("seed") is not None})
+    asked = (plan.get("request") or {}).get("seed")
+    facts = [
+        Fact("source revision", revision.strip() or "unknown"),
+        Fact("source modified", "yes, see inputs/diff.patch" if modified else "no"),
+        Fact("seed", as_text(asked) if asked is not None else _joined([str(s) for s in seeds]) or "unknown"),
+    ]
+    facts += [
+        Fact(f"lock {name}", str((entry or {}).get("lock_sha256") or "unknown"))
+        for name, entry in sorted((plan.get("environments") or {}).items())
+    ]
+    return Recipe(tuple(steps), tuple(facts), modified)

@@ -1,0 +1,168 @@
+"""One planned attempt becomes one row, whatever becomes of its process."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from suite.case import Attempt, Outcome, Purpose, canonical_json
+from suite.launch import run_attempt
+from suite.launch.local import worker_environment
+from suite.plan import Plan
+from suite.protocol import TOLERANCE
+from suite.results.schema import NAMES, Row, empty_row
+from suite.results.store import ResultSet
+from suite.stacks.catalog import IMPORTS, STACKS
+from suite.workloads.catalog import Workload
+
+JSON_COLUMNS = ("versions", "environment_facts")
+# Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
+REPEATING = (Outcome.TIMEOUT, Outcome.OOM_HOST, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE, Outcome.WRONG)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """An environment ready to run: its Python and the hash of the lock it was made from."""
+
+    python: Path
+    lock_sha256: str | None
+
+
+@dataclass
+class Runner:
+    """Runs attempts of one plan into one result set."""
+
+    plan: Plan
+    store: ResultSet
+    workloads: dict[str, Workload]
+    interpreter: Callable[[Attempt], Interpreter]
+    machine_id: str
+    cores: list[int]
+    warmed: set[Path] = field(default_factory=set)
+    settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
+    losses: dict[str, list[float]] = field(default_factory=dict)  # by case_id: the gated process's
+
+    def remember(self, row: Row) -> None:
+        """Learn from a row, of this run or of the one that is resumed."""
+        if row["purpose"] == Purpose.TIMED and row["provenance"] == "measured":
+            if row["outcome"] in REPEATING:
+                self.settled[row["case_id"]] = row
+            elif row["outcome"] == Outcome.OK and row["relative_error"] is not None:
+                self.losses[row["case_id"]] = losses(row)
+                self.settled.pop(row["case_id"], None)  # --again has found otherwise
+
+    def run(self, attempt: Attempt, again: bool = False) -> Row:
+        """Unsupported and already settled cases need no process; `again` asks for one all the same."""
+        reason = self.plan.reason(attempt.case)
+        settled = None if again else self.settled.get(attempt.case.case_id)
+        if reason is not None:
+            row = self.blank(attempt) | {"outcome": str(Outcome.UNSUPPORTED), "reason": reason}
+        elif settled is not None:
+            row = self.blank(attempt) | inferred(settled)
+        else:
+            row = self.measure(attempt)
+        self.save(attempt, row)
+        self.remember(row)
+        return row
+
+    def blank(self, attempt: Attempt) -> Row:
+        """The row before anything is known but who asks what, where and when."""
+        stack = STACKS[attempt.case.stack]
+        return empty_row(attempt) | {
+            "machine_id": self.machine_id,
+            "dialect": stack.dialect,
+            "environment": stack.environment,
+            "engine": "local",
+            "started_at": datetime.datetime.now(datetime.UTC),
+        }
+
+    def measure(self, attempt: Attempt) -> Row:
+        """Run the attempt's process in its environment; what it told, under our identity columns."""
+        case, row = attempt.case, self.blank(attempt)
+        known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
+        interpreter = self.interpreter(attempt)
+        self.warm_up(row["environment"], interpreter.python)
+        cache = self.cache_directory(attempt)
+        try:
+            told = run_attempt(
+                attempt,
+                python=interpreter.python,
+                folder=self.store.folder / "logs" / attempt.name,
+                protocol=self.plan.protocol,
+                cpus=self.cores[: case.threads],
+                gate=attempt.block == 1 and attempt.purpose is Purpose.TIMED,
+                workload_folder=self.workloads[case.workload].folder,
+                cache_directory=cache,
+                environment=row["environment"],
+            )
+        finally:
+            if attempt.purpose is not Purpose.PRIME:
+                shutil.rmtree(cache, ignore_errors=True)
+        row |= {name: value for name, value in told.items() if name in NAMES and name not in known}
+        row["lock_sha256"] = interpreter.lock_sha256
+        for name in JSON_COLUMNS:
+            row[name] = None if row[name] is None else canonical_json(row[name])
+        self.judge_losses(row)
+        return row
+
+    def warm_up(self, environment: str, python: Path) -> None:
+        """One unmeasured import, so that the first measured process doesn't pay for a cold disk cache."""
+        modules = IMPORTS.get(environment, ())
+        if modules and python not in self.warmed:
+            variables, _ = worker_environment({})
+            code = "; ".join(f"import {module}" for module in modules)
+            # If it fails, so will the measured process, and that failure gets a row.
+            subprocess.run([python, "-c", code], env=variables, capture_output=True, check=False)
+        self.warmed.add(python)
+
+    def cache_directory(self, attempt: Attempt) -> Path:
+        """Empty and this process's own; a warm case finds what its prime left there."""
+        name = f"b{attempt.block:02d}-{attempt.case.case_id[:12]}-r{attempt.replicate}-a{attempt.attempt}"
+        folder = self.store.folder / "caches" / name
+        if attempt.case.cache == "cold" or attempt.purpose is Purpose.PRIME:
+            shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def judge_losses(self, row: Row) -> None:
+        """The first losses of every process must be those of the one that passed the gate."""
+        gated, own = self.losses.get(row["case_id"], []), losses(row)
+        tolerance = 2 * TOLERANCE[row["precision"]]  # both may be off, in opposite directions
+        for step, (a, b) in enumerate(zip(own, gated, strict=False), 1):
+            if row["outcome"] == Outcome.OK and not math.isclose(a, b, rel_tol=tolerance):
+                row["outcome"] = str(Outcome.WRONG)
+                row["reason"] = f"loss of step {step} is {a!r}; the process that passed the gate had {b!r}"
+
+    def save(self, attempt: Attempt, row: Row) -> None:
+        """Write the row; figures that don't fit the schema make it an error that says so."""
+        try:
+            self.store.write_attempt(attempt.name, row)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as broken:
+            reason = f"the worker's events hold a value that the schema can't: {broken}"
+            row.update(self.blank(attempt) | {"outcome": str(Outcome.ERROR), "reason": reason})
+            self.store.write_attempt(attempt.name, row)
+
+
+def losses(row: Row) -> list[float]:
+    """The first losses that a process reported."""
+    return next((metric["values"] for metric in row["metrics"] or [] if metric["name"] == "loss"), [])
+
+
+def inferred(source: Row) -> Row:
+    """What an earlier block's outcome says of a later one."""
+    where = f"block {source['block']}, attempt {source['attempt']}"
+    return {
+        "outcome": source["outcome"],
+        "reason": f"{source['reason']} ({where})",
+        "phase": source["phase"],
+        "provenance": "inferred",
+        "inferred_from": f"{source['case_name']}, {where}",
+    }

@@ -1,0 +1,118 @@
+"""What the worker asks of a stack. docs/adding-a-stack.md walks through one.
+
+The adapter of a stack is the class `Adapter` in `<stack>_adapter.py`. Constructing it imports the
+framework (the import phase), so the module itself imports on any machine. Warm-up, clocks, the stop
+rule, copies and outcome words belong to the worker; an adapter has none of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suite.case import Case
+from suite.stacks.threads import cuda_environ, thread_environ
+from suite.workloads.catalog import Workload
+
+Named = Iterable[tuple[str, NDArray[np.float32]]]
+State = Any  # parameters and optimizer state, in the framework's own types
+Batch = Any
+
+
+class Unsupported(Exception):
+    """This stack can't do what the case asks, by design; the text is the reason in the report."""
+
+
+class Adapter(ABC):
+    """One stack, ready to run one case.
+
+    `state` is the parameters with, in the train pass, the optimizer's state; it is opaque to the worker and
+    chained from step to step. Canonical layout: weights are (inputs, outputs), names are dotted paths.
+    """
+
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)  # whose versions the row records
+
+    def __init__(self, case: Case, workload: Workload) -> None:
+        self.case = case
+        self.workload = workload
+        self.dims = dict(case.dims)
+        self.train = case.pass_ == "train"
+        self.optimizer: str | None = workload.spec.OPTIMIZER
+
+    @staticmethod
+    def environ(case: Case, cache_directory: str) -> dict[str, str]:
+        """Environment variables to set before the framework is imported. Pure.
+
+        `cache_directory` is for compile caches: this process's own and empty in a cold case, filled by an
+        earlier process of the same block in a warm one.
+        """
+        return thread_environ(case.threads) | cuda_environ(case.target)
+
+    @abstractmethod
+    def device(self) -> dict[str, Any]:
+        """Start the runtime and claim the device; returns facts: its name, threads as the framework sees them."""
+
+    @abstractmethod
+    def build(self, abstract: bool = False) -> None:
+        """Make the step, ready to call. Abstract: on shapes only, nothing allocated. Nothing is compiled yet."""
+
+    @abstractmethod
+    def place(self, parameters: Named, batch: Named) -> tuple[State, Batch]:
+        """Put parameters, fresh optimizer state and inputs on the device, tensor by tensor, and wait for it."""
+
+    @abstractmethod
+    def step(self, state: State, batch: Batch) -> tuple[State, Any]:
+        """Submit one step. Outputs: forward the result; train the loss; without an optimizer (loss, gradients)."""
+
+    @abstractmethod
+    def wait(self, state: State, outputs: Any) -> None:
+        """Return once all of it is computed."""
+
+    @abstractmethod
+    def fetch(self, outputs: Any) -> NDArray[np.float32]:
+        """The result (the loss, or the output) in host memory: an array of its own, writable, no alias."""
+
+    @abstractmethod
+    def read(self, what: str, state: State, batch: Batch) -> dict[str, NDArray[np.float32]]:
+        """For the gate, canonical names and layout: "parameters" now in the state; fresh "gradients" with
+        "loss"; the forward pass's "output"."""
+
+    @abstractmethod
+    def update(self, parameters: Named, gradients: Named, steps: int) -> dict[str, NDArray[np.float32]]:
+        """The stack's own optimizer applied `steps` times to the same injected gradients; new parameters."""
+
+    def counters(self) -> dict[str, float | None]:
+        """So far, from the framework's own counters: `compiles`, `compile_seconds`, `graph_breaks`,
+        `fallback_ops`. None: the framework doesn't count it; 0: counted none."""
+        return {"compiles": None, "compile_seconds": None, "graph_breaks": None, "fallback_ops": None}
+
+    def memory(self) -> dict[str, int | None]:
+        """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`."""
+        return {"device_peak_bytes": None, "device_reserved_bytes": None}
+
+
+def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """{"up.weight": w} as {"up": {"weight": w}}: the pytree that functional dialects take."""
+    tree: dict[str, Any] = {}
+    for path, value in tensors.items():
+        *parents, leaf = path.split(".")
+        node = tree
+        for parent in parents:
+            node = node.setdefault(parent, {})
+        node[leaf] = value
+    return tree
+
+
+def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The inverse of `nested`."""
+    tensors: dict[str, Any] = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            tensors |= flat(value, f"{prefix}{name}.")
+        else:
+            tensors[f"{prefix}{name}"] = value
+    return tensors

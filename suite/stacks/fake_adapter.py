@@ -1,0 +1,49 @@
+"""A system that sleeps, fails and hangs as its dialect file says, so that tests drive every outcome."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite.stacks import base
+
+
+class Adapter(base.Adapter):
+    """The dialect file's `Scenario(case)` supplies the behaviour; here is only the plumbing."""
+
+    def device(self):
+        return self.scenario("device") or {"device": "fake"}
+
+    def scenario(self, hook, *arguments):
+        """Call the scenario's method of this name, if it has one."""
+        if not hasattr(self, "story"):
+            self.story = self.workload.dialect("fake").Scenario(self.case)
+        method = getattr(self.story, hook, None)
+        return method(*arguments) if method else None
+
+    def build(self, abstract=False):
+        self.scenario("build")
+        self.count = 0
+
+    def place(self, parameters, batch):
+        self.scenario("place")
+        return dict(parameters), dict(batch)
+
+    def step(self, state, batch):
+        self.count += 1
+        return state, self.scenario("step", self.count)
+
+    def wait(self, state, outputs):
+        self.scenario("wait", self.count)
+
+    def fetch(self, outputs):
+        self.scenario("fetch")
+        return np.zeros((), np.float32)
+
+    def read(self, what, state, batch):
+        return self.scenario("read", what, state, batch) or {}
+
+    def update(self, parameters, gradients, steps):
+        return {}
+
+    def counters(self):
+        return self.scenario("counters", getattr(self, "count", 0)) or super().counters()

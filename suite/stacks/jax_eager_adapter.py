@@ -1,0 +1,152 @@
+"""JAX op by op: no jit around the step, each primitive dispatched by itself as the primer times it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from suite import protocol
+from suite.stacks import base
+from suite.stacks.threads import cuda_environ, thread_environ
+
+
+class CompileCounter:
+    """Compiles and their seconds (trace, lower and backend) from JAX's own monitoring events."""
+
+    def __init__(self, jax):
+        self.compiles = 0
+        self.seconds = 0.0
+        jax.monitoring.register_event_duration_secs_listener(self.count)
+
+    def count(self, event, seconds, **_):
+        if event.startswith("/jax/core/compile/"):
+            self.seconds += seconds
+            self.compiles += event.endswith("backend_compile_duration")
+
+    def read(self):
+        return {"compiles": self.compiles, "compile_seconds": self.seconds,
+                "graph_breaks": None, "fallback_ops": None}  # fmt: skip
+
+
+def environ(case, cache_directory):
+    """JAX's variables, for every stack that computes with it."""
+    variables = thread_environ(case.threads) | cuda_environ(case.target) | {
+        "JAX_PLATFORMS": case.target,
+        "JAX_ENABLE_X64": "0",
+        # True IEEE single: JAX's default is TF32 on GPUs and bfloat16 on TPUs.
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest" if case.precision == "f32" else "default",
+    }
+    if case.target == "cuda":
+        variables["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # else peak memory is the pool's size
+    if case.cache == "warm":  # without a directory JAX keeps no cache
+        variables |= {
+            "JAX_COMPILATION_CACHE_DIR": f"{cache_directory}/jax",
+            # Everything is kept: JAX's defaults skip what compiled in under a second.
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        }
+    return variables
+
+
+def make_adamw(optax):
+    """optax's AdamW with the protocol's constants."""
+    return optax.adamw(
+        protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
+        weight_decay=protocol.WEIGHT_DECAY,
+    )  # fmt: skip
+
+
+class Adapter(base.Adapter):
+    """State: (parameters, optimizer state), both pytrees."""
+
+    packages = ("jax", "jaxlib", "optax", "numpy")
+
+    @staticmethod
+    def environ(case, cache_directory):
+        return environ(case, cache_directory)
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import jax
+        import optax
+
+        self.jax = jax
+        self.optax = optax
+        self.compiles = CompileCounter(jax)
+
+    def device(self):
+        devices = self.jax.devices()
+        return {"device": devices[0].device_kind, "devices": len(devices),
+                "jax_cpu_enable_async_dispatch": self.jax.config.values.get("jax_cpu_enable_async_dispatch")}  # fmt: skip
+
+    def build(self, abstract=False):
+        dialect = self.workload.dialect("jax")
+        self.forward = partial(dialect.forward, self.dims)
+        self.loss_and_gradients = self.jax.value_and_grad(partial(dialect.loss, self.dims))
+        self.adamw = make_adamw(self.optax)
+        self.run = self.train_step if self.train else self.forward_step
+
+    def forward_step(self, state, batch):
+        return state, self.forward(state[0], **batch)
+
+    def train_step(self, state, batch):
+        parameters, moments = state
+        loss, gradients = self.loss_and_gradients(parameters, **batch)
+        if not self.optimizer:
+            return state, (loss, gradients)
+        return self.apply(parameters, moments, gradients), loss
+
+    def apply(self, parameters, moments, gradients):
+        updates, moments = self.adamw.update(gradients, moments, parameters)
+        return self.optax.apply_updates(parameters, updates), moments
+
+    def place(self, parameters, batch):
+        put = self.jax.device_put
+        own = base.nested({name: put(value) for name, value in parameters})
+        moments = self.adamw.init(own) if self.train and self.optimizer else ()
+        return self.jax.block_until_ready(((own, moments), {name: put(value) for name, value in batch}))
+
+    def step(self, state, batch):
+        return self.run(state, batch)
+
+    def wait(self, state, outputs):
+        self.jax.block_until_ready((state, outputs))
+
+    def fetch(self, outputs):
+        # np.array copies: np.asarray of a CPU array is a read-only alias of the device's buffer.
+        return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+    def read(self, what, state, batch):
+        parameters = state[0]
+        if what == "parameters":
+            return self.host(parameters)
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": np.array(self.compile(self.forward)(parameters, **inputs))}
+        loss, gradients = self.compile(self.loss_and_gradients)(parameters, **batch)
+        return {"loss": np.array(loss), **self.host(gradients)}
+
+    def host(self, tree):
+        return {name: np.array(value) for name, value in base.flat(tree).items()}
+
+    def compile(self, function):
+        """How this stack runs a function: as it is."""
+        return function
+
+    def update(self, parameters, gradients, steps):
+        own, g = base.nested(dict(parameters)), base.nested(dict(gradients))
+        own, g = self.jax.device_put((own, g))
+        moments = self.adamw.init(own)
+        apply = self.compile(self.apply)
+        for _ in range(steps):
+            own, moments = apply(own, moments, g)
+        return self.host(own)
+
+    def counters(self):
+        return self.compiles.read()
+
+    def memory(self):
+        figures = self.jax.local_devices()[0].memory_stats() or {}
+        return {"device_peak_bytes": figures.get("peak_bytes_in_use"),
+                "device_reserved_bytes": figures.get("peak_pool_bytes")}  # fmt: skip

@@ -1,0 +1,80 @@
+"""NumPy: the floor. One BLAS, no graph, gradients written by hand in the dialect files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite import protocol
+from suite.stacks import base
+
+
+class Adapter(base.Adapter):
+    """State: {"parameters", "moments", "count"}, updated in place as NumPy code would."""
+
+    def device(self):
+        return {"device": "cpu", "blas": np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]}
+
+    def build(self, abstract=False):
+        self.dialect = self.workload.dialect("numpy")
+
+    def place(self, parameters, batch):
+        own = {name: value.copy() for name, value in parameters}
+        state = {"parameters": own, "count": 0}
+        if self.train and self.optimizer:
+            state["moments"] = {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in own.items()}
+        return state, {name: value.copy() for name, value in batch}
+
+    def step(self, state, batch):
+        if not self.train:
+            return state, self.dialect.forward(self.dims, state["parameters"], **batch)
+        loss, gradients = self.dialect.loss_and_gradients(self.dims, state["parameters"], **batch)
+        if not self.optimizer:
+            return state, (loss, gradients)
+        adamw(state, gradients)
+        return state, loss
+
+    def wait(self, state, outputs):
+        pass  # NumPy returns when the result is there
+
+    def fetch(self, outputs):
+        return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+    def read(self, what, state, batch):
+        parameters = state["parameters"]
+        if what == "parameters":
+            return {name: value.copy() for name, value in parameters.items()}
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": self.dialect.forward(self.dims, parameters, **inputs)}
+        loss, gradients = self.dialect.loss_and_gradients(self.dims, parameters, **batch)
+        return {"loss": np.asarray(loss), **gradients}
+
+    def update(self, parameters, gradients, steps):
+        own = {name: value.copy() for name, value in parameters}
+        state = {"parameters": own, "count": 0,
+                 "moments": {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in own.items()}}  # fmt: skip
+        gradients = dict(gradients)
+        for _ in range(steps):
+            adamw(state, gradients)
+        return own
+
+
+def adamw(state, gradients):
+    """One AdamW step in place: every moment and parameter is read and written once per operation."""
+    state["count"] += 1
+    correction1 = 1.0 - protocol.BETA1 ** state["count"]
+    correction2 = 1.0 - protocol.BETA2 ** state["count"]
+    for name, p in state["parameters"].items():
+        g = gradients[name]
+        m, v = state["moments"][name]
+        m *= protocol.BETA1
+        m += (1.0 - protocol.BETA1) * g
+        v *= protocol.BETA2
+        v += (1.0 - protocol.BETA2) * np.square(g)
+        denominator = np.sqrt(v)
+        denominator *= 1.0 / correction2**0.5
+        denominator += protocol.EPSILON
+        np.divide(m, denominator, out=denominator)
+        denominator *= protocol.LEARNING_RATE / correction1
+        p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY
+        p -= denominator

@@ -1,0 +1,147 @@
+"""TensorFlow eager: the tf.Module as written, every operation dispatched to its kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite import protocol
+from suite.stacks import base
+from suite.stacks.threads import cuda_environ, thread_environ
+
+
+class Adapter(base.Adapter):
+    """State: (model, optimizer or None); the optimizer's moments are tf.Variables like the weights."""
+
+    packages = ("tensorflow-cpu", "numpy")
+
+    @staticmethod
+    def environ(case, cache_directory):
+        variables = thread_environ(case.threads) | cuda_environ(case.target) | {
+            "TF_NUM_INTEROP_THREADS": "1",
+            "TF_ENABLE_ONEDNN_OPTS": "1",  # the default on x86, stated
+            "TF_CPP_MIN_LOG_LEVEL": "1",
+        }
+        if case.target == "cuda":
+            variables["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+        return variables
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import tensorflow as tf
+
+        self.tf = tf
+        tf.config.experimental.enable_tensor_float_32_execution(case.precision == "tf32")
+        tf.config.threading.set_intra_op_parallelism_threads(case.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+
+    def device(self):
+        kind = {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}[self.case.target]
+        self.logical = self.tf.config.list_logical_devices(kind)[0]
+        threading = self.tf.config.threading
+        return {"device": self.logical.name, "tf_intra_op": threading.get_intra_op_parallelism_threads(),
+                "tf_inter_op": threading.get_inter_op_parallelism_threads()}  # fmt: skip
+
+    def build(self, abstract=False):
+        self.dialect = self.workload.dialect("tf")
+        self.model = self.dialect.Model(**self.dims)
+        self.variables = {v.name.removesuffix(":0"): v for v in self.model.trainable_variables}
+        spec = self.workload.spec
+        shapes = {name: self.tf.TensorSpec(t.shape) for name, t in spec.inputs(self.dims).items()}
+        with_target = shapes | {"target": self.tf.TensorSpec(spec.target(self.dims).shape)}
+        self.adamw = AdamW(self.tf, self.variables) if self.train and self.optimizer else None
+        self.forward = self.compile(lambda batch: self.model(**batch), shapes)
+        self.loss_and_gradients = self.compile(self.gradients_of_loss, with_target)
+        self.run = self.compile(self.train_step, with_target) if self.adamw else self.loss_and_gradients
+
+    def compile(self, function, *signature):
+        """How this stack runs a function of tensors of these shapes: as it is."""
+        return function
+
+    def gradients_of_loss(self, batch):
+        with self.tf.GradientTape() as tape:
+            loss = self.dialect.loss(self.model, **batch)
+        return loss, tape.gradient(loss, self.variables)
+
+    def train_step(self, batch):
+        loss, gradients = self.gradients_of_loss(batch)
+        self.adamw.apply(gradients)
+        return loss
+
+    def place(self, parameters, batch):
+        tf = self.tf
+        for name, value in parameters:
+            self.variables[name].assign(tf.constant(value))
+        if self.adamw:
+            self.adamw.reset()
+        placed = (self.model, self.adamw), {name: tf.constant(value) for name, value in batch}
+        self.wait(*placed)
+        return placed
+
+    def step(self, state, batch):
+        return state, self.run(batch) if self.train else self.forward(batch)
+
+    def wait(self, state, outputs):
+        self.tf.test.experimental.sync_devices()
+
+    def fetch(self, outputs):
+        # np.array copies: .numpy() of a CPU tensor is an alias of its buffer.
+        return np.array((outputs[0] if isinstance(outputs, tuple) else outputs).numpy())
+
+    def read(self, what, state, batch):
+        if what == "parameters":
+            return {name: np.array(v.numpy()) for name, v in self.variables.items()}
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": np.array(self.forward(inputs).numpy())}
+        loss, gradients = self.loss_and_gradients(batch)
+        return {"loss": loss.numpy(), **{name: np.array(g.numpy()) for name, g in gradients.items()}}
+
+    def update(self, parameters, gradients, steps):
+        tf = self.tf
+        own = {name: tf.Variable(value, name=name) for name, value in parameters}
+        gradients = {name: tf.constant(value) for name, value in gradients}
+        adamw = AdamW(tf, own)
+        shapes = {name: tf.TensorSpec(g.shape) for name, g in gradients.items()}
+        apply = self.compile(adamw.apply, shapes)
+        for _ in range(steps):
+            apply(gradients)
+        return {name: np.array(v.numpy()) for name, v in own.items()}
+
+    def memory(self):
+        if self.case.target == "cpu":
+            return super().memory()  # TensorFlow reports 0 for CPUs: it doesn't know
+        figures = self.tf.config.experimental.get_memory_info(self.logical.name.removeprefix("/device:"))
+        return {"device_peak_bytes": figures["peak"], "device_reserved_bytes": None}
+
+
+class AdamW:
+    """AdamW by hand on tf.Variables. Keras's adds epsilon before the bias correction: another algorithm."""
+
+    def __init__(self, tf, variables):
+        self.tf = tf
+        self.variables = variables
+        self.count = tf.Variable(0.0, trainable=False)
+        self.moments = {name: (tf.Variable(tf.zeros_like(v)), tf.Variable(tf.zeros_like(v)))
+                        for name, v in variables.items()}  # fmt: skip
+
+    def reset(self):
+        """Back to before the first step."""
+        self.count.assign(0.0)
+        for m, v in self.moments.values():
+            m.assign(self.tf.zeros_like(m))
+            v.assign(self.tf.zeros_like(v))
+
+    def apply(self, gradients):
+        """p (1 - lr wd) - lr/c1 m / (sqrt(v)/sqrt(c2) + eps), c the bias corrections."""
+        tf = self.tf
+        self.count.assign_add(1.0)
+        correction1 = 1.0 - tf.pow(protocol.BETA1, self.count)
+        correction2 = tf.sqrt(1.0 - tf.pow(protocol.BETA2, self.count))
+        for name, p in self.variables.items():
+            g = gradients[name]
+            m, v = self.moments[name]
+            m.assign(protocol.BETA1 * m + (1.0 - protocol.BETA1) * g)
+            v.assign(protocol.BETA2 * v + (1.0 - protocol.BETA2) * tf.square(g))
+            step = m / (tf.sqrt(v) / correction2 + protocol.EPSILON)
+            decay = 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY
+            p.assign(decay * p - (protocol.LEARNING_RATE / correction1) * step)

@@ -1,0 +1,17 @@
+"""Environment variables that concern every framework: cores, and caches below the framework."""
+
+from __future__ import annotations
+
+
+def thread_environ(threads: int) -> dict[str, str]:
+    """Variables by which OpenMP, BLAS, oneDNN, XLA and TensorFlow learn how many cores are theirs.
+
+    The CPU affinity says it as well: XLA's CPU backend sizes its pool by that and by NPROC.
+    """
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC", "TF_NUM_INTRAOP_THREADS")
+    return dict.fromkeys(names, str(threads))
+
+
+def cuda_environ(target: str) -> dict[str, str]:
+    """The driver's own cache of compiled kernels would carry one process's compiles to the next."""
+    return {"CUDA_CACHE_DISABLE": "1"} if target == "cuda" else {}

@@ -1,0 +1,133 @@
+"""PyTorch eager: the nn.Module as written, every operation dispatched to its kernel."""
+
+from __future__ import annotations
+
+from suite import protocol
+from suite.stacks import base
+
+
+class Adapter(base.Adapter):
+    """State: (model, optimizer or None), updated in place."""
+
+    packages = ("torch", "numpy")
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import torch
+
+        self.torch = torch
+        self.no_gradients = torch.inference_mode
+        # True IEEE single: float32 convolutions default to TF32 on GPUs whatever the matmul setting says.
+        torch.set_float32_matmul_precision("highest" if case.precision == "f32" else "high")
+        torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
+        torch.set_num_threads(case.threads)
+        torch.set_num_interop_threads(1)
+
+    def device(self):
+        self.home = self.torch.device(self.case.target)
+        name = self.torch.cuda.get_device_name() if self.case.target == "cuda" else "cpu"
+        return {"device": name, "torch_threads": self.torch.get_num_threads(),
+                "torch_interop_threads": self.torch.get_num_interop_threads(),
+                "cpu_capability": self.torch.backends.cpu.get_cpu_capability()}  # fmt: skip
+
+    def build(self, abstract=False):
+        self.dialect = self.workload.dialect("torch")
+        with self.torch.device("meta"):
+            self.model = self.dialect.Model(**self.dims)
+        self.forward = self.compile(self.model)
+        self.loss = self.compile(lambda **batch: self.dialect.loss(self.model, **batch))
+        self.run = self.train_step if self.train else self.forward_step
+
+    def compile(self, function):
+        """How this stack runs a function: as it is."""
+        return function
+
+    def make_optimizer(self, parameters):
+        # One fused kernel for each tensor: what PyTorch recommends and current trainers use.
+        return self.torch.optim.AdamW(
+            parameters, lr=protocol.LEARNING_RATE, betas=(protocol.BETA1, protocol.BETA2),
+            eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY, fused=True,
+        )  # fmt: skip
+
+    def put(self, value):
+        return self.torch.tensor(value, device=self.home)
+
+    def place(self, parameters, batch):
+        torch = self.torch
+        self.model.to_empty(device=self.home)
+        own = dict(self.model.named_parameters())
+        with torch.no_grad():
+            for name, value in parameters:
+                own[name].copy_(self.put(self.native(name, value)))
+                own[name].grad = None
+        optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
+        state, batch = (self.model, optimizer), {name: self.put(value) for name, value in batch}
+        self.wait(state, None)
+        return state, batch
+
+    def native(self, name, value):
+        """nn.Linear keeps its weight as (outputs, inputs); the canonical layout is (inputs, outputs)."""
+        module = self.model.get_submodule(name.rpartition(".")[0])
+        return value.T if isinstance(module, self.torch.nn.Linear) and value.ndim == 2 else value
+
+    def forward_step(self, state, batch):
+        with self.no_gradients():
+            return state, self.forward(**batch)
+
+    def train_step(self, state, batch):
+        model, optimizer = state
+        model.zero_grad(set_to_none=True)
+        loss = self.loss(**batch)
+        loss.backward()
+        if optimizer is None:
+            return state, (loss.detach(), [p.grad for p in model.parameters()])
+        optimizer.step()
+        return state, loss.detach()
+
+    def step(self, state, batch):
+        return self.run(state, batch)
+
+    def wait(self, state, outputs):
+        if self.home.type == "cuda":
+            self.torch.cuda.synchronize()
+
+    def fetch(self, outputs):
+        result = outputs[0] if isinstance(outputs, tuple) else outputs
+        return result.to("cpu", copy=True).numpy()
+
+    def read(self, what, state, batch):
+        model = state[0]
+        if what == "parameters":
+            return {name: self.canonical(name, p.detach()) for name, p in model.named_parameters()}
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            with self.no_gradients():
+                return {"output": self.host(self.forward(**inputs))}
+        model.zero_grad(set_to_none=True)  # .grad outlives a step
+        loss = self.loss(**batch)
+        loss.backward()
+        gradients = {name: self.canonical(name, p.grad) for name, p in model.named_parameters()}
+        model.zero_grad(set_to_none=True)
+        return {"loss": self.host(loss.detach()), **gradients}
+
+    def host(self, tensor):
+        return tensor.to("cpu", copy=True).numpy()
+
+    def canonical(self, name, tensor):
+        return self.native(name, self.host(tensor))
+
+    def update(self, parameters, gradients, steps):
+        own = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters}
+        gradients = {name: self.put(value) for name, value in gradients}
+        optimizer = self.make_optimizer(list(own.values()))
+        for _ in range(steps):
+            for name, parameter in own.items():
+                parameter.grad = gradients[name]
+            optimizer.step()
+        return {name: self.host(parameter.detach()) for name, parameter in own.items()}
+
+    def memory(self):
+        if self.case.target != "cuda":
+            return super().memory()
+        return {"device_peak_bytes": self.torch.cuda.max_memory_allocated(),
+                "device_reserved_bytes": self.torch.cuda.max_memory_reserved()}  # fmt: skip

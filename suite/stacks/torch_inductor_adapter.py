@@ -1,0 +1,31 @@
+"""PyTorch with torch.compile: forward and loss are traced whole, Inductor generates C++ or Triton kernels."""
+
+from __future__ import annotations
+
+from suite.stacks import torch_eager_adapter as torch_eager
+
+
+class Adapter(torch_eager.Adapter):
+    """The loss is inside the compiled region and AOTAutograd compiles its backward pass with it."""
+
+    @staticmethod
+    def environ(case, cache_directory):
+        # Always named: Inductor's default folder is shared by every process of the user.
+        return torch_eager.Adapter.environ(case, cache_directory) | {
+            "TORCHINDUCTOR_CACHE_DIR": f"{cache_directory}/inductor",
+            "TRITON_CACHE_DIR": f"{cache_directory}/triton",
+        }
+
+    def compile(self, function):
+        return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
+
+    def counters(self):
+        from torch._dynamo.utils import compilation_time_metrics, counters
+
+        seconds = compilation_time_metrics.get("_compile.compile_inner", [])
+        return {
+            "compiles": counters["stats"]["unique_graphs"],
+            "compile_seconds": float(sum(seconds)),
+            "graph_breaks": sum(counters["graph_break"].values()),
+            "fallback_ops": None,
+        }

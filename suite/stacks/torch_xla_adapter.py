@@ -1,0 +1,73 @@
+"""PyTorch/XLA: lazy tensors record the step, `sync` cuts the graph, XLA compiles and runs it."""
+
+from __future__ import annotations
+
+from suite import protocol
+from suite.stacks import torch_eager_adapter as torch_eager
+
+
+class Adapter(torch_eager.Adapter):
+    """The nn.Module on an XLA device. The second step compiles again: the optimizer's moments have appeared."""
+
+    packages = ("torch", "torch_xla", "numpy")
+
+    @staticmethod
+    def environ(case, cache_directory):
+        return torch_eager.Adapter.environ(case, cache_directory) | {"PJRT_DEVICE": case.target.upper()}
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import torch_xla
+        import torch_xla.backends
+        import torch_xla.core.xla_model as xm
+        import torch_xla.debug.metrics as metrics
+
+        self.no_gradients = self.torch.no_grad  # inference tensors have no version counter, which XLA's need
+        self.torch_xla, self.xm, self.metrics = torch_xla, xm, metrics
+        torch_xla.backends.set_mat_mul_precision("highest" if case.precision == "f32" else "default")
+
+    def device(self):
+        self.home = self.torch_xla.device()
+        return {"device": self.xm.xla_device_hw(self.home), "torch_threads": self.torch.get_num_threads()}
+
+    def make_optimizer(self, parameters):
+        # The fused CPU and CUDA kernels can't be traced; XLA fuses the plain formula itself.
+        return self.torch.optim.AdamW(
+            parameters, lr=protocol.LEARNING_RATE, betas=(protocol.BETA1, protocol.BETA2),
+            eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY,
+        )  # fmt: skip
+
+    def place(self, parameters, batch):
+        placed = super().place(parameters, batch)
+        self.torch_xla.sync(wait=True)  # the copies are a graph of their own, not part of the first step
+        return placed
+
+    def put(self, value):
+        return self.torch.tensor(value).to(self.home)
+
+    def step(self, state, batch):
+        state, outputs = self.run(state, batch)
+        self.torch_xla.sync(wait=False)
+        return state, outputs
+
+    def wait(self, state, outputs):
+        self.xm.wait_device_ops()
+
+    def counters(self):
+        compiled = self.metrics.metric_data("CompileTime")  # (count, total in ns, samples)
+        # Each aten:: counter is an operation that XLA can't lower and the CPU ran instead. Reading a
+        # scalar (`item`) is a transfer, not such an operation.
+        fallbacks = [name for name in self.metrics.counter_names()
+                     if name.startswith("aten::") and name != "aten::_local_scalar_dense"]  # fmt: skip
+        return {
+            "compiles": compiled[0] if compiled else 0,
+            "compile_seconds": compiled[1] / 1e9 if compiled else 0.0,
+            "graph_breaks": None,
+            "fallback_ops": sum(self.metrics.counter_value(name) for name in fallbacks),
+        }
+
+    def memory(self):
+        if self.case.target == "cpu":
+            return {"device_peak_bytes": None, "device_reserved_bytes": None}
+        return {"device_peak_bytes": self.xm.get_memory_info(self.home).get("peak_bytes_used"),
+                "device_reserved_bytes": None}  # fmt: skip

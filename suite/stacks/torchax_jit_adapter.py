@@ -1,0 +1,140 @@
+"""torchax: the nn.Module traced to JAX, the whole train step (optax's AdamW) in one jit, state donated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite.stacks import jax_eager_adapter as jax_eager
+from suite.stacks import torch_eager_adapter as torch_eager
+
+
+class Adapter(torch_eager.Adapter):
+    """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
+
+    packages = ("torch", "torchax", "jax", "jaxlib", "optax", "numpy")
+
+    @staticmethod
+    def environ(case, cache_directory):
+        return jax_eager.environ(case, cache_directory)
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import jax
+        import optax
+        import torchax
+        import torchax.interop
+        import torchax.train
+
+        self.jax, self.torchax, self.interop = jax, torchax, torchax.interop
+        self.adamw = jax_eager.make_adamw(optax)
+        self.apply_updates = optax.apply_updates
+        self.compiles = jax_eager.CompileCounter(jax)
+
+    def device(self):
+        devices = self.jax.devices()
+        self.torchax.enable_globally()
+        self.home = "jax"
+        return {"device": devices[0].device_kind, "devices": len(devices)}
+
+    def build(self, abstract=False):
+        torch, interop = self.torch, self.interop
+        self.dialect = dialect = self.workload.dialect("torch")
+
+        class WithLoss(torch.nn.Module):
+            """The loss as a module's forward, so that `functional_call` swaps the weights in."""
+
+            def __init__(self, model):
+                super().__init__()
+                self.model = model
+
+            def forward(self, batch):
+                return dialect.loss(self.model, **batch)
+
+        with torch.device("meta"):
+            self.model = dialect.Model(**self.dims)
+        with_loss = WithLoss(self.model)
+
+        def call(module, prefix, weights, buffers, *args, **kwargs):
+            tensors = {f"{prefix}{name}": value for name, value in (weights | buffers).items()}
+            return torch.func.functional_call(module, tensors, args, kwargs)
+
+        def loss(weights, buffers, batch):
+            return call(with_loss, "model.", weights, buffers, batch)
+
+        self.forward = interop.jax_jit(lambda weights, buffers, inputs: call(self.model, "", weights, buffers, **inputs))
+        self.loss_and_gradients = interop.jax_jit(interop.jax_value_and_grad(loss))
+        step = self.torchax.train.make_train_step(loss, lambda result, label: result, self.adamw)
+        self.compiled_step = interop.jax_jit(
+            lambda weights, buffers, moments, batch: step(weights, buffers, moments, batch, None),
+            kwargs_for_jax_jit={"donate_argnums": (0, 2)},
+        )
+        if not self.train:
+            self.run = self.forward_step
+        else:
+            self.run = self.train_step if self.optimizer else self.gradient_step
+
+    def put(self, value):
+        return self.torch.tensor(value, device=self.home)
+
+    def place(self, parameters, batch):
+        weights = {name: self.put(self.native(name, value)) for name, value in parameters}
+        buffers = {name: self.put(value) for name, value in self.model.named_buffers()}
+        moments = self.interop.call_jax(self.adamw.init, weights) if self.train and self.optimizer else ()
+        placed = (weights, buffers, moments), {name: self.put(value) for name, value in batch}
+        self.wait(*placed)
+        return placed
+
+    def forward_step(self, state, batch):
+        weights, buffers, _ = state
+        return state, self.forward(weights, buffers, batch)
+
+    def gradient_step(self, state, batch):
+        weights, buffers, _ = state
+        return state, self.loss_and_gradients(weights, buffers, batch)
+
+    def train_step(self, state, batch):
+        weights, buffers, moments = state
+        loss, weights, moments = self.compiled_step(weights, buffers, moments, batch)
+        return (weights, buffers, moments), loss
+
+    def wait(self, state, outputs):
+        self.jax.block_until_ready(self.interop.jax_view((state, outputs)))
+
+    def fetch(self, outputs):
+        return self.host(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+    def host(self, tensor):
+        return np.array(self.interop.jax_view(tensor))
+
+    def read(self, what, state, batch):
+        weights, buffers, _ = state
+        if what == "parameters":
+            return {name: self.canonical(name, value) for name, value in weights.items()}
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": self.host(self.forward(weights, buffers, inputs))}
+        loss, gradients = self.loss_and_gradients(weights, buffers, batch)
+        return {"loss": self.host(loss), **{n: self.canonical(n, g) for n, g in gradients.items()}}
+
+    def update(self, parameters, gradients, steps):
+        put = self.jax.device_put
+        own = {name: put(value) for name, value in parameters}
+        gradients = {name: put(value) for name, value in gradients}
+        moments = self.adamw.init(own)
+
+        @self.jax.jit
+        def apply(own, moments):
+            updates, moments = self.adamw.update(gradients, moments, own)
+            return self.apply_updates(own, updates), moments
+
+        for _ in range(steps):
+            own, moments = apply(own, moments)
+        return {name: np.array(value) for name, value in own.items()}
+
+    def counters(self):
+        return self.compiles.read()
+
+    def memory(self):
+        figures = self.jax.local_devices()[0].memory_stats() or {}
+        return {"device_peak_bytes": figures.get("peak_bytes_in_use"),
+                "device_reserved_bytes": figures.get("peak_pool_bytes")}  # fmt: skip

@@ -1,0 +1,162 @@
+"""Intervals, verdicts, steady state: pure functions. Standard library only at import: workers use it too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Literal
+
+NORMAL_CONSISTENT = 1.4826  # MAD of a normal sample times this estimates its standard deviation
+MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, normal samples
+DRIFT_MIN = 0.01  # thirds closer than this in log t never count as drift
+DRIFT_ERRORS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """How many leading samples are warm-up, and whether what follows is steady."""
+
+    warmup: int
+    state: Literal["steady", "assumed", "no_steady_state"]
+
+
+def steady_start(samples: Sequence[float]) -> Steady:
+    """Where the steady state of positive `samples` (seconds) begins.
+
+    From 40 samples on, the warm-up minimises the MSER statistic (White 1997, "An effective truncation
+    heuristic for bias reduction in simulation output") over medians of small batches; then the first and
+    the last third of what is kept must agree. Fewer samples can't tell: `assumed`.
+    """
+    logs = [math.log(sample) for sample in samples]
+    count = len(logs)
+    if count < 20:
+        return Steady(min(1, max(count - 1, 0)), "assumed")
+    if count < 40:
+        return Steady(2, "assumed" if thirds_agree(logs[2:]) else "no_steady_state")
+    size = 5 if count >= 100 else 3
+    batches = [median(logs[i : i + size]) for i in range(0, count - size + 1, size)]
+    dropped = mser(batches)
+    if dropped >= len(batches) / 2:
+        return Steady(dropped * size, "no_steady_state")
+    kept = logs[dropped * size :]
+    return Steady(dropped * size, "steady" if thirds_agree(kept) else "no_steady_state")
+
+
+def mser(values: Sequence[float]) -> int:
+    """The d in 0..k/2 that minimises the squared deviations of values[d:] over (k - d)^2."""
+
+    def statistic(d: int) -> float:
+        kept = values[d:]
+        mean = fmean(kept)
+        return sum((value - mean) ** 2 for value in kept) / len(kept) ** 2
+
+    return min(range(len(values) // 2 + 1), key=statistic)
+
+
+def thirds_agree(logs: Sequence[float]) -> bool:
+    """Whether the medians of the first and last third differ by no more than noise."""
+    size = len(logs) // 3
+    first, last = logs[:size], logs[-size:]
+    variance = sum(
+        (MEDIAN_EFFICIENCY * NORMAL_CONSISTENT * deviation(third)) ** 2 / len(third) for third in (first, last)
+    )
+    return abs(median(first) - median(last)) <= max(DRIFT_MIN, DRIFT_ERRORS * math.sqrt(variance))
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The median absolute deviation from the median."""
+    centre = median(values)
+    return median(abs(value - centre) for value in values)
+
+
+Word = Literal["faster", "slower", "tie", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A speedup t_B / t_A over paired blocks: above 1, A is faster. Without an interval: one block alone."""
+
+    value: float
+    low: float | None
+    high: float | None
+    p: float | None  # two-sided, of the hypothesis that the ratio is 1
+    blocks: int
+
+
+def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float = 0.95) -> Ratio:
+    """The geometric mean of block ratios with its t interval.
+
+    `log_ratios` are ln(t_B/t_A) block by block; `freedom` is that of the first stage of blocks, because a
+    second stage was sized by the first one's spread (Stein 1945).
+    """
+    from scipy import stats  # the workers' environments don't have it
+
+    count = len(log_ratios)
+    mean = fmean(log_ratios)
+    if count < 2 or freedom < 1:
+        return Ratio(math.exp(mean), None, None, None, count)
+    error = spread(log_ratios) / math.sqrt(count)
+    half = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
+    p = float(2 * stats.t.sf(abs(mean) / error, freedom)) if error > 0 else float(mean == 0)
+    return Ratio(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, count)
+
+
+def spread(values: Sequence[float]) -> float:
+    """The sample standard deviation."""
+    mean = fmean(values)
+    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def verdict(ratio: Ratio, tie: float = 1.03, adjusted_p: float | None = None, confidence: float = 0.95) -> Word:
+    """One of four words. `adjusted_p` is given for large families: faster and slower then need it too."""
+    if ratio.low is None or ratio.high is None:
+        return "undecided"
+    if 1 / tie <= ratio.low and ratio.high <= tie:
+        return "tie"
+    if adjusted_p is not None and adjusted_p >= 1 - confidence:
+        return "undecided"
+    if ratio.low > 1:
+        return "faster"
+    return "slower" if ratio.high < 1 else "undecided"
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjusted p-values (1979), in the order given."""
+    count = len(p_values)
+    adjusted = [0.0] * count
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
+        largest = max(largest, (count - rank) * p_values[index])
+        adjusted[index] = min(1.0, largest)
+    return adjusted
+
+
+def blocks_needed(log_ratios: Sequence[Sequence[float]], least: int, most: int, tie: float = 1.03) -> int:
+    """Blocks for an interval as narrow as the tie band, from the widest first-stage spread of any ratio."""
+    from scipy import stats
+
+    widest = max((spread(values) for values in log_ratios if len(values) > 1), default=0.0)
+    t = float(stats.t.ppf(0.975, least - 1)) if least > 1 else 0.0
+    return min(most, max(least, math.ceil((t * widest / math.log(tie)) ** 2)))
+
+
+def outliers(samples: Sequence[float]) -> int:
+    """How many lie beyond three interquartile ranges of the quartiles (Tukey): flagged, never dropped."""
+    if len(samples) < 4:
+        return 0
+    low, high = percentile(samples, 25), percentile(samples, 75)
+    reach = 3 * (high - low)
+    return sum(not low - reach <= sample <= high + reach for sample in samples)
+
+
+def percentile(samples: Sequence[float], percent: float) -> float:
+    """The percentile by linear interpolation; NaN for no samples."""
+    if not samples:
+        return math.nan
+    ordered = sorted(samples)
+    place = (len(ordered) - 1) * percent / 100
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

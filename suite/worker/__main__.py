@@ -1,0 +1,125 @@
+"""`python -m suite.worker ATTEMPT.json --out DIR`: run one case, append events to DIR/events.jsonl.
+
+Runnable by hand in any of the environments. Standard output is a log, never a channel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from suite.case import Attempt, Purpose
+from suite.protocol import Protocol
+from suite.stacks.threads import thread_environ
+from suite.worker.events import Events
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0: everything was written; 1: an exception was, with its phase."""
+    parser = argparse.ArgumentParser(prog="python -m suite.worker", description=__doc__)
+    parser.add_argument("attempt", type=Path, help="ATTEMPT.json: the case and every constant of the protocol")
+    parser.add_argument("--out", type=Path, required=True, help="where events.jsonl goes")
+    options = parser.parse_args(arguments)
+    request = json.loads(options.attempt.read_text(encoding="utf-8"))
+    events = Events(options.out)
+    events.phase("start")
+    try:
+        answer(request, events)
+    except Exception as error:
+        report(error, events)
+        return 1
+    events.phase("end")
+    events.write("end")
+    return 0
+
+
+def report(error: Exception, events: Events) -> None:
+    """An adapter's `Unsupported` is an answer; anything else is an exception with its traceback."""
+    from suite.stacks.base import Unsupported
+
+    if isinstance(error, Unsupported):
+        events.write("unsupported", reason=str(error))
+    events.exception(error)
+
+
+def answer(request: dict[str, Any], events: Events) -> None:
+    """The phases of one attempt, in order."""
+    attempt = Attempt.from_json(request["attempt"])
+    case, protocol = attempt.case, Protocol(**request["protocol"])
+    os.sched_setaffinity(0, request["cpus"])
+    events.phase("import")
+    start = perf_counter()
+    # numpy reads its thread count when it is imported, and nearly every module here imports it.
+    os.environ.update(thread_environ(case.threads))
+    from suite import facts
+    from suite.stacks.catalog import adapter_class
+    from suite.worker import gate, measure, memory
+    from suite.worker.data import Data
+    from suite.workloads import catalog
+
+    adapter_of_stack = adapter_class(case.stack)
+    os.environ.update(adapter_of_stack.environ(case, request["cache_directory"]))
+    workload = catalog.load(Path(request["workload_folder"]))
+    adapter = adapter_of_stack(case, workload)
+    events.facts(import_seconds=perf_counter() - start)
+
+    data = Data(case, workload, attempt.seed)
+    count, _ = catalog.items_per_step(workload.spec, case.dims)
+    events.facts(flops=workload.spec.flops(data.dims, case.pass_), parameters=data.parameter_count,
+                 bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_), items_per_step=count)  # fmt: skip
+
+    seen = timed(events, "device", adapter.device)
+    surroundings = facts.process(os.environ) | {"device": seen}
+    events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
+    timed(events, "build", adapter.build)
+    state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
+    events.facts(weights_sha256=data.digest.hexdigest(), host_peak_build_bytes=memory.peak_bytes())
+    could_reset = memory.reset_peak()
+
+    if attempt.purpose is Purpose.PRIME:
+        measure.prime(adapter, state, batch, events)
+        return
+    measured = measure.measure(adapter, state, batch, protocol, events)
+    del state, batch
+    events.phase("memory")
+    peak = memory.peak_bytes() if could_reset else None
+    events.facts(host_peak_step_bytes=peak, environment_facts=surroundings | facts.process_end(), **adapter.memory())
+    if measured.losses:
+        events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
+    if request["gate"]:
+        events.phase("gate")
+        measured.state = None  # the gate places its own
+        verdict = gate.run(adapter, data, measured.result, measured.losses)
+        events.facts(relative_error=verdict.worst)
+        if verdict.reasons:
+            events.write("wrong", reason="; ".join(verdict.reasons))
+
+
+def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:
+    """Run one phase before the clock's own, its seconds kept apart in `<phase>_seconds`."""
+    events.phase(phase)
+    start = perf_counter()
+    result = action()
+    events.facts(**{f"{phase}_seconds": perf_counter() - start - without()})
+    return result
+
+
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """The versions of an adapter's packages and of Python."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": sys.version.split()[0]}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

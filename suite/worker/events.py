@@ -1,0 +1,50 @@
+"""Writes events.jsonl: what the worker found, a line each, so that a kill loses only what came after."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+SIZE_MAX = 64 * 2**20
+MESSAGE_MAX = 4096
+TRACEBACK_MAX = 16384
+
+
+class Events:
+    """Appends to DIR/events.jsonl. Written between batches of samples only, each line flushed."""
+
+    def __init__(self, directory: Path) -> None:
+        self.file = (directory / "events.jsonl").open("a", encoding="utf-8")
+        self.seq = 0
+        self.written = 0
+        self.last_phase = "start"
+
+    def write(self, event: str, **data: Any) -> None:
+        """One line. Raises RuntimeError past the size cap: a worker gone wild mustn't fill the disk."""
+        line = json.dumps({"v": VERSION, "seq": self.seq, "t_ns": time.perf_counter_ns(), "event": event, **data})
+        self.written += len(line) + 1
+        if self.written > SIZE_MAX:
+            raise RuntimeError(f"events.jsonl would exceed {SIZE_MAX} bytes")
+        self.file.write(line + "\n")
+        self.file.flush()
+        self.seq += 1
+
+    def phase(self, phase: str) -> None:
+        """What is about to happen, written before it does: a kill is attributed to the right phase."""
+        self.last_phase = phase
+        self.write("phase", phase=phase)
+
+    def facts(self, **columns: Any) -> None:
+        """Columns of the row."""
+        self.write("facts", columns=columns)
+
+    def exception(self, error: BaseException) -> None:
+        """An exception's type, message and traceback, shortened."""
+        text = "".join(traceback.format_exception(error))
+        kind = type(error)
+        self.write("exception", type=f"{kind.__module__}.{kind.__qualname__}", message=str(error)[:MESSAGE_MAX],
+                   traceback=text[-TRACEBACK_MAX:])  # fmt: skip

@@ -1,0 +1,234 @@
+"""THE timing loop: first, second, steady; dispatch, synced, pipelined, fetch. Every stack goes through it.
+
+docs/methodology.md explains each clock. Garbage is collected before a phase and not during it; nothing
+is written, printed or copied to the host inside a timed region.
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass, field
+from time import perf_counter_ns as now
+from typing import Any
+
+import numpy as np
+
+from suite.case import Flag
+from suite.protocol import Protocol
+from suite.stacks.base import Adapter
+from suite.stats import steady_start
+from suite.worker.events import Events
+
+NS = 1e-9
+LOSS_STEPS = 3  # losses of the first steps, which every process of a case must agree on
+
+
+@dataclass
+class Measured:
+    """What is left after the last sample: the chained state, the last result and the first losses."""
+
+    state: Any
+    result: np.ndarray[Any, np.dtype[np.float32]] | None = None
+    losses: list[float] = field(default_factory=list)
+
+
+class Clock:
+    """Takes samples of one adapter's step, chaining its state."""
+
+    def __init__(self, adapter: Adapter, state: Any, batch: Any) -> None:
+        self.step, self.wait, self.fetch = adapter.step, adapter.wait, adapter.fetch
+        self.state, self.batch = state, batch
+        self.outputs: Any = None
+
+    def synced(self) -> tuple[int, int]:
+        """One sample in ns: (dispatch, synced), two readings of the same call."""
+        step, wait, state, batch = self.step, self.wait, self.state, self.batch
+        self.state = self.outputs = None  # the last result is freed outside the timed region
+        start = now()
+        state, outputs = step(state, batch)
+        returned = now()
+        wait(state, outputs)
+        ready = now()
+        self.state, self.outputs = state, outputs
+        return returned - start, ready - start
+
+    def pipelined(self, calls: int) -> float:
+        """`calls` submitted steps and one wait, in ns per call."""
+        step, wait, state, batch = self.step, self.wait, self.state, self.batch
+        self.state = self.outputs = outputs = None
+        start = now()
+        for _ in range(calls):
+            state, outputs = step(state, batch)
+        wait(state, outputs)
+        ready = now()
+        self.state, self.outputs = state, outputs
+        return (ready - start) / calls
+
+    def fetched(self) -> int:
+        """The synced step and the copy of its result to host memory, in ns."""
+        step, wait, fetch, state, batch = self.step, self.wait, self.fetch, self.state, self.batch
+        self.state = self.outputs = None
+        start = now()
+        state, outputs = step(state, batch)
+        wait(state, outputs)
+        fetch(outputs)
+        ready = now()
+        self.state, self.outputs = state, outputs
+        return ready - start
+
+
+class quiet_collector:  # noqa: N801 - reads as the statement it is used as
+    """Collect garbage now, none inside the block."""
+
+    def __enter__(self) -> None:
+        gc.collect()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        gc.enable()
+
+
+def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events) -> Measured:
+    """All clocks of one case, written as events. The state passed in is consumed."""
+    clock = Clock(adapter, state, batch)
+    losses: list[float] = []
+    before = adapter.counters()
+    compiles = [count(before["compiles"])]
+    for phase in ("first", "second"):
+        events.phase(phase)
+        with quiet_collector():
+            _, synced = clock.synced()
+        compiles.append(count(adapter.counters()["compiles"]))
+        events.facts(**{f"{phase}_seconds": synced * NS, f"compiles_{phase}": minus(compiles[-1], compiles[-2])})
+        losses += loss_of(adapter, clock)
+
+    events.phase("steady")
+    spent, typical = steady(clock, protocol, events, lambda: losses.extend(loss_of(adapter, clock)))
+    result = None
+    for phase in ("pipelined", "fetch"):
+        events.phase(phase)
+        spent += side_clock(phase, clock, protocol, events, typical, spent)
+    if not adapter.train:
+        result = adapter.fetch(clock.outputs)
+    compiles.append(count(adapter.counters()["compiles"]))
+    close(adapter.counters(), before, compiles, events)
+    return Measured(clock.state, result, losses)
+
+
+def steady(clock: Clock, protocol: Protocol, events: Events, after_first: Any) -> tuple[float, float]:
+    """Synced samples until the stop rule holds, doubled once if they still drift.
+
+    Returns (seconds spent, median call in seconds).
+    """
+    samples: list[float] = []
+    spent, doubled, goal = 0.0, False, 0
+    while True:
+        dispatch, synced = [], []
+        with quiet_collector():
+            for _ in range(batch_size(samples, protocol)):
+                returned, ready = clock.synced()
+                dispatch.append(returned * NS)
+                synced.append(ready * NS)
+        events.write("samples", clock="synced", synced_seconds=synced, dispatch_seconds=dispatch)
+        if not samples:
+            after_first()
+        samples += synced
+        spent += sum(synced)
+        if len(samples) >= protocol.samples_max or spent >= protocol.seconds_max:
+            break
+        if len(samples) < goal or not enough(samples, spent, protocol):
+            continue
+        if doubled or steady_start(samples).state != "no_steady_state":
+            break
+        doubled, goal = True, 2 * len(samples)
+    verdict = steady_start(samples)
+    events.facts(synced_warmup=verdict.warmup)
+    if verdict.state != "steady":
+        events.write("flag", flag=str(Flag(verdict.state)))
+    return spent, float(np.median(samples[verdict.warmup :]))
+
+
+def batch_size(samples: list[float], protocol: Protocol) -> int:
+    """Samples until the next event: one at first, then as many as fit `batch_seconds`."""
+    if not samples:
+        return 1
+    left = protocol.samples_max - len(samples)
+    return max(1, min(left, int(protocol.batch_seconds / max(samples[-1], 1e-9))))
+
+
+def enough(samples: list[float], spent: float, protocol: Protocol) -> bool:
+    """Whether both minima of the stop rule hold."""
+    if samples[-1] > protocol.slow_call_seconds:
+        return len(samples) >= protocol.slow_samples_min
+    return len(samples) >= protocol.samples_min and spent >= protocol.seconds_min
+
+
+def side_clock(
+    name: str, clock: Clock, protocol: Protocol, events: Events, typical: float, spent: float
+) -> float:
+    """The pipelined or fetch clock, within the budget that is left. Returns the seconds it took."""
+    if typical > protocol.side_seconds_max or (
+        name == "pipelined" and typical > protocol.pipelined_call_seconds_max
+    ):
+        return 0.0
+    calls = 1
+    if name == "pipelined":
+        calls = pipelined_calls(typical, protocol)
+        events.facts(pipelined_calls=calls)
+    count = protocol.side_samples if typical <= protocol.side_slow_seconds else protocol.side_samples_slow
+    seconds: list[float] = []
+    with quiet_collector():
+        for _ in range(count):
+            if spent + sum(seconds) * calls >= protocol.seconds_max:
+                break
+            seconds.append((clock.pipelined(calls) if name == "pipelined" else clock.fetched()) * NS)
+    events.write("samples", clock=name, **{f"{name}_seconds": seconds})
+    return sum(seconds) * calls
+
+
+def pipelined_calls(typical: float, protocol: Protocol) -> int:
+    """The smallest power of two from the minimum on whose calls last long enough to time."""
+    calls = protocol.pipelined_calls_min
+    while calls * typical < protocol.pipelined_seconds_min and calls < protocol.pipelined_calls_max:
+        calls *= 2
+    return calls
+
+
+def loss_of(adapter: Adapter, clock: Clock) -> list[float]:
+    """The loss of the last step in the train pass, read outside the timed region."""
+    return [float(adapter.fetch(clock.outputs))] if adapter.train else []
+
+
+def count(value: float | None) -> int | None:
+    """A counter as a whole number, None where the framework doesn't count."""
+    return None if value is None else int(value)
+
+
+def minus(after: int | None, before: int | None) -> int | None:
+    """A difference of counts, unknown where either is."""
+    return None if after is None or before is None else after - before
+
+
+def close(
+    after: dict[str, float | None], before: dict[str, float | None], compiles: list[int | None], events: Events
+) -> None:
+    """The counters' columns and the flags that they raise: no silent recompile, break or fallback."""
+    steady_compiles = minus(compiles[-1], compiles[-2])
+    graph_breaks = count(after["graph_breaks"])
+    seconds = after["compile_seconds"]
+    if seconds is not None:
+        seconds -= before["compile_seconds"] or 0.0  # placing may have compiled: not the step's
+    events.facts(compiles_steady=steady_compiles, compile_seconds=seconds, graph_breaks=graph_breaks)
+    for raised, flag in ((steady_compiles, Flag.RECOMPILED), (graph_breaks, Flag.GRAPH_BREAKS),
+                         (after["fallback_ops"], Flag.FALLBACK_OPS)):  # fmt: skip
+        if raised:
+            events.write("flag", flag=str(flag))
+
+
+def prime(adapter: Adapter, state: Any, batch: Any, events: Events) -> None:
+    """Two steps that fill the compile caches for the warm case of the same block; not a measurement."""
+    clock = Clock(adapter, state, batch)
+    for phase in ("first", "second"):
+        events.phase(phase)
+        _, synced = clock.synced()
+        events.facts(**{f"{phase}_seconds": synced * NS})

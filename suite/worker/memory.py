@@ -1,0 +1,47 @@
+"""Peak resident memory of this process. `ru_maxrss` is not used: it inherits the launcher's peak."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+
+def status_bytes(pid: int | str, field: str) -> int | None:
+    """A field of /proc/<pid>/status in bytes; None where the process or the field is gone."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    found = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
+    return 1024 * int(found[1]) if found else None
+
+
+def children(pid: int) -> list[int]:
+    """All living descendants."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            direct = [int(child) for child in task.read_text().split()]
+        except OSError:
+            continue  # the thread has ended meanwhile
+        for child in direct:
+            found += [child, *children(child)]
+    return found
+
+
+def peak_bytes() -> int | None:
+    """VmHWM of this process plus that of its living children, in bytes; None where hidden."""
+    own = status_bytes("self", "VmHWM")
+    if own is None:
+        return None
+    return own + sum(status_bytes(child, "VmHWM") or 0 for child in children(os.getpid()))
+
+
+def reset_peak() -> bool:
+    """Start VmHWM anew from what is resident now; False where the kernel doesn't allow it."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What is computed: one folder a workload, a spec and one file a dialect."""

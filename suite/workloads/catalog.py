@@ -1,0 +1,119 @@
+"""Finds workloads: every folder with a `spec.py`, in the suite and in folders that a user names.
+
+A workload `gemm` is a folder `gemm/` with `spec.py` and one `gemm_<dialect>.py` for each dialect it is
+written in. docs/adding-a-workload.md shows one outside the repository.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from suite.errors import UserError
+
+DIALECTS = ("numpy", "jax", "torch", "tf", "fake")
+HOME = Path(__file__).parent
+REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops",
+            "bytes_floor", "items", "reference")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A workload's folder and its spec, loaded; the dialects are loaded by the worker alone."""
+
+    name: str
+    folder: Path
+    spec: ModuleType
+
+    @property
+    def sizes(self) -> Mapping[str, Mapping[str, int]]:
+        """Dims by the name of the size."""
+        sizes: Mapping[str, Mapping[str, int]] = self.spec.SIZES
+        return sizes
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """The dialects that this workload is written in."""
+        return tuple(d for d in DIALECTS if (self.folder / f"{self.name}_{d}.py").exists())
+
+    def dialect(self, dialect: str) -> ModuleType:
+        """The module of one dialect. Imports its framework."""
+        return load_module(self.folder / f"{self.name}_{dialect}.py")
+
+    def dims(self, size: str, overrides: Mapping[str, int]) -> dict[str, int]:
+        """The dims of a size, some of them replaced. Raises UserError naming the rule that they break."""
+        dims = dict(self.sizes[size])
+        for name, value in overrides.items():
+            if name not in dims:
+                raise UserError(f"Workload '{self.name}' has no dim '{name}'. It has: {', '.join(dims)}.")
+            if value < 1:
+                raise UserError(f"Workload '{self.name}': dim {name}={value} must be at least 1.")
+            dims[name] = value
+        check: Callable[[Mapping[str, int]], None] | None = getattr(self.spec, "check", None)
+        if check is not None:
+            try:
+                check(dims)
+            except ValueError as broken:
+                raise UserError(f"Workload '{self.name}', size '{size}': {broken}.") from None
+        return dims
+
+
+def load_module(path: Path) -> ModuleType:
+    """Import one file by its path, under a name of its own, so that two folders never collide."""
+    name = f"workload_{path.stem}_{abs(hash(str(path.resolve())))}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} can't be imported as a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def load(folder: Path) -> Workload:
+    """The workload in one folder. Raises UserError if the spec is missing, broken or incomplete."""
+    path = folder / "spec.py"
+    if not path.is_file():
+        raise UserError(f"{folder} is no workload: it has no spec.py. See docs/adding-a-workload.md.")
+    try:
+        spec = load_module(path)
+    except Exception as broken:
+        raise UserError(f"{path} can't be loaded: {type(broken).__name__}: {broken}") from broken
+    missing = [name for name in REQUIRED if not hasattr(spec, name)]
+    if missing:
+        raise UserError(f"{path} lacks {', '.join(missing)}. See docs/adding-a-workload.md.")
+    return Workload(folder.name, folder, spec)
+
+
+def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
+    """All workloads by name: the suite's, then those in `extra` folders (one workload, or a folder of them)."""
+    folders = [path.parent for group in ("ops", "models") for path in sorted(HOME.glob(f"{group}/*/spec.py"))]
+    for place in extra:
+        inside = [path.parent for path in sorted(place.resolve().glob("*/spec.py"))]
+        here = [place.resolve()] if (place / "spec.py").exists() else []
+        if not here and not inside:
+            raise UserError(f"--workload-path {place}: no spec.py there or one folder below.")
+        folders += here + inside
+    found: dict[str, Workload] = {}
+    for folder in folders:
+        if folder.name in found:
+            raise UserError(f"Two workloads are called '{folder.name}': {found[folder.name].folder} and {folder}.")
+        found[folder.name] = load(folder)
+    return found
+
+
+def items_per_step(spec: Any, dims: Mapping[str, int]) -> tuple[int, str]:
+    """(count, what they are): tokens, images or rows that one step handles."""
+    count, unit = spec.items(dims)
+    return int(count), str(unit)

@@ -1,0 +1,94 @@
+"""ffn: the feed-forward block of a transformer (Vaswani et al. 2017, section 3.3) with tanh GELU.
+
+Forward: Y = gelu(X @ W1 + b1) @ W2 + b2. Train: mean-square loss of Y against T, gradients of
+W1, b1, W2, b2, AdamW update of the four.
+Legend: B = batch, S = seq, D = width, F = hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suite.workloads.tensors import Normal, fan_in
+
+TITLE = "Feed-forward block: linear, tanh GELU, linear"
+SIZES = {
+    "tiny": {"batch": 2, "seq": 4, "width": 16, "hidden": 64},
+    "quick": {"batch": 2, "seq": 64, "width": 768, "hidden": 3072},
+    "seed": {"batch": 2, "seq": 64, "width": 768, "hidden": 3072},
+}
+PASSES = ("forward", "train")
+OPTIMIZER = "adamw"
+
+# GELU's tanh form (Hendrycks & Gimpel 2016, arXiv:1606.08415, section 2).
+CUBIC = 0.044715
+SCALE = np.sqrt(2.0 / np.pi)
+
+Dims = Mapping[str, int]
+Array = NDArray[np.float64]
+
+
+def parameters(dims: Dims) -> dict[str, Normal]:
+    """Weights are (inputs, outputs). Biases aren't zero, so that a dropped bias is caught."""
+    d, f = dims["width"], dims["hidden"]
+    return {
+        "up.weight": fan_in(d, f),
+        "up.bias": Normal((f,), d**-0.5),
+        "down.weight": fan_in(f, d),
+        "down.bias": Normal((d,), f**-0.5),
+    }
+
+
+def inputs(dims: Dims) -> dict[str, Normal]:
+    """X (B, S, D)."""
+    return {"x": Normal((dims["batch"], dims["seq"], dims["width"]))}
+
+
+def target(dims: Dims) -> Normal:
+    """T (B, S, D)."""
+    return Normal((dims["batch"], dims["seq"], dims["width"]))
+
+
+def flops(dims: Dims, pass_: str) -> int:
+    """2 B S D F for each product; train adds two products for `down` but one for `up`: X needs no gradient."""
+    product = 2 * dims["batch"] * dims["seq"] * dims["width"] * dims["hidden"]
+    return product * (5 if pass_ == "train" else 2)
+
+
+def bytes_floor(dims: Dims, pass_: str) -> int:
+    """Forward reads X and the weights, writes Y. Train reads X, T; reads and writes weights and two moments."""
+    weights = sum(tensor.nbytes for tensor in parameters(dims).values())
+    tokens = 4 * dims["batch"] * dims["seq"] * dims["width"]
+    return 6 * weights + 2 * tokens if pass_ == "train" else weights + 2 * tokens
+
+
+def items(dims: Dims) -> tuple[int, str]:
+    """Tokens."""
+    return dims["batch"] * dims["seq"], "tokens"
+
+
+def reference(
+    dims: Dims, parameters: Mapping[str, Array], x: Array, target: Array | None = None
+) -> dict[str, Array]:
+    """float64 `output` and, with a target, `loss` and the gradient of each parameter by name."""
+    w1, w2 = parameters["up.weight"], parameters["down.weight"]
+    h = x @ w1 + parameters["up.bias"]
+    t = np.tanh(SCALE * (h + CUBIC * h**3))
+    g = 0.5 * h * (1.0 + t)
+    y = g @ w2 + parameters["down.bias"]
+    if target is None:
+        return {"output": y}
+    dy = 2.0 * (y - target) / y.size
+    slope = 0.5 * (1.0 + t) + 0.5 * h * (1.0 - t**2) * SCALE * (1.0 + 3.0 * CUBIC * h**2)
+    dh = (dy @ w2.T) * slope
+    return {
+        "output": y,
+        "loss": np.mean((y - target) ** 2),
+        "up.weight": np.einsum("bsd,bsf->df", x, dh),
+        "up.bias": dh.sum(axis=(0, 1)),
+        "down.weight": np.einsum("bsf,bsd->fd", g, dy),
+        "down.bias": dy.sum(axis=(0, 1)),
+    }

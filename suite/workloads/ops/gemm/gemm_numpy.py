@@ -1,0 +1,15 @@
+"""gemm in NumPy."""
+
+import numpy as np
+
+
+def forward(dims, parameters, a):
+    return a @ parameters["b"]
+
+
+def loss_and_gradients(dims, parameters, a, target):
+    y = a @ parameters["b"]
+    y -= target  # the error, in place: no second N x N array
+    loss = np.mean(np.square(y))
+    y *= np.float32(2.0 / y.size)
+    return loss, {"b": a.T @ y}

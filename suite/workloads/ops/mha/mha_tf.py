@@ -1,0 +1,37 @@
+"""mha in TensorFlow. Legend: B = batch, S = seq, D = width, N = heads, H = D/N, P = B*S tokens."""
+
+import tensorflow as tf
+
+
+class Dense(tf.Module):
+    def __init__(self, inputs, outputs, name):
+        super().__init__()
+        self.weight = tf.Variable(tf.zeros([inputs, outputs]), name=f"{name}.weight")
+        self.bias = tf.Variable(tf.zeros([outputs]), name=f"{name}.bias")
+
+    def __call__(self, x):
+        return tf.nn.bias_add(tf.matmul(x, self.weight), self.bias)
+
+
+class Model(tf.Module):
+    def __init__(self, batch, seq, heads, width):
+        super().__init__()
+        self.shape = [batch, seq, width]
+        self.heads = heads
+        self.qkv = Dense(width, 3 * width, name="qkv")
+        self.out = Dense(width, width, name="out")
+
+    def __call__(self, x):
+        B, S, D = self.shape
+        H = D // self.heads
+        # One 2-D product: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
+        qkv_PE = self.qkv(tf.reshape(x, [B * S, D]))
+        qkv_3BNSH = tf.transpose(tf.reshape(qkv_PE, [B, S, 3, self.heads, H]), [2, 0, 3, 1, 4])
+        q_BNSH, k_BNSH, v_BNSH = tf.unstack(qkv_3BNSH)
+        p_BNST = tf.nn.softmax(tf.matmul(q_BNSH * H**-0.5, k_BNSH, transpose_b=True))
+        o_BSNH = tf.transpose(tf.matmul(p_BNST, v_BNSH), [0, 2, 1, 3])
+        return tf.reshape(self.out(tf.reshape(o_BSNH, [B * S, D])), self.shape)
+
+
+def loss(model, x, target):
+    return tf.reduce_mean(tf.math.squared_difference(model(x), target))

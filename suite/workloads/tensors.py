@@ -1,0 +1,71 @@
+"""What a spec says about its tensors, and the values they get: the same bits in every environment.
+
+A value depends on (seed, name, position) alone: raw words of the counter-based Philox generator
+(Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), keyed by seed and name, and
+our own fixed transform to a normal distribution. Library streams (`Generator.normal`, `jax.random`,
+`torch.randn`) change between versions and differ between frameworks, so none of them is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHUNK = 1 << 20  # values made at a time: bounds the temporary memory at about 40 MB
+
+# Eight uniform 16-bit integers per value, summed (Irwin-Hall). Integer sums and IEEE +, -, * are exact
+# or correctly rounded everywhere; a logarithm or cosine (Box-Muller) differs between CPUs in the last bit.
+TERMS = 8
+MEAN = TERMS * (2**16 - 1) / 2
+DEVIATION = math.sqrt(TERMS * (2.0**32 - 1) / 12)
+KURTOSIS = -1.2 / TERMS  # excess kurtosis of the sum, taken out by one Cornish-Fisher term
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A float32 tensor of `shape` with values N(0, sigma^2)."""
+
+    shape: tuple[int, ...]
+    sigma: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes as float32."""
+        return 4 * self.size
+
+
+def fan_in(*shape: int) -> Normal:
+    """A weight of shape (inputs, ..., outputs): N(0, 1/fan_in), all but the last dimension being inputs."""
+    return Normal(shape, 1.0 / math.sqrt(math.prod(shape[:-1])))
+
+
+def generate(tensor: Normal, name: str, seed: int) -> NDArray[np.float32]:
+    """The values of one tensor: float32, C order, shape `tensor.shape`. Bit-exact on every machine."""
+    key = hashlib.sha256(f"{seed}/{name}".encode()).digest()[:16]
+    words = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
+    values = np.empty(tensor.size, dtype=np.float32)
+    for start in range(0, tensor.size, CHUNK):
+        part = values[start : start + CHUNK]
+        bits = np.asarray(words.random_raw(2 * part.size), dtype="<u8").view("<u2").reshape(-1, TERMS)
+        x = (bits.sum(axis=1, dtype=np.float64) - MEAN) / DEVIATION
+        x -= KURTOSIS / 24.0 * (x * x * x - 3.0 * x)
+        part[:] = x * tensor.sigma
+    return values.reshape(tensor.shape)
+
+
+def generate_all(
+    tensors: Mapping[str, Normal], group: str, seed: int
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """(name, values) one at a time, so that a model is placed without ever being whole in host memory."""
+    for name, tensor in tensors.items():
+        yield name, generate(tensor, f"{group}/{name}", seed)

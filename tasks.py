@@ -1,0 +1,139 @@
+"""The commands: `invoke --list`. Each parses its options and calls the suite; the suite is imported when called."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from invoke import Context, Exit, task
+
+ROOT = Path(__file__).parent
+LISTS = ["workload", "stack", "size", "pass_", "precision", "dims", "again", "workload_path"]
+
+
+@task
+def setup(c: Context, target: str = "cpu") -> None:
+    """Make every environment of a target from its hashed lock."""
+    from suite import environments
+    from suite.request import refuse_platform
+    from suite.stacks.catalog import REAL_STACKS, STACKS
+
+    refuse_platform()
+    for name in dict.fromkeys(STACKS[stack].environment for stack in REAL_STACKS):
+        environments.ensure(name, target)
+
+
+@task(
+    iterable=LISTS,
+    help={
+        "target": "hardware class: cpu, cuda or tpu",
+        "preset": "what to ask: a name (invoke list) or a path to a TOML file",
+        "workload": "only these workloads; globs, repeatable",
+        "stack": "only these stacks; globs, repeatable",
+        "size": "sizes in place of the preset's; repeatable",
+        "pass": "forward or train in place of the preset's; repeatable",
+        "precision": "f32, tf32 or bf16; repeatable",
+        "dims": "dims in place of the size's, like n=1024 or batch=2,seq=64; repeatable",
+        "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
+        "baseline": "the stack that the others are compared with",
+        "engine": "how processes are contained: local",
+        "repeats": "number of blocks, with no second stage",
+        "limit-memory": "memory limit of each process tree, like 2GiB",
+        "timeout": "time limit of each process, like 90 or 10min",
+        "resume": "complete this result set",
+        "again": "with --resume: run again what ended as timeout, error, ...; comma-separated",
+        "workload-path": "a folder of your own workloads; repeatable",
+        "dry-run": "print cases, blocks and an estimate; run nothing",
+        "results": "folder for result sets",
+        "json": "print a machine-readable summary on standard output",
+    },
+)
+def run(
+    c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
+    dims=None, cache="cold", baseline=None, engine="local", repeats=0, limit_memory=None, timeout=None, resume=None,
+    again=None, workload_path=None, dry_run=False, results="results", json=False,
+) -> None:  # fmt: skip
+    """Measure: a new result set and its report, or the rest of one with --resume."""
+    from suite import commands, request
+    from suite.errors import UserError
+
+    asked = request.Request(
+        target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
+        pass_=tuple(pass_), precision=tuple(precision), dims=tuple(dims), cache=cache, baseline=baseline,
+        engine=engine, repeats=repeats or None, limit_memory=limit_memory, timeout=timeout,
+        workload_path=tuple(workload_path), results=results,
+    )  # fmt: skip
+    outcomes = request.check_again(again)
+    if resume is None and outcomes:
+        raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
+    if resume is not None:
+        if asked != request.Request() or dry_run:
+            raise UserError("--resume takes its plan from the set; it goes with --again and --json alone.")
+        store, made, workloads = request.reopen(resume)
+    else:
+        made, workloads, chosen = request.plan(asked)
+        if dry_run:
+            commands.print_plan(made, workloads)
+            return
+        store = request.create(asked, made, chosen, workloads)
+    raise Exit(code=commands.run(store, made, workloads, outcomes, json))
+
+
+@task(help={"set": "a result set (default: results/latest)", "baseline": "the stack to compare with",
+            "out": "the file to write (default: report.html in the set)"})  # fmt: skip
+def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
+    """Render the HTML report of a result set."""
+    from suite.report import render
+
+    print(render(Path(set), Path(out) if out else None, baseline))
+
+
+@task(name="list", help={"workload-path": "a folder of your own workloads; repeatable"}, iterable=["workload_path"])
+def list_(c: Context, workload_path=None) -> None:
+    """Workloads, stacks, sizes and presets; what this machine can run, and why not."""
+    from suite import commands
+
+    commands.print_catalogue([Path(path) for path in workload_path])
+
+
+@task
+def doctor(c: Context) -> None:
+    """What is missing on this machine, with the remedy."""
+    from suite import commands
+
+    raise Exit(code=commands.print_checks())
+
+
+@task(help={"environment": "only this environment; repeatable", "target": "cpu, cuda or tpu"}, iterable=["environment"])
+def lock(c: Context, environment=None, target="cpu") -> None:
+    """Regenerate hashed locks from their .in files."""
+    from suite import environments
+
+    for name in environment or environments.names(target):
+        print(environments.compile_lock(name, target))
+
+
+@task
+def check(c: Context) -> None:
+    """Lint, types and import contracts."""
+    for command in ("ruff check .", "mypy", "lint-imports --no-cache"):
+        c.run(f"{Path(sys.executable).parent}/{command}", pty=False)
+
+
+@task(pre=[check], help={"args": "further arguments for pytest"})
+def test(c: Context, args="") -> None:
+    """Everything that CI runs: checks, unit tests, the fake pipeline, every real stack end to end."""
+    from suite import environments
+
+    for name in environments.names("cpu"):
+        environments.ensure(name, "cpu")
+    c.run(f"{sys.executable} -m pytest {args}", pty=False)
+
+
+@task
+def clean(c: Context) -> None:
+    """Remove environments whose lock has changed, and tools' caches. Results are kept."""
+    from suite import environments
+
+    environments.prune()
+    c.run("rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis", pty=False)
