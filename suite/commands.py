@@ -61,7 +61,7 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
 def print_headline(loaded: results.Results) -> None:
     """The answer to each question, one line each."""
     for answer in headline(loaded):
-        print(answer.text)
+        print(f"{answer.question}: {answer.text}")
 
 
 def print_plan(plan: Plan, workloads: dict[str, Workload]) -> None:

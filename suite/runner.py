@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -102,6 +103,8 @@ class Runner:
                 workload_folder=self.workloads[case.workload].folder,
                 cache_directory=cache,
                 environment=row["environment"],
+                # What frameworks leave in the temporary folder goes with the cache.
+                base_environment=os.environ | {"TMPDIR": str(cache)},
             )
         finally:
             if attempt.purpose is not Purpose.PRIME:

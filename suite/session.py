@@ -66,7 +66,7 @@ class Session:
         rows = counting(row for row in self.store.merged() if row["block"] <= first)
         medians = block_medians(rows, "synced")
         logs = [
-            log_ratios(values, medians.get((comparison, plan.baseline, 1), {}))
+            [*log_ratios(values, medians.get((comparison, plan.baseline, 1), {})).values()]
             for (comparison, stack, replicate), values in medians.items()
             if replicate == 1 and stack != plan.baseline
         ]

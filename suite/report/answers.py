@@ -11,7 +11,7 @@ from suite.report.tables import Comparison, StackRow
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One comparison's answer. `lead`, `fastest` and `rest` make up the sentence.
+    """One comparison's answer. The sentence is `lead` for `question`: `fastest` `rest`.
 
     `seconds` is the fastest stack's median, `speedup` its ratio to the baseline (None where the baseline
     is fastest or has no `ok` row), `rivals` the stacks whose times can't be told from it.
@@ -31,7 +31,7 @@ class Headline:
     @property
     def text(self) -> str:
         """The sentence as plain text."""
-        return f"{self.lead}{' ' + self.fastest if self.fastest else ''}{self.rest}"
+        return f"{self.lead} for {self.question}: {self.fastest}{self.rest}"
 
 
 def headlines(comparisons: tuple[Comparison, ...], ratios: Ratios) -> tuple[Headline, ...]:
@@ -45,18 +45,21 @@ def _headline(c: Comparison, ratios: Ratios) -> Headline:
     lost = sum(cell.outcome != "ok" for cell in c.cells)
     tail = f" {lost} of {len(c.cells)} stacks did not end ok." if lost else ""
     if not ok:
-        sentence = f"No stack produced a time that counts.{tail}"
-        return Headline(c.anchor, c.name, sentence, "", "", None, None, (), 0, len(c.cells))
+        return Headline(c.anchor, c.name, "No answer", "", f"no stack produced a time that counts.{tail}", None,
+                        None, (), 0, len(c.cells))  # fmt: skip
     first = ok[0]
     rivals = _rivals(c, first, ok, ratios)
-    lead = "Fastest:" if not rivals else "Lowest median:"
+    lead = "Fastest" if not rivals else "Lowest median"
     rest = f", {c.units.steady(first.median.value)}{_against(first, base, ratios.baseline)}"
     if first.outcome != "ok":
         rest += f" ({first.outcome_text})"
     if rivals:
-        rest += f"; not told apart from {_listed(rivals)}"
+        rest += f"; not shown to be faster than {_listed(rivals)}"
     if len(ok) == 1:
-        lead, rest = "Only", f" produced a time that counts, {c.units.steady(first.median.value)}"
+        lead, rest = (
+            "Only answer",
+            f", {c.units.steady(first.median.value)}: no other stack has a time that counts",
+        )
     return Headline(c.anchor, c.name, lead, first.stack, f"{rest}.{tail}", first.median.value, first.speedup,
                     rivals, len(ok), len(c.cells))  # fmt: skip
 

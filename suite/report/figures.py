@@ -17,8 +17,7 @@ RATIO_UNIT = Unit("×", 1.0)
 def of_comparison(c: Comparison, baseline: str, tie: float) -> tuple[Plot, ...]:
     """The figures that one comparison has data for."""
     compared = [r for r in c.rows if r.speedup is not None]
-    plots = [phases(c)] if c.rows else []
-    plots += [processes(c)] if c.rows else []
+    plots = [processes(c), phases(c)] if c.rows else []
     if compared:
         entries = [
             (r.stack, Estimate(r.speedup.ratio, r.speedup.low, r.speedup.high), r.speedup.verdict)
@@ -32,7 +31,9 @@ def of_comparison(c: Comparison, baseline: str, tie: float) -> tuple[Plot, ...]:
 def of_summary(rows: Sequence[SummaryRow], baseline: str, tie: float) -> Plot | None:
     """The forest plot of the geometric means."""
     entries = [(r.stack, r.mean, "mean") for r in rows if not r.is_baseline and r.mean.value is not None]
-    return forest("summary-forest", f"Geometric mean speedup over {baseline}", entries, tie) if entries else None
+    return (
+        forest("summary-forest", f"Geometric mean speedup over {baseline}", entries, tie) if entries else None
+    )
 
 
 def forest(id_: str, title: str, entries: Sequence[tuple[str, Estimate, str]], tie: float) -> Plot:
@@ -74,18 +75,20 @@ def processes(c: Comparison) -> Plot:
     """The steady median of every process: equal processes that differ show how little one of them proves."""
     axis = LogAxis.over([p.seconds for r in c.rows for p in r.processes])
     rows = []
-    twin = False
+    kinds = {"process": "one process", "twin": "its A/A twin", "rejected": "not counted"}
+    seen = set()
     for index, row in enumerate(c.rows):
         marks = []
         for process in row.processes:
-            kind = "twin" if process.replicate > 1 else "process"
-            twin |= kind == "twin"
-            words = f"{row.stack}, block {process.block}{', twin' if kind == 'twin' else ''}"
+            kind = "rejected" if not process.counted or not row.counts else "process"
+            kind = "twin" if process.replicate > 1 and kind == "process" else kind
+            seen.add(kind)
+            words = f"{row.stack}, block {process.block}, {kinds[kind]}"
             marks.append(Mark(axis.x(process.seconds), kind, f"{words}: {units.seconds(process.seconds)}"))
         spread = [p.seconds for p in row.processes]
         rows.append(
             PlotRow(
-                label=row.stack,
+                label=row.stack if row.counts else f"✕ {row.stack}",
                 y=row_y(index),
                 marks=(*marks, Mark(axis.x(row.median.value or 0.0), "middle", _median_words(row, c))),
                 low=axis.x(min(spread)),
@@ -101,7 +104,7 @@ def processes(c: Comparison) -> Plot:
         axis_label=f"{c.units.steady.name} a step, log scale",
         ticks=axis.ticks(c.units.steady),
         rows=tuple(rows),
-        legend=(("process", "one process"), *([("twin", "its A/A twin")] if twin else []), ("middle", "median")),
+        legend=(*((kind, word) for kind, word in kinds.items() if kind in seen), ("middle", "median")),
     )
 
 
@@ -122,7 +125,7 @@ def phases(c: Comparison) -> Plot:
         first = row.first / row.median.value if row.first and row.median.value else None
         rows.append(
             PlotRow(
-                label=row.stack,
+                label=row.stack if row.counts else f"✕ {row.stack}",
                 y=row_y(index),
                 marks=tuple(
                     Mark(axis.x(v), kind, f"{row.stack}, {kind} run: {units.seconds(v)}") for kind, v in line

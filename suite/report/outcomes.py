@@ -57,7 +57,9 @@ class Cell:
     @property
     def text(self) -> str:
         """`fits`, `timeout in first`, `wrong result 1/3`."""
-        where = f" in {self.phase}" if self.phase and self.outcome not in ("ok", "unsupported", "wrong") else ""
+        where = (
+            f" in {self.phase}" if self.phase and self.outcome not in ("ok", "unsupported", "wrong") else ""
+        )
         share = f" {self.total - self.ok}/{self.total}" if 0 < self.ok < self.total else ""
         return f"{WORDS.get(self.outcome, self.outcome)}{where}{share}"
 
@@ -89,7 +91,13 @@ def failures(rows: Iterable[Row], names: dict[str, str]) -> tuple[Failure, ...]:
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if row.outcome != "ok":
-            key = (row.text("case_id"), row.text("purpose"), row.outcome, row.text("phase"), row.text("reason"))
+            key = (
+                row.text("case_id"),
+                row.text("purpose"),
+                row.outcome,
+                row.text("phase"),
+                row.text("reason"),
+            )
             groups.setdefault(key, []).append(row)
     made = [_failure(group, names) for group in groups.values()]
     return tuple(sorted(made, key=lambda f: (f.comparison, SEVERITY.index(f.outcome), f.stack, f.blocks)))
@@ -101,7 +109,7 @@ def _failure(rows: Sequence[Row], names: dict[str, str]) -> Failure:
     ends = [f"exit code {code:.0f}"] if code is not None else []
     ends += [f"signal {signal:.0f}"] if signal else []
     return Failure(
-        comparison=names.get(last.text("comparison_id"), last.text("case_name")),
+        comparison=names.get(last.text("comparison_id"), "") or last.text("case_name"),
         stack=last.stack,
         purpose=last.text("purpose"),
         outcome=last.outcome,

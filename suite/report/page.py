@@ -15,7 +15,7 @@ from suite.report.ratios import Ratios
 from suite.report.rows import NOT_RUN, Row, unrun
 from suite.report.summary import PairRow, SummaryRow, TransferRow
 from suite.report.surroundings import BlockRecord, Environment, Fact, Recipe
-from suite.report.tables import Comparison, comparison_name, comparisons
+from suite.report.tables import Comparison, comparisons
 from suite.results import Results
 from suite.results.store import accepted
 from suite.stacks.catalog import STACKS
@@ -104,21 +104,22 @@ def report(results: Results, baseline: str | None = None) -> Report:
         plots={c.anchor: figures.of_comparison(c, t.baseline, protocol.tie_ratio) for c in t.comparisons},
         pairs=summary.pairs(t.comparisons, t.ratios, summary.compiled_pairs(stacks)),
         transfers=summary.transfers(t.comparisons),
-        failures=failures(t.rows, {r.text("comparison_id"): names.get(r.text("comparison_id"))
-                                   or comparison_name(r) for r in t.rows}),
+        failures=failures(t.rows, names),
         machine=tuple(surroundings.facts_of(results.machine)) if results.machine else (),
         environments=surroundings.environments(t.rows, plan.get("environments") or {}),
         blocks=records,
         recipe=surroundings.recipe(plan, revision, modified),
         family=t.ratios.family,
         holm=t.ratios.family > protocol.holm_above,
-    )  # fmt: skip
+    )
 
 
 def _ordered(stacks: set[str]) -> tuple[str, ...]:
     """The catalogue's order: dialects stay together. Unknown stacks come last."""
     order = list(STACKS)
-    return tuple(sorted(stacks, key=lambda s: (order.index(b) if (b := s.partition("@")[0]) in order else 99, s)))
+    return tuple(
+        sorted(stacks, key=lambda s: (order.index(b) if (b := s.partition("@")[0]) in order else 99, s))
+    )
 
 
 def _matrix_row(c: Comparison, stacks: Sequence[str]) -> MatrixRow:
@@ -142,15 +143,16 @@ def _facts(results: Results, t: Tables) -> tuple[Fact, ...]:
     model = machine.get("cpu_model")
     cores = sorted({r.integer("threads") for r in t.counted if r.number("threads") is not None})
     facts += [Fact("Machine", str(model))] if model else []
+    facts += [Fact("Sizes", ", ".join(sorted({r.text("size") for r in t.counted})))]
+    facts += [Fact("Precision", ", ".join(sorted({r.text("precision") for r in t.counted})))]
+    facts += [Fact("Target", ", ".join(sorted({r.text("target") for r in t.counted})))]
     facts += [Fact("Cores each", ", ".join(map(str, cores)))] if cores else []
     facts += [Fact("Processes", f"{sum(r.outcome == 'ok' for r in timed)} ok of {len(timed)} planned")]
     facts += [Fact("Blocks", str(blocks)), Fact("Baseline", t.baseline)]
     return tuple(facts)
 
 
-def _notices(
-    results: Results, t: Tables, records: Sequence[BlockRecord], modified: bool
-) -> tuple[str, ...]:
+def _notices(results: Results, t: Tables, records: Sequence[BlockRecord], modified: bool) -> tuple[str, ...]:
     """What a reader must know before believing a number."""
     found = []
     unfinished = sum(r.outcome == NOT_RUN for r in t.counted)
@@ -163,10 +165,14 @@ def _notices(
     noisy = [b for b in records if b.reasons]
     if noisy:
         rejected = sum(b.verdict != "accepted" for b in noisy)
-        found.append(f"Noisy block runs: {len(noisy)} of {len(records)}, of which {rejected} rejected and kept apart.")
+        found.append(
+            f"Noisy block runs: {len(noisy)} of {len(records)}, of which {rejected} rejected and kept apart."
+        )
     for c in t.comparisons:
         if c.noise and c.noise.verdict in ("faster", "slower"):
-            found.append(f"In {c.name} the A/A twin of {c.noise.stack} differs from itself: doubt its verdicts.")
+            found.append(
+                f"In {c.name} the A/A twin of {c.noise.stack} differs from itself: doubt its verdicts."
+            )
     if len({r.integer("block") for r in t.counted}) == 1:
         found.append("One block only: no interval exists and every verdict is undecided.")
     if any("unpinned" in r.flags for r in t.counted):

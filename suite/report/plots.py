@@ -44,7 +44,7 @@ class LogAxis:
         share = math.log(value / self.low) / math.log(self.high / self.low) if value > 0 else 0.0
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
-    def ticks(self, unit: Unit | None = None, most: int = 7, suffix: str = "") -> tuple[Tick, ...]:
+    def ticks(self, unit: Unit | None = None, most: int = 5, suffix: str = "") -> tuple[Tick, ...]:
         """At most about `most` round values inside the axis; at least two."""
         size = unit.size if unit else 1.0
         low, high = self.low / size, self.high / size

@@ -78,7 +78,9 @@ class Ratios:
         """The A/A twin of one question against itself."""
         return self._twins.get(comparison)
 
-    def between(self, baseline: str, stacks: Iterable[str], comparison: str | None = None) -> list[compare.Comparison]:
+    def between(
+        self, baseline: str, stacks: Iterable[str], comparison: str | None = None
+    ) -> list[compare.Comparison]:
         """Some stacks over another baseline, a family of their own; of one question or of all."""
         names = {baseline, *stacks}
         rows = [
@@ -88,7 +90,9 @@ class Ratios:
         ]
         return self._against(baseline, rows)
 
-    def pairs(self, baseline: str, stacks: Iterable[str], comparison: str | None = None) -> dict[tuple[str, str], Speedup]:
+    def pairs(
+        self, baseline: str, stacks: Iterable[str], comparison: str | None = None
+    ) -> dict[tuple[str, str], Speedup]:
         """`between` by (comparison_id, stack)."""
         return {(c.comparison_id, c.stack): _speedup(c) for c in self.between(baseline, stacks, comparison)}
 
@@ -96,10 +100,12 @@ class Ratios:
         """Geometric means over the questions, greatest first."""
         if not self.compared:
             return []
-        return [
-            Mean(s.stack, Estimate(s.ratio.value, s.ratio.low, s.ratio.high), s.n_ok, s.least, s.greatest)
-            for s in compare.summaries(self.rows, self.compared, self.protocol)
-        ]
+        found = []
+        for s in compare.summaries(self.rows, self.compared, self.protocol):
+            if s.ratio is not None and s.least is not None and s.greatest is not None:
+                mean = Estimate(s.ratio.value, s.ratio.low, s.ratio.high)
+                found.append(Mean(s.stack, mean, s.n_ok, s.least, s.greatest))
+        return found
 
     def typical(self, medians: Sequence[float]) -> Estimate:
         """The geometric mean of processes' medians (seconds), with its t interval from two processes on."""
@@ -118,9 +124,12 @@ def without_wrong(rows: Iterable[RawRow]) -> list[RawRow]:
     listed = list(rows)
     wrong = {row["case_id"] for row in accepted(listed) if row["outcome"] == WRONG}
     return [
-        row | {"outcome": WRONG} if row["case_id"] in wrong and row["outcome"] == OK else row for row in listed
+        row | {"outcome": WRONG} if row["case_id"] in wrong and row["outcome"] == OK else row
+        for row in listed
     ]
 
 
 def _speedup(c: compare.Comparison) -> Speedup:
-    return Speedup(c.stack, c.baseline, c.ratio.value, c.ratio.low, c.ratio.high, str(c.verdict), c.ratio.blocks)
+    return Speedup(
+        c.stack, c.baseline, c.ratio.value, c.ratio.low, c.ratio.high, str(c.verdict), c.ratio.blocks
+    )

@@ -43,10 +43,10 @@ def page(loaded: results.Results, baseline: str | None = None) -> str:
         report=report(loaded, baseline),
         policy=policy(style, script),
         # The repository's own files, the only text that is not escaped.
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        confidence=f"{protocol.confidence:.0%}",
-        alpha=units.digits(1 - protocol.confidence),
+        style=Markup(style),
+        script=Markup(script),
+        confidence=units.percent(protocol.confidence),
+        alpha=units.short(1 - protocol.confidence),
         tie_percent=units.percent(protocol.tie_ratio - 1),
         drift_percent=units.percent(protocol.canary_drift_max),
         steal_percent=units.percent(protocol.steal_share_max),

@@ -46,7 +46,8 @@ class PairRow:
 @dataclass(frozen=True, slots=True)
 class TransferRow:
     """One stack by its clocks, in seconds. `early`: share of a synced step that was still to be computed when
-    the call returned; `gain`: synced over pipelined; `copy_seconds`: fetch less synced."""
+    the call returned; `gain`: synced over pipelined; `copy_seconds`: fetch less synced.
+    """
 
     comparison: str
     anchor: str
@@ -62,8 +63,12 @@ class TransferRow:
 
 def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
     """{compiled stack: the eager stack that runs the same code}, of those at hand, by the catalogue."""
-    eager = {name: STACKS[name.partition("@")[0]].eager for name in stacks if name.partition("@")[0] in STACKS}
-    return {name: other for name, other in eager.items() if other in stacks}
+    found = {}
+    for name in stacks:
+        stack = STACKS.get(name.partition("@")[0])
+        if stack and stack.eager in stacks:
+            found[name] = str(stack.eager)
+    return found
 
 
 def summary(comparisons: Sequence[Comparison], ratios: Ratios) -> tuple[SummaryRow, ...]:
@@ -76,14 +81,17 @@ def summary(comparisons: Sequence[Comparison], ratios: Ratios) -> tuple[SummaryR
     if not means:
         return ()
     found = [
-        (row.speedup.ratio, row.stack, c.name) for c in comparisons for row in c.rows if row.speedup is not None
+        (row.speedup.ratio, row.stack, c.name)
+        for c in comparisons
+        for row in c.rows
+        if row.speedup is not None
     ]
     rows = []
     for stack, count in planned.items():
         own = sorted((ratio, name) for ratio, of, name in found if of == stack)
         mean = means.get(stack)
         estimate = mean.mean if mean else Estimate(1.0 if stack == ratios.baseline else None)
-        done = sum(c.row(stack) is not None and c.row(stack).counts for c in comparisons)  # type: ignore[union-attr]
+        done = sum(row.counts for c in comparisons if (row := c.row(stack)) is not None)
         rows.append(
             SummaryRow(
                 stack=stack,
@@ -126,7 +134,7 @@ def pairs(
                     compiled_seconds=fast.median.value if fast else None,
                     eager_first=slow.first if slow else None,
                     compiled_first=fast.first if fast else None,
-                    speedup=speedup if worse == "ok" else None,
+                    speedup=speedup,
                     outcome=worse,
                     steps=break_even(slow, fast) if speedup and speedup.verdict == "faster" else None,
                 )

@@ -71,7 +71,9 @@ class Recipe:
 def facts_of(value: Any, prefix: str = "") -> list[Fact]:
     """Nested JSON as flat facts: {'cpu': {'model': 'x'}} is `cpu.model = x`."""
     if isinstance(value, Mapping) and value:
-        return [fact for key in value for fact in facts_of(value[key], f"{prefix}.{key}" if prefix else str(key))]
+        return [
+            fact for key in value for fact in facts_of(value[key], f"{prefix}.{key}" if prefix else str(key))
+        ]
     return [Fact(prefix, as_text(value, prefix))]
 
 
@@ -100,7 +102,9 @@ def environments(rows: Sequence[Row], planned: Mapping[str, Mapping[str, Any]]) 
     for name in names:
         own = [r for r in rows if r.text("environment") == name]
         plan = planned.get(name) or {}
-        locks = {r.text("lock_sha256") for r in own if r.text("lock_sha256")} | {plan.get("lock_sha256") or ""}
+        locks = {r.text("lock_sha256") for r in own if r.text("lock_sha256")} | {
+            plan.get("lock_sha256") or ""
+        }
         made.append(
             Environment(
                 name=name,
@@ -151,7 +155,14 @@ def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...
                 started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
                 **{
                     key: record.get(key)
-                    for key in ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
+                    for key in (
+                        "steal_share",
+                        "throttled",
+                        "load_before",
+                        "load_after",
+                        "mhz_before",
+                        "mhz_after",
+                    )
                 },
             )
         )
@@ -160,7 +171,7 @@ def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...
 
 def recipe(plan: Mapping[str, Any], revision: str, modified: bool) -> Recipe:
     """The commands that make this very set again: source, then the change made to it, then the run."""
-    clean = revision.split()[0] if revision.split() else ""
+    clean = revision.split(maxsplit=1)[0] if revision.split() else ""
     steps = [f"git checkout {clean}"] if clean else []
     if modified:
         steps.append(f"git apply results/{plan.get('set_id', 'SET')}/inputs/diff.patch")

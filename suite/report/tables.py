@@ -19,6 +19,9 @@ from suite.report.rows import Row, flag_counts, middle
 from suite.report.units import Unit, byte_unit, rate_unit, time_unit
 from suite.results.compare import samples
 
+# What a comparison's name leaves out where it is the same in the whole set.
+DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes")
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -95,7 +98,6 @@ class Comparison:
     id: str
     anchor: str
     name: str
-    title: str
     subtitle: str
     rows: tuple[StackRow, ...]
     failed: tuple[Cell, ...]
@@ -125,25 +127,33 @@ def comparisons(rows: Sequence[Row], ratios: Ratios, baseline: str) -> tuple[Com
 
 
 def _names(heads: Sequence[Row]) -> dict[str, str]:
-    """A readable name by comparison_id; two comparisons that differ only in dims or limits say so."""
-    short = {head.text("comparison_id"): comparison_name(head) for head in heads}
+    """A readable name by comparison_id: workload and pass, and of the rest what tells one from another."""
+    varying = [name for name in DETAILS if len({head.text(name) for head in heads}) > 1]
+    short = {
+        h.text("comparison_id"): " ".join([h.text("workload"), h.text("pass"), *_details(h, varying)])
+        for h in heads
+    }
     taken = list(short.values())
     return {
-        head.text("comparison_id"): name if taken.count(name) == 1 else f"{name} ({dims_text(head)})"
-        for head, name in ((head, short[head.text("comparison_id")]) for head in heads)
+        key: name if taken.count(name) == 1 else f"{name} ({dims_text(head)}, {key[:6]})"
+        for head in heads
+        for key, name in ((head.text("comparison_id"), short[head.text("comparison_id")]),)
     }
 
 
-def comparison_name(row: Row) -> str:
-    """`ffn train quick f32 cpu`, with what differs from the usual behind it."""
-    parts = [row.text(name) for name in ("workload", "pass", "size", "precision", "target")]
-    if row.text("device") not in ("", row.text("target")):
-        parts.append(row.text("device"))
-    if row.text("track") not in ("", "default"):
-        parts.append(row.text("track"))
-    if row.text("cache") not in ("", "cold"):
-        parts.append(f"{row.text('cache')} cache")
-    return " ".join(parts)
+def _details(row: Row, names: Sequence[str]) -> list[str]:
+    """The values of some columns in words: `seed`, `f32`, `warm cache`, `4 cores`."""
+    words = {
+        "cache": "{} cache",
+        "threads": "{} cores",
+        "track": "{} track",
+        "limit_memory_bytes": "limit {}",
+    }
+    limit = row.number("limit_memory_bytes")
+    values = {name: row.text(name) for name in names}
+    if "limit_memory_bytes" in values:
+        values["limit_memory_bytes"] = byte_unit([limit])(limit)
+    return [words.get(name, "{}").format(value) for name, value in values.items()]
 
 
 def dims_text(row: Row) -> str:
@@ -157,20 +167,16 @@ def _comparison(name: str, rows: Sequence[Row], ratios: Ratios, baseline: str) -
         by_stack.setdefault(row.stack, []).append(row)
     head, key = rows[0], rows[0].text("comparison_id")
     cells = tuple(cell(stack, own) for stack, own in sorted(by_stack.items()))
-    timed = [
-        stack_row(own, ratios, key, baseline) for own in by_stack.values() if any(r.steady for r in own)
-    ]
+    timed = [stack_row(own, ratios, key, baseline) for own in by_stack.values() if any(r.steady for r in own)]
     timed.sort(key=lambda r: (not r.counts, r.median.value is None, r.median.value or 0.0, r.stack))
-    limit = head.number("limit_memory_bytes")
-    subtitle = [dims_text(head), f"device {head.text('device')}", f"{head.text('cache')} compile cache"]
-    subtitle += [f"{head.integer('threads')} CPU cores each", f"track {head.text('track')}"]
-    subtitle += [f"memory limit {byte_unit([limit])(limit)}"] if limit else []
+    everything = [name for name in DETAILS if name != "limit_memory_bytes" or head.number(name) is not None]
+    if head.text("device") == head.text("target"):
+        everything.remove("device")
     return Comparison(
         id=key,
         anchor="c-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
         name=name,
-        title=" · ".join(name.split(" ", 4)),
-        subtitle=" · ".join(part for part in subtitle if part),
+        subtitle=" · ".join(part for part in (dims_text(head), *_details(head, everything)) if part),
         rows=tuple(timed),
         failed=tuple(c for c in cells if c.stack not in {r.stack for r in timed}),
         cells=cells,
@@ -208,12 +214,18 @@ def stack_row(rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: st
         dispatch=middle(clocks["dispatch"]),
         pipelined=middle(clocks["pipelined"]),
         fetch=middle(clocks["fetch"]),
-        early=middle(max(0.0, 1 - d / s) for d, s in zip(clocks["dispatch"], synced, strict=True) if d is not None),
+        early=middle(
+            max(0.0, 1 - d / s) for d, s in zip(clocks["dispatch"], synced, strict=True) if d is not None
+        ),
         gain=middle(s / p for p, s in zip(clocks["pipelined"], synced, strict=True) if p),
         copy=middle(f - s for f, s in zip(clocks["fetch"], synced, strict=True) if f is not None),
         items_per_second=items / typical.value if items and typical.value else None,
         compile=middle(r.number("compile_seconds") for r in used),
-        compiles=(_most(used, "compiles_first"), _most(used, "compiles_second"), _most(used, "compiles_steady")),
+        compiles=(
+            _most(used, "compiles_first"),
+            _most(used, "compiles_second"),
+            _most(used, "compiles_steady"),
+        ),
         graph_breaks=_most(used, "graph_breaks"),
         host_build=_peak(used, "host_peak_build_bytes"),
         host_step=_peak(used, "host_peak_step_bytes"),

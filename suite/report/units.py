@@ -33,7 +33,7 @@ def digits(value: float | None) -> str:
     rounded = round(value, places)
     # Rounding may carry into the next decade (9.996 -> 10.00), which needs one digit less.
     places = 2 - math.floor(math.log10(abs(rounded)))
-    return f"{rounded:,.{max(places, 0)}f}"
+    return f"{rounded:,.{max(places, 0)}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def short(value: float | None) -> str:

@@ -10,6 +10,8 @@ from suite.stacks import base
 class Adapter(base.Adapter):
     """The dialect file's `Scenario(case)` supplies the behaviour; here is only the plumbing."""
 
+    count = 0  # steps so far
+
     def device(self):
         return self.scenario("device") or {"device": "fake"}
 
@@ -22,7 +24,6 @@ class Adapter(base.Adapter):
 
     def build(self, abstract=False):
         self.scenario("build")
-        self.count = 0
 
     def place(self, parameters, batch):
         self.scenario("place")
@@ -30,14 +31,14 @@ class Adapter(base.Adapter):
 
     def step(self, state, batch):
         self.count += 1
-        return state, self.scenario("step", self.count)
+        self.scenario("step", self.count)
+        return state, (state, batch)
 
     def wait(self, state, outputs):
         self.scenario("wait", self.count)
 
     def fetch(self, outputs):
-        self.scenario("fetch")
-        return np.zeros((), np.float32)
+        return np.array(self.scenario("fetch", *outputs), dtype=np.float32)
 
     def read(self, what, state, batch):
         return self.scenario("read", what, state, batch) or {}
@@ -46,4 +47,4 @@ class Adapter(base.Adapter):
         return {}
 
     def counters(self):
-        return self.scenario("counters", getattr(self, "count", 0)) or super().counters()
+        return self.scenario("counters", self.count) or super().counters()

@@ -1,0 +1,217 @@
+"""The outcome table: each rule, and which of two wins."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from suite.case import Outcome
+from suite.launch.events import Events
+from suite.launch.outcome import Verdict, clip, judge
+from suite.launch.process import Exit, Limits
+
+LIMITS = Limits(timeout_seconds=1200, compile_timeout_seconds=90, memory_bytes=512 * 2**20)
+OK = Exit(
+    exit_code=0,
+    signal=None,
+    timed_out=False,
+    timeout_kind=None,
+    memory_killed=False,
+    memory_limit_by=None,
+    oom_kills=0,
+    peak_bytes_tree=None,
+    duration_seconds=1.0,
+    interrupted=False,
+    limits=LIMITS,
+)
+
+
+def verdict(
+    target: str = "cpu",
+    stderr: str = "",
+    exception: tuple[str, str] | None = None,
+    traceback: str = "",
+    told: dict[str, Any] | None = None,
+    **end: Any,
+) -> Verdict:
+    """The judgement of an end that is fine but for what is given."""
+    found = Events(phase="steady", ended=exception is None)
+    if exception is not None:
+        found.exception = {"type": exception[0], "message": exception[1], "traceback": traceback}
+        end = {"exit_code": 1} | end
+    for name, value in (told or {}).items():
+        setattr(found, name, value)
+    return judge(dataclasses.replace(OK, **end), found, target, stderr)
+
+
+def died(number: int) -> dict[str, Any]:
+    return {"exit_code": None, "signal": number, "told": {"ended": False, "phase": "place"}}
+
+
+def test_ok_has_no_reason_and_keeps_its_flags() -> None:
+    found = verdict(told={"flags": ["assumed"]}, stderr="RESOURCE_EXHAUSTED: tried again with less")
+    assert (found.outcome, found.reason, found.flags) == (Outcome.OK, None, ["assumed"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outcome", "reason"),
+    [
+        ({"told": {"unsupported": "no bf16"}, "exit_code": 1}, "unsupported", "no bf16"),
+        (
+            {"target": "cuda", "exception": ("RuntimeError", "No CUDA GPUs are available")},
+            "unsupported",
+            "no cuda device: RuntimeError: No CUDA GPUs are available",
+        ),
+        (
+            {"exception": ("NotImplementedError", "later")},
+            "error",
+            "NotImplementedError: later (in phase steady)",
+        ),
+        (
+            {**died(9), "timed_out": True, "timeout_kind": "total"},
+            "timeout",
+            "no answer within 20 min, while placing",
+        ),
+        (
+            {
+                "exit_code": None,
+                "signal": 9,
+                "timed_out": True,
+                "timeout_kind": "compile",
+                "told": {"ended": False, "phase": "first"},
+            },
+            "timeout",
+            "not compiled within 90 s, in phase first (compile)",
+        ),
+        (
+            {
+                "target": "tpu",
+                "exception": (
+                    "XlaRuntimeError",
+                    "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.",
+                ),
+                "told": {"phase": "first"},
+            },
+            "oom_compile",
+            "the compiler ran out of memory in phase first (compile): Xla",
+        ),
+        (
+            {"exception": ("InductorError", "MemoryError: "), "told": {"phase": "first"}},
+            "oom_compile",
+            "the compiler",
+        ),
+        ({"exception": ("InductorError", "MemoryError: ")}, "oom_host", "out of host memory in phase steady"),
+        (
+            {"exception": ("CppCompileError", "g++: fatal error: Killed signal terminated program cc1plus")},
+            "oom_compile",
+            "the compiler",
+        ),
+        (
+            {"target": "cuda", "exception": ("OutOfMemoryError", "CUDA out of memory.")},
+            "oom_device",
+            "out of device memory in phase steady: OutOfMemoryError: CUDA",
+        ),
+        (
+            {"target": "cuda", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")},
+            "oom_device",
+            "out of",
+        ),
+        (
+            {"target": "cuda", "exception": ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED")},
+            "oom_device",
+            "",
+        ),
+        (
+            {"target": "cpu", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")},
+            "oom_host",
+            "out of host",
+        ),
+        (
+            {"target": "cpu", "exception": ("ResourceExhaustedError", "OOM when allocating tensor")},
+            "oom_host",
+            "",
+        ),
+        (
+            {
+                "target": "cuda",
+                "exception": ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you"),
+            },
+            "oom_host",
+            "out of host memory",
+        ),
+        (
+            {"exception": ("_ArrayMemoryError", "Unable to allocate 7.45 GiB")},
+            "oom_host",
+            "out of host memory",
+        ),
+        (
+            {"exception": ("RuntimeError", "x"), "traceback": "MemoryError: y\n\nThe above\nRuntimeError: x"},
+            "oom_host",
+            "out of host memory in phase steady: MemoryError: y",
+        ),
+        (
+            {
+                "exception": ("RuntimeError", "x"),
+                "traceback": "  raise MemoryError if big else\nRuntimeError: x",
+            },
+            "error",
+            "RuntimeError: x (in phase steady)",
+        ),
+        ({**died(9), "memory_killed": True}, "oom_host", "killed at its 512 MiB limit while placing"),
+        (
+            {**died(6), "stderr": "terminate called after throwing an instance of 'std::bad_alloc'"},
+            "oom_host",
+            "out of host memory while placing: terminate",
+        ),
+        ({**died(11)}, "crashed", "segmentation fault (signal 11) while placing"),
+        ({**died(9)}, "crashed", "killed from outside, not by a known limit (signal 9) while placing"),
+        ({"exit_code": None, "signal": 11}, "crashed", "segmentation fault (signal 11) after its last event"),
+        ({**died(11), "told": {"wrong": "2e-3 > 5e-6"}}, "crashed", "segmentation"),
+        ({"told": {"wrong": "output: 2e-3 > 5e-6"}}, "wrong", "output: 2e-3 > 5e-6"),
+        ({"told": {"wrong": ""}}, "wrong", "failed the equivalence gate"),
+        (
+            {"told": {"problem": "line 3: not JSON", "ended": False}},
+            "error",
+            "unreadable events.jsonl: line 3: not JSON",
+        ),
+        ({"exception": ("KeyError", "'w'\nsecond line")}, "error", "KeyError: 'w' (in phase steady)"),
+        (
+            {"exit_code": 3, "told": {"ended": False}, "stderr": "a\nout of paper\n"},
+            "error",
+            "exited 3 in phase steady: out of paper",
+        ),
+        (
+            {"told": {"ended": False, "phase": None}},
+            "error",
+            "exited 0 without results, before its first phase",
+        ),
+    ],
+)
+def test_the_first_match_wins(arguments: dict[str, Any], outcome: str, reason: str) -> None:
+    found = verdict(**arguments)
+    assert found.outcome == outcome
+    assert found.reason is not None and found.reason.startswith(reason) and "\n" not in found.reason
+
+
+def test_a_kill_without_a_limit_of_ours_is_the_machines() -> None:
+    found = verdict(**died(9), memory_killed=True, limits=dataclasses.replace(LIMITS, memory_bytes=None))
+    assert found.outcome is Outcome.OOM_HOST and "killed by the system" in str(found.reason)
+
+
+def test_what_the_harness_caused_is_flagged_so() -> None:
+    found = verdict(**died(9), interrupted=True, timed_out=True)
+    assert (found.outcome, found.flags, found.reason) == (
+        Outcome.ERROR,
+        ["harness"],
+        "interrupted while placing",
+    )
+    lost = judge(Exit.lost("no account", LIMITS), Events(), "cpu", "")
+    assert (lost.outcome, lost.flags, lost.reason) == (Outcome.ERROR, ["harness"], "no account")
+
+
+def test_messages_are_clipped_within_a_character() -> None:
+    found = verdict(exception=("E", "ü" * 4096))
+    assert found.message == "ü" * 2048
+    assert clip("aü", 2) == "a"

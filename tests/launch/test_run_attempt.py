@@ -1,0 +1,159 @@
+"""One attempt from file to columns, with a program in the interpreter's place."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite.case import Attempt, Case, Purpose
+from suite.launch import run_attempt
+from suite.launch.attempt import limits_of, tail
+from suite.protocol import Protocol
+from tests.launch.programs import write_program
+
+CASE = Case(
+    workload="gemm",
+    size="tiny",
+    dims={"n": 8},
+    pass_="forward",
+    precision="f32",
+    track="default",
+    stack="numpy",
+    variant="",
+    target="cpu",
+    device="cpu",
+    cache="cold",
+    threads=1,
+    limit_memory_bytes=2**30,
+)
+ATTEMPT = Attempt(
+    set_id="s", case=CASE, block=1, order=0, replicate=1, purpose=Purpose.TIMED, attempt=1, seed=7
+)
+PROTOCOL = Protocol(timeout_seconds=10.0)
+
+
+def attempt_columns(folder: Path, code: str, **changes: Any) -> dict[str, Any]:
+    python = write_program(folder / "python", code)
+    return run_attempt(
+        ATTEMPT,
+        python=python,
+        folder=folder / "logs",
+        protocol=dataclasses.replace(PROTOCOL, **changes),
+        cpus=[0],
+        gate=True,
+        workload_folder=folder,
+        cache_directory=folder / "cache",
+        environment="numpy",
+    )
+
+
+def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "events.jsonl").write_text("left by a lost session")
+    columns = attempt_columns(
+        tmp_path,
+        "print('seen', file=sys.stderr)\n"
+        "question = json.load(open(sys.argv[3]))\n"
+        "assert sys.argv[1:3] == ['-m', 'suite.worker'] and sys.argv[4:] == ['--out', os.getcwd()]\n"
+        "emit({'event': 'phase', 'phase': 'steady'},\n"
+        "     {'event': 'facts', 'columns': {'compiles_first': 0, 'outcome': 'mine'}},\n"
+        "     {'event': 'samples', 'clock': 'synced', 'synced_seconds': [2.0], 'dispatch_seconds': [1.0]},\n"
+        "     {'event': 'metric', 'name': 'x', 'unit': 's', 'kind': 'time',\n"
+        "      'values': [question['attempt']['seed']]},\n"
+        "     {'event': 'end'})",
+    )
+    started_at = columns.pop("started_at")
+    assert abs((datetime.datetime.now(datetime.UTC) - started_at).total_seconds()) < 60
+    assert columns == {
+        "compiles_first": 0,
+        "synced_seconds": [2.0],
+        "dispatch_seconds": [1.0],
+        "pipelined_seconds": None,
+        "fetch_seconds": None,
+        "metrics": [{"name": "x", "unit": "s", "kind": "time", "values": [7.0]}],
+        "outcome": "ok",
+        "reason": None,
+        "flags": [],
+        "phase": "steady",
+        "exception_type": None,
+        "message": None,
+        "exit_code": 0,
+        "signal": None,
+        "stderr_tail": "seen",
+    }
+    question = json.loads((logs / "ATTEMPT.json").read_text(encoding="utf-8"))
+    assert Attempt.from_json(question["attempt"]) == ATTEMPT
+    assert Protocol(**question["protocol"]) == PROTOCOL
+    assert (question["cpus"], question["gate"], question["environment"]) == ([0], True, "numpy")
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "reason"),
+    [
+        ("", "error", "exited 0 without results, before its first phase"),
+        (
+            "open('events.jsonl', 'wb').write(bytes(range(256)))",
+            "error",
+            "unreadable events.jsonl: line 1: not JSON",
+        ),
+        (
+            "emit({'event': 'phase', 'phase': 'place'}); ctypes.string_at(0)",
+            "crashed",
+            "segmentation fault (signal 11) while placing",
+        ),
+        (
+            "emit({'event': 'phase', 'phase': 'build'}); time.sleep(30)",
+            "timeout",
+            "no answer within 0.5 s, while building",
+        ),
+        ("raise SystemExit('no good')", "error", "exited 1 before its first phase: no good"),
+    ],
+)
+def test_an_attempt_that_does_not(tmp_path: Path, code: str, outcome: str, reason: str) -> None:
+    columns = attempt_columns(tmp_path, code, timeout_seconds=0.5)
+    assert columns["outcome"] == outcome
+    assert columns["reason"].startswith(reason)
+    assert columns["synced_seconds"] is None
+
+
+def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    columns = run_attempt(
+        ATTEMPT,
+        python=tmp_path / "gone",
+        folder=tmp_path / "logs",
+        protocol=PROTOCOL,
+        cpus=[0],
+        gate=True,
+        workload_folder=tmp_path,
+        cache_directory=tmp_path,
+        environment="numpy",
+    )
+    assert (columns["outcome"], columns["exit_code"]) == ("error", 127)
+    assert "could not start" in columns["reason"] and "gone" in columns["reason"]
+
+
+def test_limits_come_from_case_and_protocol() -> None:
+    limits = limits_of(ATTEMPT, PROTOCOL)
+    assert (limits.timeout_seconds, limits.compile_timeout_seconds, limits.memory_bytes) == (
+        10.0,
+        600.0,
+        2**30,
+    )
+
+
+def test_a_tail_is_short_printable_text(tmp_path: Path) -> None:
+    log = tmp_path / "stderr.log"
+    assert tail(log) == ""
+    log.write_bytes(b"1%\r50%\r100%\n\x1b[31mred\x1b[0m \x00\xff\r\n" + b"\n\n")
+    assert tail(log) == "100%\nred \ufffd"
+    log.write_text("".join(f"line {n}\n" for n in range(100)))
+    assert tail(log).splitlines() == [f"line {n}" for n in range(80, 100)]
+    log.write_text("ü" * 100_000)
+    assert len(tail(log).encode()) <= 4096

@@ -1,0 +1,75 @@
+"""The whole pipeline on the fake stack, in this interpreter: what the session's tests are built with."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from suite import facts
+from suite.plan import Plan, Selection, make
+from suite.preset import Preset, Question
+from suite.protocol import Protocol
+from suite.results.store import ResultSet
+from suite.runner import Interpreter, Runner
+from suite.session import Session
+from suite.workloads.catalog import find
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+QUICK = {"samples_min": 20, "seconds_min": 0.01, "samples_max": 60, "noisy_retries": 0, "blocks": 1,
+         "blocks_max": 1, "canary_drift_max": 1e9, "steal_share_max": 1.0, "timeout_seconds": 20.0}  # fmt: skip
+
+
+@dataclass
+class Heard:
+    """A listener that remembers."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    interrupt_after: int | None = None
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        """Nothing to remember."""
+
+    def attempt_starts(self, attempt: Any) -> None:
+        """Nothing to remember."""
+
+    def attempt_ends(self, row: dict[str, Any]) -> None:
+        self.rows.append(row)
+        if self.interrupt_after == len(self.rows):
+            raise KeyboardInterrupt
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def make_plan(scenes: tuple[str, ...], stacks: tuple[str, ...] = ("fake",), twin: bool = False,
+              caches: tuple[str, ...] = ("cold",), limit: int | None = None, set_id: str = "set",
+              **protocol: Any) -> Plan:  # fmt: skip
+    """A plan of scenes on fake stacks."""
+    preset = Preset("test", Path("test.toml"), "test", "calm", stacks[0], stacks, ("f32",), twin, 0,
+                    tuple(Question("story", "forward", scene) for scene in scenes),
+                    Protocol(**(QUICK | protocol)))  # fmt: skip
+    selection = Selection(threads=1, caches=caches, limit_memory_bytes=limit)
+    return make(set_id, preset, selection, find([SCENARIOS]), None, lambda stack, target: None)
+
+
+def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: frozenset[str] = frozenset()) -> Session:
+    """A session for a plan in a folder: new, or resumed if the folder is there."""
+    if folder.exists():
+        store = ResultSet.open(folder)
+    else:
+        cases = [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in plan.cases]
+        store = ResultSet.create(folder, {"schema_version": 1, "set_id": plan.set_id, "baseline": plan.baseline,
+                                          "cases": cases, "attempts": [], "protocol": asdict(plan.protocol)})  # fmt: skip
+    runner = Runner(plan, store, find([SCENARIOS]), lambda attempt: Interpreter(Path(sys.executable), "lock"),
+                    facts.machine_id(), facts.usable_cores())  # fmt: skip
+    return Session(runner, heard or Heard(), again)
+
+
+def run_scenes(tmp_path: Path, *scenes: str, **options: Any) -> dict[str, dict[str, Any]]:
+    """Rows by scene of one block on the fake stack."""
+    plan = make_plan(scenes, **options)
+    rows = make_session(tmp_path / "set", plan).run()
+    return {row["size"]: row for row in rows}

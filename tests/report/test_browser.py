@@ -1,0 +1,79 @@
+"""The report in a real browser: it draws, its script runs, and its policy blocks nothing of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         "--enable-logging=stderr", "--v=0")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> str:
+    """Path of a browser. Without one the tests are skipped, but fail where CI=true."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        reason = f"no browser here: none of {', '.join(NAMES)} (the Debian package is chromium)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+def dump(browser: str, page: Path, profile: Path) -> tuple[str, list[str]]:
+    """The page's document after its script ran, and what it printed to the console."""
+    done = subprocess.run(
+        [browser, *FLAGS, f"--user-data-dir={profile}", "--virtual-time-budget=2000", "--dump-dom", page.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def test_the_page_is_drawn_and_nothing_is_blocked(browser: str, html_file: Path, tmp_path: Path) -> None:
+    document, console = dump(browser, html_file, tmp_path / "profile")
+    assert console == []
+    assert re.search(r"<html[^>]* data-ready", document)
+    assert '<th class="l" scope="col"><button type="button">Stack</button></th>' in document
+    assert not re.search(r"data-filter=\"[^\"]*\" hidden", document)  # the script offers its filters
+
+
+def test_the_policy_blocks_a_foreign_script(browser: str, html_file: Path, tmp_path: Path) -> None:
+    # Proves that the test above would see a violation.
+    text = html_file.read_text(encoding="utf-8").replace(
+        "</main>", "<script>document.title = 'x'</script></main>"
+    )
+    changed = tmp_path / "changed.html"
+    changed.write_text(text, encoding="utf-8")
+    document, console = dump(browser, changed, tmp_path / "profile")
+    assert any("Content Security Policy" in line for line in console)
+    assert "<title>x</title>" not in document
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_sideways_scrolling(browser: str, html_file: Path, tmp_path: Path, width: int) -> None:
+    # The frame's own script measures: only tables may scroll, never the page.
+    frame = tmp_path / "frame.html"
+    body = html_file.read_text(encoding="utf-8")
+    body = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", body)
+    (tmp_path / "page.html").write_text(
+        body.replace(
+            "</body>", "<script>parent.postMessage(document.documentElement.scrollWidth, '*')</script></body>"
+        ),
+        encoding="utf-8",
+    )
+    frame.write_text(
+        f"<script>onmessage = e => document.title = 'width ' + e.data</script>"
+        f"<iframe src='page.html' style='border:0;width:{width}px;height:900px'></iframe>",
+        encoding="utf-8",
+    )
+    document, _ = dump(browser, frame, tmp_path / "profile")
+    found = re.search(r"<title>width (\d+)</title>", document)
+    assert found is not None and int(found[1]) <= width

@@ -1,0 +1,288 @@
+"""The figures of the report against figures computed here by other means."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from statistics import fmean, geometric_mean, median, stdev
+
+import numpy as np
+import pytest
+
+import suite.report
+from suite import results
+from suite.errors import UserError
+from suite.report.page import Report, report
+from suite.report.render import render
+from suite.report.rows import NOT_RUN
+from suite.report.summary import break_even, compiled_pairs
+from suite.report.tables import Comparison, StackRow
+from suite.results.store import accepted
+from tests.report import synthetic
+
+T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
+
+
+def comparison(made: Report, name: str) -> Comparison:
+    """A comparison by its name."""
+    return next(c for c in made.comparisons if c.name == name)
+
+
+def row(made: Report, name: str, stack: str) -> StackRow:
+    """A stack's row; it must be there."""
+    found = comparison(made, name).row(stack)
+    assert found is not None
+    return found
+
+
+def raw(loaded: results.Results, workload: str, stack: str, replicate: int = 1) -> list[dict[str, object]]:
+    """The counting rows of a case, by block."""
+    kept = [r for r in accepted(loaded.rows) if r["workload"] == workload and r["stack"] == stack]
+    return sorted((r for r in kept if r["replicate"] == replicate), key=lambda r: r["block"])
+
+
+def steady(of: dict[str, object]) -> list[float]:
+    """Synced samples without the ten of the warm-up."""
+    samples = of["synced_seconds"]
+    assert isinstance(samples, list)
+    return samples[10:]
+
+
+def test_times_of_a_stack_are_those_of_its_raw_samples(made: Report, loaded: results.Results) -> None:
+    rows = raw(loaded, "ffn", "jax_jit")
+    found = row(made, "ffn train", "jax_jit")
+    assert len(rows) == 5
+    assert found.first == pytest.approx(median(r["first_seconds"] for r in rows))  # type: ignore[type-var]
+    assert found.second == pytest.approx(median(r["second_seconds"] for r in rows))  # type: ignore[type-var]
+    assert found.average == pytest.approx(fmean(fmean(steady(r)) for r in rows))
+    medians = [median(steady(r)) for r in rows]
+    assert found.median.value == pytest.approx(geometric_mean(medians))
+    half = T4 * stdev(math.log(m) for m in medians) / math.sqrt(5)
+    assert found.median.low == pytest.approx(geometric_mean(medians) * math.exp(-half))
+    assert found.median.high == pytest.approx(geometric_mean(medians) * math.exp(half))
+    pooled = [s for r in rows for s in steady(r)]
+    assert found.p5 == pytest.approx(np.percentile(pooled, 5))
+    assert found.p95 == pytest.approx(np.percentile(pooled, 95))
+    assert found.items_per_second == pytest.approx(128 / geometric_mean(medians))
+    assert found.host_step == max(r["host_peak_step_bytes"] for r in rows)  # type: ignore[type-var]
+
+
+def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Results) -> None:
+    rows = raw(loaded, "gemm", "jax_jit")
+    found = row(made, "gemm forward", "jax_jit")
+    copies = [median(r["fetch_seconds"]) - median(steady(r)) for r in rows]  # type: ignore[type-var, arg-type]
+    gains = [median(steady(r)) / median(r["pipelined_seconds"]) for r in rows]  # type: ignore[type-var, arg-type]
+    assert found.copy == pytest.approx(median(copies))
+    assert found.gain == pytest.approx(median(gains))
+    assert found.early == pytest.approx(1 - 0.015)  # dispatch is 1.5 % of each synced sample
+    shown = next(t for t in made.transfers if (t.comparison, t.stack) == ("gemm forward", "jax_jit"))
+    assert (shown.copy_seconds, shown.gain, shown.early) == (found.copy, found.gain, found.early)
+
+
+def test_a_speedup_pairs_block_with_block(made: Report, loaded: results.Results) -> None:
+    base = [median(steady(r)) for r in raw(loaded, "ffn", "torch_eager")]
+    fast = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit")]
+    logs = [math.log(b / f) for b, f in zip(base, fast, strict=True)]
+    half = T4 * stdev(logs) / math.sqrt(5)
+    found = row(made, "ffn train", "jax_jit").speedup
+    assert found is not None
+    assert (found.ratio, found.low, found.high) == pytest.approx(
+        (math.exp(fmean(logs)), math.exp(fmean(logs) - half), math.exp(fmean(logs) + half))
+    )
+    assert found.verdict == "faster"
+    assert row(made, "ffn train", "torch_eager").speedup is None
+
+
+def test_rows_are_fastest_first_and_what_does_not_count_is_last(made: Report) -> None:
+    for c in made.comparisons:
+        counting = [r.median.value or 0.0 for r in c.rows if r.counts]
+        assert counting == sorted(counting)
+        assert [r.counts for r in c.rows] == sorted((r.counts for r in c.rows), reverse=True)
+
+
+def test_the_rejected_first_try_of_a_block_is_not_counted(made: Report) -> None:
+    for c in made.comparisons:
+        for r in c.rows:
+            times = [p.seconds for p in r.processes]
+            assert max(times) / min(times) < 2  # the rejected try was three times slower
+
+
+def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -> None:
+    wrong = row(made, "selu forward", "torch_inductor")
+    assert wrong.outcome == "wrong" and not wrong.counts and wrong.speedup is None
+    assert comparison(made, "selu forward").rows[-1] is wrong
+    assert wrong.relative_error == pytest.approx(3.1e-2)
+    inductor = next(s for s in made.summary if s.stack == "torch_inductor")
+    assert (inductor.ok, inductor.planned) == (2, 3)
+    assert "selu forward" not in (inductor.least_name, inductor.greatest_name)
+    assert any("torch_inductor in selu forward" in notice for notice in made.notices)
+    pair = next(p for p in made.pairs if (p.comparison, p.compiled) == ("selu forward", "torch_inductor"))
+    assert pair.speedup is None and pair.outcome == "wrong" and pair.steps is None
+
+
+def test_a_stack_that_failed_in_one_block_is_compared_in_the_others_and_says_so(made: Report) -> None:
+    partial = row(made, "gemm forward", "tf_xla")
+    assert partial.outcome == "crashed" and partial.outcome_text == "crashed in steady 1/5"
+    assert partial.speedup is not None and partial.speedup.blocks == 4
+
+
+def test_every_planned_case_appears(made: Report, loaded: results.Results) -> None:
+    planned = {(a["case"]["workload"], a["case"]["stack"]) for a in loaded.plan["attempts"]}
+    shown = {
+        (c.name.split()[0], stack)
+        for c, line in zip(made.comparisons, made.matrix, strict=True)
+        for stack, cell in zip(made.stacks, line.cells, strict=True)
+        if cell is not None
+    }
+    assert shown == planned and len(planned) == 30
+    for c in made.comparisons:
+        assert {r.stack for r in c.rows} | {cell.stack for cell in c.failed} == set(synthetic.STACKS)
+
+
+def test_matrix_words(made: Report) -> None:
+    cells = {(line.name, cell.stack): cell.text for line in made.matrix for cell in line.cells if cell}
+    assert cells["gemm forward", "jax_jit"] == "fits"
+    assert cells["ffn train", "tf_eager"] == "out of host memory in build"
+    assert cells["ffn train", "torch_xla"] == "timeout in first"
+    assert cells["selu forward", "torch_xla"] == "unsupported"
+    assert cells["selu forward", "tf_graph"] == "error in second"
+
+
+def test_every_row_that_is_not_ok_has_its_reason(made: Report, loaded: results.Results) -> None:
+    for raw_row in loaded.rows:
+        if raw_row["outcome"] != "ok":
+            assert any(
+                f.outcome == raw_row["outcome"]
+                and f.stack == raw_row["stack"]
+                and f.reason == raw_row["reason"]
+                for f in made.failures
+            )
+    unsupported = [f for f in made.failures if f.outcome == "unsupported"]
+    assert [(f.stack, f.blocks) for f in unsupported] == [("torch_xla", (1, 2, 3, 4, 5))]
+    error = next(f for f in made.failures if f.outcome == "error")
+    assert error.processes == 6 and dict(error.flags)["rejected_block"] == "1/6"
+
+
+def test_geometric_mean_over_the_comparisons_that_count(made: Report) -> None:
+    ratios = [r.speedup.ratio for c in made.comparisons for r in c.rows if r.stack == "jax_jit" and r.speedup]
+    found = next(s for s in made.summary if s.stack == "jax_jit")
+    assert found.mean.value == pytest.approx(geometric_mean(ratios))
+    assert (found.ok, found.planned, found.least, found.greatest) == (3, 3, min(ratios), max(ratios))
+    base = next(s for s in made.summary if s.is_baseline)
+    assert (base.stack, base.ok, base.mean.value) == ("torch_eager", 3, 1.0)
+
+
+def test_eager_pairs_come_from_the_catalogue_and_leave_numpy_out(made: Report) -> None:
+    found = compiled_pairs(
+        ["numpy", "jax_eager", "jax_jit@nightly", "tf_graph", "torch_eager", "torchax_jit"]
+    )
+    assert found == {"jax_jit@nightly": "jax_eager", "torchax_jit": "torch_eager"}
+    assert not any("numpy" in (p.eager, p.compiled) for p in made.pairs)
+    assert len(made.pairs) == 3 * 6
+
+
+def test_compiling_pays_off_after_the_step_that_catches_up(made: Report) -> None:
+    eager, compiled = row(made, "ffn train", "torch_eager"), row(made, "ffn train", "torch_inductor")
+    steps = break_even(eager, compiled)
+    assert steps is not None
+
+    def spent(r: StackRow, n: float) -> float:
+        assert r.first and r.second and r.median.value
+        return r.first + r.second + (n - 2) * r.median.value
+
+    assert spent(compiled, steps) <= spent(eager, steps)
+    assert spent(compiled, steps - 1) > spent(eager, steps - 1)
+    assert break_even(compiled, eager) is None and break_even(None, eager) is None
+
+
+def test_noise_floor_is_the_twin_against_itself(made: Report, loaded: results.Results) -> None:
+    first = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit")]
+    second = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit", replicate=2)]
+    noise = comparison(made, "ffn train").noise
+    assert noise is not None and noise.stack == "jax_jit" == noise.versus
+    assert noise.ratio == pytest.approx(geometric_mean([a / b for a, b in zip(first, second, strict=True)]))
+
+
+def test_headlines_answer_each_comparison_and_are_honest(loaded: results.Results) -> None:
+    answers = {h.question: h for h in suite.report.headline(loaded)}
+    selu = answers["selu forward"]
+    assert selu.fastest == "jax_jit" and selu.rivals == () and selu.ok == 8 and selu.planned == 10
+    assert selu.text.startswith("Fastest for selu forward: jax_jit, ") and " torch_eager [" in selu.text
+    ffn = answers["ffn train"]
+    assert ffn.rivals == ("torch_inductor",) and ffn.text.startswith("Lowest median for ffn train: jax_jit")
+    against_self = {h.question: h for h in suite.report.headline(loaded, "jax_jit")}["selu forward"]
+    assert "(the baseline)" in against_self.text and against_self.speedup is None
+
+
+def test_one_block_decides_nothing(tmp_path: Path) -> None:
+    loaded = results.load(synthetic.write(tmp_path / "one", blocks=1))
+    made = report(loaded)
+    assert any("not complete" in notice for notice in made.notices)
+    assert all(r.speedup.verdict == "undecided" for c in made.comparisons for r in c.rows if r.speedup)
+    assert all(r.median.low is None for c in made.comparisons for r in c.rows)
+    assert all("no interval" in h.text for h in made.headlines)
+    unrun = [f for f in made.failures if f.outcome == NOT_RUN]
+    assert unrun and all(f.blocks == (2, 3, 4, 5) for f in unrun)
+
+
+def test_a_set_without_any_row_is_still_reported(tmp_path: Path) -> None:
+    folder = synthetic.write(tmp_path / "none", blocks=0)
+    made = report(results.load(folder))
+    assert [h.text.split(":")[0] for h in made.headlines] == [
+        f"No answer for {c.name}" for c in made.comparisons
+    ]
+    assert render(folder).stat().st_size > 10_000
+
+
+def test_a_bare_parquet_file_is_reported(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "results.parquet"
+    copy.write_bytes((folder / "results.parquet").read_bytes())
+    assert render(copy, baseline="jax_jit") == tmp_path / "report.html"
+
+
+def test_the_names_tell_comparisons_apart(tmp_path: Path, folder: Path) -> None:
+    loaded = results.load(folder)
+    doubled = [
+        r | {"size": size, "comparison_id": r["comparison_id"] + size, "case_id": r["case_id"] + size}
+        for size in ("seed", "tiny")
+        for r in loaded.rows
+    ]
+    made = report(results.Results(folder, loaded.plan | {"attempts": []}, doubled, [], {}))
+    assert [c.name for c in made.comparisons][:2] == ["ffn train seed", "ffn train tiny"]
+    same = [r | {"size": "seed"} for r in doubled]
+    names = [c.name for c in report(results.Results(folder, {"baseline": "numpy"}, same, [], {})).comparisons]
+    assert len(set(names)) == 6 and all("n = " in n for n in names if n.startswith("gemm"))
+
+
+def test_reproduction_names_everything_the_set_was_made_from(made: Report, loaded: results.Results) -> None:
+    steps = "\n".join(made.recipe.steps)
+    assert "git checkout 0123456789abcdef" in steps and str(loaded.plan["command"]) in steps
+    facts = {fact.name: fact.value for fact in made.recipe.facts}
+    assert facts["seed"] == "20260115" and facts["source modified"] == "no"
+    assert facts["lock jax"] == loaded.plan["environments"]["jax"]["lock_sha256"]
+
+
+def test_surroundings(made: Report) -> None:
+    jax = next(e for e in made.environments if e.name == "jax")
+    assert {v.name: v.value for v in jax.versions} == {"jax": "2.13.0", "numpy": "2.3.5"}
+    facts = {f.name: f.value for f in jax.facts}
+    assert facts["affinity"] == "0, 1" and facts["environment_variables.OMP_NUM_THREADS"] == "2"
+    assert facts["timer_cost_seconds"] == "81.0 ns" and "readings" in facts["mhz_before"]
+    assert [(b.block, b.attempt, b.verdict) for b in made.blocks][1:3] == [
+        (2, 1, "rejected"),
+        (2, 2, "accepted"),
+    ]
+    assert made.blocks[1].drift == pytest.approx(0.113)
+
+
+def test_missing_set_and_unknown_baseline_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no result set"):
+        render(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="Did you mean 'torch_eager'"):
+        render(folder, tmp_path / "x.html", baseline="torch_eagre")
+    assert not (tmp_path / "x.html").exists()
+    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    empty = results.Results(folder, plan | {"attempts": []}, [], [], {})
+    with pytest.raises(UserError, match="nothing to report"):
+        report(empty)

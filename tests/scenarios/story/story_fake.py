@@ -1,0 +1,82 @@
+"""The scenes: what the fake stack does, by the case's size. Real processes, real signals, real sleeps."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+from suite.stacks.base import Unsupported
+
+FIRST_SECONDS = 0.060
+SECOND_SECONDS = 0.030
+
+
+class Scenario:
+    """Hooks that the fake adapter calls; `variant` makes one fake stack slower than another."""
+
+    def __init__(self, case):
+        self.scene = case.size
+        self.steady = case.dims["step_us"] * 1e-6 * (2.0 if case.variant == "slow" else 1.0)
+
+    def place(self):
+        if self.scene == "unsupported":
+            raise Unsupported("the fake stack refuses this scene")
+        if self.scene == "allocate":
+            self.ballast = bytearray(os.urandom(1 << 20) * 600)  # 600 MiB, resident
+
+    def step(self, count):
+        seconds = {1: FIRST_SECONDS, 2: SECOND_SECONDS}.get(count, self.steady)
+        if self.scene == "drift":
+            seconds *= 1 + count / 50
+        time.sleep(seconds)
+        if count == 2:
+            getattr(self, f"play_{self.scene}", lambda: None)()
+
+    def play_segfault(self):
+        ctypes.string_at(0)
+
+    def play_silent(self):
+        os._exit(0)
+
+    def play_flood(self):
+        line = b"flood " * 1000 + b"\n"
+        for _ in range(10_000):
+            os.write(1, line)
+            os.write(2, line)
+
+    def play_hang(self):
+        time.sleep(3600)
+
+    def play_slow(self):
+        time.sleep(1.0)
+
+    def play_fork(self):
+        code = "import os, time; os.setsid(); time.sleep(3600)"
+        subprocess.Popen([sys.executable, "-c", code, *sys.argv])  # found by these arguments if it survives
+        time.sleep(3600)
+
+    def play_garbage(self):
+        with open(sys.argv[sys.argv.index("--out") + 1] + "/events.jsonl", "a") as events:
+            events.write("\x00 this is no event\n")
+
+    def play_raise(self):
+        raise ValueError("the story ends here")
+
+    def play_oom(self):
+        raise MemoryError("the story is too long")
+
+    def counters(self, count):
+        late = max(0, count - 2)
+        return {
+            "compiles": 1 + (late if self.scene == "recompile" else 0),
+            "compile_seconds": 0.05,
+            "graph_breaks": 2 if self.scene == "break" else 0,
+            "fallback_ops": 3 if self.scene == "fallback" else 0,
+        }
+
+    def read(self, what, state, batch):
+        return {"output": state["w"] * batch["x"] * (1.5 if self.scene == "wrong" else 1.0)}
+
+    def fetch(self, state, batch):
+        return state["w"] * batch["x"]

@@ -1,0 +1,119 @@
+"""The catalogue and the parts that all adapters share."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.stacks import base
+from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.threads import thread_environ
+from tests.worker.processes import case_of
+
+FRAMEWORKS = {"jax", "jaxlib", "torch", "torch_xla", "torchax", "tensorflow", "keras", "optax"}
+names = st.lists(st.from_regex(r"[a-z_0-9]{1,4}", fullmatch=True), min_size=1, max_size=4)
+
+
+def test_the_ten_stacks_and_the_fake() -> None:
+    assert REAL_STACKS == (
+        "numpy", "jax_eager", "jax_jit", "torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "tf_eager",
+        "tf_graph", "tf_xla",
+    )  # fmt: skip
+    assert set(STACKS) == {*REAL_STACKS, "fake"}
+    for stack in STACKS.values():
+        assert stack.dialect in ("numpy", "jax", "torch", "tf", "fake")
+        assert stack.compiled == (stack.eager is not None)
+        if stack.eager:
+            assert STACKS[stack.eager].dialect == stack.dialect
+            assert not STACKS[stack.eager].compiled
+
+
+def test_adapter_modules_import_without_their_framework() -> None:
+    code = (
+        "import sys\nfrom suite.stacks.catalog import STACKS, adapter_class\n"
+        "for name in STACKS: adapter_class(name)\n"
+        f"print(sorted({FRAMEWORKS!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_only_adapters_and_dialects_name_a_framework() -> None:
+    home = Path(base.__file__).parents[1]
+    guilty = set()
+    for path in home.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imported = {
+            name.split(".")[0]
+            for node in ast.walk(tree)
+            for name in (
+                [alias.name for alias in node.names] if isinstance(node, ast.Import)
+                else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            )
+        }  # fmt: skip
+        if imported & FRAMEWORKS:
+            guilty.add(path)
+    dialects = {path for path in (home / "workloads").rglob("*_*.py")}
+    adapters = set((home / "stacks").glob("*_adapter.py"))
+    assert {path.name for path in guilty - dialects - adapters} == set()
+
+
+@pytest.mark.parametrize("stack", REAL_STACKS)
+def test_environ_is_pure_and_names_the_threads(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = case_of(stack=stack, threads=3)
+    environ = adapter_class(stack).environ
+    for cache in (None, "/caches/one"):
+        first = environ(case, cache)
+        monkeypatch.setenv("OMP_NUM_THREADS", "77")
+        assert environ(case, cache) == first
+        assert first.items() >= thread_environ(3).items()
+        assert all(isinstance(k, str) and isinstance(v, str) for k, v in first.items())
+
+
+@pytest.mark.parametrize("stack", REAL_STACKS)
+def test_a_cold_case_names_no_shared_cache(stack: str) -> None:
+    environ = adapter_class(stack).environ
+    cold, warm = environ(case_of(stack=stack), None), environ(case_of(stack=stack, cache="warm"), "/caches/one")
+    assert not any("/caches/one" in value for value in cold.values())
+    if STACKS[stack].compile_cache:
+        assert any(value.startswith("/caches/one") for value in warm.values())
+
+
+def test_threads_reach_every_knob() -> None:
+    assert set(thread_environ(2)) >= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC"}
+    assert set(thread_environ(2).values()) == {"2"}
+
+
+def test_nested_by_hand() -> None:
+    tensors = {"up.weight": 1, "up.bias": 2, "b": 3}
+    assert base.nested(tensors) == {"up": {"weight": 1, "bias": 2}, "b": 3}
+    assert base.flat({"up": {"weight": 1, "bias": 2}, "b": 3}) == tensors
+
+
+@given(st.dictionaries(names.map(".".join), st.integers(), max_size=8))
+def test_nested_and_flat_are_inverse(tensors: dict[str, Any]) -> None:
+    # A name can't be both a tensor and a module.
+    clear = {n: v for n, v in tensors.items() if not any(o.startswith(f"{n}.") for o in tensors)}
+    assert base.flat(base.nested(clear)) == clear
+
+
+def test_counters_and_memory_are_unknown_by_default() -> None:
+    class Silent(base.Adapter):
+        device = build = place = step = wait = fetch = read = update = lambda self, *a: None  # type: ignore[assignment]
+
+    class Spec:
+        OPTIMIZER = None
+
+    class Nothing:
+        spec = Spec
+
+    silent = Silent(case_of(), Nothing)  # type: ignore[arg-type]
+    assert set(silent.counters().values()) == {None}
+    assert silent.memory() == {"device_peak_bytes": None, "device_reserved_bytes": None}

@@ -1,0 +1,144 @@
+"""The vocabulary: identities are stable, and names are safe for files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import string
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.case import PASSES, PRECISIONS, Attempt, Case, Outcome, Purpose, canonical_json
+
+GEMM = Case(
+    workload="gemm", size="tiny", dims={"n": 64}, pass_="train", precision="f32", track="default",
+    stack="numpy", variant="", target="cpu", device="cpu", cache="cold", threads=2,
+)  # fmt: skip
+ATTEMPT = Attempt(
+    set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, attempt=1, seed=0
+)
+SAFE = set(string.ascii_letters + string.digits + "_.@-")
+
+word = st.text(max_size=12)
+cases = st.builds(
+    Case,
+    workload=word, size=word, dims=st.dictionaries(word, st.integers(1, 10**6), max_size=4),
+    pass_=st.sampled_from(PASSES), precision=st.sampled_from(PRECISIONS), track=word, stack=word, variant=word,
+    target=word, device=word, cache=word, threads=st.integers(1, 256),
+    limit_memory_bytes=st.none() | st.integers(0, 2**50),
+)  # fmt: skip
+attempts = st.builds(
+    Attempt,
+    set_id=word, case=cases, block=st.integers(1, 99), order=st.integers(1, 999), replicate=st.integers(1, 2),
+    purpose=st.sampled_from(list(Purpose)), attempt=st.integers(1, 9), seed=st.integers(0, 2**32),
+)  # fmt: skip
+
+
+def test_case_id_is_stable() -> None:
+    """Golden: results of years ago are compared by it. A change here is a change of the format."""
+    assert GEMM.case_id == "0f39b77f4a6fcc09c09f2a13cdff174320e4349789746469e00d097c17be736c"
+    assert GEMM.comparison_id == "af0319d820d49897329a5b7aba576f85f757d65e07c904e305d2c38529208066"
+    assert GEMM.case_name == "gemm-tiny-train-f32-cpu-numpy"
+
+
+def test_case_id_ignores_the_order_of_dims() -> None:
+    one = dataclasses.replace(GEMM, dims={"a": 1, "b": 2})
+    other = dataclasses.replace(GEMM, dims={"b": 2, "a": 1})
+    assert one.case_id == other.case_id
+
+
+@given(cases)
+def test_case_round_trip(case: Case) -> None:
+    text = json.dumps(case.to_json())
+    again = Case.from_json(json.loads(text))
+    assert again == case
+    assert again.case_id == case.case_id
+    assert "pass" in case.to_json() and "pass_" not in case.to_json()
+
+
+@given(attempts)
+def test_attempt_round_trip(attempt: Attempt) -> None:
+    again = Attempt.from_json(json.loads(json.dumps(attempt.to_json())))
+    assert again == attempt
+    assert (again.key, again.name) == (attempt.key, attempt.name)
+    assert isinstance(again.purpose, Purpose)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("workload", "ffn"), ("size", "seed"), ("dims", {"n": 65}), ("pass_", "forward"), ("precision", "bf16"),
+     ("track", "tuned"), ("target", "cuda"), ("device", "h100"), ("cache", "warm"), ("threads", 4),
+     ("limit_memory_bytes", 2**30)],
+)  # fmt: skip
+def test_every_part_of_the_question_is_in_both_identities(field: str, value: Any) -> None:
+    other = dataclasses.replace(GEMM, **{field: value})
+    assert other.case_id != GEMM.case_id
+    assert other.comparison_id != GEMM.comparison_id
+
+
+@pytest.mark.parametrize(("field", "value"), [("stack", "jax_jit"), ("variant", "nightly")])
+def test_comparison_ignores_stack_and_variant_only(field: str, value: str) -> None:
+    other = dataclasses.replace(GEMM, **{field: value})
+    assert other.case_id != GEMM.case_id
+    assert other.comparison_id == GEMM.comparison_id
+
+
+def test_names_tell_what_differs() -> None:
+    named = dataclasses.replace(
+        GEMM, stack="jax_jit", variant="nightly", device="h100", target="cuda", track="tuned", cache="warm"
+    )
+    assert named.stack_name == "jax_jit@nightly"
+    assert named.case_name == "gemm-tiny-train-f32-cuda-h100-tuned-warm-jax_jit@nightly"
+
+
+@given(attempts)
+def test_names_are_file_safe(attempt: Attempt) -> None:
+    assert set(attempt.case.case_name) <= SAFE
+    assert set(attempt.name) <= SAFE
+    assert not attempt.name.startswith((".", "-"))
+
+
+def test_attempt_names_differ_wherever_keys_do() -> None:
+    others = [
+        {"block": 2}, {"replicate": 2}, {"purpose": Purpose.PRIME}, {"attempt": 2},
+        {"case": dataclasses.replace(GEMM, dims={"n": 65})}, {"case": dataclasses.replace(GEMM, threads=1)},
+    ]  # fmt: skip
+    changed = [ATTEMPT, *(dataclasses.replace(ATTEMPT, **other) for other in others)]
+    assert len({attempt.key for attempt in changed}) == len(changed)
+    assert len({attempt.name for attempt in changed}) == len(changed)
+
+
+def test_attempt_names_sort_by_block_and_order() -> None:
+    ran = [dataclasses.replace(ATTEMPT, block=b, order=o) for b in (1, 2, 10) for o in (1, 9, 10, 100)]
+    assert sorted(attempt.name for attempt in ran) == [attempt.name for attempt in ran]
+
+
+@pytest.mark.parametrize("change", [{"colour": "red"}, {"pass": ...}])
+def test_unknown_or_missing_fields_are_refused(change: dict[str, Any]) -> None:
+    fields = {name: v for name, v in (GEMM.to_json() | change).items() if v is not ...}
+    with pytest.raises(TypeError):
+        Case.from_json(fields)
+
+
+def test_canonical_json_is_one_text() -> None:
+    assert canonical_json({"b": [1, 2.5, None], "a": "µ"}) == '{"a":"µ","b":[1,2.5,null]}'
+
+
+def test_outcome_words() -> None:
+    assert [str(outcome) for outcome in Outcome] == [
+        "ok", "oom_host", "oom_device", "oom_compile", "timeout", "unsupported", "wrong", "error", "crashed",
+    ]  # fmt: skip
+
+
+def test_case_and_protocol_need_only_the_standard_library() -> None:
+    code = (
+        "import sys; import suite.case, suite.protocol, suite.stats, suite.stacks.catalog, suite.worker.__main__\n"
+        "print(sorted({'numpy', 'scipy', 'pandas', 'pyarrow'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,390 @@
+"""The timing loop against a stack of known durations: on a clock of its own, then by sleeping."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.protocol import Protocol
+from suite.stats import steady_start
+from suite.worker import measure
+from tests.worker.processes import columns_of, flags_of, of
+from tests.worker.scripted import Recorder, Scripted
+
+PROTOCOL = Protocol()
+QUICK = Protocol(seconds_min=0.5)
+NOISE = np.random.default_rng(1).normal(size=4096).tolist()
+Durations = Callable[[int], float]
+
+
+def jitter(seconds: float, share: float = 0.01) -> Durations:
+    """A call's duration with a little noise, the same for the same call."""
+    return lambda n: seconds * (1 + share * NOISE[n % len(NOISE)])
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Recorder, dict[str, Any], measure.Measured]]:
+    """`run(adapter, protocol)`: measure on the adapter's own clock."""
+
+    def run(adapter: Scripted, protocol: Protocol = PROTOCOL) -> Any:
+        monkeypatch.setattr(measure, "now", adapter.now)
+        monkeypatch.setattr(gc, "collect", lambda: 0)  # the test runner's many objects are no part of this
+        recorder = Recorder()
+        measured = measure.measure(adapter, 0, None, protocol, recorder)
+        return recorder, columns_of(recorder.events), measured
+
+    return run
+
+
+# --- which duration is which ---
+
+
+def test_each_clock_reads_what_it_says(run: Any) -> None:
+    """First 3 s, second 1 s, then 20 ms of which 2 ms dispatch; 5 ms to fetch. No noise, no tolerance."""
+    durations = {0: 3.0, 1: 1.0}
+    adapter = Scripted(lambda n: durations.get(n, 0.020), lambda n: 0.002, fetch_seconds=0.005)
+    recorder, columns, _ = run(adapter)
+    assert columns["first_seconds"] == pytest.approx(3.0)
+    assert columns["second_seconds"] == pytest.approx(1.0)
+    assert columns["synced_seconds"] == pytest.approx([0.020] * len(columns["synced_seconds"]))
+    assert columns["dispatch_seconds"] == pytest.approx([0.002] * len(columns["synced_seconds"]))
+    assert columns["pipelined_calls"] == 4
+    assert columns["pipelined_seconds"] == pytest.approx([0.020] * 10)
+    assert columns["fetch_seconds"] == pytest.approx([0.025] * 10)
+    assert [event["phase"] for event in of(recorder.events, "phase")] == [
+        "first", "second", "steady", "pipelined", "fetch",
+    ]  # fmt: skip
+
+
+def test_pipelined_hides_the_latency_of_dispatch(run: Any) -> None:
+    """A queueing device: synced pays for both, the pipeline only for the longer."""
+    adapter = Scripted(lambda n: 0.010, lambda n: 0.004)
+    _, columns, _ = run(adapter)
+    assert set(np.round(columns["synced_seconds"], 9)) == {0.010}
+    waiting = Scripted(lambda n: 0.001, lambda n: 0.004)
+    _, columns, _ = run(waiting)
+    assert columns["pipelined_seconds"] == pytest.approx([0.004] * 10)
+
+
+def test_the_pipeline_waits_once(run: Any) -> None:
+    adapter = Scripted(lambda n: 0.001)
+    _, columns, _ = run(adapter)
+    steady = len(columns["synced_seconds"])
+    assert columns["pipelined_calls"] == 16
+    waits = [at - 2 - steady for at in adapter.waits[2 + steady :]]
+    assert waits == [16 * (k + 1) for k in range(10)] + [160 + k for k in range(1, 11)]
+
+
+def test_phases_are_written_before_they_begin(run: Any) -> None:
+    calls: list[tuple[str, int]] = []
+    adapter = Scripted(lambda n: 0.5)
+
+    class Watching(Recorder):
+        def write(self, event: str, **data: Any) -> None:
+            if event == "phase":
+                calls.append((data["phase"], adapter.calls))
+            super().write(event, **data)
+
+    clock, measure.now = measure.now, adapter.now
+    try:
+        measure.measure(adapter, 0, None, QUICK, Watching())
+    finally:
+        measure.now = clock
+    assert calls[:3] == [("first", 0), ("second", 1), ("steady", 2)]
+
+
+# --- the stop rule ---
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 1e-4, 1e-3, 0.02, 0.05, 0.067, 0.1, 0.4, 1.0, 1.9])
+@pytest.mark.parametrize("protocol", [PROTOCOL, QUICK], ids=["ops", "quick"])
+def test_the_stop_rule(run: Any, seconds: float, protocol: Protocol) -> None:
+    """Both minima hold or a maximum is met, and not one batch more than needed was taken."""
+    recorder, columns, _ = run(Scripted(jitter(seconds)), protocol)
+    samples = columns["synced_seconds"]
+    batches = [len(e["synced_seconds"]) for e in of(recorder.events, "samples") if e["clock"] == "synced"]
+    assert len(samples) == sum(batches) == len(columns["dispatch_seconds"])
+    assert len(samples) <= protocol.samples_max
+    enough = len(samples) >= protocol.samples_min and sum(samples) >= protocol.seconds_min
+    assert enough or len(samples) == protocol.samples_max or sum(samples) >= protocol.seconds_max
+    before = samples[: len(samples) - batches[-1]]
+    assert len(before) < protocol.samples_min or sum(before) < protocol.seconds_min
+    assert "no_steady_state" not in flags_of(recorder.events)
+
+
+def test_events_are_written_between_batches_of_a_quarter_second(run: Any) -> None:
+    recorder, _, _ = run(Scripted(jitter(0.01)))
+    batches = [e["synced_seconds"] for e in of(recorder.events, "samples") if e["clock"] == "synced"]
+    assert len(batches[0]) == 1  # what the first sample tells sizes the next
+    assert all(0.2 < sum(batch) < 0.3 for batch in batches[1:-1])
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(2.1, 5), (11.0, 5), (25.0, 3), (61.0, 1)])
+def test_slow_calls_need_five_samples(run: Any, seconds: float, count: int) -> None:
+    recorder, columns, _ = run(Scripted(lambda n: seconds))
+    assert len(columns["synced_seconds"]) == count
+    assert flags_of(recorder.events) == {"assumed"}
+
+
+def test_one_slow_hiccup_does_not_end_the_measurement(run: Any) -> None:
+    """It is the call that is slow or not, not its last sample."""
+    recorder, columns, _ = run(Scripted(lambda n: 3.0 if n == 20 else 0.15))
+    assert len(columns["synced_seconds"]) >= PROTOCOL.samples_min
+
+
+def test_the_budget_is_for_all_clocks_together(run: Any) -> None:
+    _, columns, _ = run(Scripted(jitter(1.9)))
+    synced, pipelined, fetch = (columns[f"{c}_seconds"] for c in ("synced", "pipelined", "fetch"))
+    calls = columns["pipelined_calls"]
+    spent = sum(synced) + calls * sum(pipelined) + sum(fetch)
+    assert spent < PROTOCOL.seconds_max + calls * 2.0  # at most the sample that met the limit
+    assert len(pipelined) == 1 and not fetch
+
+
+def test_no_side_clock_without_budget(run: Any) -> None:
+    _, columns, _ = run(Scripted(jitter(0.5, 0.4)), dataclasses.replace(PROTOCOL, seconds_max=10.0))
+    assert columns.get("pipelined_seconds", []) == [] and columns.get("fetch_seconds", []) == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "calls", "pipelined", "fetch"),
+    [(1e-5, 32, 10, 10), (3.2e-4, 32, 10, 10), (6.3e-4, 16, 10, 10), (2.6e-3, 4, 10, 10), (0.4, 4, 10, 10),
+     (0.6, 4, 5, 5), (2.5, None, 0, 5), (5.5, None, 0, 0)],
+)  # fmt: skip
+def test_side_clocks_take_fewer_samples_of_slow_calls(
+    run: Any, seconds: float, calls: int | None, pipelined: int, fetch: int
+) -> None:
+    _, columns, _ = run(Scripted(lambda n: seconds))
+    assert columns.get("pipelined_calls") == calls
+    assert len(columns.get("pipelined_seconds", [])) == pipelined
+    assert len(columns.get("fetch_seconds", [])) == fetch
+
+
+@given(st.floats(1e-9, 10))
+def test_pipelined_calls_is_the_smallest_power_of_two(seconds: float) -> None:
+    calls = measure.pipelined_calls(seconds, PROTOCOL)
+    assert calls in (4, 8, 16, 32)
+    assert calls * seconds >= 0.010 or calls == 32
+    assert calls == 4 or calls / 2 * seconds < 0.010
+
+
+@given(st.lists(st.floats(0, 100), max_size=2000))
+def test_a_batch_never_exceeds_what_is_left(samples: list[float]) -> None:
+    size = measure.batch_size(samples, PROTOCOL)
+    assert size >= 1
+    assert len(samples) + size <= max(PROTOCOL.samples_max, len(samples) + 1)
+
+
+# --- drift ---
+
+
+def test_drift_doubles_the_samples_once_then_is_flagged(run: Any) -> None:
+    recorder, columns, _ = run(Scripted(lambda n: 0.02 * 1.01**n))
+    samples = columns["synced_seconds"]
+    batches = np.cumsum([len(e["synced_seconds"]) for e in of(recorder.events, "samples") if e["clock"] == "synced"])
+    met = next(n for n in batches if n >= PROTOCOL.samples_min and sum(samples[:n]) >= PROTOCOL.seconds_min)
+    stop = next(n for n in batches if n >= 2 * met)
+    assert len(samples) == stop
+    assert steady_start(samples).state == "no_steady_state"
+    assert flags_of(recorder.events) == {"no_steady_state"}
+    assert columns["synced_warmup"] == steady_start(samples).warmup
+
+
+def test_drift_that_ends_is_dropped_and_not_flagged(run: Any) -> None:
+    """At the first stop half of the samples are slow; of twice as many, a quarter."""
+    slow = 17
+    recorder, columns, _ = run(Scripted(lambda n: jitter(0.02)(n) * (3.0 if n < slow else 1.0)), QUICK)
+    assert not flags_of(recorder.events)
+    assert len(columns["synced_seconds"]) >= 2 * QUICK.samples_min
+    assert slow - 4 <= columns["synced_warmup"] < len(columns["synced_seconds"]) / 2
+
+
+def test_doubling_stays_within_the_budget(run: Any) -> None:
+    recorder, columns, _ = run(Scripted(lambda n: 1.0 * 1.02**n))
+    assert sum(columns["synced_seconds"]) < 60 + 1.02 ** len(columns["synced_seconds"])
+    assert "no_steady_state" in flags_of(recorder.events)
+
+
+def test_every_sample_is_kept(run: Any) -> None:
+    durations = jitter(0.03, 0.2)
+    _, columns, _ = run(Scripted(durations))
+    samples = columns["synced_seconds"]
+    assert samples == pytest.approx([durations(n + 2) for n in range(len(samples))], abs=1e-9)
+
+
+# --- what an adapter is promised, and what is read from it ---
+
+
+def test_the_last_result_is_gone_before_the_next_call(run: Any) -> None:
+    alive: list[bool] = []
+
+    class Watching(Scripted):
+        def step(self, state: Any, batch: Any) -> tuple[Any, Any]:
+            alive.append(self.last is not None and self.last() is not None)
+            return super().step(state, batch)
+
+    adapter = Watching(lambda n: 0.3)
+    _, columns, _ = run(adapter)
+    synced_and_fetched = alive[: 2 + len(columns["synced_seconds"])]
+    assert not any(synced_and_fetched)
+
+
+def test_the_collector_is_on_again_even_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(Scripted):
+        def wait(self, state: Any, outputs: Any) -> None:
+            raise MemoryError("no more")
+
+    with pytest.raises(MemoryError):
+        measure.measure(Failing(lambda n: 0.0), 0, None, PROTOCOL, Recorder())
+    assert gc.isenabled()
+
+
+def test_train_reports_the_losses_of_its_first_three_steps(run: Any) -> None:
+    adapter = Scripted(jitter(0.05), fetch_seconds=7.0, train=True)
+    _, columns, measured = run(adapter)
+    assert measured.losses == [1.0, 2.0, 3.0]
+    assert adapter.fetches[:3] == [1, 2, 3]
+    assert measured.result is None
+    assert max(columns["synced_seconds"]) < 1  # reading a loss is outside every sample
+
+
+def test_forward_hands_its_last_result_to_the_gate(run: Any) -> None:
+    adapter = Scripted(jitter(0.05))
+    _, _, measured = run(adapter)
+    assert measured.losses == []
+    assert measured.result == np.float32(adapter.calls)
+    assert measured.state == adapter.calls
+
+
+def counters(compiles: Callable[[int], float | None], **others: float | None) -> Callable[[int], dict[str, Any]]:
+    """Counters after n calls."""
+    return lambda n: {"compiles": compiles(n), "compile_seconds": None, "graph_breaks": None,
+                      "fallback_ops": None, **others}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("compiles", "first", "second", "steady", "flags"),
+    [
+        (lambda n: [5, 7, 8][min(n, 2)], 2, 1, 0, set()),
+        (lambda n: 1, 0, 0, 0, set()),
+        (lambda n: min(n, 9), 1, 1, 7, {"recompiled"}),
+        (lambda n: float(n >= 40), 0, 0, 1, {"recompiled"}),
+        (lambda n: None, None, None, None, set()),
+    ],
+)
+def test_compiles_are_counted_by_phase(
+    run: Any, compiles: Any, first: int | None, second: int | None, steady: int | None, flags: set[str]
+) -> None:
+    recorder, columns, _ = run(Scripted(jitter(0.04), counters_at=counters(compiles)))
+    found = [columns[f"compiles_{phase}"] for phase in ("first", "second", "steady")]
+    assert found == [first, second, steady]
+    assert all(value is None or isinstance(value, int) for value in found)
+    assert flags_of(recorder.events) == flags
+
+
+def test_a_compile_in_the_side_clocks_is_a_recompile_too(run: Any) -> None:
+    adapter = Scripted(jitter(0.04))
+    adapter.counters_at = counters(lambda n: float(len(adapter.waits) != adapter.calls))  # only the pipeline differs
+    recorder, columns, _ = run(adapter)
+    assert columns["compiles_steady"] == 1
+    assert flags_of(recorder.events) == {"recompiled"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "flags"),
+    [("graph_breaks", 2, {"graph_breaks"}), ("graph_breaks", 0, set()), ("graph_breaks", None, set()),
+     ("fallback_ops", 3, {"fallback_ops"}), ("fallback_ops", 0, set()), ("fallback_ops", None, set())],
+)  # fmt: skip
+def test_breaks_and_fallbacks_are_flagged(run: Any, name: str, value: int | None, flags: set[str]) -> None:
+    recorder, columns, _ = run(Scripted(jitter(0.04), counters_at=counters(lambda n: 0, **{name: value})))
+    assert flags_of(recorder.events) == flags
+    assert columns["graph_breaks"] == (value if name == "graph_breaks" else None)
+
+
+def test_compiling_while_placing_is_not_the_step_s(run: Any) -> None:
+    adapter = Scripted(jitter(0.04))
+    adapter.counters_at = lambda n: counters(lambda n: 0, compile_seconds=4.0 + 2.0 * (n > 0))(n)
+    _, columns, _ = run(adapter)
+    assert columns["compile_seconds"] == 2.0
+
+
+def test_a_prime_takes_two_steps_and_no_more() -> None:
+    adapter, recorder = Scripted(lambda n: 1.0), Recorder()
+    gc.disable()  # prime needn't
+    try:
+        measure.prime(adapter, 0, None, recorder)
+    finally:
+        gc.enable()
+    assert adapter.calls == 2
+    assert [e["phase"] for e in of(recorder.events, "phase")] == ["first", "second"]
+    assert set(columns_of(recorder.events)) == {"first_seconds", "second_seconds"}
+
+
+# --- with the real clock ---
+
+
+class Sleeper(Scripted):
+    """Sleeps in `step` and in `wait`."""
+
+    def step(self, state: Any, batch: Any) -> tuple[Any, Any]:
+        time.sleep(self.of_dispatch(self.calls))
+        self.due = self.of_synced(self.calls) - self.of_dispatch(self.calls)
+        return super().step(state, batch)
+
+    def wait(self, state: Any, outputs: Any) -> None:
+        time.sleep(self.due)
+        super().wait(state, outputs)
+
+
+def test_known_sleeps_come_back_as_set() -> None:
+    durations = {0: 0.08, 1: 0.03}
+    adapter = Sleeper(lambda n: durations.get(n, 0.005), lambda n: 0.002)
+    recorder = Recorder()
+    protocol = Protocol(samples_min=20, seconds_min=0.1, side_samples=3)
+    measure.measure(adapter, 0, None, protocol, recorder)
+    columns = columns_of(recorder.events)
+    assert 0.08 <= columns["first_seconds"] < 0.8
+    assert 0.03 <= columns["second_seconds"] < 0.3
+    assert all(sample >= 0.005 for sample in columns["synced_seconds"])
+    assert all(sample >= 0.002 for sample in columns["dispatch_seconds"])
+    assert all(d <= s for d, s in zip(columns["dispatch_seconds"], columns["synced_seconds"], strict=True))
+    assert median(columns["synced_seconds"]) < 0.05
+    assert median(columns["dispatch_seconds"]) < 0.02
+    assert columns["pipelined_calls"] == 4
+    assert all(sample >= 0.002 for sample in columns["pipelined_seconds"])
+    assert all(sample >= 0.005 for sample in columns["fetch_seconds"])
+
+
+def test_a_copy_to_the_host_is_freed_outside_its_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Returning memory to the system costs as much as a small copy: it isn't part of fetching."""
+    adapter = Scripted(lambda n: 0.01)
+    freed: list[bool] = []
+
+    class Copy:
+        def __del__(self) -> None:
+            freed.append(timing[0])
+
+    timing = [False]
+
+    def now() -> int:
+        timing[0] = not timing[0]
+        return adapter.ns
+
+    monkeypatch.setattr(measure, "now", now)
+    clock = measure.Clock(adapter, 0, None)
+    monkeypatch.setattr(clock, "fetch", lambda outputs: Copy())
+    gc.disable()
+    try:
+        clock.fetched()
+    finally:
+        gc.enable()
+    assert freed == [False]
