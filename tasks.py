@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from invoke import Context, Exit, task
+from invoke.context import Context
+from invoke.exceptions import Exit
+from invoke.tasks import task
 
 ROOT = Path(__file__).parent
 LISTS = ["workload", "stack", "size", "pass_", "precision", "dims", "again", "workload_path"]
@@ -83,7 +85,7 @@ def run(
             "out": "the file to write (default: report.html in the set)"})  # fmt: skip
 def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
     """Render the HTML report of a result set."""
-    from suite.report import render
+    from suite.report.render import render
 
     print(render(Path(set), Path(out) if out else None, baseline))
 

@@ -75,10 +75,10 @@ def print_plan(plan: Plan, workloads: dict[str, Workload]) -> None:
     processes = sum(plan.reason(attempt.case) is None for attempt in attempts)
     most = plan.protocol.blocks_max
     stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
-    print(f"{len(plan.cases)} cases; {plan.protocol.blocks} blocks{stage}; {processes} processes a block, "
-          f"the A/A twin of {plan.baseline} included." if plan.twin else
-          f"{len(plan.cases)} cases; {plan.protocol.blocks} blocks{stage}; {processes} processes a block.")  # fmt: skip
-    print(f"About {minutes_text(plan.seconds(workloads))} for the first {plan.protocol.blocks} blocks on a small machine.")
+    twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
+    minutes = minutes_text(plan.seconds(workloads))
+    print(f"{len(plan.cases)} cases; {plan.protocol.blocks} blocks{stage}; {processes} processes a block{twin}.")
+    print(f"About {minutes} for the first {plan.protocol.blocks} blocks on a small machine.")
 
 
 def print_catalogue(paths: Sequence[Path]) -> None:

@@ -67,7 +67,7 @@ def resources() -> list[Check]:
     return [
         Check("disk", not waiting or free > DISK_BYTES, f"{free / GIB:.0f} GiB free", "free 12 GiB"),
         Check("memory", available > MEMORY_BYTES, f"{available / GIB:.1f} GiB available", "close other programs"),
-        Check("cores", True, f"{len(cores)} usable: {cores}"),
+        Check("cores", None, f"{len(cores)} usable: {cores}"),
         Check("load", load < 0.5 * len(cores) + 0.5, f"{load:.2f} over the last minute", "stop what else is running"),
         Check("frequency governor", None if governor is None else governor == "performance", governor or "hidden",
               "cpupower frequency-set --governor performance"),

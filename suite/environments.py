@@ -112,7 +112,7 @@ def make(name: str, target: str, folder: Path, lock: Path, digest: str) -> None:
         if name != "orchestrator":
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    say(f"Made {name} in {time.monotonic() - started:.0f} s")
+    say(f"Made {name} in {time.monotonic() - started:.1f} s")
 
 
 def install_project(uv: str, folder: Path, lock: Path) -> None:
@@ -148,15 +148,20 @@ def wheel_source(name: str, target: str) -> list[str]:
 
 def run(lock: Path, command: list[str]) -> None:
     """Run an installer's command. Raises UserError with its own message."""
-    environ = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "UV_FIND_LINKS")}
+    dropped = ("PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "UV_FIND_LINKS")
+    environ = {name: value for name, value in os.environ.items() if name not in dropped}
     try:
-        done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
     except OSError as broken:
         raise UserError(f"{command[0]} can't be run: {broken}") from broken
     if done.returncode != 0:
         told = (done.stderr or done.stdout).strip()
-        raise UserError(f"Installing {lock} failed; nothing of it is left.\n{told}\n"
-                        "Check the network and the free disk space; `invoke doctor` says what this machine lacks.")  # fmt: skip
+        raise UserError(
+            f"Installing {lock} failed; nothing of it is left.\n{told}\n"
+            "Check the network and the free disk space; `invoke doctor` says what this machine lacks."
+        )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import platform
 import re
@@ -140,4 +141,4 @@ def process_end() -> dict[str, Any]:
 def timer_cost() -> float:
     """Seconds that one reading of the clock takes: the median over 1001."""
     readings = [time.perf_counter_ns() for _ in range(1002)]
-    return median(b - a for a, b in zip(readings, readings[1:], strict=False)) / 1e9
+    return median(b - a for a, b in itertools.pairwise(readings)) / 1e9

@@ -103,7 +103,7 @@ class Plan:
 def estimate(planned: Planned, workload: Workload, protocol: Protocol) -> float:
     """Seconds that one attempt may take: start-up and compile by the catalogue, samples by FLOPs."""
     case = planned.case
-    call = workload.spec.flops(dict(case.dims), case.pass_) / FLOPS_PER_SECOND
+    call = float(workload.spec.flops(dict(case.dims), case.pass_)) / FLOPS_PER_SECOND
     measuring = max(protocol.seconds_min, protocol.samples_min * call) + 2 * protocol.side_samples * call
     return planned.stack.estimate_seconds + measuring
 
@@ -133,7 +133,8 @@ def make(
                             threads=selection.threads, limit_memory_bytes=selection.limit_memory_bytes,
                         )  # fmt: skip
                         cases.append(Planned(case, unsupported(case, workload, absent)))
-    return Plan(set_id, tuple(cases), preset.protocol, choose_baseline(baseline, preset, stacks), preset.twin, preset.seed)
+    chosen = choose_baseline(baseline, preset, stacks)
+    return Plan(set_id, tuple(cases), preset.protocol, chosen, preset.twin, preset.seed)
 
 
 def check_words(selection: Selection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -54,7 +55,9 @@ def load(name: str) -> Preset:
     """A preset by name, or by the path of a TOML file. Raises UserError naming file, key and near match."""
     path = Path(name) if name.endswith(".toml") else HOME / f"{name}.toml"
     if not path.is_file():
-        raise UserError(f"There is no preset file {path}.") if name.endswith(".toml") else unknown("preset", name, names())
+        if name.endswith(".toml"):
+            raise UserError(f"There is no preset file {path}.")
+        raise unknown("preset", name, names())
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
@@ -94,7 +97,7 @@ def protocol(entries: dict[str, Any], where: str) -> Protocol:
     return Protocol(**entries)
 
 
-def check(data: dict[str, Any], kinds: dict[str, type], where: str) -> None:
+def check(data: dict[str, Any], kinds: Mapping[str, type], where: str) -> None:
     """Refuse unknown keys, with the near match, and values of another type."""
     for key, value in data.items():
         if key not in kinds:

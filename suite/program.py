@@ -10,9 +10,10 @@ import re
 import sys
 from pathlib import Path
 
-from invoke import Collection, Program
+from invoke.collection import Collection
 from invoke.exceptions import CollectionNotFound, ParseError, UnexpectedExit
 from invoke.exceptions import Exit as Leave
+from invoke.program import Program
 
 from suite.errors import UserError
 
@@ -23,7 +24,7 @@ USAGE, INTERRUPTED = 2, 130
 class Commands(Program):
     """invoke exits 1 on an unknown option or task; here every usage mistake is 2, with the near match."""
 
-    def run(self, argv: list[str] | None = None, exit: bool = True) -> None:  # noqa: A002 - invoke's name
+    def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
         """Parse and run. Never shows a traceback for what a person can mend."""
         try:
             self.create_config()
@@ -56,7 +57,7 @@ class Commands(Program):
         found = re.search(r"No idea what '([^'=]+)", mistake)
         if not found:
             return ""
-        word, known = found[1], [name for name in self.collection.task_names]
+        word, known = found[1], list(self.collection.task_names)
         contexts = {context.name: context for context in self.collection.to_contexts()}
         asked = next((contexts[a] for a in self.argv if a in contexts), None)
         if word.startswith("-") and asked is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from suite import doctor, environments, facts, preset
-from suite.case import Attempt, Outcome
+from suite.case import Attempt, Case, Outcome
 from suite.errors import UserError
 from suite.plan import Plan, Planned, Selection, make
 from suite.protocol import Protocol
@@ -190,7 +190,7 @@ def describe(request: Request, made: Plan, workloads: dict[str, Workload]) -> di
         "cores": facts.usable_cores(),
         "cases": [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in made.cases],
         "attempts": attempts,
-        "units": {name: workload.spec.items(next(iter(workload.sizes.values())))[1] for name, workload in workloads.items()},
+        "units": {w.name: w.spec.items(next(iter(w.sizes.values())))[1] for w in workloads.values()},
         "locks": {
             planned.stack.environment: environments.lock_sha256(planned.stack.environment, request.target)
             for planned in made.cases if planned.unsupported is None
@@ -226,16 +226,10 @@ def reopen(path: str) -> tuple[ResultSet, Plan, dict[str, Workload]]:
     cases = []
     for fields in plan["cases"]:
         reason = fields.pop("unsupported")
-        cases.append(Planned(case_from(fields), reason))
-    made = Plan(plan["set_id"], tuple(cases), Protocol(**plan["protocol"]), plan["baseline"], plan["twin"], plan["seed"])
+        cases.append(Planned(Case.from_json(fields), reason))
+    protocol = Protocol(**plan["protocol"])
+    made = Plan(plan["set_id"], tuple(cases), protocol, plan["baseline"], plan["twin"], plan["seed"])
     return store, made, workloads
-
-
-def case_from(fields: dict[str, Any]) -> Any:
-    """A case of plan.json."""
-    from suite.case import Case
-
-    return Case.from_json(fields)
 
 
 def check_again(words: Sequence[str]) -> frozenset[str]:

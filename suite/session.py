@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import shutil
 from dataclasses import dataclass, replace
-from typing import Any, Protocol as Interface
+from typing import Any
+from typing import Protocol as Interface
 
 from suite import canary
 from suite.case import Attempt, Flag

@@ -9,6 +9,9 @@ from suite.report.ratios import Ratios, Speedup
 from suite.report.tables import Comparison, StackRow
 
 
+MOST_RIVALS = 4  # more are counted, not listed
+
+
 @dataclass(frozen=True, slots=True)
 class Headline:
     """One comparison's answer. The sentence is `lead` for `question`: `fastest` `rest`.
@@ -87,4 +90,7 @@ def _against(first: StackRow, base: StackRow | None, baseline: str) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) == 1:
+        return names[0]
+    first, last = (names[:-1], names[-1]) if len(names) <= MOST_RIVALS else (names[:2], f"{len(names) - 2} others")
+    return f"{', '.join(first)} and {last}"

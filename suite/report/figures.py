@@ -31,9 +31,7 @@ def of_comparison(c: Comparison, baseline: str, tie: float) -> tuple[Plot, ...]:
 def of_summary(rows: Sequence[SummaryRow], baseline: str, tie: float) -> Plot | None:
     """The forest plot of the geometric means."""
     entries = [(r.stack, r.mean, "mean") for r in rows if not r.is_baseline and r.mean.value is not None]
-    return (
-        forest("summary-forest", f"Geometric mean speedup over {baseline}", entries, tie) if entries else None
-    )
+    return forest("summary-forest", f"Geometric mean speedup over {baseline}", entries, tie) if entries else None
 
 
 def forest(id_: str, title: str, entries: Sequence[tuple[str, Estimate, str]], tie: float) -> Plot:
@@ -127,9 +125,7 @@ def phases(c: Comparison) -> Plot:
             PlotRow(
                 label=row.stack if row.counts else f"✕ {row.stack}",
                 y=row_y(index),
-                marks=tuple(
-                    Mark(axis.x(v), kind, f"{row.stack}, {kind} run: {units.seconds(v)}") for kind, v in line
-                ),
+                marks=tuple(Mark(axis.x(v), kind, f"{row.stack}, {kind} run: {units.seconds(v)}") for kind, v in line),
                 low=axis.x(min(values)) if values else None,
                 high=axis.x(max(values)) if values else None,
                 value=f"first/steady {units.ratio(first)}" if first else "",

@@ -57,9 +57,7 @@ class Cell:
     @property
     def text(self) -> str:
         """`fits`, `timeout in first`, `wrong result 1/3`."""
-        where = (
-            f" in {self.phase}" if self.phase and self.outcome not in ("ok", "unsupported", "wrong") else ""
-        )
+        where = f" in {self.phase}" if self.phase and self.outcome not in ("ok", "unsupported", "wrong") else ""
         share = f" {self.total - self.ok}/{self.total}" if 0 < self.ok < self.total else ""
         return f"{WORDS.get(self.outcome, self.outcome)}{where}{share}"
 

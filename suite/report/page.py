@@ -93,7 +93,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
         set_id=set_id,
         title=_title(t.comparisons, set_id),
         facts=_facts(results, t),
-        notices=_notices(results, t, records, modified),
+        notices=_notices(t, records, modified),
         baseline=t.baseline,
         headlines=t.headlines,
         summary=means,
@@ -117,9 +117,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
 def _ordered(stacks: set[str]) -> tuple[str, ...]:
     """The catalogue's order: dialects stay together. Unknown stacks come last."""
     order = list(STACKS)
-    return tuple(
-        sorted(stacks, key=lambda s: (order.index(b) if (b := s.partition("@")[0]) in order else 99, s))
-    )
+    return tuple(sorted(stacks, key=lambda s: (order.index(b) if (b := s.partition("@")[0]) in order else 99, s)))
 
 
 def _matrix_row(c: Comparison, stacks: Sequence[str]) -> MatrixRow:
@@ -152,7 +150,7 @@ def _facts(results: Results, t: Tables) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _notices(results: Results, t: Tables, records: Sequence[BlockRecord], modified: bool) -> tuple[str, ...]:
+def _notices(t: Tables, records: Sequence[BlockRecord], modified: bool) -> tuple[str, ...]:
     """What a reader must know before believing a number."""
     found = []
     unfinished = sum(r.outcome == NOT_RUN for r in t.counted)
@@ -165,14 +163,10 @@ def _notices(results: Results, t: Tables, records: Sequence[BlockRecord], modifi
     noisy = [b for b in records if b.reasons]
     if noisy:
         rejected = sum(b.verdict != "accepted" for b in noisy)
-        found.append(
-            f"Noisy block runs: {len(noisy)} of {len(records)}, of which {rejected} rejected and kept apart."
-        )
+        found.append(f"Noisy block runs: {len(noisy)} of {len(records)}, of which {rejected} rejected and kept apart.")
     for c in t.comparisons:
         if c.noise and c.noise.verdict in ("faster", "slower"):
-            found.append(
-                f"In {c.name} the A/A twin of {c.noise.stack} differs from itself: doubt its verdicts."
-            )
+            found.append(f"In {c.name} the A/A twin of {c.noise.stack} differs from itself: doubt its verdicts.")
     if len({r.integer("block") for r in t.counted}) == 1:
         found.append("One block only: no interval exists and every verdict is undecided.")
     if any("unpinned" in r.flags for r in t.counted):

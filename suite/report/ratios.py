@@ -78,15 +78,11 @@ class Ratios:
         """The A/A twin of one question against itself."""
         return self._twins.get(comparison)
 
-    def between(
-        self, baseline: str, stacks: Iterable[str], comparison: str | None = None
-    ) -> list[compare.Comparison]:
+    def between(self, baseline: str, stacks: Iterable[str], comparison: str | None = None) -> list[compare.Comparison]:
         """Some stacks over another baseline, a family of their own; of one question or of all."""
         names = {baseline, *stacks}
         rows = [
-            row
-            for row in self.rows
-            if compare.stack_name(row) in names and comparison in (None, row["comparison_id"])
+            row for row in self.rows if compare.stack_name(row) in names and comparison in (None, row["comparison_id"])
         ]
         return self._against(baseline, rows)
 
@@ -123,13 +119,8 @@ def without_wrong(rows: Iterable[RawRow]) -> list[RawRow]:
     """
     listed = list(rows)
     wrong = {row["case_id"] for row in accepted(listed) if row["outcome"] == WRONG}
-    return [
-        row | {"outcome": WRONG} if row["case_id"] in wrong and row["outcome"] == OK else row
-        for row in listed
-    ]
+    return [row | {"outcome": WRONG} if row["case_id"] in wrong and row["outcome"] == OK else row for row in listed]
 
 
 def _speedup(c: compare.Comparison) -> Speedup:
-    return Speedup(
-        c.stack, c.baseline, c.ratio.value, c.ratio.low, c.ratio.high, str(c.verdict), c.ratio.blocks
-    )
+    return Speedup(c.stack, c.baseline, c.ratio.value, c.ratio.low, c.ratio.high, str(c.verdict), c.ratio.blocks)

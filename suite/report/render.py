@@ -7,7 +7,6 @@ import hashlib
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from suite import results
 from suite.report import units
@@ -42,9 +41,8 @@ def page(loaded: results.Results, baseline: str | None = None) -> str:
     return environment().get_template("page.html.j2").render(
         report=report(loaded, baseline),
         policy=policy(style, script),
-        # The repository's own files, the only text that is not escaped.
-        style=Markup(style),
-        script=Markup(script),
+        style=style,
+        script=script,
         confidence=units.percent(protocol.confidence),
         alpha=units.short(1 - protocol.confidence),
         tie_percent=units.percent(protocol.tie_ratio - 1),

@@ -80,12 +80,7 @@ def summary(comparisons: Sequence[Comparison], ratios: Ratios) -> tuple[SummaryR
     means = {mean.stack: mean for mean in ratios.means()}
     if not means:
         return ()
-    found = [
-        (row.speedup.ratio, row.stack, c.name)
-        for c in comparisons
-        for row in c.rows
-        if row.speedup is not None
-    ]
+    found = [(row.speedup.ratio, row.stack, c.name) for c in comparisons for row in c.rows if row.speedup is not None]
     rows = []
     for stack, count in planned.items():
         own = sorted((ratio, name) for ratio, of, name in found if of == stack)
@@ -108,9 +103,7 @@ def summary(comparisons: Sequence[Comparison], ratios: Ratios) -> tuple[SummaryR
     return tuple(sorted(rows, key=lambda r: (-(r.mean.value or -math.inf), r.stack)))
 
 
-def pairs(
-    comparisons: Sequence[Comparison], ratios: Ratios, compiled: Mapping[str, str]
-) -> tuple[PairRow, ...]:
+def pairs(comparisons: Sequence[Comparison], ratios: Ratios, compiled: Mapping[str, str]) -> tuple[PairRow, ...]:
     """Every compiled stack beside its eager one, where both were planned."""
     speedups: dict[str, dict[tuple[str, str], Speedup]] = {}
     for eager in sorted(set(compiled.values())):

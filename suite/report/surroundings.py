@@ -71,9 +71,7 @@ class Recipe:
 def facts_of(value: Any, prefix: str = "") -> list[Fact]:
     """Nested JSON as flat facts: {'cpu': {'model': 'x'}} is `cpu.model = x`."""
     if isinstance(value, Mapping) and value:
-        return [
-            fact for key in value for fact in facts_of(value[key], f"{prefix}.{key}" if prefix else str(key))
-        ]
+        return [fact for key in value for fact in facts_of(value[key], f"{prefix}.{key}" if prefix else str(key))]
     return [Fact(prefix, as_text(value, prefix))]
 
 
@@ -102,9 +100,7 @@ def environments(rows: Sequence[Row], planned: Mapping[str, Mapping[str, Any]]) 
     for name in names:
         own = [r for r in rows if r.text("environment") == name]
         plan = planned.get(name) or {}
-        locks = {r.text("lock_sha256") for r in own if r.text("lock_sha256")} | {
-            plan.get("lock_sha256") or ""
-        }
+        locks = {r.text("lock_sha256") for r in own if r.text("lock_sha256")} | {plan.get("lock_sha256") or ""}
         made.append(
             Environment(
                 name=name,
@@ -143,7 +139,7 @@ def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...
     """The block records in the order in which they ran."""
     made = []
     for record in blocks:
-        canary = list(record.get("canary_seconds") or ()) + [None, None]
+        canary = [*(record.get("canary_seconds") or ()), None, None]
         made.append(
             BlockRecord(
                 block=int(record["block"]),

@@ -7,7 +7,7 @@ anything but the raw samples and counters of the rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -37,10 +37,10 @@ class Process:
 class StackRow:
     """One stack of a comparison. Times in seconds, memory in bytes; None is unknown.
 
-    `first`, `second`, `dispatch`, `pipelined`, `fetch` and `compile` are medians over processes,
-    `average` the mean of the processes' means, p5 and p95 over all steady samples, memory the
-    greatest peak. `early` is the share of a synced step after which the call had returned, `gain` synced over
-    pipelined and `copy` fetch less synced, each inside a process. `outcome` is the gravest of its processes, `ok` how many of them ended well.
+    `first`, `second`, `dispatch`, `pipelined`, `fetch` and `compile` are medians over processes, `average` the mean
+    of the processes' means, p5 and p95 over all steady samples, memory the greatest peak. `early` is the share of a
+    synced step still to be computed when the call returned, `gain` synced over pipelined and `copy` fetch
+    less synced, each inside a process. `outcome` is the gravest of the processes, `ok` how many of them ended well.
     """
 
     stack: str
@@ -127,18 +127,18 @@ def comparisons(rows: Sequence[Row], ratios: Ratios, baseline: str) -> tuple[Com
 
 
 def _names(heads: Sequence[Row]) -> dict[str, str]:
-    """A readable name by comparison_id: workload and pass, and of the rest what tells one from another."""
+    """A readable name by comparison_id: workload and pass, and of the rest only what tells one from another."""
     varying = [name for name in DETAILS if len({head.text(name) for head in heads}) > 1]
-    short = {
-        h.text("comparison_id"): " ".join([h.text("workload"), h.text("pass"), *_details(h, varying)])
-        for h in heads
+    plain = {
+        h.text("comparison_id"): " ".join([h.text("workload"), h.text("pass"), *_details(h, varying)]) for h in heads
     }
-    taken = list(short.values())
-    return {
-        key: name if taken.count(name) == 1 else f"{name} ({dims_text(head)}, {key[:6]})"
-        for head in heads
-        for key, name in ((head.text("comparison_id"), short[head.text("comparison_id")]),)
-    }
+    sized = {h.text("comparison_id"): f"{plain[h.text('comparison_id')]} ({dims_text(h)})" for h in heads}
+    names = {key: name if _once(name, plain) else sized[key] for key, name in plain.items()}
+    return {key: name if _once(name, names) else f"{name} {key[:8]}" for key, name in names.items()}
+
+
+def _once(name: str, names: Mapping[str, str]) -> bool:
+    return list(names.values()).count(name) == 1
 
 
 def _details(row: Row, names: Sequence[str]) -> list[str]:
@@ -174,7 +174,7 @@ def _comparison(name: str, rows: Sequence[Row], ratios: Ratios, baseline: str) -
         everything.remove("device")
     return Comparison(
         id=key,
-        anchor="c-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
+        anchor="c-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + f"-{key[:8]}",
         name=name,
         subtitle=" · ".join(part for part in (dims_text(head), *_details(head, everything)) if part),
         rows=tuple(timed),
@@ -214,9 +214,7 @@ def stack_row(rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: st
         dispatch=middle(clocks["dispatch"]),
         pipelined=middle(clocks["pipelined"]),
         fetch=middle(clocks["fetch"]),
-        early=middle(
-            max(0.0, 1 - d / s) for d, s in zip(clocks["dispatch"], synced, strict=True) if d is not None
-        ),
+        early=middle(max(0.0, 1 - d / s) for d, s in zip(clocks["dispatch"], synced, strict=True) if d is not None),
         gain=middle(s / p for p, s in zip(clocks["pipelined"], synced, strict=True) if p),
         copy=middle(f - s for f, s in zip(clocks["fetch"], synced, strict=True) if f is not None),
         items_per_second=items / typical.value if items and typical.value else None,
@@ -234,9 +232,7 @@ def stack_row(rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: st
         precision_observed=", ".join(sorted({r.text("precision_observed") for r in used} - {""})),
         flags=flag_counts(rows),
         processes=tuple(
-            Process(r.integer("block"), r.integer("replicate"), _median(r), r.outcome == "ok")
-            for r in rows
-            if r.steady
+            Process(r.integer("block"), r.integer("replicate"), _median(r), r.outcome == "ok") for r in rows if r.steady
         ),
         speedup=None if stack == baseline else ratios.speedup(comparison, stack),
     )

@@ -77,8 +77,8 @@ class Adapter(base.Adapter):
 
     def device(self):
         devices = self.jax.devices()
-        return {"device": devices[0].device_kind, "devices": len(devices),
-                "jax_cpu_enable_async_dispatch": self.jax.config.values.get("jax_cpu_enable_async_dispatch")}  # fmt: skip
+        asynchronous = self.jax.config.values.get("jax_cpu_enable_async_dispatch")
+        return {"device": devices[0].device_kind, "devices": len(devices), "async_dispatch": asynchronous}
 
     def build(self, abstract=False):
         dialect = self.workload.dialect("jax")

@@ -20,7 +20,7 @@ class Adapter(torch_eager.Adapter):
         import torch_xla
         import torch_xla.backends
         import torch_xla.core.xla_model as xm
-        import torch_xla.debug.metrics as metrics
+        from torch_xla.debug import metrics
 
         self.no_gradients = self.torch.no_grad  # inference tensors have no version counter, which XLA's need
         self.torch_xla, self.xm, self.metrics = torch_xla, xm, metrics

@@ -61,7 +61,10 @@ class Adapter(torch_eager.Adapter):
         def loss(weights, buffers, batch):
             return call(with_loss, "model.", weights, buffers, batch)
 
-        self.forward = interop.jax_jit(lambda weights, buffers, inputs: call(self.model, "", weights, buffers, **inputs))
+        def forward(weights, buffers, inputs):
+            return call(self.model, "", weights, buffers, **inputs)
+
+        self.forward = interop.jax_jit(forward)
         self.loss_and_gradients = interop.jax_jit(interop.jax_value_and_grad(loss))
         step = self.torchax.train.make_train_step(loss, lambda result, label: result, self.adamw)
         self.compiled_step = interop.jax_jit(

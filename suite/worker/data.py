@@ -41,7 +41,7 @@ class Data:
             made = next(source, None)
             if made is not None:
                 self.digest.update(made[0].encode())
-                self.digest.update(made[1])
+                self.digest.update(made[1].data)
             self.generating_seconds += perf_counter() - start
             if made is None:
                 return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import dataclass, field
+from statistics import median
 from time import perf_counter_ns as now
 from typing import Any
 
@@ -145,7 +146,7 @@ def steady(clock: Clock, protocol: Protocol, events: Events, after_first: Any) -
     events.facts(synced_warmup=verdict.warmup)
     if verdict.state != "steady":
         events.write("flag", flag=str(Flag(verdict.state)))
-    return spent, float(np.median(samples[verdict.warmup :]))
+    return spent, median(samples[verdict.warmup :])
 
 
 def batch_size(samples: list[float], protocol: Protocol) -> int:
@@ -158,7 +159,7 @@ def batch_size(samples: list[float], protocol: Protocol) -> int:
 
 def enough(samples: list[float], spent: float, protocol: Protocol) -> bool:
     """Whether both minima of the stop rule hold."""
-    if samples[-1] > protocol.slow_call_seconds:
+    if median(samples) > protocol.slow_call_seconds:
         return len(samples) >= protocol.slow_samples_min
     return len(samples) >= protocol.samples_min and spent >= protocol.seconds_min
 

@@ -42,8 +42,9 @@ QUESTIONS: dict[tuple[str, str], tuple[dict[str, int], float, int]] = {
 }
 # (workload, stack): what it ends as, other than ok. Hostile text must come out as text.
 ENDINGS: dict[tuple[str, str], dict[str, Any]] = {
-    ("ffn", "tf_eager"): {"outcome": "oom_host", "phase": "build", "reason": "The watchdog ended the process tree at 2.0 GiB.",
-                          "signal": 9, "stderr_tail": "W tensorflow/allocator: 1207959552 exceeds 10 %"},
+    ("ffn", "tf_eager"): {"outcome": "oom_host", "phase": "build", "signal": 9,
+                          "reason": "The watchdog ended the process tree at 2.0 GiB.",
+                          "stderr_tail": "W tensorflow/allocator: 1207959552 exceeds 10 %"},
     ("ffn", "torch_xla"): {"outcome": "timeout", "phase": "first", "reason": "Compiling took longer than 600 s."},
     ("gemm", "numpy"): {"outcome": "ok"},
     ("selu", "torch_xla"): {"outcome": "unsupported", "reason": "selu has no PyTorch/XLA dialect here."},
@@ -175,9 +176,7 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
                                          "kernel": "6.1.0", "platform": "Linux x86_64", "ram_bytes": 16 * 2**30,
                                          "cpu_flags": [f"flag{i}" for i in range(90)], "governor": None,
                                          "caches": {"L1 Data": "32K", "L3 Unified": "33792K"}})  # fmt: skip
-    (folder / "inputs" / "revision.txt").write_text(
-        "0123456789abcdef0123456789abcdef01234567\n", encoding="utf-8"
-    )
+    (folder / "inputs" / "revision.txt").write_text("0123456789abcdef0123456789abcdef01234567\n", encoding="utf-8")
     for attempt in planned:
         if attempt.block > blocks or (attempt.case.workload, attempt.case.stack) == UNSUPPORTED_IN_PLAN:
             continue
@@ -186,14 +185,12 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
             if row["synced_seconds"]:
                 row["synced_seconds"] = [3 * t for t in row["synced_seconds"]]
             stored.write_attempt(attempt.name, row)
-            attempt = Attempt.from_json(attempt.to_json() | {"attempt": 2})
-        stored.write_attempt(attempt.name, ended_row(attempt, random))
+        last = Attempt.from_json(attempt.to_json() | {"attempt": 2}) if attempt.block == 2 else attempt
+        stored.write_attempt(last.name, ended_row(last, random))
     for block in range(1, blocks + 1):
         if block == 2:
             stored.write_block(2, 1, record(2, 1, "rejected", ["canary drifted by 11.3 %, over 5 %"], 0.113))
-        stored.write_block(
-            block, 2 if block == 2 else 1, record(block, 2 if block == 2 else 1, "accepted", [], 0.004)
-        )
+        stored.write_block(block, 2 if block == 2 else 1, record(block, 2 if block == 2 else 1, "accepted", [], 0.004))
     stored.commit()
     return folder
 

@@ -47,9 +47,7 @@ def test_the_page_is_drawn_and_nothing_is_blocked(browser: str, html_file: Path,
 
 def test_the_policy_blocks_a_foreign_script(browser: str, html_file: Path, tmp_path: Path) -> None:
     # Proves that the test above would see a violation.
-    text = html_file.read_text(encoding="utf-8").replace(
-        "</main>", "<script>document.title = 'x'</script></main>"
-    )
+    text = html_file.read_text(encoding="utf-8").replace("</main>", "<script>document.title = 'x'</script></main>")
     changed = tmp_path / "changed.html"
     changed.write_text(text, encoding="utf-8")
     document, console = dump(browser, changed, tmp_path / "profile")

@@ -202,9 +202,10 @@ def test_drift_doubles_the_samples_once_then_is_flagged(run: Any) -> None:
 def test_drift_that_ends_is_dropped_and_not_flagged(run: Any) -> None:
     """At the first stop half of the samples are slow; of twice as many, a quarter."""
     slow = 17
-    recorder, columns, _ = run(Scripted(lambda n: jitter(0.02)(n) * (3.0 if n < slow else 1.0)), QUICK)
+    single = dataclasses.replace(QUICK, batch_seconds=0.0)  # every sample a batch of its own
+    recorder, columns, _ = run(Scripted(lambda n: jitter(0.02)(n) * (3.0 if n < slow else 1.0)), single)
     assert not flags_of(recorder.events)
-    assert len(columns["synced_seconds"]) >= 2 * QUICK.samples_min
+    assert len(columns["synced_seconds"]) == 2 * QUICK.samples_min
     assert slow - 4 <= columns["synced_warmup"] < len(columns["synced_seconds"]) / 2
 
 

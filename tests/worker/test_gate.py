@@ -1,0 +1,326 @@
+"""The equivalence gate: a correct stack passes, each deliberate mistake is `wrong` and never a mere error."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suite import protocol
+from suite.case import Case
+from suite.stacks import numpy_adapter
+from suite.stacks.base import Adapter
+from suite.worker import gate
+from suite.worker.data import Data
+from suite.workloads import catalog
+from suite.workloads.catalog import Workload
+from tests.mutations import MUTANTS, make_mutant
+from tests.worker.processes import case_of
+
+OPS = ("gemm", "ffn", "mha", "selu")
+
+
+def op(name: str) -> Workload:
+    return catalog.load(catalog.HOME / "ops" / name)
+
+
+def run(workload: Workload, pass_: str, adapter_class: Callable[..., Adapter] = numpy_adapter.Adapter,
+        spoil: Callable[[list[float]], list[float]] = lambda losses: losses) -> gate.Gate:  # fmt: skip
+    """Three timed steps and the gate, as the worker does."""
+    dims = workload.dims("tiny", {})
+    case: Case = case_of(workload=workload.name, dims=dims, pass_=pass_)
+    adapter, data = adapter_class(case, workload), Data(case, workload, seed=3)
+    adapter.device()
+    adapter.build()
+    state, batch = data.place(adapter)
+    losses = []
+    for _ in range(3):
+        state, outputs = adapter.step(state, batch)
+        adapter.wait(state, outputs)
+        losses.append(float(adapter.fetch(outputs)) if adapter.train else 0.0)
+    result = None if adapter.train else adapter.fetch(outputs)
+    return gate.run(adapter, data, result, spoil(losses) if adapter.train else [])
+
+
+# --- what is right ---
+
+
+@pytest.mark.parametrize("pass_", ["forward", "train"])
+@pytest.mark.parametrize("name", OPS)
+def test_numpy_passes_with_room_to_spare(name: str, pass_: str) -> None:
+    found = run(op(name), pass_)
+    assert found.reasons == []
+    assert 0 < found.worst < 0.5 * protocol.TOLERANCE["f32"]
+
+
+def test_a_looser_precision_has_a_looser_gate(tmp_path: Path) -> None:
+    workload = catalog.load(make_mutant("tf32", tmp_path))
+    case = case_of(workload=workload.name, dims=workload.dims("tiny", {}), precision="tf32")
+    adapter, data = numpy_adapter.Adapter(case, workload), Data(case, workload, seed=3)
+    adapter.build()
+    state, batch = data.place(adapter)
+    found = gate.run(adapter, data, adapter.fetch(adapter.step(state, batch)[1]), [])
+    assert found.reasons == []
+    assert protocol.TOLERANCE["f32"] < found.worst < protocol.TOLERANCE["tf32"]
+
+
+# --- wrong dialects ---
+
+
+@pytest.mark.parametrize(("name", "pass_"), [(name, p) for name, mutant in MUTANTS.items() for p in mutant.passes])
+def test_every_wrong_dialect_is_caught(name: str, pass_: str, tmp_path: Path) -> None:
+    found = run(catalog.load(make_mutant(name, tmp_path)), pass_)
+    assert found.reasons
+    assert not found.worst <= protocol.TOLERANCE["f32"]
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutants_differ_in_every_dialect(name: str, tmp_path: Path) -> None:
+    mutant = MUTANTS[name]
+    workload = catalog.load(make_mutant(name, tmp_path))
+    assert set(workload.dialects) == {"numpy", "jax", "torch", "tf"} == set(mutant.changes)
+    for dialect in workload.dialects:
+        changed = (workload.folder / f"{workload.name}_{dialect}.py").read_text()
+        original = (catalog.HOME / "ops" / mutant.origin / f"{mutant.origin}_{dialect}.py").read_text()
+        assert changed != original
+        compile(changed, dialect, "exec")
+
+
+# --- wrong optimizers ---
+
+
+def mutated(*changes: tuple[str, str]) -> Callable[..., Adapter]:
+    """The NumPy adapter with a line of its source changed."""
+    text = inspect.getsource(numpy_adapter)
+    for old, new in changes:
+        assert old in text, f"{old!r} isn't in the adapter any more"
+        text = text.replace(old, new)
+    module = types.ModuleType("mutated_adapter")
+    exec(compile(text, "mutated_adapter", "exec"), module.__dict__)
+    return module.Adapter  # type: ignore[no-any-return]
+
+
+OPTIMIZERS = {
+    "eps x 10": (("+= protocol.EPSILON", "+= 10 * protocol.EPSILON"),),
+    "eps inside the root": (("np.sqrt(v)", "np.sqrt(v + protocol.EPSILON**2)"), ("+= protocol.EPSILON", "+= 0.0")),
+    "eps before the bias correction": (
+        ("    denominator *= 1.0 / correction2**0.5\n        denominator += protocol.EPSILON\n",
+         "    denominator += protocol.EPSILON\n        denominator *= 1.0 / correction2**0.5\n"),
+    ),
+    "coupled decay": (
+        ("g = gradients[name]", "g = gradients[name] + np.float32(protocol.WEIGHT_DECAY) * p"),
+        ("p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY", "pass"),
+    ),
+    "no decay": (("p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY", "pass"),),
+    "no bias correction": (
+        ("1.0 - protocol.BETA1 ** state[\"count\"]", "1.0"), ("1.0 - protocol.BETA2 ** state[\"count\"]", "1.0"),
+    ),
+    "second moment uncorrected": (("1.0 - protocol.BETA2 ** state[\"count\"]", "1.0"),),
+    "beta2 of 0.99": (("protocol.BETA2", "0.99"),),
+    "count never advances": (('state["count"] += 1', 'state["count"] = 1'),),
+    "learning rate x 1.01": (("denominator *= protocol.LEARNING_RATE", "denominator *= 1.01 * protocol.LEARNING_RATE"),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_wrong_optimizer_is_caught(name: str) -> None:
+    found = run(op("gemm"), "train", mutated(*OPTIMIZERS[name]))
+    # With the same gradient in each step and bias corrected, no beta shows: the whole steps tell.
+    where = "b after 3 steps" if "beta" in name else "optimizer with injected gradients"
+    assert any(where in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize("name", ["coupled decay", "no bias correction", "beta2 of 0.99", "learning rate x 1.01"])
+def test_gross_mistakes_show_in_the_parameters_too(name: str) -> None:
+    found = run(op("ffn"), "train", mutated(*OPTIMIZERS[name]))
+    assert any("after 3 steps" in reason for reason in found.reasons)
+
+
+def test_an_optimizer_that_differs_from_the_step_s_is_caught() -> None:
+    """`update` is right, but the timed step does something else."""
+    wrong = mutated(("        adamw(state, gradients)\n        return state, loss",
+                     "        for _ in range(2): adamw(state, gradients)\n        return state, loss"))  # fmt: skip
+    found = run(op("ffn"), "train", wrong)
+    assert found.reasons and not any("optimizer" in reason for reason in found.reasons)
+
+
+# --- wrong answers of any other kind ---
+
+
+def spoiled(method: str, change: Callable[[dict[str, Any]], Mapping[str, Any]], what: str | None = None) -> Any:
+    """The NumPy adapter with the named arrays of `read(what)` or `update` changed."""
+
+    class Spoiled(numpy_adapter.Adapter):
+        def read(self, asked: str, state: Any, batch: Any) -> Any:
+            found = super().read(asked, state, batch)
+            return change(dict(found)) if method == "read" and asked == what else found
+
+        def update(self, *arguments: Any) -> Any:
+            found = super().update(*arguments)
+            return change(dict(found)) if method == "update" else found
+
+    return Spoiled
+
+
+def without(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda found: {n: v for n, v in found.items() if n != name}
+
+
+def changed(name: str, change: Callable[[Any], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda found: found | {name: change(found[name])}
+
+
+def with_nan(value: Any) -> Any:
+    value = np.array(value)
+    value.flat[-1] = np.nan
+    return value
+
+
+ANSWERS = {
+    "missing gradient": ("gradients", without("up.bias")),
+    "additional gradient": ("gradients", lambda found: found | {"more": np.zeros(3)}),
+    "gradient of another shape": ("gradients", changed("up.weight", lambda g: g.T)),
+    "flat gradient": ("gradients", changed("up.weight", np.ravel)),
+    "NaN in a gradient": ("gradients", changed("up.weight", with_nan)),
+    "infinite gradient": ("gradients", changed("up.weight", lambda g: g / 0.0)),
+    "zero gradient": ("gradients", changed("down.bias", np.zeros_like)),
+    "swapped gradients": ("gradients", lambda found: found | {"up.weight": found["down.weight"].T}),
+    "loss of a batch": ("gradients", changed("loss", lambda loss: np.repeat(loss, 2))),
+    "half a loss": ("gradients", changed("loss", lambda loss: loss / 2)),
+    "no loss": ("gradients", without("loss")),
+    "missing parameter": ("parameters", without("up.bias")),
+    "NaN in a parameter": ("parameters", changed("up.weight", with_nan)),
+    "parameter of another shape": ("parameters", changed("up.weight", lambda p: p.T)),
+    "parameter with another axis": ("parameters", changed("up.bias", lambda p: p[None])),
+    "stale parameter": ("parameters", changed("up.weight", lambda p: np.zeros_like(p))),
+    "output of another shape": ("output", changed("output", lambda y: y[:1])),
+    "NaN in the output": ("output", changed("output", with_nan)),
+    "no output": ("output", without("output")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.filterwarnings("ignore:divide by zero|invalid value:RuntimeWarning")
+def test_every_wrong_answer_is_a_reason(name: str) -> None:
+    what, change = ANSWERS[name]
+    found = run(op("ffn"), "train", spoiled("read", change, what))
+    assert found.reasons, name
+    assert not found.worst <= protocol.TOLERANCE["f32"], "relative_error looks like a pass"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [without("p"), changed("p", lambda p: p.T), changed("p", lambda p: p[:, :1]), changed("p", with_nan),
+     changed("p", lambda p: p.mean())],
+)  # fmt: skip
+def test_a_wrong_update_is_a_reason(change: Any) -> None:
+    found = run(op("gemm"), "train", spoiled("update", change))
+    assert any("optimizer" in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize("change", [lambda x: 1.00001 * x, lambda x: float("nan")])
+@pytest.mark.parametrize("step", [0, 1, 2])
+@pytest.mark.parametrize("name", ["gemm", "selu"])
+def test_timed_losses_must_match(name: str, step: int, change: Callable[[float], float]) -> None:
+    def spoil(losses: list[float]) -> list[float]:
+        return [change(loss) if i == step else loss for i, loss in enumerate(losses)]
+
+    found = run(op(name), "train", spoil=spoil)
+    assert len(found.reasons) == 1 and f"timed step {step + 1}" in found.reasons[0]
+
+
+def test_the_timed_output_must_match() -> None:
+    class Drifting(numpy_adapter.Adapter):
+        """Right for the gate's own call, wrong in the timed ones."""
+
+        def step(self, state: Any, batch: Any) -> Any:
+            state, outputs = super().step(state, batch)
+            return state, outputs * np.float32(1.0001)
+
+    found = run(op("gemm"), "forward", Drifting)
+    assert len(found.reasons) == 1 and "timed output" in found.reasons[0]
+
+
+def test_state_from_the_timed_steps_does_not_leak_into_the_gate() -> None:
+    """The gate places fresh parameters: a stack that keeps the trained ones is wrong."""
+
+    class Keeping(numpy_adapter.Adapter):
+        kept: Any = None
+
+        def place(self, parameters: Any, batch: Any) -> Any:
+            placed = super().place(parameters, batch)
+            self.kept = self.kept or placed
+            return self.kept
+
+    assert run(op("ffn"), "train", Keeping).reasons
+
+
+# --- zero gradients ---
+
+
+def test_noise_where_the_gradient_is_zero_is_forgiven_up_to_the_learning_rate() -> None:
+    """The key's bias has no gradient: softmax ignores it, AdamW makes steps of its rounding noise."""
+
+    def moved(steps: float) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        def move(found: dict[str, Any]) -> dict[str, Any]:
+            bias = found["qkv.bias"].copy()
+            d = bias.size // 3
+            bias[d : 2 * d] += steps * protocol.LEARNING_RATE
+            return found | {"qkv.bias": bias}
+
+        return move
+
+    # A correct stack's own noise may already be three steps one way: start from where it must be anyway.
+    right = run(op("mha"), "train")
+    assert right.reasons == []
+    far = run(op("mha"), "train", spoiled("read", moved(7.0), "parameters"))
+    assert len(far.reasons) == 1 and "where its gradient is zero" in far.reasons[0]
+
+
+def test_the_query_s_bias_is_not_forgiven() -> None:
+    def move(found: dict[str, Any]) -> dict[str, Any]:
+        bias = found["qkv.bias"].copy()
+        bias[0] += 1e-4
+        return found | {"qkv.bias": bias}
+
+    found = run(op("mha"), "train", spoiled("read", move, "parameters"))
+    assert any("qkv.bias after 3 steps" in reason for reason in found.reasons)
+
+
+# --- the measure itself ---
+
+
+def test_relative_error_by_hand() -> None:
+    one = gate.Gate(1e-3)
+    one.relative("x", [3.0, 4.001], [3.0, 4.0])
+    assert one.worst == pytest.approx(0.001 / 5)
+    assert one.reasons == []
+    one.relative("y", [3.0, 4.1], [3.0, 4.0])
+    assert one.worst == pytest.approx(0.02)
+    assert len(one.reasons) == 1 and one.reasons[0].startswith("y: relative error 0.02")
+
+
+def test_an_elementwise_error_near_zero_is_no_reason() -> None:
+    one = gate.Gate(5e-6)
+    one.relative("x", [1.0, 1e-9], [1.0, 1e-19])
+    assert one.reasons == []
+
+
+def test_nan_stays_the_worst() -> None:
+    one = gate.Gate(1e-3)
+    one.relative("x", [np.nan], [1.0])
+    one.relative("y", [1.0], [1.0])
+    assert one.worst == float("inf") and len(one.reasons) == 1
+
+
+def test_reference_optimizer_by_hand() -> None:
+    """First step: both corrections cancel, so the update is lr sign(g) after the decay."""
+    optimizer = gate.AdamW({"p": np.array([2.0, -2.0, 1.0])})
+    optimizer.step({"p": np.array([5.0, -1e-3, 0.0])})
+    decayed = np.array([2.0, -2.0, 1.0]) * (1 - 1e-5)
+    assert optimizer.parameters["p"] == pytest.approx(decayed - 1e-3 * np.array([1.0, -1.0, 0.0]), abs=1.1e-8)
