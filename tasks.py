@@ -52,7 +52,7 @@ def setup(c: Context, target: str = "cpu") -> None:
 )
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
-    dims=None, cache="cold", baseline=None, engine="local", repeats=0, limit_memory=None, timeout=None, resume=None,
+    dims=None, cache="cold", baseline=None, engine="local", repeats=None, limit_memory=None, timeout=None, resume=None,
     again=None, workload_path=None, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
@@ -62,7 +62,7 @@ def run(
     asked = request.Request(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), dims=tuple(dims), cache=cache, baseline=baseline,
-        engine=engine, repeats=repeats or None, limit_memory=limit_memory, timeout=timeout,
+        engine=engine, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
         workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
     outcomes = request.check_again(again)

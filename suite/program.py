@@ -31,6 +31,7 @@ class Commands(Program):
             self.parse_core(argv)
             self.parse_collection()
             self.parse_tasks()
+            self.refuse_missing_value()
             self.parse_cleanup()
             self.execute()
         except ParseError as mistake:
@@ -45,6 +46,13 @@ class Commands(Program):
             self.leave(failed.result.exited, "")
         except KeyboardInterrupt:
             self.leave(INTERRUPTED, "Interrupted.")
+
+    def refuse_missing_value(self) -> None:
+        """`--stack` at the end of the line: invoke takes a repeatable option without a value for an empty list."""
+        last = self.argv[-1]
+        for context in self.tasks:
+            if last in context.flags and context.flags[last].takes_value:
+                raise ParseError(f"{last} needs a value, like {last}=NAME.", context)
 
     def leave(self, code: int, text: str) -> None:
         """Say why on standard error, and exit."""

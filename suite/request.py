@@ -47,7 +47,7 @@ class Request:
     cache: str = "cold"
     baseline: str | None = None
     engine: str = "local"
-    repeats: int | None = None
+    repeats: str | None = None
     limit_memory: str | None = None
     timeout: str | None = None
     workload_path: Sequence[str] = ()
@@ -106,9 +106,9 @@ def chosen_preset(request: Request) -> preset.Preset:
     chosen = preset.load(request.preset)
     replaced: dict[str, Any] = {}
     if request.repeats is not None:
-        if request.repeats < 1:
-            raise UserError(f"--repeats={request.repeats}: a run needs at least one block.")
-        replaced |= {"blocks": request.repeats, "blocks_max": request.repeats}
+        if not re.fullmatch(r"[1-9]\d*", request.repeats):
+            raise UserError(f"--repeats={request.repeats} isn't understood: a run has at least one block.")
+        replaced |= {"blocks": int(request.repeats), "blocks_max": int(request.repeats)}
     if request.timeout is not None:
         seconds = parse_quantity(request.timeout, SECONDS, "timeout", "10min")
         compile_seconds = min(seconds, chosen.protocol.compile_timeout_seconds)

@@ -70,13 +70,15 @@ MUTANTS: dict[str, Mutant] = {
                 "k_BNSH, transpose_b=True) - 1e9 * (1.0 - tf.linalg.band_part(tf.ones([S, S]), -1, 0))"),),
     }),
     "tf32": Mutant("gemm", "factors rounded to TF32's 10 bits of mantissa", {
-        "numpy": (("\n\ndef forward", f"{TF32}\ndef forward"), ('a @ parameters["b"]', 'tf32(a) @ tf32(parameters["b"])'),
+        "numpy": (("\n\ndef forward", f"{TF32}\ndef forward"),
+                  ('a @ parameters["b"]', 'tf32(a) @ tf32(parameters["b"])'),
                   ("a.T @ y", "tf32(a).T @ tf32(y)")),
         "jax": (("import jax.numpy as jnp", "import jax\nimport jax.numpy as jnp"),
                 ('a @ parameters["b"]',
                  'jax.lax.reduce_precision(a, 8, 10) @ jax.lax.reduce_precision(parameters["b"], 8, 10)')),
         "torch": (("\n\nclass Model", f"{TF32}\nclass Model"), ("a @ self.b", "tf32(a) @ tf32(self.b)")),
-        "tf": (("\n\nclass Model", f"{TF32}\nclass Model"), ("tf.matmul(a, self.b)", "tf.matmul(tf32(a), tf32(self.b))")),
+        "tf": (("\n\nclass Model", f"{TF32}\nclass Model"),
+               ("tf.matmul(a, self.b)", "tf.matmul(tf32(a), tf32(self.b))")),
     }),
     "transposed": Mutant("gemm", "B is transposed", {
         "numpy": (('a @ parameters["b"]', 'a @ parameters["b"].T'), ("a.T @ y", "y.T @ a")),
@@ -90,7 +92,9 @@ MUTANTS: dict[str, Mutant] = {
         "torch": (("a @ self.b", 'a @ self.b * float("nan")'),),
         "tf": (("tf.matmul(a, self.b)", 'tf.matmul(a, self.b) * float("nan")'),),
     }),
-    "exact_constants": Mutant("selu", "SELU's own alpha instead of the rounded one that is asked for", dict.fromkeys(("numpy", "jax", "torch", "tf"), (("ALPHA = 1.67\n", "ALPHA = 1.6732632423543772\n"),))),
+    "exact_constants": Mutant("selu", "SELU's own alpha instead of the rounded one that is asked for", dict.fromkeys(
+        ("numpy", "jax", "torch", "tf"), (("ALPHA = 1.67\n", "ALPHA = 1.6732632423543772\n"),)
+    )),
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -257,7 +258,7 @@ def test_holm_is_monotone_and_never_below_p(values: list[float]) -> None:
     adjusted = holm(values)
     assert all(p <= a <= 1 for p, a in zip(values, adjusted, strict=True))
     order = sorted(range(len(values)), key=values.__getitem__)
-    assert all(adjusted[a] <= adjusted[b] for a, b in zip(order, order[1:], strict=False))
+    assert all(adjusted[a] <= adjusted[b] for a, b in pairwise(order))
     assert all(a <= min(1, len(values) * p) for p, a in zip(values, adjusted, strict=True))  # Bonferroni
 
 

@@ -8,7 +8,6 @@ from suite.report import units
 from suite.report.ratios import Ratios, Speedup
 from suite.report.tables import Comparison, StackRow
 
-
 MOST_RIVALS = 4  # more are counted, not listed
 
 

@@ -163,7 +163,8 @@ def _notices(t: Tables, records: Sequence[BlockRecord], modified: bool) -> tuple
     noisy = [b for b in records if b.reasons]
     if noisy:
         rejected = sum(b.verdict != "accepted" for b in noisy)
-        found.append(f"Noisy block runs: {len(noisy)} of {len(records)}, of which {rejected} rejected and kept apart.")
+        dropped = f"; {rejected} rejected and not counted" if rejected else ""
+        found.append(f"Noisy blocks: {len(noisy)} of {len(records)} runs of a block{dropped}.")
     for c in t.comparisons:
         if c.noise and c.noise.verdict in ("faster", "slower"):
             found.append(f"In {c.name} the A/A twin of {c.noise.stack} differs from itself: doubt its verdicts.")

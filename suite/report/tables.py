@@ -37,10 +37,11 @@ class Process:
 class StackRow:
     """One stack of a comparison. Times in seconds, memory in bytes; None is unknown.
 
-    `first`, `second`, `dispatch`, `pipelined`, `fetch` and `compile` are medians over processes, `average` the mean
-    of the processes' means, p5 and p95 over all steady samples, memory the greatest peak. `early` is the share of a
-    synced step still to be computed when the call returned, `gain` synced over pipelined and `copy` fetch
-    less synced, each inside a process. `outcome` is the gravest of the processes, `ok` how many of them ended well.
+    `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch` are
+    geometric means of the processes' medians, so that they can be set beside each other; `average` is the mean of
+    their means, p5 and p95 are over all steady samples, memory is the greatest peak. `early` is the share of a synced
+    step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch less synced, each
+    inside a process. `outcome` is the gravest of the processes, `ok` how many of them ended well.
     """
 
     stack: str
@@ -211,9 +212,9 @@ def stack_row(rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: st
         median=typical,
         p5=float(np.percentile(pooled, 5)),
         p95=float(np.percentile(pooled, 95)),
-        dispatch=middle(clocks["dispatch"]),
-        pipelined=middle(clocks["pipelined"]),
-        fetch=middle(clocks["fetch"]),
+        dispatch=ratios.typical([t for t in clocks["dispatch"] if t]).value,
+        pipelined=ratios.typical([t for t in clocks["pipelined"] if t]).value,
+        fetch=ratios.typical([t for t in clocks["fetch"] if t]).value,
         early=middle(max(0.0, 1 - d / s) for d, s in zip(clocks["dispatch"], synced, strict=True) if d is not None),
         gain=middle(s / p for p, s in zip(clocks["pipelined"], synced, strict=True) if p),
         copy=middle(f - s for f, s in zip(clocks["fetch"], synced, strict=True) if f is not None),

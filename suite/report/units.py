@@ -104,5 +104,7 @@ def interval(low: float | None, high: float | None, unit: Unit | None = None) ->
 
 
 def percent(value: float | None) -> str:
-    """A share as a percentage: 0.0123 -> `1.23 %`, 0.05 -> `5 %`."""
+    """A share as a percentage: 0.0123 -> `1.23 %`, 0.05 -> `5 %`; under a thousandth only that it is."""
+    if value is not None and 0 < value < 1e-3:
+        return "< 0.1 %"
     return f"{short(value * 100)} %" if value is not None and math.isfinite(value) else UNKNOWN

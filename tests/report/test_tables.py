@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 from statistics import fmean, geometric_mean, median, stdev
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,16 +37,15 @@ def row(made: Report, name: str, stack: str) -> StackRow:
     return found
 
 
-def raw(loaded: results.Results, workload: str, stack: str, replicate: int = 1) -> list[dict[str, object]]:
+def raw(loaded: results.Results, workload: str, stack: str, replicate: int = 1) -> list[dict[str, Any]]:
     """The counting rows of a case, by block."""
     kept = [r for r in accepted(loaded.rows) if r["workload"] == workload and r["stack"] == stack]
     return sorted((r for r in kept if r["replicate"] == replicate), key=lambda r: r["block"])
 
 
-def steady(of: dict[str, object]) -> list[float]:
+def steady(of: dict[str, Any]) -> list[float]:
     """Synced samples without the ten of the warm-up."""
-    samples = of["synced_seconds"]
-    assert isinstance(samples, list)
+    samples: list[float] = of["synced_seconds"]
     return samples[10:]
 
 
@@ -53,8 +53,8 @@ def test_times_of_a_stack_are_those_of_its_raw_samples(made: Report, loaded: res
     rows = raw(loaded, "ffn", "jax_jit")
     found = row(made, "ffn train", "jax_jit")
     assert len(rows) == 5
-    assert found.first == pytest.approx(median(r["first_seconds"] for r in rows))  # type: ignore[type-var]
-    assert found.second == pytest.approx(median(r["second_seconds"] for r in rows))  # type: ignore[type-var]
+    assert found.first == pytest.approx(median(r["first_seconds"] for r in rows))
+    assert found.second == pytest.approx(median(r["second_seconds"] for r in rows))
     assert found.average == pytest.approx(fmean(fmean(steady(r)) for r in rows))
     medians = [median(steady(r)) for r in rows]
     assert found.median.value == pytest.approx(geometric_mean(medians))
@@ -65,7 +65,7 @@ def test_times_of_a_stack_are_those_of_its_raw_samples(made: Report, loaded: res
     assert found.p5 == pytest.approx(np.percentile(pooled, 5))
     assert found.p95 == pytest.approx(np.percentile(pooled, 95))
     assert found.items_per_second == pytest.approx(128 / geometric_mean(medians))
-    assert found.host_step == max(r["host_peak_step_bytes"] for r in rows)  # type: ignore[type-var]
+    assert found.host_step == max(r["host_peak_step_bytes"] for r in rows)
 
 
 def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Results) -> None:
@@ -73,6 +73,9 @@ def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Resu
     found = row(made, "gemm forward", "jax_jit")
     copies = [median(r["fetch_seconds"]) - median(steady(r)) for r in rows]
     gains = [median(steady(r)) / median(r["pipelined_seconds"]) for r in rows]
+    dispatch = [median(r["dispatch_seconds"][10:]) for r in rows]
+    assert found.dispatch == pytest.approx(geometric_mean(dispatch))
+    assert found.fetch == pytest.approx(geometric_mean([median(r["fetch_seconds"]) for r in rows]))
     assert found.copy == pytest.approx(median(copies))
     assert found.gain == pytest.approx(median(gains))
     assert found.early == pytest.approx(1 - 0.015)  # dispatch is 1.5 % of each synced sample

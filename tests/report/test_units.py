@@ -44,6 +44,7 @@ def test_units_scale_what_they_name() -> None:
     assert units.ratio(1.4212) == "1.42×" and units.ratio(None) == "–"
     assert units.interval(1.35, 1.5) == "[1.35, 1.50]" and units.interval(None, 1.5) == ""
     assert units.percent(0.05) == "5 %" and units.percent(0.0123) == "1.23 %"
+    assert units.percent(2e-6) == "< 0.1 %" and units.percent(0) == "0 %" and units.percent(None) == "–"
 
 
 @given(st.lists(st.floats(1e-9, 1e6), min_size=1, max_size=20))

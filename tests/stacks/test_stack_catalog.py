@@ -60,7 +60,7 @@ def test_only_adapters_and_dialects_name_a_framework() -> None:
         }  # fmt: skip
         if imported & FRAMEWORKS:
             guilty.add(path)
-    dialects = {path for path in (home / "workloads").rglob("*_*.py")}
+    dialects = set((home / "workloads").rglob("*_*.py"))
     adapters = set((home / "stacks").glob("*_adapter.py"))
     assert {path.name for path in guilty - dialects - adapters} == set()
 

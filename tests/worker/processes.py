@@ -37,7 +37,8 @@ def attempt_of(case: Case, purpose: Purpose = Purpose.TIMED) -> Attempt:
 
 
 def request(
-    attempt: Attempt, folder: Path, out: Path, protocol: Protocol = FAST, gate: bool = True, **changes: Any
+    attempt: Attempt, folder: Path, out: Path, protocol: Protocol = FAST, gate: bool = True,
+    changes: Mapping[str, Any] | None = None,
 ) -> Path:
     """ATTEMPT.json as the launcher writes it."""
     out.mkdir(parents=True, exist_ok=True)
@@ -51,7 +52,7 @@ def request(
         "workload_folder": str(folder),
         "cache_directory": str(out / "cache"),
         "environment": "numpy",
-    } | changes
+    } | dict(changes or {})
     file.write_text(json.dumps(text), encoding="utf-8")
     return file
 

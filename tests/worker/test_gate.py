@@ -121,18 +121,19 @@ OPTIMIZERS = {
         ("1.0 - protocol.BETA1 ** state[\"count\"]", "1.0"), ("1.0 - protocol.BETA2 ** state[\"count\"]", "1.0"),
     ),
     "second moment uncorrected": (("1.0 - protocol.BETA2 ** state[\"count\"]", "1.0"),),
+    "beta1 of 0.8": (("protocol.BETA1", "0.8"),),
     "beta2 of 0.99": (("protocol.BETA2", "0.99"),),
     "count never advances": (('state["count"] += 1', 'state["count"] = 1'),),
-    "learning rate x 1.01": (("denominator *= protocol.LEARNING_RATE", "denominator *= 1.01 * protocol.LEARNING_RATE"),),
+    "learning rate x 1.01": (
+        ("denominator *= protocol.LEARNING_RATE", "denominator *= 1.01 * protocol.LEARNING_RATE"),
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_wrong_optimizer_is_caught(name: str) -> None:
     found = run(op("gemm"), "train", mutated(*OPTIMIZERS[name]))
-    # With the same gradient in each step and bias corrected, no beta shows: the whole steps tell.
-    where = "b after 3 steps" if "beta" in name else "optimizer with injected gradients"
-    assert any(where in reason for reason in found.reasons)
+    assert any("optimizer with injected gradients" in reason for reason in found.reasons)
 
 
 @pytest.mark.parametrize("name", ["coupled decay", "no bias correction", "beta2 of 0.99", "learning rate x 1.01"])

@@ -137,7 +137,7 @@ def test_slow_calls_need_five_samples(run: Any, seconds: float, count: int) -> N
 
 def test_one_slow_hiccup_does_not_end_the_measurement(run: Any) -> None:
     """It is the call that is slow or not, not its last sample."""
-    recorder, columns, _ = run(Scripted(lambda n: 3.0 if n == 20 else 0.15))
+    _, columns, _ = run(Scripted(lambda n: 3.0 if n == 20 else 0.15))
     assert len(columns["synced_seconds"]) >= PROTOCOL.samples_min
 
 

@@ -1,0 +1,99 @@
+"""What a case costs beyond its process's own imports, preparation and measuring. Reads a finished result set.
+
+Asked: at most 0.5 s a case. A case lasts from its process's start to the next one's in the same block.
+Of that, its own are the phases import, device, build, place and gate, the first two calls and every
+sample. The rest is the harness: the supervisor, the interpreter's start and end, the loop between
+samples, reading counters and memory, the row on disk. See benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from suite.case import Attempt, Purpose
+from suite.results.compare import case_of
+from suite.results.store import read_parquet
+
+OWN_PHASES = ("import", "device", "build", "place", "gate")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of one case that aren't its own, by where they went."""
+
+    name: str
+    around: float  # supervisor, row, console: the process didn't exist
+    python: float  # from the process's start to its first event, and from its last event to its end
+    inside: float  # between its events, but neither preparing nor measuring
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.around + self.python + self.inside
+
+
+def own_seconds(events: list[dict[str, Any]]) -> float:
+    """Phases that are the case's own, and its samples."""
+    phases = [(event["phase"], event["t_ns"]) for event in events if event["event"] == "phase"]
+    own = sum((b - a) / 1e9 for (name, a), (_, b) in pairwise(phases) if name in OWN_PHASES)
+    columns: dict[str, Any] = {}
+    for event in events:
+        columns |= event.get("columns", {})
+    own += columns["first_seconds"] + columns["second_seconds"]
+    for event in events:
+        calls = {"synced": 1, "pipelined": columns.get("pipelined_calls"), "fetch": 1}
+        if event["event"] == "samples":
+            own += sum(event[f"{event['clock']}_seconds"]) * calls[event["clock"]]
+    return own
+
+
+def attempt_of(row: dict[str, Any]) -> Attempt:
+    """The attempt that a row is the answer to; its log folder has its name."""
+    fields = {name: row[name] for name in ("set_id", "block", "order", "replicate", "attempt", "seed")}
+    return Attempt(**fields, case=case_of(row), purpose=Purpose(row["purpose"]))
+
+
+def costs(folder: Path) -> tuple[list[Cost], int]:
+    """(the cases whose next one follows in the same block, how many rows were left out)."""
+    rows = read_parquet(folder / "results.parquet")
+    rows.sort(key=lambda row: (row["block"], row["attempt"], row["order"]))
+    found: list[Cost] = []
+    warmed: set[str] = set()
+    for row, following in pairwise(rows):
+        warmed.add(row["environment"])
+        log = folder / "logs" / attempt_of(row).name
+        together = (row["block"], row["attempt"]) == (following["block"], following["attempt"])
+        # Before an environment's first process the session imports its framework once, unmeasured.
+        if not together or following["environment"] not in warmed or row["outcome"] != "ok" or not log.is_dir():
+            continue
+        events = [json.loads(line) for line in (log / "events.jsonl").read_text(encoding="utf-8").splitlines()]
+        alive = json.loads((log / "exit.json").read_text(encoding="utf-8"))["duration_seconds"]
+        span = (events[-1]["t_ns"] - events[0]["t_ns"]) / 1e9
+        whole = (following["started_at"] - row["started_at"]).total_seconds()
+        found.append(Cost(log.name, whole - alive, alive - span, span - own_seconds(events)))
+    return found, len(rows) - len(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("set", type=Path, help="a result set that one run finished without --resume")
+    folder = parser.parse_args().set
+    found, left_out = costs(folder)
+    if not found:
+        raise SystemExit(f"{folder} has no two neighbouring cases that ended ok.")
+    print(f"{len(found)} cases of {folder.name}; {left_out} rows have no neighbour to be timed against")
+    for part in ("around", "python", "inside", "total"):
+        seconds = [getattr(cost, part) for cost in found]
+        print(f"{part:7} median {median(seconds):.3f} s, max {max(seconds):.3f} s")
+    worst = max(found, key=lambda cost: cost.total)
+    print(f"worst: {worst.name}, {worst.total:.3f} s of which {worst.inside:.3f} s inside")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Two ways to time the same thing, compared by alternating pairs. Standard library only: every environment has that.
+
+A machine drifts by more than the differences looked for here. The two readings of a pair stand next to
+each other in time, so their ratio hardly sees the drift; the order alternates, so a steady drift cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+# Student's t, two-sided 95 %, by degrees of freedom (pairs - 1). suite.stats has the same from scipy,
+# which the frameworks' environments needn't have.
+T_95 = {9: 2.262, 11: 2.201, 14: 2.145, 19: 2.093, 29: 2.045, 39: 2.023}
+PAIRS = tuple(freedom + 1 for freedom in T_95)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The geometric mean of paired ratios and its 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+    pairs: int
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.4f}, 95 % interval [{self.low:.4f}, {self.high:.4f}], {self.pairs} pairs"
+
+
+def alternate(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> Iterator[tuple[float, float]]:
+    """(ours, theirs) of each pair, in seconds or any other unit; every second pair begins with theirs."""
+    for pair in range(pairs):
+        if pair % 2:
+            b, a = theirs(), ours()
+        else:
+            a, b = ours(), theirs()
+        yield a, b
+
+
+def summarise(readings: list[tuple[float, float]]) -> Summary:
+    """The ratio ours / theirs over all pairs. Raises KeyError for a number of pairs outside `PAIRS`."""
+    logs = [math.log(ours / theirs) for ours, theirs in readings]
+    mean, half = fmean(logs), T_95[len(logs) - 1] * stdev(logs) / math.sqrt(len(logs))
+    return Summary(math.exp(mean), math.exp(mean - half), math.exp(mean + half), len(logs))
+
+
+def compare(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> Summary:
+    """Run the pairs, print each with its ratio, then the summary. Readings are in seconds."""
+    readings = []
+    for number, (a, b) in enumerate(alternate(ours, theirs, pairs), 1):
+        readings.append((a, b))
+        print(f"pair {number:2}: ours {a * 1e3:9.4f} ms, theirs {b * 1e3:9.4f} ms, ratio {a / b:.4f}", flush=True)
+    found = summarise(readings)
+    print(f"ours / theirs: {found}")
+    return found
+
+
+@contextmanager
+def ready(stack: str, workload: str, dims: dict[str, int], pass_: str, threads: int) -> Iterator[tuple[Any, Any]]:
+    """(adapter, clock) of one case on this process's framework, placed and with its first two steps taken.
+
+    Does what a worker does before it measures: affinity, environment variables, then the imports. So
+    nothing may have imported numpy or a framework before.
+    """
+    import os
+    import tempfile
+    from pathlib import Path
+
+    from suite.case import Case
+    from suite.stacks.threads import thread_environ
+
+    cores = sorted(os.sched_getaffinity(0))[:threads]
+    if len(cores) < threads:
+        raise SystemExit(f"This comparison needs {threads} cores; this process may use {len(cores)}.")
+    os.sched_setaffinity(0, cores)
+    os.environ.update(thread_environ(threads))  # numpy reads them when it is imported
+
+    from suite.stacks.catalog import adapter_class
+    from suite.worker.data import Data
+    from suite.worker.measure import Clock
+    from suite.workloads import catalog
+
+    case = Case(workload=workload, size="quick", dims=dims, pass_=pass_, precision="f32", track="default",
+                stack=stack, variant="", target="cpu", device="cpu", cache="cold", threads=threads)  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="stack-wars-") as cache:
+        chosen = adapter_class(stack)
+        os.environ.update(chosen.environ(case, cache))
+        loaded = catalog.load(Path(catalog.HOME) / "ops" / workload)
+        adapter = chosen(case, loaded)
+        adapter.device()
+        adapter.build()
+        clock = Clock(adapter, *Data(case, loaded, seed=0).place(adapter))
+        clock.synced()
+        clock.synced()
+        yield adapter, clock
+
+
+def median_of_clock(clock: Any, seconds: float) -> float:
+    """Our reading: the median synced sample, in seconds, over at least `seconds` of samples."""
+    from statistics import median
+
+    from suite.worker.measure import NS, quiet_collector
+
+    samples: list[float] = []
+    with quiet_collector():
+        while sum(samples) < seconds:
+            samples.append(clock.synced()[1] * NS)
+    return median(samples)
