@@ -65,6 +65,9 @@ class Commands(Program):
         found = re.search(r"No idea what '([^'=]+)", mistake)
         if not found:
             return ""
+        twice = next((a.partition("=")[0] for a in self.argv if a.endswith(f"={found[1]}")), None)
+        if twice:
+            return f" {twice} is given more than once."
         word, known = found[1], list(self.collection.task_names)
         contexts = {context.name: context for context in self.collection.to_contexts()}
         asked = next((contexts[a] for a in self.argv if a in contexts), None)

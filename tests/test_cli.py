@@ -54,7 +54,8 @@ def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
         (["run", "--resume=nowhere", "--dry-run"], "--resume takes its plan from the set"),
         (["run", "--workload-path=nowhere"], "no spec.py"),
         (["run", "--stak=numpy"], "Did you mean '--stack'?"),
-        (["run", "--stack"], "stack"),
+        (["run", "--stack"], "--stack needs a value"),
+        (["run", "--repeats=2", "--repeats=3"], "--repeats is given more than once"),
         (["rum"], "Did you mean 'run'?"),
         (["report", "--set=nowhere"], "no result set at nowhere"),
         (["lock", "--environment=tensorflw"], "Did you mean 'tensorflow'?"),
@@ -137,7 +138,8 @@ def test_one_plain_line_per_case_and_both_paths(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> None:
-    command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", "--repeats=2", f"--results={tmp_path}"]
+    command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
+    command[command.index("--repeats=1")] = "--repeats=2"
     running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 30
     while not list(tmp_path.glob("*/attempts/*.parquet")) and time.monotonic() < deadline:
