@@ -1,0 +1,104 @@
+"""Result sets: the schema, the files, and paired ratios in a notebook.
+
+>>> results = suite.results.load("results/latest")
+>>> results.frame          # every attempt, one row each
+>>> results.ratios()       # speedups against the baseline, with intervals and verdicts
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from suite.protocol import Protocol
+
+
+@dataclass(frozen=True)
+class Results:
+    """A loaded result set. `rows` are plain dicts; `frame`, `accepted`, `ratios`, `summary` are DataFrames."""
+
+    path: Path
+    plan: dict[str, Any] = field(repr=False)
+    rows: list[dict[str, Any]] = field(repr=False)
+    blocks: list[dict[str, Any]] = field(repr=False)
+    machine: dict[str, Any] = field(repr=False)
+
+    @property
+    def baseline(self) -> str:
+        """The stack that the run compared against."""
+        if "baseline" in self.plan:
+            return str(self.plan["baseline"])
+        stacks = [row["stack"] for row in self.rows]
+        return "torch_eager" if "torch_eager" in stacks or not stacks else str(stacks[0])
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol's constants that were in force; the defaults for a bare Parquet file."""
+        from suite.protocol import Protocol
+
+        return Protocol(**self.plan.get("protocol", {}))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Every attempt, one row each, with the columns of suite/results/schema.py."""
+        import pandas as pd
+
+        from suite.results.schema import NAMES
+
+        return pd.DataFrame(self.rows, columns=list(NAMES))
+
+    @property
+    def accepted(self) -> pd.DataFrame:
+        """Only the rows that count: the last accepted attempt of each block."""
+        import pandas as pd
+
+        from suite.results.schema import NAMES
+        from suite.results.store import accepted
+
+        return pd.DataFrame(accepted(self.rows), columns=list(NAMES))
+
+    def ratios(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
+        """Speedups over the baseline: one row per comparison and stack, `value` above 1 is faster."""
+        import pandas as pd
+
+        from suite.results.compare import ratios
+
+        found = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
+        flat = ({**asdict(c), **asdict(c.ratio), "log_ratios": list(c.log_ratios.values())} for c in found)
+        columns = ["name", "stack", "baseline", "value", "low", "high", "verdict", "blocks", "p", "log_ratios"]
+        return pd.DataFrame(flat, columns=columns)
+
+    def summary(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
+        """Geometric means over comparisons, with n_ok of n, least and greatest."""
+        import pandas as pd
+
+        from suite.results.compare import ratios, summaries
+
+        compared = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
+        flat = ({**asdict(s), **(asdict(s.ratio) if s.ratio else {})} for s in summaries(self.rows, compared, self.protocol))
+        return pd.DataFrame(flat, columns=["stack", "value", "low", "high", "n_ok", "n", "least", "greatest"])
+
+
+def load(path: str | Path) -> Results:
+    """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
+    import json
+
+    from suite.errors import UserError
+    from suite.results.store import ResultSet, read_parquet
+
+    path = Path(path)
+    if path.is_file():
+        return Results(path, {}, read_parquet(path), [], {})
+    if not path.is_dir():
+        raise UserError(f"There is no result set at {path}. `invoke run` makes one.")
+    stored = ResultSet.open(path)
+    merged = path / "results.parquet"
+    whole = (path / "manifest.json").exists()  # else a run is under way, or was interrupted
+    rows = read_parquet(merged) if whole else stored.merged()
+    machine = path / "machine.json"
+    facts = json.loads(machine.read_text(encoding="utf-8")) if machine.exists() else {}
+    return Results(path, stored.plan, rows, [block.record for block in stored.blocks()], facts)

@@ -1,0 +1,253 @@
+"""The public contract: the columns of results.parquet, one row per attempt, and how rows become tables.
+
+Reading always passes `SCHEMA`, because Parquet readers silently drop a column that the first of several
+files lacks. In every column null means unknown or not applicable, and 0 means counted and none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from suite.case import Attempt, canonical_json
+
+Row = dict[str, Any]  # one attempt by column name; every column is there
+
+SCHEMA_VERSION = 1
+HISTORY: tuple[tuple[int, str], ...] = ((1, "The first schema: operations on CPU."),)
+
+JSON = "json"  # stored as a string: objects whose keys differ from row to row
+ARROW_TYPES: dict[str, Any] = {
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "string": pa.string(),
+    JSON: pa.string(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "list<float64>": pa.list_(pa.float64()),
+    "list<string>": pa.list_(pa.string()),
+    "list<metric>": pa.list_(
+        pa.struct(
+            [
+                ("name", pa.string()),
+                ("unit", pa.string()),
+                ("kind", pa.string()),
+                ("values", pa.list_(pa.float64())),
+            ]
+        )
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its type (a key of `ARROW_TYPES`), its unit (empty where it has none) and its meaning."""
+
+    name: str
+    type: str
+    unit: str
+    doc: str
+
+
+def _identity(name: str, type_: str, doc: str) -> Column:
+    return Column(name, type_, "", doc)
+
+
+def _seconds(name: str, doc: str) -> Column:
+    return Column(name, "float64", "seconds", doc)
+
+
+def _samples(name: str, doc: str) -> Column:
+    return Column(name, "list<float64>", "seconds", doc)
+
+
+def _bytes(name: str, doc: str) -> Column:
+    return Column(name, "int64", "bytes", doc)
+
+
+def _count(name: str, doc: str) -> Column:
+    return Column(name, "int64", "count", doc)
+
+
+def _text(name: str, doc: str, type_: str = "string") -> Column:
+    return Column(name, type_, "", doc)
+
+
+GROUPS: dict[str, tuple[Column, ...]] = {
+    "identity": (
+        _identity("schema_version", "int64", "version of this table of columns"),
+        _identity("set_id", "string", "the result set"),
+        _identity("machine_id", "string", "pseudonym of the machine; rows of two machines are never paired"),
+        _identity("case_id", "string", "sha256 of the case's canonical JSON"),
+        _identity("case_name", "string", "the case, readable"),
+        _identity("comparison_id", "string", "shared by cases that differ in stack and variant alone"),
+        _identity("block", "int64", "the block, from 1; the unit of pairing"),
+        _identity("order", "int64", "the place in the block's shuffled order"),
+        _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
+        _identity("purpose", "string", "timed, prime (fills caches for a warm case), ir or predict"),
+        _identity("attempt", "int64", "from 1; rises with every retry of the block or re-run of the process"),
+        _identity("seed", "int64", "key of the weights' and inputs' generator"),
+    ),
+    "case": (
+        _text("workload", "what is computed"),
+        _text("size", "name of the workload's set of dims"),
+        _text("dims", "whole numbers by name, an object", JSON),
+        _text("pass", "forward or train"),
+        _text("precision", "declared arithmetic: f32, tf32 or bf16"),
+        _text("track", "default or tuned"),
+        _text("stack", "how the dialect's code is executed"),
+        _text("variant", "another lock or other flags of the stack; empty for none"),
+        _text("dialect", "the language that the workload is written in"),
+        _text("environment", "the locked virtual environment"),
+        _text("target", "hardware class: cpu, cuda or tpu"),
+        _text("device", "exact model, as the framework saw it; the one planned where it never got so far"),
+        _text("engine", "how the process was contained: local or docker"),
+        _text("cache", "cold or warm compile caches"),
+        _count("threads", "CPU cores that the framework was given"),
+        _bytes("limit_memory_bytes", "memory limit; null where only the machine limits"),
+    ),
+    "outcome": (
+        _text(
+            "outcome", "ok, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed"
+        ),
+        _text("reason", "why, for every outcome but ok"),
+        _text("flags", "what a reader must know beyond the outcome", "list<string>"),
+        _text("phase", "the last phase that the worker began"),
+        _text("provenance", "measured, inferred (from another row) or predicted"),
+        _text("inferred_from", "case_name of the row that an inferred one rests on"),
+        _text("exception_type", "type of the exception that ended the worker"),
+        _text("message", "its message, at most 4 KiB"),
+        Column("exit_code", "int64", "", "the process's exit code; null where a signal ended it"),
+        Column("signal", "int64", "", "the signal that ended it"),
+        _text("stderr_tail", "the last lines of standard error"),
+    ),
+    "times": (
+        _seconds("import_seconds", "importing the framework"),
+        _seconds("device_seconds", "opening the device"),
+        _seconds("build_seconds", "building the step"),
+        _seconds("place_seconds", "placing weights, optimizer state and inputs on the device"),
+        _seconds(
+            "first_seconds", "first call in a fresh process until its results are ready: trace, compile, run"
+        ),
+        _seconds("second_seconds", "second call"),
+        _samples(
+            "synced_seconds", "the headline clock, until a call's results are ready; every sample in order"
+        ),
+        _samples("dispatch_seconds", "until the same calls returned: the time to submit, not to compute"),
+        _samples(
+            "pipelined_seconds", "pipelined_calls submitted calls and one wait, divided by their number"
+        ),
+        _samples("fetch_seconds", "a synced call and the copy of its result to the host"),
+        _count(
+            "synced_warmup", "leading samples of synced_seconds that are warm-up, kept but not summarised"
+        ),
+        _count("pipelined_calls", "calls in flight in a sample of pipelined_seconds"),
+        _seconds("compile_seconds", "all compiling, by the framework's own counters"),
+        _count("compiles_first", "compiles and retraces during the first call"),
+        _count("compiles_second", "those during the second"),
+        _count("compiles_steady", "those after it; more than none sets the flag recompiled"),
+        _count("graph_breaks", "graph breaks"),
+    ),
+    "memory": (
+        _bytes("host_peak_build_bytes", "peak resident memory until everything was placed"),
+        _bytes("host_peak_step_bytes", "peak resident memory while stepping"),
+        _bytes("device_peak_bytes", "peak allocated on the device, by the framework"),
+        _bytes("device_reserved_bytes", "peak reserved on the device; never to be compared with allocated"),
+        _bytes("nvml_bytes", "the process's device memory, by the driver"),
+    ),
+    "work": (
+        Column("flops", "int64", "FLOP", "analytic floating-point operations of a call"),
+        Column("bytes_floor", "int64", "bytes", "bytes that a call can't avoid moving"),
+        _count("parameters", "trained numbers"),
+        _count("items_per_step", "tokens, images or rows in a call"),
+    ),
+    "gate": (
+        Column("relative_error", "float64", "1", "worst relative Frobenius error against the reference"),
+        _text("precision_observed", "arithmetic that was seen in use"),
+        _text("weights_sha256", "digest of the generated weights and inputs, equal on all stacks"),
+    ),
+    "surroundings": (
+        _samples("canary_seconds", "a fixed piece of work before and after the block"),
+        Column("steal_share", "float64", "1", "share of the block's processor time that the hypervisor took"),
+        _text("versions", "packages' versions by name, an object", JSON),
+        _text("lock_sha256", "digest of the environment's lock file"),
+        _text("image_digest", "digest of the container's image"),
+        _text("environment_facts", "what the worker saw of its surroundings, an object", JSON),
+        Column("started_at", "timestamp", "UTC", "when the process was started"),
+    ),
+    "metrics": (
+        Column(
+            "metrics",
+            "list<metric>",
+            "",
+            "further figures of a workload: name, unit, kind and values of each",
+        ),
+    ),
+}
+COLUMNS: tuple[Column, ...] = tuple(column for group in GROUPS.values() for column in group)
+NAMES: tuple[str, ...] = tuple(column.name for column in COLUMNS)
+SCHEMA: Any = pa.schema(
+    [pa.field(column.name, ARROW_TYPES[column.type]) for column in COLUMNS],
+    metadata={"stack_wars_schema_version": str(SCHEMA_VERSION)},
+)
+
+
+def empty_row(attempt: Attempt) -> Row:
+    """Every column of an attempt's row, with identity and case filled in and all else unknown.
+
+    The caller adds what it alone knows (machine_id, dialect, environment, engine, lock_sha256); outcome and
+    figures come from the launch.
+    """
+    case = attempt.case
+    row: Row = dict.fromkeys(NAMES)
+    row |= {name: value for name, value in attempt.to_json().items() if name != "case"}
+    row |= case.to_json()
+    return row | {
+        "schema_version": SCHEMA_VERSION,
+        "case_id": case.case_id,
+        "case_name": case.case_name,
+        "comparison_id": case.comparison_id,
+        "dims": canonical_json(dict(case.dims)),
+        "provenance": "measured",
+        "flags": [],
+        "metrics": [],
+    }
+
+
+def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """A table in the canonical schema; a column that a row lacks is null.
+
+    Raises ValueError on a name that is no column (Arrow would drop it without a word), and Arrow's own
+    ArrowInvalid or ArrowTypeError, or OverflowError, on a value of another type.
+    """
+    listed = list(rows)
+    if strangers := sorted({name for row in listed for name in row} - set(NAMES)):
+        raise ValueError(f"no such column: {', '.join(strangers)}")
+    for name in (column.name for column in COLUMNS if column.type == "int64"):
+        for value in (row.get(name) for row in listed):
+            # Arrow would cut 1.5 down to 1 without a word.
+            if isinstance(value, float) and not value.is_integer():
+                raise pa.ArrowInvalid(f"column {name} takes whole numbers, not {value}")
+    return pa.Table.from_pylist(listed, schema=SCHEMA)
+
+
+def row_to_table(row: Mapping[str, Any]) -> pa.Table:
+    """A table of one row; raises as `to_table` does."""
+    return to_table([row])
+
+
+def markdown() -> str:
+    """The columns as Markdown tables, one a group, for the docs."""
+    lines = []
+    for group, columns in GROUPS.items():
+        lines += [
+            f"### {group.capitalize()}",
+            "",
+            "| column | type | unit | meaning |",
+            "| --- | --- | --- | --- |",
+        ]
+        lines += [f"| `{c.name}` | {c.type.replace('<', '&lt;')} | {c.unit} | {c.doc} |" for c in columns]
+        lines.append("")
+    return "\n".join(lines)

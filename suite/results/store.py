@@ -1,0 +1,251 @@
+"""A result set on disk: the plan first, one immutable file per attempt, the manifest last.
+
+results/<set-id>/ plan.json  machine.json  inputs/  attempts/  blocks/  logs/  results.parquet  manifest.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from suite.case import Flag, Outcome
+from suite.errors import UserError
+from suite.results.schema import NAMES, SCHEMA, SCHEMA_VERSION, Row, to_table
+
+FREE_BYTES_MIN = 200 * 2**20  # raw samples, logs and a report of a large run
+ARCHIVED = ("plan.json", "machine.json", "results.parquet", "report.html")
+ARCHIVED_FOLDERS = ("inputs", "attempts", "blocks", "ir")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The record of one complete run of a block: its number, the try, and whether it counts."""
+
+    block: int
+    attempt: int
+    record: dict[str, Any]
+
+    @property
+    def accepted(self) -> bool:
+        """False for a block that was run again because of noise."""
+        return bool(self.record["verdict"] == "accepted")
+
+
+class ResultSet:
+    """The folder of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.plan: dict[str, Any] = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+
+    @classmethod
+    def create(cls, folder: Path, plan: dict[str, Any]) -> ResultSet:
+        """Write the plan into a new folder. Raises UserError if the place can't hold a result set."""
+        check_writable(folder.parent)
+        if folder.exists():
+            raise UserError(f"{folder} exists already; --resume={folder} completes it.")
+        folder.mkdir()
+        write_json(folder / "plan.json", plan)
+        for part in ("inputs", "attempts", "blocks", "logs"):
+            (folder / part).mkdir()
+        return cls(folder)
+
+    @classmethod
+    def open(cls, folder: Path) -> ResultSet:
+        """An existing result set. Raises UserError if the folder isn't one, or a newer version wrote it."""
+        if not (folder / "plan.json").is_file():
+            raise UserError(f"{folder} is no result set: it has no plan.json.")
+        try:
+            found = cls(folder)
+        except ValueError as broken:
+            raise UserError(f"{folder / 'plan.json'} can't be read: {broken}.") from broken
+        version = found.plan.get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise UserError(f"{folder} has schema version {version}; this program reads {SCHEMA_VERSION}.")
+        return found
+
+    def write_attempt(self, name: str, row: Row) -> None:
+        """One attempt's file, whole or not at all. Raises FileExistsError: attempts are immutable."""
+        path = self.folder / "attempts" / f"{name}.parquet"
+        if path.exists():
+            raise FileExistsError(f"{path} exists: an attempt is written once")
+        draft = path.with_suffix(".draft")
+        pq.write_table(to_table([row]), draft)
+        commit(draft, path)
+
+    def write_block(self, block: int, attempt: int, record: dict[str, Any]) -> None:
+        """The record that says a block is complete."""
+        write_json(self.folder / "blocks" / f"b{block:02d}-a{attempt}.json", record)
+
+    def blocks(self) -> list[Block]:
+        """Records of complete blocks, in order."""
+        records = (json.loads(p.read_text(encoding="utf-8")) for p in sorted((self.folder / "blocks").glob("*.json")))
+        return [Block(record["block"], record["attempt"], record) for record in records]
+
+    def read(self) -> tuple[list[Row], list[Path]]:
+        """(rows, damaged files). A damaged file is set aside in attempts/damaged/, to be run again on resume."""
+        rows: list[Row] = []
+        damaged: list[Path] = []
+        for path in sorted((self.folder / "attempts").glob("*.parquet")):
+            try:
+                rows += pq.read_table(path, schema=SCHEMA).to_pylist()
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                aside = path.parent / "damaged" / path.name
+                aside.parent.mkdir(exist_ok=True)
+                path.replace(aside)
+                damaged.append(aside)
+        return rows, damaged
+
+    def merged(self) -> list[Row]:
+        """All rows with what only the end of a block tells: canaries, steal, and whether the block counts."""
+        records = {(b.block, b.attempt): b for b in self.blocks()}
+        rows, _ = self.read()
+        for row in rows:
+            block = records.get((row["block"], row["attempt"])) or mended(records, row)
+            extra: list[str] = []
+            if block is None:
+                extra.append(Flag.INCOMPLETE_BLOCK)
+            else:
+                row["canary_seconds"] = block.record["canary_seconds"]
+                row["steal_share"] = block.record["steal_share"]
+                if block.record["reasons"]:
+                    extra.append(Flag.NOISY)
+                if not block.accepted:
+                    extra.append(Flag.REJECTED_BLOCK)
+            row["flags"] = list(dict.fromkeys([*row["flags"], *map(str, extra)]))
+        return rows
+
+    def commit(self) -> list[Row]:
+        """Merge into results.parquet, then write the manifest: the mark that the set is whole."""
+        (self.folder / "manifest.json").unlink(missing_ok=True)
+        rows = self.merged()
+        draft = self.folder / "results.draft"
+        pq.write_table(to_table(rows), draft)
+        commit(draft, self.folder / "results.parquet")
+        self.seal()
+        return rows
+
+    def seal(self) -> None:
+        """Write manifest.json: the sha256 of each archived file."""
+        files = {str(p.relative_to(self.folder)): sha256(p) for p in archived(self.folder)}
+        machine = self.folder / "machine.json"
+        manifest = {
+            "schema_version": SCHEMA_VERSION,
+            "set_id": self.plan["set_id"],
+            "revision": self.plan.get("revision"),
+            "machine": json.loads(machine.read_text(encoding="utf-8")) if machine.exists() else None,
+            "files": files,
+        }
+        write_json(self.folder / "manifest.json", manifest)
+
+    def problems(self) -> list[str]:
+        """What differs from the manifest: files missing, changed or added. Empty for an intact set."""
+        path = self.folder / "manifest.json"
+        if not path.is_file():
+            return [f"{path} is missing: the run didn't finish; --resume={self.folder} completes it"]
+        listed = json.loads(path.read_text(encoding="utf-8"))["files"]
+        found = {str(p.relative_to(self.folder)): p for p in archived(self.folder)}
+        return (
+            [f"{name} is missing" for name in sorted(listed.keys() - found.keys())]
+            + [f"{name} isn't in the manifest" for name in sorted(found.keys() - listed.keys())]
+            + [f"{n} was changed" for n in sorted(listed.keys() & found.keys()) if sha256(found[n]) != listed[n]]
+        )
+
+
+def mended(records: dict[tuple[int, int], Block], row: Row) -> Block | None:
+    """The accepted block in which a row was run again by itself, which leaves no block record of its own."""
+    return next((b for (n, a), b in records.items() if n == row["block"] and a < row["attempt"] and b.accepted), None)
+
+
+def accepted(rows: Iterable[Row]) -> list[Row]:
+    """The rows that count: of each (case, block, replicate, purpose) the last whose block is complete.
+
+    A row of a rejected block counts only where no accepted one exists.
+    """
+    tries: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        if Flag.INCOMPLETE_BLOCK not in row["flags"]:
+            tries[row["case_id"], row["block"], row["replicate"], row["purpose"]].append(row)
+    return [
+        max(group, key=lambda row: (Flag.REJECTED_BLOCK not in row["flags"], row["attempt"]))
+        for group in tries.values()
+    ]
+
+
+def exit_code(rows: Iterable[Row]) -> int:
+    """0 if every counting row is a result; 3 if some case ended `error`, `crashed` or `wrong`."""
+    bad = {Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG}
+    return 3 if any(row["outcome"] in bad for row in accepted(rows)) else 0
+
+
+def read_parquet(path: Path) -> list[Row]:
+    """Rows of a merged file. Raises UserError naming the columns that a foreign file lacks."""
+    try:
+        found = pq.read_schema(path)
+    except (pa.ArrowInvalid, OSError) as broken:
+        raise UserError(f"{path} can't be read as Parquet: {broken}.") from broken
+    missing = [name for name in NAMES if name not in found.names]
+    if missing:
+        raise UserError(f"{path} lacks the columns {', '.join(missing)}: not a Stack Wars result.")
+    rows: list[Row] = pq.read_table(path, schema=SCHEMA).to_pylist()
+    return rows
+
+
+def check_writable(place: Path) -> None:
+    """Try it: make the folder, write and sync a file. Raises UserError with the remedy."""
+    probe = place / f".probe-{os.getpid()}"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with probe.open("wb") as file:
+            file.write(b"\0" * 4096)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as broken:
+        raise UserError(
+            f"Results can't be written to {place}: {broken.strerror}. Choose another folder with --results=DIR."
+        ) from broken
+    finally:
+        probe.unlink(missing_ok=True) if place.is_dir() else None
+    free = shutil.disk_usage(place).free
+    if free < FREE_BYTES_MIN:
+        raise UserError(
+            f"{place} has {free / 2**20:.0f} MiB free; a run needs {FREE_BYTES_MIN / 2**20:.0f} MiB. "
+            "Make room, or choose another folder with --results=DIR."
+        )
+
+
+def archived(folder: Path) -> list[Path]:
+    """The files that a manifest covers; logs are kept but not part of the result."""
+    files = [folder / name for name in ARCHIVED]
+    files += [p for part in ARCHIVED_FOLDERS for p in sorted((folder / part).rglob("*")) if p.is_file()]
+    return [path for path in files if path.is_file()]
+
+
+def write_json(path: Path, value: Any) -> None:
+    """JSON, whole or not at all."""
+    draft = path.with_suffix(".draft")
+    draft.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    commit(draft, path)
+
+
+def commit(draft: Path, path: Path) -> None:
+    """Rename after the bytes are on disk: a reader sees the whole file or none."""
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def sha256(path: Path) -> str:
+    """Hex digest of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,63 @@
+"""Small result sets made by hand: rows of known seconds, and blocks that were or weren't accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite.case import Attempt, Case, Purpose
+from suite.results.schema import Row, empty_row
+from suite.results.store import ResultSet
+
+
+def attempt_of(
+    stack: str, block: int, *, workload: str = "gemm", replicate: int = 1, attempt: int = 1
+) -> Attempt:
+    """One process of `stack` in `block`."""
+    case = Case(workload=workload, size="tiny", dims={"n": 8}, pass_="forward", precision="f32",
+                track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
+                threads=2)  # fmt: skip
+    return Attempt(set_id="s", case=case, block=block, order=1, replicate=replicate, purpose=Purpose.TIMED,
+                   attempt=attempt, seed=7)  # fmt: skip
+
+
+def row_of(stack: str, block: int, seconds: float, **which: Any) -> Row:
+    """An ok row whose steady median is `seconds`, behind a warm-up of more than half its samples."""
+    columns: Row = {
+        "machine_id": "m",
+        "outcome": "ok",
+        "synced_seconds": [*[90.0 * seconds] * 4, *[seconds] * 3],
+        "synced_warmup": 4,
+    }
+    return empty_row(attempt_of(stack, block, **which)) | columns
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> ResultSet:
+    """An empty result set."""
+    return ResultSet.create(tmp_path / "results" / "s", {"schema_version": 1, "set_id": "s"})
+
+
+@pytest.fixture
+def add(stored: ResultSet) -> Callable[..., None]:
+    """`add("numpy", 1, 0.5, attempt=2)`: write an attempt's file."""
+
+    def add(stack: str, block: int, seconds: float, **which: Any) -> None:
+        stored.write_attempt(attempt_of(stack, block, **which).name, row_of(stack, block, seconds, **which))
+
+    return add
+
+
+@pytest.fixture
+def judge(stored: ResultSet) -> Callable[..., None]:
+    """`judge(1, 1)`: record block 1, attempt 1 as complete; `reasons` are those of its noise."""
+
+    def judge(block: int, attempt: int, *reasons: str, verdict: str = "accepted") -> None:
+        record = {"block": block, "attempt": attempt, "verdict": verdict, "reasons": list(reasons),
+                  "canary_seconds": [0.1, 0.11], "steal_share": 0.002}  # fmt: skip
+        stored.write_block(block, attempt, record)
+
+    return judge

@@ -1,0 +1,71 @@
+"""Rows and result sets as a run would leave them, for the results' tests."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from suite.case import Attempt, Case, Purpose
+from suite.protocol import Protocol
+from suite.results.schema import SCHEMA_VERSION, Row, empty_row
+from suite.results.store import ResultSet
+
+GEMM = Case(
+    workload="gemm", size="tiny", dims={"n": 64}, pass_="forward", precision="f32", track="default",
+    stack="numpy", variant="", target="cpu", device="cpu", cache="cold", threads=2,
+)  # fmt: skip
+WHEN = datetime.datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=datetime.UTC)
+
+
+def attempt_of(stack: str = "numpy", block: int = 1, attempt: int = 1, replicate: int = 1, order: int = 1,
+               purpose: Purpose = Purpose.TIMED, **case: Any) -> Attempt:  # fmt: skip
+    """An attempt of `gemm` on a stack."""
+    asked = dataclasses.replace(GEMM, stack=stack, **case)
+    return Attempt(set_id="a-set", case=asked, block=block, order=order, replicate=replicate, purpose=purpose,
+                   attempt=attempt, seed=0)  # fmt: skip
+
+
+def row_of(attempt: Attempt, seconds: float | Iterable[float] = 0.01, **columns: Any) -> Row:
+    """An `ok` row of an attempt whose every sample took `seconds`."""
+    samples = [seconds] * 5 if isinstance(seconds, float) else list(seconds)
+    return empty_row(attempt) | {
+        "machine_id": "a-machine", "dialect": "numpy", "environment": "numpy", "engine": "local", "outcome": "ok",
+        "phase": "end", "exit_code": 0, "started_at": WHEN, "synced_warmup": 0, "synced_seconds": samples,
+        "dispatch_seconds": samples, "pipelined_seconds": samples, "fetch_seconds": samples, "pipelined_calls": 4,
+        "first_seconds": samples[0] * 10, "second_seconds": samples[0] * 2, "relative_error": 1e-7,
+    } | columns  # fmt: skip
+
+
+def rows_of(seconds: Mapping[str, Iterable[float]], **case: Any) -> list[Row]:
+    """Rows of stacks by their seconds in block 1, 2, …."""
+    return [
+        row_of(attempt_of(stack, block, **case), value)
+        for stack, values in seconds.items()
+        for block, value in enumerate(values, 1)
+    ]
+
+
+def record(block: int, attempt: int, verdict: str = "accepted", reasons: Iterable[str] = ()) -> dict[str, Any]:
+    """A block's record."""
+    return {"block": block, "attempt": attempt, "verdict": verdict, "reasons": list(reasons),
+            "canary_seconds": [0.1, 0.1 + block / 1000], "steal_share": 0.001 * attempt}  # fmt: skip
+
+
+def plan_of(**changes: Any) -> dict[str, Any]:
+    """A plan.json."""
+    return {"schema_version": SCHEMA_VERSION, "set_id": "a-set", "baseline": "numpy",
+            "protocol": dataclasses.asdict(Protocol(blocks=3, blocks_max=3))} | changes  # fmt: skip
+
+
+def make_set(folder: Path, rows: Iterable[Row], blocks: Iterable[dict[str, Any]]) -> ResultSet:
+    """A result set with these rows and records, not committed."""
+    store = ResultSet.create(folder, plan_of())
+    for row in rows:
+        tail = f"r{row['replicate']}-{row['purpose']}-a{row['attempt']}"
+        store.write_attempt(f"b{row['block']:02d}-{row['stack']}-{tail}", row)
+    for one in blocks:
+        store.write_block(one["block"], one["attempt"], one)
+    return store
