@@ -39,7 +39,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
         "engine": "how processes are contained: local",
-        "repeats": "number of blocks, with no second stage",
+        "repeats": "exactly so many blocks: no second stage, noisy ones flagged but not run again",
         "limit-memory": "memory limit of each process tree, like 2GiB",
         "timeout": "time limit of each process, like 90 or 10min",
         "resume": "complete this result set",

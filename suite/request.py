@@ -108,7 +108,8 @@ def chosen_preset(request: Request) -> preset.Preset:
     if request.repeats is not None:
         if not re.fullmatch(r"[1-9]\d*", request.repeats):
             raise UserError(f"--repeats={request.repeats} isn't understood: a run has at least one block.")
-        replaced |= {"blocks": int(request.repeats), "blocks_max": int(request.repeats)}
+        blocks = int(request.repeats)
+        replaced |= {"blocks": blocks, "blocks_max": blocks, "noisy_retries": 0}  # exactly so many, noisy or not
     if request.timeout is not None:
         seconds = parse_quantity(request.timeout, SECONDS, "timeout", "10min")
         compile_seconds = min(seconds, chosen.protocol.compile_timeout_seconds)
