@@ -6,19 +6,23 @@
 from __future__ import annotations
 
 import difflib
+import itertools
+import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from invoke.collection import Collection
-from invoke.exceptions import CollectionNotFound, ParseError, UnexpectedExit
 from invoke.exceptions import Exit as Leave
+from invoke.exceptions import ParseError, UnexpectedExit
 from invoke.program import Program
 
 from suite.errors import UserError
 
-ROOT = Path(__file__).parent.parent
-USAGE, INTERRUPTED = 2, 130
+ROOT = Path(__file__).resolve().parent.parent
+USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 class Commands(Program):
@@ -26,56 +30,111 @@ class Commands(Program):
 
     def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
         """Parse and run. Never shows a traceback for what a person can mend."""
+        code, text = 0, ""
         try:
-            self.create_config()
-            self.parse_core(argv)
-            self.parse_collection()
-            self.parse_tasks()
-            self.refuse_missing_value()
-            self.parse_cleanup()
+            self.understand(argv)
             self.execute()
-        except ParseError as mistake:
-            self.leave(USAGE, f"{mistake}{self.hint(str(mistake))}")
-        except CollectionNotFound as mistake:
-            self.leave(USAGE, f"No tasks were found in {mistake.start}.")
         except UserError as mistake:
-            self.leave(USAGE, str(mistake))
+            code, text = USAGE, str(mistake)
         except Leave as end:
-            self.leave(end.code, end.message or "")
+            code, text = end.code, end.message or ""
         except UnexpectedExit as failed:
-            self.leave(failed.result.exited, "")
+            code = failed.result.exited
         except KeyboardInterrupt:
-            self.leave(INTERRUPTED, "Interrupted.")
-
-    def refuse_missing_value(self) -> None:
-        """`--stack` at the end of the line: invoke takes a repeatable option without a value for an empty list."""
-        last = self.argv[-1]
-        for context in self.tasks:
-            if last in context.flags and context.flags[last].takes_value:
-                raise ParseError(f"{last} needs a value, like {last}=NAME.", context)
-
-    def leave(self, code: int, text: str) -> None:
-        """Say why on standard error, and exit."""
+            code, text = INTERRUPTED, "Interrupted."
+        except BrokenPipeError:  # `invoke list | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = BROKEN_PIPE
         if text:
             print(text, file=sys.stderr)
-        sys.exit(code)
+        if exit:
+            sys.exit(code)
 
-    def hint(self, mistake: str) -> str:
-        """The nearest option or task to the one that wasn't understood."""
-        found = re.search(r"No idea what '([^'=]+)", mistake)
-        if not found:
-            return ""
-        twice = next((a.partition("=")[0] for a in self.argv if a.endswith(f"={found[1]}")), None)
-        if twice:
-            return f" {twice} is given more than once."
-        word, known = found[1], list(self.collection.task_names)
+    def understand(self, argv: list[str] | None) -> None:
+        """Everything before the first task runs. Raises UserError for whatever isn't understood."""
+        self.create_config()
+        writes_no_byte_code = sys.dont_write_bytecode
+        try:
+            with numbers_named(argv or sys.argv):
+                self.parse_core(argv)
+                # invoke turns byte code off for tasks.py's sake; here that would slow every later start.
+                sys.dont_write_bytecode = writes_no_byte_code
+                self.parse_collection()
+                self.parse_tasks()
+            self.refuse_stray_options()
+            self.refuse_missing_values()
+            self.parse_cleanup()
+            self.update_config()
+        except ParseError as mistake:
+            raise UserError(self.explain(mistake)) from None
+        except Leave as end:
+            if end.message:
+                raise UserError(end.message) from None
+            raise
+
+    def refuse_stray_options(self) -> None:
+        """invoke takes its own options after a task's name too: `run --dry` would not be a dry run."""
+        for name, argument in self.core_via_tasks.args.items():
+            if argument.got_value and name not in ("help", "list", "debug"):
+                raise ParseError(f"No idea what '--{name}' is!", self.tasks[-1] if self.tasks else None)
+
+    def refuse_missing_values(self) -> None:
+        """invoke takes a repeatable option without its value for one not given: all, where one was meant."""
+        for task in self.tasks:
+            for word, following in itertools.pairwise([*self.core.unparsed, "-"]):
+                # Its dictionary's `get` doesn't know the short options, which are aliases.
+                kind = task.flags[word].kind if word in task.flags else None
+                if kind is list and following.startswith("-"):
+                    raise ParseError(f"{word} needs a value, like {word}=...", task)
+
+    def explain(self, mistake: ParseError) -> str:
+        """What wasn't understood, its near match, and where all there is is listed."""
         contexts = {context.name: context for context in self.collection.to_contexts()}
-        asked = next((contexts[a] for a in self.argv if a in contexts), None)
-        if word.startswith("-") and asked is not None:
-            known = [flag for flag in asked.flags if flag.startswith("--")]
+        task = mistake.context.name if mistake.context is not None else None
+        options = contexts.get(task, self.initial_context)
+        tasks, listed = "`invoke --list` lists the tasks.", f"`invoke {task} --help` lists its options."
+        empty = re.match(r"Flag <Argument: ([\w-]+).*> needed value", str(mistake))
+        if empty:
+            option = "--" + empty[1].strip("_").replace("_", "-")
+            return f"{option} needs a value, like {option}=... {listed if task else ''}".strip()
+        found = re.search(r"No idea what '(.+)' is!", str(mistake))
+        if not found:
+            return f"{mistake} {listed if task else tasks}"
+        word = found[1]
+        option = option_of(word, self.argv)
+        if task and option in options.flags:
+            # A word that no option was left to take: the option has none, or had one already.
+            takes = options.flags[option].takes_value
+            return f"{option} {'is given more than once' if takes else f'takes no value: {word}'}. {listed}"
+        kind, known, where = "task", [name for name in contexts if name], tasks
+        if word.startswith("-"):
+            kind, known = "option", [flag for flag in options.flags if flag.startswith("--")]
+            where = listed if task else "`invoke --help` lists the options."
         near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-        where = f"`invoke --help {asked.name}` lists them." if asked else "`invoke --list` lists the tasks."
-        return f" Did you mean '{near[0]}'? {where}" if near else f" {where}"
+        return " ".join([f"There is no {kind} '{word}'.", *(f"Did you mean '{n}'?" for n in near), where])
+
+
+def option_of(value: str, words: list[str]) -> str:
+    """The option that a value was typed with, like `--repeats=3` or `--repeats 3`; empty for none."""
+    for before, word in itertools.pairwise(words):
+        if word.startswith("-") and word.partition("=")[2] == value:
+            return word.partition("=")[0]
+        if word == value and before.startswith("-"):
+            return before
+    return ""
+
+
+@contextmanager
+def numbers_named(words: list[str]) -> Iterator[None]:
+    """invoke lets int() fail: say which option wanted a whole number."""
+    try:
+        yield
+    except ValueError as wrong:
+        found = re.search(r"invalid literal for int\(\).*: '(.*)'", str(wrong))
+        if not found:
+            raise
+        option = option_of(found[1], words) or "an option"
+        raise UserError(f"{option} takes a whole number, not '{found[1]}'.") from None
 
 
 def main() -> None:
@@ -83,5 +142,4 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     import tasks
 
-    namespace = Collection.from_module(tasks)
-    Commands(name="invoke", binary="invoke", namespace=namespace, version="0.1.0").run()
+    Commands(name="invoke", binary="invoke", namespace=Collection.from_module(tasks), version="0.1.0").run()

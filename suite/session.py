@@ -123,16 +123,18 @@ class Session:
             self.runner.remember(row)
         for block in (block for block in self.store.blocks() if block.accepted):
             planned = self.runner.plan.block(block.block, block.attempt)
-            lost = [attempt for attempt in planned if self.is_lost(last.get(attempt.key[:4]))]
+            gone = {attempt.key[:3] for attempt in planned if self.is_lost(last.get(attempt.key[:4]), block.attempt)}
+            # A warm case goes with the process that fills its caches: without it, it would be measured cold.
+            lost = [attempt for attempt in planned if attempt.key[:3] in gone]
             if lost:
                 self.listener.block_starts(block.block, self.runner.plan.protocol.blocks, len(lost))
                 number = self.next_attempt(block.block)
                 for attempt in lost:
                     self.attempt(replace(attempt, attempt=number), again=True)
 
-    def is_lost(self, row: Row | None) -> bool:
-        """Whether a planned attempt of a finished block has no row that stands."""
-        return row is None or Flag.HARNESS in row["flags"] or row["outcome"] in self.again
+    def is_lost(self, row: Row | None, since: int) -> bool:
+        """Whether a planned attempt of a block finished by try `since` has no row that stands."""
+        return row is None or row["attempt"] < since or Flag.HARNESS in row["flags"] or row["outcome"] in self.again
 
 
 def key(row: Row) -> tuple[Any, ...]:

@@ -161,8 +161,9 @@ def mean_ratio(compared: Sequence[Comparison], protocol: Protocol) -> Ratio:
     if not blocks:
         return Ratio(math.exp(mean), None, None, None, 0)
     per_block = [fmean(c.log_ratios[block] for c in compared) for block in sorted(blocks)]
-    interval = ratio_of(per_block, min(protocol.blocks, len(blocks)) - 1, protocol.confidence)
-    return Ratio(math.exp(mean), interval.low, interval.high, interval.p, len(blocks))
+    # Blocks that one question lacks move its mean: the interval takes only its width from the common ones.
+    centred = [value - fmean(per_block) + mean for value in per_block]
+    return ratio_of(centred, min(protocol.blocks, len(blocks)) - 1, protocol.confidence)
 
 
 def between_processes(medians: Sequence[float]) -> float | None:

@@ -11,6 +11,7 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,9 @@ class ResultSet:
         for path in sorted((self.folder / "attempts").glob("*.parquet")):
             try:
                 rows += pq.read_table(path, schema=SCHEMA).to_pylist()
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as broken:
+                if getattr(broken, "errno", None) is not None:
+                    raise  # the disk or the rights, not what stands in the file
                 aside = path.parent / "damaged" / path.name
                 aside.parent.mkdir(exist_ok=True)
                 path.replace(aside)
@@ -215,7 +218,8 @@ def check_writable(place: Path) -> None:
             f"Results can't be written to {place}: {broken.strerror}. Choose another folder with --results=DIR."
         ) from broken
     finally:
-        probe.unlink(missing_ok=True) if place.is_dir() else None
+        with suppress(OSError):
+            probe.unlink()
     free = shutil.disk_usage(place).free
     if free < FREE_BYTES_MIN:
         raise UserError(
@@ -227,7 +231,7 @@ def check_writable(place: Path) -> None:
 def archived(folder: Path) -> list[Path]:
     """The files that a manifest covers; logs are kept but not part of the result."""
     files = [folder / name for name in ARCHIVED]
-    files += [p for part in ARCHIVED_FOLDERS for p in sorted((folder / part).rglob("*")) if p.is_file()]
+    files += [p for part in ARCHIVED_FOLDERS for p in sorted((folder / part).rglob("*")) if p.suffix != ".draft"]
     return [path for path in files if path.is_file()]
 
 

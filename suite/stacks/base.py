@@ -8,7 +8,7 @@ rule, copies and outcome words belong to the worker; an adapter has none of them
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads.catalog import Workload
 
 Named = Iterable[tuple[str, NDArray[np.float32]]]
+Tensors = Mapping[str, NDArray[np.float32]]
 State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
 
@@ -82,8 +83,8 @@ class Adapter(ABC):
         "loss"; the forward pass's "output"."""
 
     @abstractmethod
-    def update(self, parameters: Named, gradients: Named, steps: int) -> dict[str, NDArray[np.float32]]:
-        """The stack's own optimizer applied `steps` times to the same injected gradients; new parameters."""
+    def update(self, parameters: Tensors, gradients: Sequence[Tensors]) -> dict[str, NDArray[np.float32]]:
+        """The stack's own optimizer applied to injected gradients, one entry a step; new parameters."""
 
     def counters(self) -> dict[str, float | None]:
         """So far, from the framework's own counters: `compiles`, `compile_seconds`, `graph_breaks`,

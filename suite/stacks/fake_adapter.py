@@ -43,7 +43,7 @@ class Adapter(base.Adapter):
     def read(self, what, state, batch):
         return self.scenario("read", what, state, batch) or {}
 
-    def update(self, parameters, gradients, steps):
+    def update(self, parameters, gradients):
         return {}
 
     def counters(self):

@@ -134,13 +134,12 @@ class Adapter(base.Adapter):
         """How this stack runs a function: as it is."""
         return function
 
-    def update(self, parameters, gradients, steps):
-        own, g = base.nested(dict(parameters)), base.nested(dict(gradients))
-        own, g = self.jax.device_put((own, g))
+    def update(self, parameters, gradients):
+        own = self.jax.device_put(base.nested(parameters))
         moments = self.adamw.init(own)
         apply = self.compile(self.apply)
-        for _ in range(steps):
-            own, moments = apply(own, moments, g)
+        for injected in gradients:
+            own, moments = apply(own, moments, self.jax.device_put(base.nested(injected)))
         return self.host(own)
 
     def counters(self):

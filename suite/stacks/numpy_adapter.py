@@ -49,13 +49,12 @@ class Adapter(base.Adapter):
         loss, gradients = self.dialect.loss_and_gradients(self.dims, parameters, **batch)
         return {"loss": np.asarray(loss), **gradients}
 
-    def update(self, parameters, gradients, steps):
-        own = {name: value.copy() for name, value in parameters}
+    def update(self, parameters, gradients):
+        own = {name: value.copy() for name, value in parameters.items()}
         state = {"parameters": own, "count": 0,
                  "moments": {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in own.items()}}  # fmt: skip
-        gradients = dict(gradients)
-        for _ in range(steps):
-            adamw(state, gradients)
+        for injected in gradients:
+            adamw(state, injected)
         return own
 
 

@@ -60,7 +60,8 @@ class Adapter(base.Adapter):
     def gradients_of_loss(self, batch):
         with self.tf.GradientTape() as tape:
             loss = self.dialect.loss(self.model, **batch)
-        return loss, tape.gradient(loss, self.variables)
+        # Zeros, as in JAX, for a variable that the loss doesn't depend on; None would end the step.
+        return loss, tape.gradient(loss, self.variables, unconnected_gradients=self.tf.UnconnectedGradients.ZERO)
 
     def train_step(self, batch):
         loss, gradients = self.gradients_of_loss(batch)
@@ -96,15 +97,14 @@ class Adapter(base.Adapter):
         loss, gradients = self.loss_and_gradients(batch)
         return {"loss": loss.numpy(), **{name: np.array(g.numpy()) for name, g in gradients.items()}}
 
-    def update(self, parameters, gradients, steps):
+    def update(self, parameters, gradients):
         tf = self.tf
-        own = {name: tf.Variable(value, name=name) for name, value in parameters}
-        gradients = {name: tf.constant(value) for name, value in gradients}
+        own = {name: tf.Variable(value, name=name) for name, value in parameters.items()}
         adamw = AdamW(tf, own)
-        shapes = {name: tf.TensorSpec(g.shape) for name, g in gradients.items()}
+        shapes = {name: tf.TensorSpec(v.shape) for name, v in own.items()}
         apply = self.compile(adamw.apply, shapes)
-        for _ in range(steps):
-            apply(gradients)
+        for injected in gradients:
+            apply({name: tf.constant(g) for name, g in injected.items()})
         return {name: np.array(v.numpy()) for name, v in own.items()}
 
     def memory(self):

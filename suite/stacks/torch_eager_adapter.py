@@ -106,7 +106,9 @@ class Adapter(base.Adapter):
         model.zero_grad(set_to_none=True)  # .grad outlives a step
         loss = self.loss(**batch)
         loss.backward()
-        gradients = {name: self.canonical(name, p.grad) for name, p in model.named_parameters()}
+        # What the loss doesn't depend on has no gradient: the gate will miss its name.
+        own = ((name, p.grad) for name, p in model.named_parameters() if p.grad is not None)
+        gradients = {name: self.canonical(name, gradient) for name, gradient in own}
         model.zero_grad(set_to_none=True)
         return {"loss": self.host(loss.detach()), **gradients}
 
@@ -116,13 +118,12 @@ class Adapter(base.Adapter):
     def canonical(self, name, tensor):
         return self.native(name, self.host(tensor))
 
-    def update(self, parameters, gradients, steps):
-        own = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters}
-        gradients = {name: self.put(value) for name, value in gradients}
+    def update(self, parameters, gradients):
+        own = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters.items()}
         optimizer = self.make_optimizer(list(own.values()))
-        for _ in range(steps):
+        for injected in gradients:
             for name, parameter in own.items():
-                parameter.grad = gradients[name]
+                parameter.grad = self.put(injected[name])
             optimizer.step()
         return {name: self.host(parameter.detach()) for name, parameter in own.items()}
 

@@ -119,19 +119,17 @@ class Adapter(torch_eager.Adapter):
         loss, gradients = self.loss_and_gradients(weights, buffers, batch)
         return {"loss": self.host(loss), **{n: self.canonical(n, g) for n, g in gradients.items()}}
 
-    def update(self, parameters, gradients, steps):
-        put = self.jax.device_put
-        own = {name: put(value) for name, value in parameters}
-        gradients = {name: put(value) for name, value in gradients}
+    def update(self, parameters, gradients):
+        own = self.jax.device_put(dict(parameters))
         moments = self.adamw.init(own)
 
         @self.jax.jit
-        def apply(own, moments):
-            updates, moments = self.adamw.update(gradients, moments, own)
+        def apply(own, moments, injected):
+            updates, moments = self.adamw.update(injected, moments, own)
             return self.apply_updates(own, updates), moments
 
-        for _ in range(steps):
-            own, moments = apply(own, moments)
+        for injected in gradients:
+            own, moments = apply(own, moments, self.jax.device_put(dict(injected)))
         return {name: np.array(value) for name, value in own.items()}
 
     def counters(self):

@@ -41,9 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def report(error: Exception, events: Events) -> None:
     """An adapter's `Unsupported` is an answer; anything else is an exception with its traceback."""
-    from suite.stacks.base import Unsupported
-
-    if isinstance(error, Unsupported):
+    base = sys.modules.get("suite.stacks.base")  # importing it here could fail for the same reason
+    if base is not None and isinstance(error, base.Unsupported):
         events.write("unsupported", reason=str(error))
     events.exception(error)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 VERSION = 1
 SIZE_MAX = 64 * 2**20
+RESERVE = 2**18  # for the exception that says so
 MESSAGE_MAX = 4096
 TRACEBACK_MAX = 16384
 
@@ -18,7 +19,9 @@ class Events:
     """Appends to DIR/events.jsonl. Written between batches of samples only, each line flushed."""
 
     def __init__(self, directory: Path) -> None:
-        self.file = (directory / "events.jsonl").open("a", encoding="utf-8")
+        path = directory / "events.jsonl"
+        path.unlink(missing_ok=True)
+        self.file = path.open("a", encoding="utf-8")
         self.seq = 0
         self.written = 0
         self.last_phase = "start"
@@ -26,9 +29,10 @@ class Events:
     def write(self, event: str, **data: Any) -> None:
         """One line. Raises RuntimeError past the size cap: a worker gone wild mustn't fill the disk."""
         line = json.dumps({"v": VERSION, "seq": self.seq, "t_ns": time.perf_counter_ns(), "event": event, **data})
-        self.written += len(line) + 1
-        if self.written > SIZE_MAX:
+        room = SIZE_MAX if event == "exception" else SIZE_MAX - RESERVE
+        if self.written + len(line) + 1 > room:
             raise RuntimeError(f"events.jsonl would exceed {SIZE_MAX} bytes")
+        self.written += len(line) + 1
         self.file.write(line + "\n")
         self.file.flush()
         self.seq += 1
