@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suite import doctor, preset, results
-from suite.console import Bar, Lines, listener, minutes_text, print_table
+from suite.console import Bar, Lines, listener, minutes_text, print_table, seconds_text
+from suite.errors import UserError
 from suite.launch.local import worker_environment
 from suite.plan import Plan
-from suite.report import headline
+from suite.report.page import tables
 from suite.report.render import render
+from suite.report.tables import StackRow
 from suite.request import absent, runner, to_json
 from suite.results.store import ResultSet, exit_code
 from suite.session import Session
@@ -36,6 +38,9 @@ def run(store: ResultSet, plan: Plan, workloads: dict[str, Workload], again: fro
         rows = Session(runner(store, plan, workloads, target), shown, again).run()
     except KeyboardInterrupt:
         return interrupted(store, shown)
+    except OSError as broken:
+        rest = f"What is finished is kept; `invoke run --resume={store.folder}` completes the set."
+        raise UserError(f"The result set can't be written: {broken}. {rest}") from broken
     finally:
         shown.close()
     page = render(store.folder)
@@ -59,9 +64,28 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
 
 
 def print_headline(loaded: results.Results) -> None:
-    """The answer to each question, one line each."""
-    for answer in headline(loaded):
-        print(f"{answer.question}: {answer.text}")
+    """Per question the first / second / steady table, what has no times, and the answer in a sentence."""
+    shown = tables(loaded, loaded.baseline)
+    columns = ["stack", "first run", "second run", "average steady state", f"speedup over {shown.baseline}", "verdict"]
+    for comparison, answer in zip(shown.comparisons, shown.headlines, strict=True):
+        rows = [[row.stack, *map(seconds_or_dash, (row.first, row.second, row.average)), *speedup_words(row)]
+                for row in comparison.rows]  # fmt: skip
+        rows += [[cell.stack, "-", "-", "-", "-", cell.outcome] for cell in comparison.failed]
+        print_table(comparison.name, columns, rows)
+        print(f"{answer.text}\n")
+
+
+def seconds_or_dash(seconds: float | None) -> str:
+    """A time with its unit, or a dash where there is none."""
+    return "-" if seconds is None else seconds_text(seconds)
+
+
+def speedup_words(row: StackRow) -> tuple[str, str]:
+    """The speedup with its interval, and the verdict; a stack that isn't `ok` has its outcome there."""
+    if row.is_baseline or row.speedup is None:
+        return "-", "baseline" if row.is_baseline else row.outcome
+    interval = "" if row.speedup.low is None else f" [{row.speedup.low:.3g}, {row.speedup.high:.3g}]"
+    return f"{row.speedup.ratio:.3g}x{interval}", row.speedup.verdict
 
 
 def print_plan(plan: Plan, workloads: dict[str, Workload]) -> None:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from invoke.collection import Collection
 from invoke.exceptions import Exit as Leave
@@ -137,9 +138,14 @@ def numbers_named(words: list[str]) -> Iterator[None]:
         raise UserError(f"{option} takes a whole number, not '{found[1]}'.") from None
 
 
+def run_tasks(tasks: ModuleType) -> None:
+    """Run what the command line says with a module's tasks, and exit."""
+    Commands(name="invoke", binary="invoke", namespace=Collection.from_module(tasks), version="0.1.0").run()
+
+
 def main() -> None:
     """The console script. Tasks are those of this project, from whichever folder it is called."""
     sys.path.insert(0, str(ROOT))
     import tasks
 
-    Commands(name="invoke", binary="invoke", namespace=Collection.from_module(tasks), version="0.1.0").run()
+    run_tasks(tasks)

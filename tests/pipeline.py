@@ -61,8 +61,8 @@ def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: fr
         store = ResultSet.open(folder)
     else:
         cases = [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in plan.cases]
-        store = ResultSet.create(folder, {"schema_version": 1, "set_id": plan.set_id, "baseline": plan.baseline,
-                                          "cases": cases, "attempts": [], "protocol": asdict(plan.protocol)})  # fmt: skip
+        told = {"schema_version": 1, "set_id": plan.set_id, "baseline": plan.baseline, "cases": cases, "attempts": []}
+        store = ResultSet.create(folder, told | {"protocol": asdict(plan.protocol)})
     runner = Runner(plan, store, find([SCENARIOS]), lambda attempt: Interpreter(Path(sys.executable), "lock"),
                     facts.machine_id(), facts.usable_cores())  # fmt: skip
     return Session(runner, heard or Heard(), again)

@@ -121,7 +121,9 @@ def test_doctor_says_what_is_missing_with_the_remedy() -> None:
     assert ("Missing" in done.stderr) == (done.returncode == 3)
 
 
-@pytest.mark.parametrize(("scene", "code"), [("calm", 0), ("unsupported", 0), ("raise", 3), ("wrong", 3), ("segfault", 3)])
+@pytest.mark.parametrize(
+    ("scene", "code"), [("calm", 0), ("unsupported", 0), ("raise", 3), ("wrong", 3), ("segfault", 3)]
+)
 def test_the_exit_code_says_how_the_cases_ended(tmp_path: Path, scene: str, code: int) -> None:
     done = invoke("run", *STORY, f"--size={scene}", f"--results={tmp_path}")
     assert done.returncode == code, done.stderr

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +14,8 @@ import pytest
 from suite import doctor, environments
 from suite.errors import UserError
 
-LOCKS = sorted((environments.ROOT / "docker" / "locks").rglob("*.txt"))
+LOCKS_FOLDER = environments.ROOT / "docker" / "locks"
+LOCKS = sorted(LOCKS_FOLDER.rglob("*.txt"))
 SIX = """six==1.17.0 \\
     --hash=sha256:4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274
 """
@@ -56,6 +61,111 @@ def test_a_wrong_hash_is_refused_and_nothing_stays(root: Path) -> None:
 def test_an_unknown_environment_names_the_near_match(root: Path) -> None:
     with pytest.raises(UserError, match="Did you mean 'six'"):
         environments.ensure("sixx")
+
+
+def test_an_environment_whose_python_is_gone_is_not_ready(root: Path) -> None:
+    folder = environments.place("six", "cpu")
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(root / "uninstalled")
+    (folder / environments.MARKER).write_text(environments.lock_sha256("six", "cpu") or "")
+    assert environments.status("six", "cpu") == "half-made"
+    (folder / "bin" / "python").unlink()
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    assert environments.status("six", "cpu") == "ready"
+    environments.lock_path("six", "cpu").write_text(SIX + "# another day\n")
+    assert environments.status("six", "cpu") == "missing"  # of this lock; the other's folder stands until pruned
+
+
+def test_another_lock_makes_the_orchestrator_again_and_says_so(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (root / ".venv" / environments.MARKER).write_text("0" * 64)
+    (root / ".venv" / "left-over").touch()
+    assert environments.status("orchestrator", "cpu") == "half-made"
+    real = environments.run
+    monkeypatch.setattr(environments, "run", lambda c, f: "" if "--editable" in c else real(c, f))
+    environments.ensure("orchestrator")
+    assert "is removed and made again" in capsys.readouterr().err
+    assert not (root / ".venv" / "left-over").exists()
+    assert environments.status("orchestrator", "cpu") == "ready"
+
+
+def test_the_environment_that_runs_this_is_not_pulled_away(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
+    (root / ".venv").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(root / ".venv"))
+    with pytest.raises(UserError, match="make setup"):
+        environments.ensure("orchestrator")
+    assert (root / ".venv").exists()
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), OSError(28, "No space left on device"), UserError("no network")])
+def test_whatever_stops_an_installation_leaves_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    real = environments.run
+
+    def run(command: list[str], failure: str) -> str:
+        if "sync" in command:
+            raise stop
+        return real(command, failure)
+
+    monkeypatch.setattr(environments, "run", run)
+    with pytest.raises(KeyboardInterrupt if isinstance(stop, KeyboardInterrupt) else UserError) as ended:
+        environments.ensure("six")
+    assert environments.status("six", "cpu") == "missing"
+    if isinstance(stop, OSError):
+        assert "The disk is full" in str(ended.value)
+
+
+def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def make(wanted: environments.Environment, folder: Path, source: list[str], *, again: bool) -> None:
+        made.append(wanted.name)
+        time.sleep(0.2)
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "python").symlink_to(sys.executable)
+        (folder / environments.MARKER).write_text(wanted.lock_sha256)
+
+    monkeypatch.setattr(environments, "make", make)
+    threads = [threading.Thread(target=environments.ensure, args=("six",)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["six"]
+
+
+def test_another_python_is_refused_with_the_way_to_name_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environments, "PYTHON_VERSION", (3, 10))
+    with pytest.raises(UserError, match=r"needs Python 3\.10.*make setup PYTHON="):
+        environments.ensure("six")
+
+
+def test_without_uv_pip_gets_the_locked_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(LOCKS_FOLDER / "orchestrator.txt", root / "docker" / "locks")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin" if not Path("/usr/bin/uv").exists() else "/nowhere")
+    uv = environments.find_uv(root / ".venv")
+    assert Path(uv) == root / ".environments" / "uv" / "bin" / "uv"
+    assert environments.runs(uv)
+    locked = environments.pinned("uv", environments.lock_path("orchestrator", "cpu"))
+    assert locked.startswith(f"uv=={environments.run([uv, '--version'], '').split()[1]} ")
+    assert locked.count("--hash=sha256:") > 5
+    assert "\nuv" not in locked.strip()
+
+
+def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = environments.lock_path("six", "cpu")
+    lock.with_suffix(".in").write_text("six\n")
+    for text in ("--index-url somewhere\n" + SIX, "six @ file://here/six.whl\n"):
+        monkeypatch.setattr(environments, "run", lambda *_, text=text: text)
+        with pytest.raises(UserError, match="names an address or an index"):
+            environments.compile_lock("six")
+        assert lock.read_text() == SIX
 
 
 def test_pruning_keeps_the_current_lock_only(root: Path) -> None:

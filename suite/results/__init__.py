@@ -79,7 +79,8 @@ class Results:
         from suite.results.compare import ratios, summaries
 
         compared = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
-        flat = ({**asdict(s), **(asdict(s.ratio) if s.ratio else {})} for s in summaries(self.rows, compared, self.protocol))
+        found = summaries(self.rows, compared, self.protocol)
+        flat = ({**asdict(s), **(asdict(s.ratio) if s.ratio else {})} for s in found)
         return pd.DataFrame(flat, columns=["stack", "value", "low", "high", "n_ok", "n", "least", "greatest"])
 
 

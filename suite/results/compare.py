@@ -147,8 +147,8 @@ def summaries(rows: Iterable[Row], compared: Sequence[Comparison], protocol: Pro
     for stack, questions in asked.items():
         of_stack = [c for c in compared if c.stack == stack]
         if of_stack:
-            found.append(Summary(stack, mean_ratio(of_stack, protocol), len(of_stack), len(questions),
-                                 min(c.ratio.value for c in of_stack), max(c.ratio.value for c in of_stack)))  # fmt: skip
+            mean, values = mean_ratio(of_stack, protocol), [c.ratio.value for c in of_stack]
+            found.append(Summary(stack, mean, len(of_stack), len(questions), min(values), max(values)))
         elif not any(c.baseline == stack for c in compared):
             found.append(Summary(stack, None, 0, len(questions), None, None))
     return sorted(found, key=lambda summary: -(summary.ratio.value if summary.ratio else 0.0))

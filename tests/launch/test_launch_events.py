@@ -115,8 +115,7 @@ def test_events_with_arbitrary_data_never_raise(found: list[Any]) -> None:
         ),
         (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [true]}', "numbers"),
         (
-            b'{"v": 1, "seq": 1, "event": "samples", "clock": "synced", "synced_seconds": [1],'
-            b'"dispatch_seconds": []}',
+            b'{"v": 1, "seq": 1, "event": "samples", "clock": "synced", "synced_seconds": [1],"dispatch_seconds": []}',
             "unequal number",
         ),
         (b'{"v": 1, "seq": 1, "event": "flag", "flag": "red"}', "unknown flag 'red'"),

@@ -1,0 +1,219 @@
+"""What the documentation shows is true: its commands exist, its examples run, its links and tables are right."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+import math
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from invoke.collection import Collection
+from invoke.parser import Parser, ParserContext
+from invoke.program import Program
+
+import tasks
+from benchmarks import harness_cost, loop_overhead, pairs
+from suite import facts, preset, results
+from suite.plan import Selection, make
+from suite.preset import Question
+from suite.request import Request, plan
+from suite.results import schema
+from suite.results.store import ResultSet
+from suite.runner import Interpreter, Runner
+from suite.session import Session
+from suite.stats import ratio_of
+from suite.workloads import catalog
+from suite.workloads.tensors import generate_all
+from tests.pipeline import QUICK, Heard
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "docs" / "example"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md"),
+                ROOT / "benchmarks" / "README.md"])  # fmt: skip
+PICTURE = "docs/report.png"
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of one language in a page."""
+    return [text for kind, text in FENCE.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+def command_lines() -> Iterator[tuple[str, list[str]]]:
+    """(page, words) of each `invoke` or `make` line in any page's shell blocks, comments cut off."""
+    for page in PAGES:
+        for line in "".join(blocks(page, "sh")).splitlines():
+            words = shlex.split(line, comments=True)
+            if words and Path(words[0]).name in ("invoke", "make"):
+                yield page.name, [Path(words[0]).name, *words[1:]]
+
+
+COMMANDS = list(command_lines())
+
+
+def parsed(words: list[str]) -> list[ParserContext]:
+    """An `invoke` command line as invoke itself reads it; raises ParseError for what doesn't exist."""
+    contexts = Collection.from_module(tasks).to_contexts()
+    return list(Parser(contexts, initial=ParserContext(args=Program().core_args())).parse_argv(words))
+
+
+@pytest.mark.parametrize(("page", "words"), COMMANDS, ids=[" ".join(words) for _, words in COMMANDS])
+def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list[str]) -> None:
+    if words[0] == "make":
+        targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        assert targets and words[1] in targets[1].split()
+        options = [shlex.split(word.removeprefix("ARGS=")) for word in words[2:] if word.startswith("ARGS=")]
+        words = ["invoke", words[1], *(option for listed in options for option in listed)]
+    for context in parsed(words[1:])[1:]:
+        asked = context.as_kwargs
+        if context.name == "run" and not asked["resume"] and asked["preset"] != "mine.toml" and "NAME" not in str(words):
+            names = {field.name for field in dataclasses.fields(Request)}
+            listed = {k: tuple(v) if isinstance(v, list) else v for k, v in asked.items() if k in names}
+            if "@nightly" not in str(words):
+                assert plan(Request(**listed))[0].cases
+
+
+def test_every_option_that_a_text_names_exists() -> None:
+    flags = {flag for context in Collection.from_module(tasks).to_contexts() for flag in context.flags}
+    shown = {option for page in PAGES for option in re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8"))}
+    assert shown <= flags
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if path != PICTURE:
+            assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}, link
+
+
+def test_the_table_of_columns_is_the_schema() -> None:
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- columns.*?-->\n(.*?)<!-- /columns -->", text, re.DOTALL)
+    assert shown is not None
+    assert shown[1] == schema.markdown(), "CONTRIBUTING.md says how to make it again"
+
+
+def test_every_figure_is_filled_in() -> None:
+    missing = [f"{page.name}: {line}" for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()
+               if "FIGURE-PENDING" in line]  # fmt: skip
+    missing += [] if (ROOT / PICTURE).is_file() else [f"README.md: {PICTURE}"]
+    assert missing == []
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `results/latest`: the example workload on NumPy, twice under two names, in this interpreter."""
+    folder = tmp_path_factory.mktemp("home")
+    tiny = preset.load("tiny")
+    asked = dataclasses.replace(
+        tiny, stacks=("numpy", "numpy@again"), baseline="numpy", twin=True,
+        questions=tuple(Question("softmax", pass_) for pass_ in ("forward", "train")),
+        protocol=dataclasses.replace(tiny.protocol, **(QUICK | {"blocks": 2, "blocks_max": 2})),
+    )  # fmt: skip
+    workloads = catalog.find([EXAMPLE])
+    planned = make("set", asked, Selection(threads=1), workloads, None, lambda stack, target: None)
+    cases = [each.case.to_json() | {"unsupported": each.unsupported} for each in planned.cases]
+    store = ResultSet.create(folder / "results" / "set", {
+        "schema_version": schema.SCHEMA_VERSION, "set_id": "set", "baseline": planned.baseline, "cases": cases,
+        "attempts": [], "protocol": dataclasses.asdict(planned.protocol)})  # fmt: skip
+    runner = Runner(planned, store, workloads, lambda attempt: Interpreter(Path(sys.executable), "lock"),
+                    facts.machine_id(), facts.usable_cores())  # fmt: skip
+    Session(runner, Heard()).run()
+    (folder / "results" / "latest").symlink_to("set")
+    return folder
+
+
+def test_the_example_workload_is_right_on_numpy(home: Path) -> None:
+    rows = results.load(home / "results" / "latest").rows
+    assert len(rows) == 2 * 2 * 3, "two blocks of two questions on two stacks, one of them with a twin"
+    assert {(row["outcome"], row["reason"]) for row in rows} == {("ok", None)}
+    gated = [row["relative_error"] for row in rows if row["block"] == 1]
+    assert max(gated) < 5e-6
+
+
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(text, id=f"{page.name}-{number}") for page in (ROOT / "README.md", ROOT / "docs" / "results.md")
+     for number, text in enumerate(blocks(page, "python"), 1)],
+)  # fmt: skip
+def test_python_examples_run(example: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    tree = ast.parse(example)
+    last = tree.body.pop()
+    assert isinstance(last, ast.Expr), "an example ends in the value that a notebook would show"
+    names: dict[str, Any] = {}
+    exec(compile(tree, "example", "exec"), names)
+    assert str(eval(compile(ast.Expression(last.value), "example", "eval"), names))  # shown, so that nothing is lazy
+
+
+def test_the_examples_reference_has_the_gradient_of_its_loss() -> None:
+    spec = catalog.load(EXAMPLE / "softmax").spec
+    dims = spec.SIZES["tiny"]
+    made = generate_all({**spec.parameters(dims), "target": spec.target(dims), "way": spec.target(dims)}, "test", 1)
+    x, target, way = (value.astype(np.float64) for _, value in made)
+    step = 1e-6
+    ahead, behind = (float(spec.reference(dims, {"x": x + h * way}, target)["loss"]) for h in (step, -step))
+    slope = float(np.sum(spec.reference(dims, {"x": x}, target)["x"] * way))
+    assert math.isclose((ahead - behind) / (2 * step), slope, rel_tol=1e-6)
+
+
+def test_the_example_speaks_every_dialect() -> None:
+    assert catalog.load(EXAMPLE / "softmax").dialects == ("numpy", "jax", "torch", "tf")
+
+
+@pytest.mark.stacks
+def test_the_example_workload_is_right_on_real_stacks(tmp_path: Path) -> None:
+    stacks = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one of each dialect
+    done = subprocess.run(
+        [Path(sys.executable).parent / "invoke", "run", "--workload-path=docs/example", "--workload=softmax",
+         *(f"--stack={stack}" for stack in stacks), "--preset=tiny", f"--results={tmp_path}", "--json"],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["outcomes"] == {"ok": 2 * len(stacks)}
+
+
+def test_pairs_have_the_interval_of_student() -> None:
+    for count in pairs.PAIRS:
+        readings = [(1.0 + 0.01 * (i % 3), 1.0) for i in range(count)]
+        expected = ratio_of([math.log(a / b) for a, b in readings], count - 1)
+        found = pairs.summarise(readings)
+        assert found.ratio == pytest.approx(expected.value)
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-5)
+
+
+def test_pairs_alternate() -> None:
+    order: list[str] = []
+
+    def one(name: str) -> float:
+        order.append(name)
+        return 1.0
+
+    assert list(pairs.alternate(lambda: one("a"), lambda: one("b"), 4)) == [(1.0, 1.0)] * 4
+    assert order == ["a", "b", "b", "a", "a", "b", "b", "a"]
+
+
+def test_the_harness_cost_of_a_result_set_is_read_from_its_logs(home: Path) -> None:
+    found, left_out = harness_cost.costs(home / "results" / "latest")
+    assert len(found) == 12 - 2, "the last of each block has no neighbour"
+    assert left_out == 2
+    assert all(cost.around > 0 and cost.python > 0 and cost.inside > 0 for cost in found)
+
+
+def test_known_sleeps_come_back_through_the_whole_of_measuring() -> None:
+    found = loop_overhead.known()
+    assert all(found[phase] >= seconds for phase, seconds in loop_overhead.KNOWN_SECONDS.items())
