@@ -111,7 +111,7 @@ def lock(c: Context, environment=None, target="cpu") -> None:
     """Regenerate hashed locks from their .in files."""
     from suite import environments
 
-    for name in environment or environments.names(target):
+    for name in environment or [*environments.names(target), environments.ORCHESTRATOR]:
         print(environments.compile_lock(name, target))
 
 

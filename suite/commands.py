@@ -16,7 +16,7 @@ from suite.plan import Plan
 from suite.report.page import tables
 from suite.report.render import render
 from suite.report.tables import StackRow
-from suite.request import absent, runner, to_json
+from suite.request import absent, measure_ceiling, runner, to_json
 from suite.results.store import ResultSet, exit_code
 from suite.session import Session
 from suite.stacks.catalog import REAL_STACKS, STACKS
@@ -35,6 +35,7 @@ def run(store: ResultSet, plan: Plan, workloads: dict[str, Workload], again: fro
         shown.note(f"Not passed on to the measured processes: {', '.join(sorted(dropped))}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as cleanly as Ctrl-C
     try:
+        measure_ceiling(store, plan)
         rows = Session(runner(store, plan, workloads, target), shown, again).run()
     except KeyboardInterrupt:
         return interrupted(store, shown)

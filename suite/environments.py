@@ -39,7 +39,7 @@ REMEDIES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: an older Python must get as far as being refused
 class Environment:
     """An environment ready to run."""
 
@@ -210,8 +210,9 @@ def run(command: Sequence[str], failure: str) -> str:
     )
     if done.returncode != 0:
         told = (done.stderr or done.stdout).strip() or f"{command[0]} exited {done.returncode} without a word"
-        package = re.search(r"`([\w.-]+)==[^`]+`", told)
-        about = f" The package: {package[1]}." if package else ""
+        told = re.sub(r"(\s+sha256:\w+){3,}", " one of the lock's hashes", told)  # there may be seventy
+        package = re.search(r"`([\w.-]+)==[^`]+`|Because ([\w.-]+) was not found", told)
+        about = f" The package: {package[1] or package[2]}." if package else ""
         raise UserError(f"{failure}{about}\n{told}\n{remedy(told)}")
     return done.stdout
 

@@ -60,6 +60,10 @@ BETA2 = 0.999
 EPSILON = 1e-8
 WEIGHT_DECAY = 0.01
 
+# More float32 operations a second than any core of an x86-64 CPU does (two 512-bit multiply-adds a cycle at 6 GHz):
+# a faster row hasn't computed what it says, and is flagged `implausible`.
+FLOPS_PER_CORE_MAX = 2 * 2 * 16 * 6e9
+
 # Largest relative Frobenius error of a correct stack, by precision, for one operation.
 TOLERANCE = {"f32": 5e-6, "tf32": 2e-3, "bf16": 2e-2}
 OPTIMIZER_TOLERANCE = 2e-7  # absolute, after three steps with injected gradients

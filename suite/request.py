@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import os
 import re
 import secrets
 import shlex
@@ -18,12 +19,14 @@ from typing import Any
 from suite import doctor, environments, facts, preset
 from suite.case import Attempt, Case, Outcome
 from suite.errors import UserError
+from suite.launch.local import worker_environment
 from suite.plan import Plan, Planned, Selection, make
 from suite.protocol import Protocol
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet, write_json
 from suite.runner import Interpreter, Runner
 from suite.stacks.catalog import STACKS, Stack
+from suite.stacks.threads import thread_environ
 from suite.workloads.catalog import Workload, find
 
 ROOT = Path(__file__).parent.parent
@@ -132,7 +135,7 @@ def absent(stack: Stack, target: str) -> str | None:
     if environments.status(stack.environment, target) == "no lock" and stack.environment != "orchestrator":
         return f"there is no lock for environment {stack.environment} on {target}"
     if "C++ compiler" in stack.needs and doctor.find_compiler() is None:
-        return "no C++ compiler was found (g++ or clang++); `invoke doctor` says how to get one"
+        return "no C++ compiler that Inductor takes was found (CXX, else g++); `invoke doctor` says how to get one"
     return None
 
 
@@ -172,6 +175,25 @@ def create(request: Request, made: Plan, chosen: preset.Preset, workloads: dict[
     latest.unlink(missing_ok=True)
     latest.symlink_to(folder.name)
     return store
+
+
+def measure_ceiling(store: ResultSet, made: Plan) -> None:
+    """The machine's roof into the set, from today's sweep of this machine or a new one. Not for `quick`."""
+    cores = facts.usable_cores()
+    if not made.protocol.ceiling or store.plan["request"]["target"] != "cpu" or store.read_json("ceiling.json"):
+        return
+    today = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d")
+    kept = store.folder.parent / ".ceilings" / f"{facts.machine_id()}-{today}-{len(cores)}.json"
+    if not kept.exists():
+        python = environments.ensure("numpy", "cpu").python
+        variables = worker_environment(os.environ)[0] | thread_environ(len(cores))
+        command = [str(python), "-m", "suite.ceiling", "--cores", *map(str, cores)]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError(f"The machine's ceiling couldn't be measured: {done.stderr.strip()[-500:]}")
+        kept.parent.mkdir(exist_ok=True)
+        write_json(kept, json.loads(done.stdout))
+    shutil.copy(kept, store.folder / "ceiling.json")
 
 
 def describe(request: Request, made: Plan, workloads: dict[str, Workload]) -> dict[str, Any]:

@@ -10,14 +10,16 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import pyarrow as pa
 
-from suite.case import Attempt, Outcome, Purpose, canonical_json
+from suite.case import Attempt, Flag, Outcome, Purpose, canonical_json
 from suite.launch import run_attempt
 from suite.launch.local import worker_environment
 from suite.plan import Plan
-from suite.protocol import TOLERANCE
+from suite.protocol import FLOPS_PER_CORE_MAX, TOLERANCE
+from suite.results.compare import samples
 from suite.results.schema import NAMES, Row, empty_row
 from suite.results.store import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS
@@ -113,6 +115,8 @@ class Runner:
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
         self.judge_losses(row)
+        if implausible(row):
+            row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
         return row
 
     def warm_up(self, environment: str, python: Path) -> None:
@@ -151,6 +155,14 @@ class Runner:
             reason = f"the worker's events hold a value that the schema can't: {broken}"
             row.update(self.blank(attempt) | {"outcome": str(Outcome.ERROR), "reason": reason})
             self.store.write_attempt(attempt.name, row)
+
+
+def implausible(row: Row) -> bool:
+    """Whether a CPU's steady calls are faster than its cores can be."""
+    taken = samples(row, "synced")
+    if row["target"] != "cpu" or not row["flops"] or not taken:
+        return False
+    return bool(row["flops"] / median(taken) > FLOPS_PER_CORE_MAX * row["threads"])
 
 
 def losses(row: Row) -> list[float]:

@@ -16,6 +16,7 @@ from suite import canary, results
 from suite.case import Flag, Outcome
 from suite.results.compare import ratios, twins
 from suite.results.store import ResultSet, accepted, exit_code
+from suite.runner import implausible
 from tests.pipeline import SCENARIOS, Heard, make_plan, make_session, run_scenes
 
 MIB = 2**20
@@ -172,6 +173,12 @@ def test_the_first_losses_of_every_process_must_agree(tmp_path: Path) -> None:
     session.runner.judge_losses(other)
     assert other["outcome"] == Outcome.WRONG
     assert "step 3" in other["reason"]
+
+
+def test_a_row_faster_than_any_core_is_flagged(tmp_path: Path) -> None:
+    row = run_scenes(tmp_path, "calm")["calm"]
+    assert not implausible(row)
+    assert implausible(row | {"flops": 10**12})
 
 
 ORCHESTRATOR = """

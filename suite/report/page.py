@@ -12,6 +12,7 @@ from suite.report.answers import Headline
 from suite.report.outcomes import Failure, MatrixRow, failures
 from suite.report.plots import Plot
 from suite.report.ratios import Ratios
+from suite.report.roof import roof_of
 from suite.report.rows import NOT_RUN, Row, unrun
 from suite.report.summary import PairRow, SummaryRow, TransferRow
 from suite.report.surroundings import BlockRecord, Environment, Fact, Recipe
@@ -73,7 +74,7 @@ def tables(results: Results, baseline: str | None = None) -> Tables:
     ratios = Ratios(results.rows, chosen, results.protocol)
     # The judged rows: one process that fails the gate makes its whole case wrong.
     counted = (*(Row(raw) for raw in accepted(ratios.rows)), *missing)
-    compared = comparisons(counted, ratios, chosen)
+    compared = comparisons(counted, ratios, chosen, roof_of(results, counted))
     rows = (*(Row(raw) for raw in results.rows), *missing)
     return Tables(rows, counted, chosen, ratios, compared, answers.headlines(compared, ratios))
 

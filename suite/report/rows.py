@@ -43,6 +43,11 @@ class Row:
         return loaded if isinstance(loaded, dict) else {}
 
     @property
+    def median(self) -> float:
+        """The median of the steady samples, of which there must be some."""
+        return median(self.steady)
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """What a reader must know about this row."""
         return tuple(self.fields.get("flags") or ())

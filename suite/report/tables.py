@@ -15,6 +15,7 @@ import numpy as np
 
 from suite.report.outcomes import Cell, cell, gravest
 from suite.report.ratios import Estimate, Ratios, Speedup
+from suite.report.roof import Roof
 from suite.report.rows import Row, flag_counts, middle
 from suite.report.units import Unit, byte_unit, rate_unit, time_unit
 from suite.results.compare import samples
@@ -37,11 +38,12 @@ class Process:
 class StackRow:
     """One stack of a comparison. Times in seconds, memory in bytes; None is unknown.
 
-    `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch` are
-    geometric means of the processes' medians, so that they can be set beside each other; `average` is the mean of
-    their means, p5 and p95 are over all steady samples, memory is the greatest peak. `early` is the share of a synced
-    step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch less synced, each
-    inside a process. `outcome` is the gravest of the processes, `ok` how many of them ended well.
+    `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch`
+    are geometric means of the processes' medians, so that they can be set beside each other; `average` is the
+    mean of their means, p5 and p95 are over all steady samples, memory is the greatest peak. `early` is the
+    share of a synced step still to be computed when the call returned, `gain` synced over pipelined, `copy`
+    fetch less synced, each inside a process. `efficiency` is the roof's least time over the median. `outcome`
+    is the gravest of the processes, `ok` how many of them ended well.
     """
 
     stack: str
@@ -62,6 +64,7 @@ class StackRow:
     gain: float | None
     copy: float | None
     items_per_second: float | None
+    efficiency: float | None
     compile: float | None
     compiles: tuple[int | None, int | None, int | None]
     graph_breaks: int | None
@@ -107,6 +110,11 @@ class Comparison:
     units: Units
 
     @property
+    def has_roof(self) -> bool:
+        """Whether the set knows what the machine reaches."""
+        return any(row.efficiency is not None for row in self.rows)
+
+    @property
     def has_device_memory(self) -> bool:
         """Whether any stack reported memory of a device."""
         return any(row.device_peak is not None for row in self.rows)
@@ -116,14 +124,14 @@ class Comparison:
         return next((r for r in self.rows if r.stack == stack), None)
 
 
-def comparisons(rows: Sequence[Row], ratios: Ratios, baseline: str) -> tuple[Comparison, ...]:
+def comparisons(rows: Sequence[Row], ratios: Ratios, baseline: str, roof: Roof | None) -> tuple[Comparison, ...]:
     """Every planned comparison of timed processes. `rows` holds one row a planned process."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row.text("purpose") == "timed":
             groups.setdefault(row.text("comparison_id"), []).append(row)
     names = _names([group[0] for group in groups.values()])
-    made = [_comparison(names[key], group, ratios, baseline) for key, group in groups.items()]
+    made = [_comparison(names[key], group, ratios, baseline, roof) for key, group in groups.items()]
     return tuple(sorted(made, key=lambda c: c.name))
 
 
@@ -162,13 +170,13 @@ def dims_text(row: Row) -> str:
     return ", ".join(f"{name} = {value:,}" for name, value in row.mapping("dims").items())
 
 
-def _comparison(name: str, rows: Sequence[Row], ratios: Ratios, baseline: str) -> Comparison:
+def _comparison(name: str, rows: Sequence[Row], ratios: Ratios, baseline: str, roof: Roof | None) -> Comparison:
     by_stack: dict[str, list[Row]] = {}
     for row in rows:
         by_stack.setdefault(row.stack, []).append(row)
     head, key = rows[0], rows[0].text("comparison_id")
     cells = tuple(cell(stack, own) for stack, own in sorted(by_stack.items()))
-    timed = [stack_row(own, ratios, key, baseline) for own in by_stack.values() if any(r.steady for r in own)]
+    timed = [stack_row(own, ratios, key, baseline, roof) for own in by_stack.values() if any(r.steady for r in own)]
     timed.sort(key=lambda r: (not r.counts, r.median.value is None, r.median.value or 0.0, r.stack))
     everything = [name for name in DETAILS if name != "limit_memory_bytes" or head.number(name) is not None]
     if head.text("device") == head.text("target"):
@@ -186,7 +194,9 @@ def _comparison(name: str, rows: Sequence[Row], ratios: Ratios, baseline: str) -
     )
 
 
-def stack_row(rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: str) -> StackRow:
+def stack_row(
+    rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: str, roof: Roof | None = None
+) -> StackRow:
     """The figures of one stack from its processes: those that ended `ok`, or all with samples if none did.
 
     A twin (replicate 2) shows in the strip of processes and adds nothing to the figures.
@@ -200,6 +210,7 @@ def stack_row(rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: st
     clocks = {name: [_clock(r, name) for r in used] for name in ("dispatch", "pipelined", "fetch")}
     typical = ratios.typical(synced)
     items = middle(r.number("items_per_step") for r in used)
+    least = roof.seconds(used[0]) if roof else None
     return StackRow(
         stack=stack,
         is_baseline=stack == baseline,
@@ -219,6 +230,7 @@ def stack_row(rows: Sequence[Row], ratios: Ratios, comparison: str, baseline: st
         gain=middle(s / p for p, s in zip(clocks["pipelined"], synced, strict=True) if p),
         copy=middle(f - s for f, s in zip(clocks["fetch"], synced, strict=True) if f is not None),
         items_per_second=items / typical.value if items and typical.value else None,
+        efficiency=None if least is None or not typical.value else least / typical.value,
         compile=middle(r.number("compile_seconds") for r in used),
         compiles=(
             _most(used, "compiles_first"),

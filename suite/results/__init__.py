@@ -26,6 +26,7 @@ class Results:
     rows: list[dict[str, Any]] = field(repr=False)
     blocks: list[dict[str, Any]] = field(repr=False)
     machine: dict[str, Any] = field(repr=False)
+    ceiling: dict[str, Any] = field(repr=False, default_factory=dict)
 
     @property
     def baseline(self) -> str:
@@ -86,8 +87,6 @@ class Results:
 
 def load(path: str | Path) -> Results:
     """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
-    import json
-
     from suite.errors import UserError
     from suite.results.store import ResultSet, read_parquet
 
@@ -100,6 +99,5 @@ def load(path: str | Path) -> Results:
     merged = path / "results.parquet"
     whole = (path / "manifest.json").exists()  # else a run is under way, or was interrupted
     rows = read_parquet(merged) if whole else stored.merged()
-    machine = path / "machine.json"
-    facts = json.loads(machine.read_text(encoding="utf-8")) if machine.exists() else {}
-    return Results(path, stored.plan, rows, [block.record for block in stored.blocks()], facts)
+    blocks = [block.record for block in stored.blocks()]
+    return Results(path, stored.plan, rows, blocks, stored.read_json("machine.json"), stored.read_json("ceiling.json"))

@@ -24,7 +24,7 @@ from suite.errors import UserError
 from suite.results.schema import NAMES, SCHEMA, SCHEMA_VERSION, Row, to_table
 
 FREE_BYTES_MIN = 200 * 2**20  # raw samples, logs and a report of a large run
-ARCHIVED = ("plan.json", "machine.json", "results.parquet", "report.html")
+ARCHIVED = ("plan.json", "machine.json", "ceiling.json", "results.parquet", "report.html")
 ARCHIVED_FOLDERS = ("inputs", "attempts", "blocks", "ir")
 
 
@@ -128,6 +128,12 @@ class ResultSet:
             row["flags"] = list(dict.fromkeys([*row["flags"], *map(str, extra)]))
         return rows
 
+    def read_json(self, name: str) -> dict[str, Any]:
+        """A JSON file of the set; empty where it has none."""
+        path = self.folder / name
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return found
+
     def commit(self) -> list[Row]:
         """Merge into results.parquet, then write the manifest: the mark that the set is whole."""
         (self.folder / "manifest.json").unlink(missing_ok=True)
@@ -141,12 +147,11 @@ class ResultSet:
     def seal(self) -> None:
         """Write manifest.json: the sha256 of each archived file."""
         files = {str(p.relative_to(self.folder)): sha256(p) for p in archived(self.folder)}
-        machine = self.folder / "machine.json"
         manifest = {
             "schema_version": SCHEMA_VERSION,
             "set_id": self.plan["set_id"],
             "revision": self.plan.get("revision"),
-            "machine": json.loads(machine.read_text(encoding="utf-8")) if machine.exists() else None,
+            "machine": self.read_json("machine.json"),
             "files": files,
         }
         write_json(self.folder / "manifest.json", manifest)
