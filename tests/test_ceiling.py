@@ -26,6 +26,8 @@ def test_the_cache_is_the_largest_one() -> None:
     assert ceiling.last_level_cache_bytes() >= max((1024 * int(size.rstrip("K")) for size in sizes), default=1)
 
 
-@pytest.mark.parametrize(("flops", "floor", "seconds"), [(1000, 10, 10.0), (100, 100, 10.0), (0, 50, 5.0), (None, 1, None)])
+@pytest.mark.parametrize(
+    ("flops", "floor", "seconds"), [(1000, 10, 10.0), (100, 100, 10.0), (0, 50, 5.0), (None, 1, None)]
+)
 def test_the_roof_is_the_slower_of_computing_and_moving(flops: int, floor: int, seconds: float) -> None:
     assert Roof(100.0, 10.0).seconds(Row({"flops": flops, "bytes_floor": floor})) == seconds
