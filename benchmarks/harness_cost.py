@@ -20,7 +20,7 @@ from suite.case import Attempt, Purpose
 from suite.results.compare import case_of
 from suite.results.store import read_parquet
 
-OWN_PHASES = ("import", "device", "build", "place", "gate")
+PREPARATION = ("import", "device", "build", "place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,21 @@ class Cost:
 
 
 def own_seconds(events: list[dict[str, Any]]) -> float:
-    """Phases that are the case's own, and its samples."""
-    phases = [(event["phase"], event["t_ns"]) for event in events if event["event"] == "phase"]
-    own = sum((b - a) / 1e9 for (name, a), (_, b) in pairwise(phases) if name in OWN_PHASES)
+    """What the case itself took: its preparation, its first two calls, its samples and its gate."""
     columns: dict[str, Any] = {}
+    own, began, phase = 0.0, 0, ""
     for event in events:
-        columns |= event.get("columns", {})
-    own += columns["first_seconds"] + columns["second_seconds"]
-    for event in events:
-        calls = {"synced": 1, "pipelined": columns.get("pipelined_calls"), "fetch": 1}
-        if event["event"] == "samples":
-            own += sum(event[f"{event['clock']}_seconds"]) * calls[event["clock"]]
-    return own
+        if event["event"] == "phase":
+            own += (event["t_ns"] - began) / 1e9 if phase == "gate" else 0.0
+            phase, began = event["phase"], event["t_ns"]
+        elif event["event"] == "facts":
+            columns |= event["columns"]
+            if phase in PREPARATION and f"{phase}_seconds" in event["columns"]:  # written when it is done
+                own += (event["t_ns"] - began) / 1e9
+        elif event["event"] == "samples":
+            calls = columns["pipelined_calls"] if event["clock"] == "pipelined" else 1
+            own += sum(event[f"{event['clock']}_seconds"]) * calls
+    return own + columns["first_seconds"] + columns["second_seconds"]
 
 
 def attempt_of(row: dict[str, Any]) -> Attempt:
