@@ -102,8 +102,8 @@ def print_plan(plan: Plan, workloads: dict[str, Workload]) -> None:
     stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
     twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
     minutes = minutes_text(plan.seconds(workloads))
-    print(f"{len(plan.cases)} cases; {plan.protocol.blocks} blocks{stage}; {processes} processes a block{twin}.")
-    print(f"About {minutes} for the first {plan.protocol.blocks} blocks on a small machine.")
+    print(f"{len(plan.cases)} cases; {plan.protocol.blocks} block(s){stage}; {processes} processes a block{twin}.")
+    print(f"About {minutes} for the first {plan.protocol.blocks} block(s) on a small machine.")
 
 
 def print_catalogue(paths: Sequence[Path]) -> None:

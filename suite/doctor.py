@@ -77,7 +77,7 @@ def resources() -> list[Check]:
               "hidden" if available is None else f"{available / GIB:.1f} GiB available", "close other programs"),
         Check("memory limits", None, memory_limits()),
         Check("cores", None, f"{len(cores)} usable: {', '.join(map(str, cores))}"),
-        Check("load", load < 0.5 * len(cores) + 0.5, f"{load:.2f} over the last minute", "stop what else is running"),
+        Check("load", None, f"{load:.2f} over the last minute on {len(cores)} cores", "stop what else is running"),
         Check("frequency governor", None if governor is None else governor == "performance", governor or "hidden",
               "cpupower frequency-set --governor performance"),
     ]  # fmt: skip

@@ -190,7 +190,7 @@ def pinned(package: str, lock: Path) -> str:
 
 def wheel_source(name: str, target: str) -> list[str]:
     """uv's options that say where the CPU build of PyTorch comes from: for that lock alone."""
-    if (name, target) != ("torch", "cpu"):
+    if (name.partition("@")[0], target) != ("torch", "cpu"):
         return []
     links = re.split(r"[,\s]+", (os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or "").strip())
     if any(links):

@@ -45,7 +45,6 @@ class Protocol:
     holm_above: int = 20  # families larger than this need Holm-adjusted p-values
 
     # Noise gate.
-    canary_seconds: float = 0.1
     canary_drift_max: float = 0.05
     steal_share_max: float = 0.01
 

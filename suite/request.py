@@ -18,14 +18,14 @@ from typing import Any
 
 from suite import doctor, environments, facts, preset
 from suite.case import Attempt, Case, Outcome
-from suite.errors import UserError
+from suite.errors import UserError, unknown
 from suite.launch.local import worker_environment
 from suite.plan import Plan, Planned, Selection, make
 from suite.protocol import Protocol
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet, write_json
 from suite.runner import Interpreter, Runner
-from suite.stacks.catalog import STACKS, Stack
+from suite.stacks.catalog import Stack, environment_of
 from suite.stacks.threads import thread_environ
 from suite.workloads.catalog import Workload, find
 
@@ -148,6 +148,9 @@ def plan(request: Request) -> tuple[Plan, dict[str, Workload], preset.Preset]:
     chosen = chosen_preset(request)
     made = make(new_set_id(chosen.name, request.target), chosen, selection(request, facts.usable_cores()), workloads,
                 request.baseline, absent)  # fmt: skip
+    for name in {environment_of(p.case.stack, p.case.variant) for p in made.cases if p.case.variant}:
+        if environments.status(name, request.target) == "no lock":
+            raise unknown(f"lock on {request.target} for the variant", name, environments.names(request.target))
     if not made.cases:
         raise UserError("Nothing is selected: no workload of the preset matches the options.")
     return made, workloads, chosen
@@ -165,10 +168,15 @@ def create(request: Request, made: Plan, chosen: preset.Preset, workloads: dict[
     store = ResultSet.create(folder, describe(request, made, workloads))
     write_json(folder / "machine.json", facts.machine())
     shutil.copy(chosen.path, folder / "inputs" / chosen.path.name)
-    for name in sorted({planned.stack.environment for planned in made.cases}):
+    for name in sorted({environment_of(planned.case.stack, planned.case.variant) for planned in made.cases}):
         lock = environments.lock_path(name, request.target)
         if lock.exists():
             shutil.copy(lock, folder / "inputs" / f"{name}.lock.txt")
+    for name in {planned.case.workload for planned in made.cases}:
+        outside = workloads[name].folder
+        if not outside.is_relative_to(ROOT / "suite"):  # no revision of ours has it
+            kept = folder / "inputs" / "workloads" / name
+            shutil.copytree(outside, kept, ignore=shutil.ignore_patterns("__pycache__"))
     for file, command in (("revision.txt", ["git", "rev-parse", "HEAD"]), ("diff.patch", ["git", "diff", "HEAD"])):
         (folder / "inputs" / file).write_text(output_of(command), encoding="utf-8")
     latest = folder.parent / "latest"
@@ -215,8 +223,8 @@ def describe(request: Request, made: Plan, workloads: dict[str, Workload]) -> di
         "attempts": attempts,
         "units": {w.name: w.spec.items(next(iter(w.sizes.values())))[1] for w in workloads.values()},
         "locks": {
-            planned.stack.environment: environments.lock_sha256(planned.stack.environment, request.target)
-            for planned in made.cases if planned.unsupported is None
+            name: environments.lock_sha256(name, request.target)
+            for name in sorted({environment_of(p.case.stack, p.case.variant) for p in made.cases if not p.unsupported})
         },
         "revision": output_of(["git", "rev-parse", "HEAD"]).strip() or None,
         "dirty": bool(output_of(["git", "status", "--porcelain"]).strip()),
@@ -270,10 +278,7 @@ def runner(store: ResultSet, made: Plan, workloads: dict[str, Workload], target:
     ready: dict[str, Interpreter] = {}
 
     def interpreter(attempt: Attempt) -> Interpreter:
-        stack = STACKS[attempt.case.stack]
-        name = f"{stack.environment}@{attempt.case.variant}" if attempt.case.variant else stack.environment
-        if stack.environment == "orchestrator":
-            name = stack.environment
+        name = environment_of(attempt.case.stack, attempt.case.variant)
         if name not in ready:
             made = environments.ensure(name, target)
             ready[name] = Interpreter(made.python, made.lock_sha256)

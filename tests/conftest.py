@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
 import pytest
+
+
+def pytest_sessionfinish() -> None:
+    """Measuring in this process froze the collector's view of it; native modules want it whole at exit."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,6 +37,7 @@ def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
         (["run", "--precision=f16"], "Known: bf16, f32, tf32"),
         (["run", "--cache=lukewarm"], "Known: cold, warm"),
         (["run", "--target=gpu"], "Known: cpu, cuda, tpu"),
+        (["run", "--stack=jax_jit@nightli"], "lock on cpu for the variant 'jax@nightli'"),
         (["run", "--engine=podman"], "'local' alone"),
         (["run", "--dims", "n=big"], "whole number"),
         (["run", "--dims", "n=0"], "at least 1"),
@@ -88,7 +89,7 @@ def test_a_dry_run_prints_cases_and_minutes_and_runs_nothing(tmp_path: Path) -> 
     done = invoke("run", "--dry-run", f"--results={tmp_path / 'results'}")
     assert done.returncode == 0
     assert "gemm-quick-forward-f32-cpu-jax_jit" in done.stdout
-    assert "20 cases; 3 blocks; 22 processes a block" in done.stdout
+    assert "20 cases; 3 block(s); 22 processes a block" in done.stdout
     assert "About" in done.stdout
     assert not (tmp_path / "results").exists()
 

@@ -19,6 +19,7 @@ from suite.report.roof import Roof
 from suite.report.rows import Row, flag_counts, middle
 from suite.report.units import Unit, byte_unit, rate_unit, time_unit
 from suite.results.compare import samples
+from suite.stats import outliers
 
 # What a comparison's name leaves out where it is the same in the whole set.
 DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes")
@@ -40,10 +41,11 @@ class StackRow:
 
     `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch`
     are geometric means of the processes' medians, so that they can be set beside each other; `average` is the
-    mean of their means, p5 and p95 are over all steady samples, memory is the greatest peak. `early` is the
-    share of a synced step still to be computed when the call returned, `gain` synced over pipelined, `copy`
-    fetch less synced, each inside a process. `efficiency` is the roof's least time over the median. `outcome`
-    is the gravest of the processes, `ok` how many of them ended well.
+    mean of their means, p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
+    process, memory is the greatest peak. `early` is the share of a synced step still to be computed when the
+    call returned, `gain` synced over pipelined, `copy` fetch less synced, each inside a process. `efficiency`
+    is the roof's least time over the median. `outcome` is the gravest of the processes, `ok` how many of them
+    ended well.
     """
 
     stack: str
@@ -57,6 +59,7 @@ class StackRow:
     median: Estimate
     p5: float | None
     p95: float | None
+    outliers: int
     dispatch: float | None
     pipelined: float | None
     fetch: float | None
@@ -223,6 +226,7 @@ def stack_row(
         median=typical,
         p5=float(np.percentile(pooled, 5)),
         p95=float(np.percentile(pooled, 95)),
+        outliers=sum(outliers(r.steady) for r in used),
         dispatch=ratios.typical([t for t in clocks["dispatch"] if t]).value,
         pipelined=ratios.typical([t for t in clocks["pipelined"] if t]).value,
         fetch=ratios.typical([t for t in clocks["fetch"] if t]).value,

@@ -102,7 +102,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _text("dialect", "the language that the workload is written in"),
         _text("environment", "the locked virtual environment"),
         _text("target", "hardware class: cpu, cuda or tpu"),
-        _text("device", "exact model, as the framework saw it; the one planned where it never got so far"),
+        _text("device", "the device planned; what the framework saw is in environment_facts"),
         _text("engine", "how the process was contained: local or docker"),
         _text("cache", "cold or warm compile caches"),
         _count("threads", "CPU cores that the framework was given"),

@@ -70,6 +70,13 @@ IMPORTS = {
 REAL_STACKS = tuple(name for name in STACKS if name != "fake")
 
 
+def environment_of(stack: str, variant: str) -> str:
+    """The name of the environment that runs a stack, or a variant of it: `jax`, `jax@nightly`."""
+    environment = STACKS[stack].environment
+    plain = not variant or environment == "orchestrator"  # the fake stack's variants are scenes, not locks
+    return environment if plain else f"{environment}@{variant}"
+
+
 def adapter_class(stack: str) -> Any:
     """The adapter of a stack. Its module imports no framework; constructing it does."""
     return importlib.import_module(f"suite.stacks.{stack}_adapter").Adapter

@@ -82,7 +82,8 @@ class Adapter(base.Adapter):
         return state, self.run(batch) if self.train else self.forward(batch)
 
     def wait(self, state, outputs):
-        self.tf.test.experimental.sync_devices()
+        if self.case.target != "cpu":  # on a CPU a call returns when it has computed; syncing costs 0.2 ms more
+            self.tf.test.experimental.sync_devices()
 
     def fetch(self, outputs):
         # np.array copies: .numpy() of a CPU tensor is an alias of its buffer.
