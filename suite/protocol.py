@@ -66,5 +66,7 @@ FLOPS_PER_CORE_MAX = 2 * 2 * 16 * 6e9
 # Largest relative Frobenius error of a correct stack, by precision, for one operation.
 TOLERANCE = {"f32": 5e-6, "tf32": 2e-3, "bf16": 2e-2}
 OPTIMIZER_TOLERANCE = 2e-7  # absolute, after three steps with injected gradients
-ZERO_GRADIENT = 1e-6  # of the model's largest |g|: below it AdamW amplifies rounding noise to +-lr
+# Of the model's largest |g|: below it AdamW amplifies rounding noise to +-lr. At 1e-6 one element of a bias of 768
+# brought correct stacks to an error of 4.7e-6 (NumPy) and 5.7e-6 (TensorFlow) on mha; at 1e-5 all stay under 4e-7.
+ZERO_GRADIENT = 1e-5
 GATE_STEPS = 3
