@@ -109,10 +109,10 @@ def doctor(c: Context) -> None:
 @task(help={"environment": "only this environment; repeatable", "target": "cpu, cuda or tpu"}, iterable=["environment"])
 def lock(c: Context, environment=None, target="cpu") -> None:
     """Regenerate hashed locks from their .in files."""
-    from suite import environments
+    from suite import environments, locks
 
     for name in environment or [*environments.names(target), environments.ORCHESTRATOR]:
-        print(environments.compile_lock(name, target))
+        print(locks.compile_lock(name, target))
 
 
 @task

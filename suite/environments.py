@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent
 # PyTorch publishes its CPU build on an index of its own; UV_FIND_LINKS or PIP_FIND_LINKS come first.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 PYTHON_VERSION = (3, 11)
-PLATFORM = "x86_64-manylinux_2_28"
 ORCHESTRATOR = "orchestrator"
 MARKER = ".lock-sha256"  # written last: without it, or with another hash, an environment isn't whole
 QUICKEST_FIRST = ("numpy", "jax", "torch", "tensorflow", "torch_xla", "torchax")
@@ -259,24 +258,6 @@ def prune() -> list[Path]:
                 remove(folder)
                 removed.append(folder)
     return removed
-
-
-def compile_lock(name: str, target: str = "cpu") -> Path:
-    """Regenerate a lock from its .in file: hashes, no address, no header. Keeps the old one on failure."""
-    lock = lock_path(name, target)
-    source = lock.with_suffix(".in")
-    if not source.is_file():
-        raise unknown(f"list of requirements for target {target} of environment", name,
-                      [*names(target), ORCHESTRATOR])  # fmt: skip
-    # To standard output, so that neither the old lock nor a shell's settings have a say in the new one.
-    text = run([find_uv(lock), "pip", "compile", "--quiet", "--upgrade", "--generate-hashes", "--no-header",
-                "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-platform", PLATFORM,
-                "--python-version", ".".join(map(str, PYTHON_VERSION)), *wheel_source(name, target), str(source)],
-               f"{source} could not be resolved; {lock.name} is as it was.")  # fmt: skip
-    if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):
-        raise UserError(f"The new {lock} names an address or an index: it must not, so {lock.name} is as it was.")
-    lock.write_text(text, encoding="utf-8")
-    return lock
 
 
 def say(text: str, end: str = "\n") -> None:

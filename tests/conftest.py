@@ -18,7 +18,7 @@ def pytest_sessionfinish() -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     """Turn a skip into a failure where CI is set."""
     report = yield
-    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
+    if os.environ.get("CI") and report.skipped:
         report.outcome = "failed"
         report.longrepr = f"skipped in CI, which is a failure: {report.longrepr}"
     return report

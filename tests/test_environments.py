@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from suite import doctor, environments
+from suite import doctor, environments, locks
 from suite.errors import UserError
 
 LOCKS_FOLDER = environments.ROOT / "docker" / "locks"
@@ -164,7 +164,7 @@ def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: py
     for text in ("--index-url somewhere\n" + SIX, "six @ file://here/six.whl\n"):
         monkeypatch.setattr(environments, "run", lambda *_, text=text: text)
         with pytest.raises(UserError, match="names an address or an index"):
-            environments.compile_lock("six")
+            locks.compile_lock("six")
         assert lock.read_text() == SIX
 
 
