@@ -38,7 +38,8 @@ def setup(c: Context, target: str = "cpu") -> None:
         "dims": "dims in place of the size's, like n=1024 or batch=2,seq=64; repeatable",
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
-        "engine": "how processes are contained: local",
+        "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
+        "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
         "repeats": "exactly so many blocks: no second stage, noisy ones flagged but not run again",
         "limit-memory": "memory limit of each process tree, like 2GiB",
         "timeout": "time limit of each process, like 90 or 10min",
@@ -52,33 +53,33 @@ def setup(c: Context, target: str = "cpu") -> None:
 )
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
-    dims=None, cache="cold", baseline=None, engine="local", repeats=None, limit_memory=None, timeout=None, resume=None,
-    again=None, workload_path=None, dry_run=False, results="results", json=False,
+    dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, limit_memory=None, timeout=None,
+    resume=None, again=None, workload_path=None, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
-    from suite import commands, request
+    from suite import commands, options, request
     from suite.errors import UserError
 
-    asked = request.Request(
+    asked = options.Request(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), dims=tuple(dims), cache=cache, baseline=baseline,
-        engine=engine, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
+        engine=engine, python=python, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
         workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
-    outcomes = request.check_again(again)
+    outcomes = options.check_again(again)
     if resume is None and outcomes:
         raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
     if resume is not None:
-        if asked != request.Request() or dry_run:
+        if asked != options.Request() or dry_run:
             raise UserError("--resume takes its plan from the set; it goes with --again and --json alone.")
-        store, made, workloads = request.reopen(resume)
+        store, made, workloads, chosen = request.reopen(resume)
     else:
-        made, workloads, chosen = request.plan(asked)
+        planning = request.plan(asked, dry=dry_run)
         if dry_run:
-            commands.print_plan(made, workloads)
+            commands.print_plan(planning)
             return
-        store = request.create(asked, made, chosen, workloads)
-    raise Exit(code=commands.run(store, made, workloads, outcomes, json))
+        store, made, workloads, chosen = request.create(planning), planning.plan, planning.workloads, planning.engine
+    raise Exit(code=commands.run(store, made, workloads, chosen, outcomes, json))
 
 
 @task(help={"set": "a result set (default: results/latest)", "baseline": "the stack to compare with",
@@ -130,6 +131,33 @@ def test(c: Context, args="") -> None:
     for name in environments.names("cpu"):
         environments.ensure(name, "cpu")
     c.run(f"{sys.executable} -m pytest {args}", pty=False)
+
+
+@task(help={"target": "cpu, cuda or tpu", "environment": "only this environment; repeatable",
+            "base": "another base image: any with Python 3.11 and apt"}, iterable=["environment"])  # fmt: skip
+def build(c: Context, target="cpu", environment=None, base=None) -> None:
+    """Build the images of a target, one for each environment, named after their locks."""
+    from suite import commands
+
+    commands.build_images(target, environment, base)
+
+
+@task(name="base-image", help={"mirror": "a Debian mirror (default: the one that this machine uses)"})
+def base_image(c: Context, mirror=None) -> None:
+    """Make a base image by debootstrap, for sites that reach no registry. Takes root."""
+    from suite import base_image as debian
+    from suite import environments, images
+
+    client = images.connect()
+    print(f"{images.SITE_BASE} {debian.make(client, images.SITE_BASE, mirror, environments.say)}")
+
+
+@task(help={"prune": "remove images whose lock has changed"})
+def images(c: Context, prune=False) -> None:
+    """List the images that are built: size, lock, age."""
+    from suite import commands
+
+    commands.print_images(prune)
 
 
 @task

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from suite import doctor, preset, results
+from suite import doctor, environments, images, preset, results
+from suite.case import TARGETS
 from suite.console import Bar, Lines, listener, minutes_text, print_table, seconds_text
-from suite.errors import UserError
-from suite.launch.local import worker_environment
+from suite.engines import Choice
+from suite.errors import UserError, unknown
+from suite.launch.container import sweep
+from suite.launch.engine import worker_environment
 from suite.plan import Plan
 from suite.report.page import tables
 from suite.report.render import render
 from suite.report.tables import StackRow
-from suite.request import absent, measure_ceiling, runner, to_json
+from suite.request import Planning, absent, measure_ceiling, runner, to_json
 from suite.results.store import ResultSet, exit_code
 from suite.session import Session
 from suite.stacks.catalog import REAL_STACKS, STACKS
@@ -25,18 +29,22 @@ from suite.workloads.catalog import Workload, find
 INTERRUPTED = 130
 
 
-def run(store: ResultSet, plan: Plan, workloads: dict[str, Workload], again: frozenset[str], as_json: bool) -> int:
+def run(
+    store: ResultSet, plan: Plan, workloads: dict[str, Workload], engine: Choice, again: frozenset[str], as_json: bool
+) -> int:
     """Run a plan, or what is left of it, render its report and say where everything is. The exit code."""
-    blocks, target = plan.protocol.blocks, store.plan["request"]["target"]
-    shown = listener(blocks * len(plan.block(1)))
+    shown = listener(plan.protocol.blocks * len(plan.block(1)))
     shown.note(f"Result set {store.folder}")
+    shown.note(engine.why)
+    for case in sweep(engine.client) if engine.client else ():
+        shown.note(f"Removed the container that a killed run had left: {case}")
     dropped = worker_environment(os.environ)[1]
     if dropped:
         shown.note(f"Not passed on to the measured processes: {', '.join(sorted(dropped))}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as cleanly as Ctrl-C
     try:
         measure_ceiling(store, plan)
-        rows = Session(runner(store, plan, workloads, target), shown, again).run()
+        rows = Session(runner(store, plan, workloads, engine), shown, again).run()
     except KeyboardInterrupt:
         return interrupted(store, shown)
     except OSError as broken:
@@ -89,8 +97,9 @@ def speedup_words(row: StackRow) -> tuple[str, str]:
     return f"{row.speedup.ratio:.3g}x{interval}", row.speedup.verdict
 
 
-def print_plan(plan: Plan, workloads: dict[str, Workload]) -> None:
-    """Cases, blocks and an estimate of minutes, for --dry-run."""
+def print_plan(planning: Planning) -> None:
+    """Cases, blocks, engine and an estimate of minutes, for --dry-run."""
+    plan, workloads = planning.plan, planning.workloads
     rows = [
         [p.case.case_name, ",".join(f"{k}={v}" for k, v in p.case.dims.items()), p.unsupported or "runs"]
         for p in plan.cases
@@ -103,6 +112,7 @@ def print_plan(plan: Plan, workloads: dict[str, Workload]) -> None:
     twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
     minutes = minutes_text(plan.seconds(workloads))
     print(f"{len(plan.cases)} cases; {plan.protocol.blocks} block(s){stage}; {processes} processes a block{twin}.")
+    print(planning.engine.why)
     print(f"About {minutes} for the first {plan.protocol.blocks} block(s) on a small machine.")
 
 
@@ -136,3 +146,35 @@ def print_checks() -> int:
     missing = [check.name for check in found if check.ok is False]
     print(f"Missing: {', '.join(missing)}." if missing else "Nothing is missing.", file=sys.stderr)
     return 3 if missing else 0
+
+
+def build_images(target: str, names: Sequence[str], base: str | None) -> None:
+    """Build what is asked for, by default all environments of a target; tags that are there already stay."""
+    if target not in TARGETS:
+        raise unknown("target", target, TARGETS)
+    client = images.connect()
+    for name in names or environments.names(target):
+        if base is None and images.find(client, name, target) is not None:
+            environments.say(f"{images.tag(name, target)} is there already")
+        else:
+            images.build(client, name, target, base)
+
+
+def print_images(prune: bool) -> None:
+    """What is built, or what was removed because its lock has changed."""
+    client = images.connect()
+    found = images.prune(client) if prune else list(images.built(client))
+    now = datetime.datetime.now(datetime.UTC)
+    rows = [
+        [image.tag, f"{image.size_bytes / 1e6:.0f} MB", image.lock_sha256[:12], age_text(now - image.created),
+         "yes" if image.current else "no: its lock has changed"]
+        for image in found
+    ]  # fmt: skip
+    print_table("Removed images" if prune else "Images", ["image", "size", "lock", "age", "current"], rows)
+
+
+def age_text(age: datetime.timedelta) -> str:
+    """`3 days`, `5 h` or `12 min`."""
+    minutes = int(age.total_seconds()) // 60
+    days, hours = minutes // 1440, minutes // 60
+    return f"{days} days" if days > 1 else f"{hours} h" if hours else f"{minutes} min"

@@ -187,15 +187,24 @@ def pinned(package: str, lock: Path) -> str:
     return (found[0] if found else package) + "\n"
 
 
-def wheel_source(name: str, target: str) -> list[str]:
-    """uv's options that say where the CPU build of PyTorch comes from: for that lock alone."""
+def wheel_source(name: str, target: str, links: Sequence[str] | None = None) -> list[str]:
+    """uv's options that say where the CPU build of PyTorch comes from: for that lock alone.
+
+    `links` are folders (or addresses) of wheels, by default those of the environment's variables.
+    """
     if (name.partition("@")[0], target) != ("torch", "cpu"):
         return []
-    links = re.split(r"[,\s]+", (os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or "").strip())
-    if any(links):
-        return [word for link in links if link for word in ("--find-links", link)]
+    links = link_folders() if links is None else links
+    if links:
+        return [word for link in links for word in ("--find-links", link)]
     # That index has old versions of other packages too; the lock's hashes say what is taken from where.
     return ["--index", TORCH_CPU_INDEX, "--index-strategy", "unsafe-best-match"]
+
+
+def link_folders() -> list[str]:
+    """Where a site keeps wheels of its own: UV_FIND_LINKS, else PIP_FIND_LINKS."""
+    named = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
+    return [link for link in re.split(r"[,\s]+", named) if link]
 
 
 def run(command: Sequence[str], failure: str) -> str:

@@ -1,4 +1,4 @@
-"""From a command line's words to a run: parse, plan, record, run. `tasks.py` only calls this."""
+"""From a request to a run: plan, choose the engine, record, run. `tasks.py` only calls this."""
 
 from __future__ import annotations
 
@@ -6,118 +6,41 @@ import dataclasses
 import datetime
 import json
 import os
-import re
 import secrets
-import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suite import doctor, environments, facts, preset
-from suite.case import Attempt, Case, Outcome
+from suite import doctor, engines, environments, facts, preset
+from suite.case import Case
 from suite.errors import UserError, unknown
-from suite.launch.local import worker_environment
-from suite.plan import Plan, Planned, Selection, make
+from suite.launch.engine import worker_environment
+from suite.options import Request, chosen_preset, selection
+from suite.plan import Plan, Planned, check_words, choose_stacks, make
 from suite.protocol import Protocol
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet, write_json
-from suite.runner import Interpreter, Runner
+from suite.runner import Runner
 from suite.stacks.catalog import Stack, environment_of
 from suite.stacks.threads import thread_environ
 from suite.workloads.catalog import Workload, find
 
 ROOT = Path(__file__).parent.parent
-BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30,
-         "k": 2**10, "m": 2**20, "g": 2**30}  # fmt: skip
-SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """The options of `invoke run`, as typed."""
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """A request understood: what is run, on which engine. The request's engine is the one chosen."""
 
-    target: str = "cpu"
-    preset: str = "quick"
-    workload: Sequence[str] = ()
-    stack: Sequence[str] = ()
-    size: Sequence[str] = ()
-    pass_: Sequence[str] = ()
-    precision: Sequence[str] = ()
-    dims: Sequence[str] = ()
-    cache: str = "cold"
-    baseline: str | None = None
-    engine: str = "local"
-    repeats: str | None = None
-    limit_memory: str | None = None
-    timeout: str | None = None
-    workload_path: Sequence[str] = ()
-    results: str = "results"
-
-    def command(self) -> str:
-        """The command that asks the same again."""
-        words = ["invoke", "run"]
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if value != field.default and value not in ((), [], None):
-                option = "--" + field.name.rstrip("_").replace("_", "-")
-                words += [f"{option}={item}" for item in (value if isinstance(value, (list, tuple)) else [value])]
-        return shlex.join(words)
-
-
-def parse_quantity(text: str, units: dict[str, int], option: str, example: str) -> float:
-    """`512MiB` or `10min` as a number. Raises UserError with an example."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
-    if not found or found[2] not in units or float(found[1]) <= 0:
-        raise UserError(f"--{option}={text} isn't understood. Write it like --{option}={example}.")
-    return float(found[1]) * units[found[2]]
-
-
-def parse_dims(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """`n=1024` or `batch=2,seq=64`, repeatable."""
-    dims = []
-    for text in ",".join(texts).split(",") if texts else []:
-        name, _, value = text.partition("=")
-        if not name.strip() or not re.fullmatch(r"\d+", value.strip()):
-            raise UserError(f"--dims {text} isn't understood: a dim is a name and a whole number, like --dims n=1024.")
-        dims.append((name.strip(), int(value)))
-    return tuple(dims)
-
-
-def selection(request: Request, cores: Sequence[int]) -> Selection:
-    """The options as a selection."""
-    limit = request.limit_memory
-    return Selection(
-        workloads=tuple(request.workload),
-        stacks=tuple(request.stack),
-        sizes=tuple(request.size),
-        passes=tuple(request.pass_),
-        precisions=tuple(request.precision),
-        caches=("cold",) if request.cache == "cold" else ("cold", request.cache),
-        dims=parse_dims(request.dims),
-        target=request.target,
-        device=request.target,
-        threads=len(cores),
-        limit_memory_bytes=None if limit is None else int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")),
-    )
-
-
-def chosen_preset(request: Request) -> preset.Preset:
-    """The preset with the protocol's constants that options replace."""
-    chosen = preset.load(request.preset)
-    replaced: dict[str, Any] = {}
-    if request.repeats is not None:
-        if not re.fullmatch(r"[1-9]\d*", request.repeats):
-            raise UserError(f"--repeats={request.repeats} isn't understood: a run has at least one block.")
-        blocks = int(request.repeats)
-        replaced |= {"blocks": blocks, "blocks_max": blocks, "noisy_retries": 0}  # exactly so many, noisy or not
-    if request.timeout is not None:
-        seconds = parse_quantity(request.timeout, SECONDS, "timeout", "10min")
-        compile_seconds = min(seconds, chosen.protocol.compile_timeout_seconds)
-        replaced |= {"timeout_seconds": seconds, "compile_timeout_seconds": compile_seconds}
-    return dataclasses.replace(chosen, protocol=dataclasses.replace(chosen.protocol, **replaced))
+    request: Request
+    plan: Plan
+    workloads: dict[str, Workload]
+    preset: preset.Preset
+    engine: engines.Choice
 
 
 def refuse_platform() -> None:
@@ -127,33 +50,45 @@ def refuse_platform() -> None:
         raise UserError(problem)
 
 
-def absent(stack: Stack, target: str) -> str | None:
+def absent(stack: Stack, target: str, engine: engines.Choice | None = None, python: str | None = None) -> str | None:
     """What this machine lacks for a stack, as the reason in its rows."""
     missing = doctor.devices().get(target)
     if missing:
         return missing
-    if environments.status(stack.environment, target) == "no lock" and stack.environment != "orchestrator":
+    pinned = python is None and stack.environment != environments.ORCHESTRATOR
+    if pinned and environments.status(stack.environment, target) == "no lock":
         return f"there is no lock for environment {stack.environment} on {target}"
+    if engine is not None and engine.client is not None:
+        return engines.lacks(engine.client, target)  # an image brings its own compiler
     if "C++ compiler" in stack.needs and doctor.find_compiler() is None:
         return "no C++ compiler that Inductor takes was found (CXX, else g++); `invoke doctor` says how to get one"
     return None
 
 
-def plan(request: Request) -> tuple[Plan, dict[str, Workload], preset.Preset]:
-    """What a request asks, refused where it is mistyped; nothing has run yet."""
+def plan(request: Request, *, dry: bool = False) -> Planning:
+    """What a request asks, refused where it is mistyped; nothing is measured yet, but images may be built."""
     refuse_platform()
-    if request.engine != "local":
-        raise UserError(f"--engine={request.engine}: this version has the engine 'local' alone.")
     workloads = find([Path(path) for path in request.workload_path])
     chosen = chosen_preset(request)
-    made = make(new_set_id(chosen.name, request.target), chosen, selection(request, facts.usable_cores()), workloads,
-                request.baseline, absent)  # fmt: skip
-    for name in {environment_of(p.case.stack, p.case.variant) for p in made.cases if p.case.variant}:
+    asked = selection(request, facts.usable_cores())
+    check_words(asked)
+    stacks = choose_stacks(asked.stacks or chosen.stacks)
+    for name in {environment for environment in environments_of(stacks) if "@" in environment}:
         if environments.status(name, request.target) == "no lock":
             raise unknown(f"lock on {request.target} for the variant", name, environments.names(request.target))
+    # Without the device there is nothing to run, and no image is built for that.
+    build = not dry and doctor.devices().get(request.target) is None
+    engine = engines.choose(request.engine, environments_of(stacks), request.target, request.python, build=build)
+    lacks = partial(absent, engine=engine, python=request.python)
+    made = make(new_set_id(chosen.name, request.target), chosen, asked, workloads, request.baseline, lacks)
     if not made.cases:
         raise UserError("Nothing is selected: no workload of the preset matches the options.")
-    return made, workloads, chosen
+    return Planning(dataclasses.replace(request, engine=engine.name), made, workloads, chosen, engine)
+
+
+def environments_of(stacks: Iterable[str]) -> set[str]:
+    """The environments that run these stacks, variants included."""
+    return {environment_of(*name.partition("@")[::2]) for name in stacks}
 
 
 def new_set_id(name: str, target: str) -> str:
@@ -162,13 +97,14 @@ def new_set_id(name: str, target: str) -> str:
     return f"{stamp}-{name}-{target}-{secrets.token_hex(2)}"
 
 
-def create(request: Request, made: Plan, chosen: preset.Preset, workloads: dict[str, Workload]) -> ResultSet:
+def create(planning: Planning) -> ResultSet:
     """The new result set: the plan first, then what it takes to run it again."""
+    request, made, workloads, chosen = planning.request, planning.plan, planning.workloads, planning.preset
     folder = Path(request.results) / made.set_id
     store = ResultSet.create(folder, describe(request, made, workloads))
     write_json(folder / "machine.json", facts.machine())
     shutil.copy(chosen.path, folder / "inputs" / chosen.path.name)
-    for name in sorted({environment_of(planned.case.stack, planned.case.variant) for planned in made.cases}):
+    for name in locked_environments(request, made):
         lock = environments.lock_path(name, request.target)
         if lock.exists():
             shutil.copy(lock, folder / "inputs" / f"{name}.lock.txt")
@@ -222,13 +158,17 @@ def describe(request: Request, made: Plan, workloads: dict[str, Workload]) -> di
         "cases": [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in made.cases],
         "attempts": attempts,
         "units": {w.name: w.spec.items(next(iter(w.sizes.values())))[1] for w in workloads.values()},
-        "locks": {
-            name: environments.lock_sha256(name, request.target)
-            for name in sorted({environment_of(p.case.stack, p.case.variant) for p in made.cases if not p.unsupported})
-        },
+        "locks": {name: environments.lock_sha256(name, request.target) for name in locked_environments(request, made)},
         "revision": output_of(["git", "rev-parse", "HEAD"]).strip() or None,
         "dirty": bool(output_of(["git", "status", "--porcelain"]).strip()),
     }  # fmt: skip
+
+
+def locked_environments(request: Request, made: Plan) -> list[str]:
+    """The environments whose locks decide what runs: none with an interpreter of the user's own."""
+    if request.python is not None:
+        return []
+    return sorted(environments_of(planned.case.stack_name for planned in made.cases if not planned.unsupported))
 
 
 def output_of(command: list[str]) -> str:
@@ -240,11 +180,13 @@ def output_of(command: list[str]) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def reopen(path: str) -> tuple[ResultSet, Plan, dict[str, Workload]]:
+def reopen(path: str) -> tuple[ResultSet, Plan, dict[str, Workload], engines.Choice]:
     """A result set to resume. Refused on another machine or with other locks: those are never paired."""
     refuse_platform()
     store = ResultSet.open(Path(path))
     plan = store.plan
+    if plan["schema_version"] != SCHEMA_VERSION:
+        raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
     if plan["machine_id"] != facts.machine_id():
         raise UserError(f"{path} was begun on another machine; results of two machines are never paired.")
     for name, lock in plan["locks"].items():
@@ -260,31 +202,18 @@ def reopen(path: str) -> tuple[ResultSet, Plan, dict[str, Workload]]:
         cases.append(Planned(Case.from_json(fields), reason))
     protocol = Protocol(**plan["protocol"])
     made = Plan(plan["set_id"], tuple(cases), protocol, plan["baseline"], plan["twin"], plan["seed"])
-    return store, made, workloads
+    asked = plan["request"]
+    engine = engines.choose(asked["engine"], plan["locks"], asked["target"], asked["python"], build=True)
+    return store, made, workloads, engine
 
 
-def check_again(words: Sequence[str]) -> frozenset[str]:
-    """`--again=timeout,error`: outcome words. Raises UserError for others."""
-    known = [str(outcome) for outcome in Outcome]
-    again = [word.strip() for text in words for word in text.split(",") if word.strip()]
-    for word in again:
-        if word not in known:
-            raise UserError(f"--again={word}: not an outcome. Known: {', '.join(known)}.")
-    return frozenset(again)
-
-
-def runner(store: ResultSet, made: Plan, workloads: dict[str, Workload], target: str) -> Runner:
-    """A runner whose environments are made when an attempt first needs them."""
-    ready: dict[str, Interpreter] = {}
-
-    def interpreter(attempt: Attempt) -> Interpreter:
-        name = environment_of(attempt.case.stack, attempt.case.variant)
-        if name not in ready:
-            made = environments.ensure(name, target)
-            ready[name] = Interpreter(made.python, made.lock_sha256)
-        return ready[name]
-
-    return Runner(made, store, workloads, interpreter, facts.machine_id(), store.plan["cores"])
+def runner(store: ResultSet, made: Plan, workloads: dict[str, Workload], engine: engines.Choice) -> Runner:
+    """Runs the attempts of a plan on this engine."""
+    request = store.plan["request"]
+    names = environments_of(planned.case.stack_name for planned in made.cases if not planned.unsupported)
+    provide = engines.provider(engine, names, request["target"], made.set_id, request["python"])
+    unpinned = request["python"] is not None
+    return Runner(made, store, workloads, provide, facts.machine_id(), store.plan["cores"], unpinned)
 
 
 def to_json(store: ResultSet, rows: Sequence[dict[str, Any]], report: Path | None, code: int) -> str:

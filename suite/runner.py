@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +14,7 @@ import pyarrow as pa
 
 from suite.case import Attempt, Flag, Outcome, Purpose, canonical_json
 from suite.launch import run_attempt
-from suite.launch.local import worker_environment
+from suite.launch.engine import Engine
 from suite.plan import Plan
 from suite.protocol import FLOPS_PER_CORE_MAX, TOLERANCE
 from suite.results.compare import samples
@@ -30,14 +28,6 @@ JSON_COLUMNS = ("versions", "environment_facts")
 REPEATING = (Outcome.TIMEOUT, Outcome.OOM_HOST, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE, Outcome.WRONG)
 
 
-@dataclass(frozen=True, slots=True)
-class Interpreter:
-    """An environment ready to run: its Python and the hash of the lock it was made from."""
-
-    python: Path
-    lock_sha256: str | None
-
-
 @dataclass
 class Runner:
     """Runs attempts of one plan into one result set."""
@@ -45,10 +35,11 @@ class Runner:
     plan: Plan
     store: ResultSet
     workloads: dict[str, Workload]
-    interpreter: Callable[[Attempt], Interpreter]
+    engine: Callable[[Attempt], Engine]
     machine_id: str
     cores: list[int]
-    warmed: set[Path] = field(default_factory=set)
+    unpinned: bool = False  # an interpreter that no lock pins
+    warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
     losses: dict[str, list[float]] = field(default_factory=dict)  # by case_id: the gated process's
 
@@ -82,7 +73,6 @@ class Runner:
             "machine_id": self.machine_id,
             "dialect": stack.dialect,
             "environment": stack.environment,
-            "engine": "local",
             "started_at": datetime.datetime.now(datetime.UTC),
         }
 
@@ -90,13 +80,13 @@ class Runner:
         """Run the attempt's process in its environment; what it told, under our identity columns."""
         case, row = attempt.case, self.blank(attempt)
         known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
-        interpreter = self.interpreter(attempt)
-        self.warm_up(row["environment"], interpreter.python)
+        engine = self.engine(attempt)
+        self.warm_up(row["environment"], engine)
         cache = self.cache_directory(attempt)
         try:
             told = run_attempt(
                 attempt,
-                python=interpreter.python,
+                engine=engine,
                 folder=self.store.folder / "logs" / attempt.name,
                 protocol=self.plan.protocol,
                 cpus=self.cores[: case.threads],
@@ -104,30 +94,26 @@ class Runner:
                 workload_folder=self.workloads[case.workload].folder,
                 cache_directory=cache,
                 environment=row["environment"],
-                # What frameworks leave in the temporary folder goes with the cache.
-                base_environment=os.environ | {"TMPDIR": str(cache)},
             )
         finally:
             if attempt.purpose is not Purpose.PRIME:
                 shutil.rmtree(cache, ignore_errors=True)
         row |= {name: value for name, value in told.items() if name in NAMES and name not in known}
-        row["lock_sha256"] = interpreter.lock_sha256
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
         self.judge_losses(row)
+        if self.unpinned:
+            row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
         if implausible(row):
             row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
         return row
 
-    def warm_up(self, environment: str, python: Path) -> None:
+    def warm_up(self, environment: str, engine: Engine) -> None:
         """One unmeasured import, so that the first measured process doesn't pay for a cold disk cache."""
         modules = IMPORTS.get(environment, ())
-        if modules and python not in self.warmed:
-            variables, _ = worker_environment({})
-            code = "; ".join(f"import {module}" for module in modules)
-            # If it fails, so will the measured process, and that failure gets a row.
-            subprocess.run([python, "-c", code], env=variables, capture_output=True, check=False)
-        self.warmed.add(python)
+        if modules and engine not in self.warmed:
+            engine.warm_up("; ".join(f"import {module}" for module in modules))
+        self.warmed.add(engine)
 
     def cache_directory(self, attempt: Attempt) -> Path:
         """Empty and this process's own; a warm case finds what its prime left there."""

@@ -7,14 +7,14 @@ import datetime
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from suite.case import Attempt
+from suite.case import Attempt, Purpose
 from suite.launch import events, outcome
-from suite.launch.local import launch, worker_environment
-from suite.launch.process import Limits
+from suite.launch.engine import Engine, Job
+from suite.launch.process import EXIT_FILE, Limits
 from suite.protocol import Protocol
 
 SCHEMA_VERSION = 1
@@ -27,7 +27,7 @@ UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7
 def run_attempt(
     attempt: Attempt,
     *,
-    python: Path,
+    engine: Engine,
     folder: Path,
     protocol: Protocol,
     cpus: Sequence[int],
@@ -36,18 +36,16 @@ def run_attempt(
     cache_directory: Path,
     environment: str,
     limits: Limits | None = None,
-    base_environment: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Run one attempt in `folder` and return its columns of the row, by name.
 
-    `python` is the interpreter of the locked `environment`. Without `limits` they are those of
-    `limits_of`; without `base_environment` the worker's variables are chosen from our own.
+    `engine` runs workers of the locked `environment`. Without `limits` they are those of `limits_of`.
     Whatever becomes of the worker is in the columns; only OSError (the folder can't be written)
     and KeyboardInterrupt (after everything was ended) come out as exceptions.
     """
-    folder = folder.resolve()
+    folder, workload_folder, cache_directory = (path.resolve() for path in (folder, workload_folder, cache_directory))
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("events.jsonl", "stdout.log", "stderr.log", "exit.json"):
+    for name in ("events.jsonl", "stdout.log", "stderr.log", EXIT_FILE):
         (folder / name).unlink(missing_ok=True)  # of the same attempt, cut short by a lost session
     question = {
         "schema_version": SCHEMA_VERSION,
@@ -55,17 +53,24 @@ def run_attempt(
         "protocol": dataclasses.asdict(protocol),
         "cpus": list(cpus),
         "gate": gate,
-        "workload_folder": str(workload_folder.resolve()),
-        "cache_directory": str(cache_directory.resolve()),
+        "workload_folder": str(workload_folder),
+        "cache_directory": str(cache_directory),
         "environment": environment,
     }
     file = folder / "ATTEMPT.json"
     file.write_text(json.dumps(question, indent=1), encoding="utf-8")
-    variables, _ = worker_environment(os.environ if base_environment is None else base_environment)
-    # Not resolved: a virtual environment's interpreter is a link, and the link is what counts.
-    command = [str(python.absolute()), "-m", "suite.worker", str(file), "--out", str(folder)]
+    job = Job(
+        name=attempt.name,
+        arguments=["-m", "suite.worker", str(file), "--out", str(folder)],
+        folder=folder,
+        reads=[workload_folder],
+        cache_directory=cache_directory,
+        keep_cache=attempt.case.cache == "warm" or attempt.purpose is Purpose.PRIME,
+        cpus=cpus,
+        limits=limits or limits_of(attempt, protocol),
+    )
     started_at = datetime.datetime.now(datetime.UTC)
-    end = launch(command, variables, folder, limits or limits_of(attempt, protocol))
+    end = engine.launch(job)
     told = events.read(folder / "events.jsonl")
     stderr_tail = tail(folder / "stderr.log")
     verdict = outcome.judge(end, told, attempt.case.target, stderr_tail)
@@ -76,7 +81,10 @@ def run_attempt(
         **{field.name: getattr(verdict, field.name) for field in dataclasses.fields(verdict)},
         "outcome": str(verdict.outcome),
         "stderr_tail": stderr_tail or None,
+        "cgroup_peak_bytes": end.peak_bytes_cgroup,
+        "cgroup_anonymous_bytes": end.peak_bytes_anonymous,
         "started_at": started_at,
+        **engine.columns,
     }
 
 

@@ -48,6 +48,10 @@ class MemoryCgroup:
         text = _read(f"{self.folder}/{name}").strip()
         return int(text) if text.isdigit() else None
 
+    def anonymous_bytes(self) -> int:
+        """Memory in use now that is no page cache."""
+        return _counter(f"{self.folder}/memory.stat", "anon" if self.version == 2 else "total_rss")
+
     def remove(self) -> None:
         """Remove it. One that stays busy is left for a later run's `create` to sweep."""
         until = time.monotonic() + REMOVE_SECONDS
@@ -68,6 +72,22 @@ def create(memory_bytes: int) -> MemoryCgroup | None:
             continue
         return group
     return None
+
+
+class Around(MemoryCgroup):
+    """The cgroup that this process is in already, whose limit somebody else has set: a container's."""
+
+    def add(self, pid: int) -> None:
+        """Its children are in it."""
+
+    def remove(self) -> None:
+        """It goes with the container."""
+
+
+def around() -> MemoryCgroup | None:
+    """The container's cgroup, or None where it can't be seen from inside."""
+    own = next(parents(_read("/proc/self/cgroup"), _read("/proc/self/mountinfo")), None)
+    return Around(*own) if own else None
 
 
 def machine_oom_kills() -> int:
@@ -142,10 +162,10 @@ def _unescape(word: str) -> str:
     return word
 
 
-def _counter(path: str) -> int:
+def _counter(path: str, wanted: str = "oom_kill") -> int:
     for line in _read(path).splitlines():
         name, _, value = line.partition(" ")
-        if name == "oom_kill":
+        if name == wanted:
             return int(value)
     return 0
 

@@ -4,48 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from suite.launch.process import Exit, Limits
-
-ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package `suite`
-EXIT_FILE = "exit.json"
-
-# What a worker inherits. Everything else stays behind: a variable of somebody's shell must not
-# decide which stack is faster. Of the exceptions, PyTorch's Inductor finds its compiler by CC and
-# CXX; an accelerator's driver libraries often lie in LD_LIBRARY_PATH alone; and CUDA_VISIBLE_DEVICES
-# and TPU_… say *which* device is ours on a shared machine, not how to use it.
-INHERITED = re.compile(
-    r"PATH|HOME|USER|LOGNAME|TZ|TMPDIR|CC|CXX|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|TPU_\w+"
-)
-
-# Variables that change what frameworks, their libraries or the allocator do: named when dropped.
-SKEWING = re.compile(
-    r"(^|_)(XLA_|JAX_|TF_|TORCH|PYTORCH|OMP_|GOMP_|MKL_|KMP_|NPROC|CUDA|CUBLAS|CUDNN|NVIDIA_|PJRT|PYTHON|OPENBLAS"
-    r"|BLIS|DNNL_|ONEDNN|TRITON|LIBTPU|KERAS|NUMEXPR|MALLOC|GLIBC_TUNABLES|LD_)"
-)
+from suite.launch.engine import ROOT, Engine, Job, supervisor_spec, worker_environment
+from suite.launch.process import EXIT_FILE, Exit, Limits
 
 
-def worker_environment(base: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """A small, clean environment for workers, and the names of skewing variables left out of it.
+class Local(Engine):
+    """Workers of one virtual environment, or of an interpreter that no lock pins (`lock_sha256` None)."""
 
-    `base` is the caller's own environment. Byte code may be used and written, hashes are the
-    same in every process, and messages are in English (outcomes are told by their text).
-    """
-    environment = {name: value for name, value in base.items() if INHERITED.fullmatch(name)}
-    environment |= {
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": str(ROOT),
-        "PYTHONHASHSEED": "0",
-        "PYTHONUNBUFFERED": "1",  # a killed worker's last words must have left it
-        "PYTHONNOUSERSITE": "1",  # packages in a home folder are in no lock
-    }
-    dropped = sorted(name for name in base if SKEWING.search(name) and not INHERITED.fullmatch(name))
-    return environment, dropped
+    def __init__(self, python: Path, lock_sha256: str | None = None) -> None:
+        # Not resolved: a virtual environment's interpreter is a link, and the link is what counts.
+        self.python = str(python.absolute())
+        self.columns = {"engine": "local", "lock_sha256": lock_sha256}
+
+    def warm_up(self, code: str) -> None:
+        """If it fails, so will the measured process, and that failure gets a row."""
+        variables, _ = worker_environment(os.environ)
+        subprocess.run([self.python, "-c", code], env=variables, capture_output=True, check=False)
+
+    def launch(self, job: Job) -> Exit:
+        """See `launch` below."""
+        variables, _ = worker_environment(os.environ)
+        variables["TMPDIR"] = str(job.cache_directory)  # what frameworks leave there goes with the cache
+        return launch([self.python, *job.arguments], variables, job.folder, job.limits)
 
 
 def launch(command: Sequence[str], environment: Mapping[str, str], directory: Path, limits: Limits) -> Exit:
@@ -58,16 +43,7 @@ def launch(command: Sequence[str], environment: Mapping[str, str], directory: Pa
     """
     account = directory / EXIT_FILE
     account.unlink(missing_ok=True)
-    spec = {
-        "command": list(command),
-        "environment": dict(environment),
-        "directory": str(directory.resolve()),
-        "timeout_seconds": limits.timeout_seconds,
-        "compile_timeout_seconds": limits.compile_timeout_seconds,
-        "memory_bytes": limits.memory_bytes,
-        "cgroup": limits.cgroup,
-        "parent_pid": os.getpid(),
-    }
+    spec = supervisor_spec(command, environment, directory, limits, cgroup=limits.cgroup, parent_pid=os.getpid())
     supervisor = subprocess.Popen(
         [sys.executable, "-S", "-m", "suite.launch.supervise"],
         stdin=subprocess.PIPE,

@@ -8,6 +8,7 @@ from typing import Any
 CGROUP_V1 = "cgroup v1"
 CGROUP_V2 = "cgroup v2"
 WATCHDOG = "watchdog"
+EXIT_FILE = "exit.json"  # a supervisor's account of its worker, in the worker's folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,8 @@ class Exit:
     `compile`. `oom_kills` counts kernel out-of-memory kills: in the worker's own cgroup where
     it had one, else on the machine while the worker ran. `peak_bytes_tree` is the largest sampled
     sum of resident memory over the tree (pages shared between processes count once for each);
-    `peak_bytes_cgroup` is the kernel's own figure, which includes page cache. `left_behind`
-    counts descendants that not even SIGKILL ended in time.
+    `peak_bytes_cgroup` is the kernel's own figure, which includes page cache, and `peak_bytes_anonymous`
+    the largest sampled part of it that doesn't. `left_behind` counts descendants that not even SIGKILL ended in time.
     """
 
     exit_code: int | None
@@ -51,6 +52,7 @@ class Exit:
     interrupted: bool
     limits: Limits
     peak_bytes_cgroup: int | None = None
+    peak_bytes_anonymous: int | None = None
     left_behind: int = 0
     problem: str | None = None
 
@@ -65,3 +67,10 @@ class Exit:
         return cls(exit_code=None, signal=None, timed_out=False, timeout_kind=None, memory_killed=False,
                    memory_limit_by=None, oom_kills=0, peak_bytes_tree=None, duration_seconds=0.0,
                    interrupted=True, limits=limits, problem=problem)  # fmt: skip
+
+    @classmethod
+    def out_of_memory(cls, signal: int | None, limits: Limits) -> Exit:
+        """The end of a process that was killed for memory together with its supervisor, by an engine's word."""
+        return cls(exit_code=None, signal=signal, timed_out=False, timeout_kind=None, memory_killed=True,
+                   memory_limit_by="engine", oom_kills=1, peak_bytes_tree=None, duration_seconds=0.0,
+                   interrupted=False, limits=limits)  # fmt: skip

@@ -1,9 +1,10 @@
-"""The small process between the orchestrator and one worker: `python -S -m suite.launch.supervise < SPEC`.
+"""The small process between the orchestrator and one worker: `python -S -m suite.launch.supervise [SPEC]`.
 
 It exists so that no worker outlives its limits or its orchestrator, however either of them ends.
-The specification is JSON on standard input (see `local.launch`); the account is `exit.json` in the
-worker's directory. Standard library only, and no imports that cost milliseconds. It blocks in one
-`poll` and looks around at most four times a second, so that it doesn't disturb what is measured.
+The specification is JSON, from the file SPEC or from standard input (`engine.supervisor_spec`); the
+account is `exit.json` in the worker's directory. In a container it is the first process, which reaps.
+Standard library only, and no imports that cost milliseconds. It blocks in one `poll` and looks around
+at most four times a second, so that it doesn't disturb what is measured.
 """
 
 from __future__ import annotations
@@ -65,9 +66,16 @@ class Supervisor:
         self.peak_bytes = 0
         self.limit_bytes: int | None = spec["memory_bytes"]
         self.machine_kills = cgroup.machine_oom_kills()
-        self.group = cgroup.create(self.limit_bytes) if self.limit_bytes and spec["cgroup"] else None
+        self.peak_anonymous = 0
+        self.group = self._group()
         self.wake = self._catch_signals()
         self.next_tree = 0.0
+
+    def _group(self) -> cgroup.MemoryCgroup | None:
+        """The container's own cgroup, a new one where a limit asks for it, or none."""
+        if self.spec.get("in_container"):
+            return cgroup.around()
+        return cgroup.create(self.limit_bytes) if self.limit_bytes and self.spec["cgroup"] else None
 
     def run(self) -> dict[str, Any]:
         """The worker from start to end; returns the fields of exit.json."""
@@ -138,6 +146,8 @@ class Supervisor:
             return "total" if now >= self.started + self.spec["timeout_seconds"] else "compile"
         if self.group is not None and self.group.oom_kills():
             return "memory"  # the kernel took one process of the tree: the others go with it
+        if self.group is not None:
+            self.peak_anonymous = max(self.peak_anonymous, self.group.anonymous_bytes())
         watchdog = self.limit_bytes is not None and self.group is None
         if not watchdog and now < self.next_tree:
             return None
@@ -170,6 +180,7 @@ class Supervisor:
             "oom_kills": kills,
             "peak_bytes_tree": self.peak_bytes or None,
             "peak_bytes_cgroup": self.group.peak_bytes() if self.group else None,
+            "peak_bytes_anonymous": self.peak_anonymous or None,
             "duration_seconds": duration,
             "interrupted": cause == "interrupted",
             "left_behind": left_behind,
@@ -197,7 +208,11 @@ def main() -> int:
     """Supervise as standard input says. Exit code 0 if the account was written."""
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    spec = json.load(sys.stdin)
+    if sys.argv[1:]:
+        with open(sys.argv[1], encoding="utf-8") as file:
+            spec = json.load(file)
+    else:
+        spec = json.load(sys.stdin)
     if os.getppid() != spec["parent_pid"]:
         return 1  # the orchestrator died before the death signal was asked for
     account = Supervisor(spec).run()

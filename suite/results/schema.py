@@ -16,8 +16,11 @@ from suite.case import Attempt, canonical_json
 
 Row = dict[str, Any]  # one attempt by column name; every column is there
 
-SCHEMA_VERSION = 1
-HISTORY: tuple[tuple[int, str], ...] = ((1, "The first schema: operations on CPU."),)
+SCHEMA_VERSION = 2
+HISTORY: tuple[tuple[int, str], ...] = (
+    (1, "The first schema: operations on CPU."),
+    (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
+)
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
@@ -153,6 +156,8 @@ GROUPS: dict[str, tuple[Column, ...]] = {
     "memory": (
         _bytes("host_peak_build_bytes", "peak resident memory until everything was placed"),
         _bytes("host_peak_step_bytes", "peak resident memory while stepping"),
+        _bytes("cgroup_peak_bytes", "peak of the process's own cgroup, page cache included; null without one"),
+        _bytes("cgroup_anonymous_bytes", "the largest sampled part of it that is no page cache"),
         _bytes("device_peak_bytes", "peak allocated on the device, by the framework"),
         _bytes("device_reserved_bytes", "peak reserved on the device; never to be compared with allocated"),
         _bytes("nvml_bytes", "the process's device memory, by the driver"),
@@ -174,6 +179,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _text("versions", "packages' versions by name, an object", JSON),
         _text("lock_sha256", "digest of the environment's lock file"),
         _text("image_digest", "digest of the container's image"),
+        _text("engine_version", "version of the container engine"),
         _text("environment_facts", "what the worker saw of its surroundings, an object", JSON),
         Column("started_at", "timestamp", "UTC", "when the process was started"),
     ),

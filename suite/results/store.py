@@ -71,8 +71,8 @@ class ResultSet:
         except ValueError as broken:
             raise UserError(f"{folder / 'plan.json'} can't be read: {broken}.") from broken
         version = found.plan.get("schema_version")
-        if version != SCHEMA_VERSION:
-            raise UserError(f"{folder} has schema version {version}; this program reads {SCHEMA_VERSION}.")
+        if version not in range(1, SCHEMA_VERSION + 1):
+            raise UserError(f"{folder} has schema version {version}; this program reads up to {SCHEMA_VERSION}.")
         return found
 
     def write_attempt(self, name: str, row: Row) -> None:
@@ -152,9 +152,18 @@ class ResultSet:
             "set_id": self.plan["set_id"],
             "revision": self.plan.get("revision"),
             "machine": self.read_json("machine.json"),
+            "images": self.images(),
             "files": files,
         }
         write_json(self.folder / "manifest.json", manifest)
+
+    def images(self) -> dict[str, list[str]]:
+        """The digests of the images that ran, by environment: one each, unless an image was made anew."""
+        path = self.folder / "results.parquet"
+        columns = ["environment", "image_digest"]
+        rows = pq.read_table(path, schema=SCHEMA, columns=columns).to_pylist() if path.exists() else []
+        pairs = sorted({tuple(row.values()) for row in rows if row["image_digest"]})
+        return {name: [image for other, image in pairs if other == name] for name, _ in pairs}
 
     def problems(self) -> list[str]:
         """What differs from the manifest: files missing, changed or added. Empty for an intact set."""
