@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from suite.case import Case
 from suite.errors import UserError, unknown
 from suite.launch.engine import worker_environment
 from suite.options import Request, chosen_preset, selection
-from suite.plan import Plan, Planned, check_words, choose_stacks, make
+from suite.plan import Plan, Planned, make
 from suite.protocol import Protocol
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet, write_json
@@ -71,24 +71,22 @@ def plan(request: Request, *, dry: bool = False) -> Planning:
     workloads = find([Path(path) for path in request.workload_path])
     chosen = chosen_preset(request)
     asked = selection(request, facts.usable_cores())
-    check_words(asked)
-    stacks = choose_stacks(asked.stacks or chosen.stacks)
-    for name in {environment for environment in environments_of(stacks) if "@" in environment}:
+    cases = partial(make, new_set_id(chosen.name, request.target), chosen, asked, workloads, request.baseline)
+    # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
+    first = cases(lambda stack, target: doctor.devices().get(target))
+    if not first.cases:
+        raise UserError("Nothing is selected: no workload of the preset matches the options.")
+    for name in {environment_of(p.case.stack, p.case.variant) for p in first.cases if p.case.variant}:
         if environments.status(name, request.target) == "no lock":
             raise unknown(f"lock on {request.target} for the variant", name, environments.names(request.target))
-    # Without the device there is nothing to run, and no image is built for that.
-    build = not dry and doctor.devices().get(request.target) is None
-    engine = engines.choose(request.engine, environments_of(stacks), request.target, request.python, build=build)
-    lacks = partial(absent, engine=engine, python=request.python)
-    made = make(new_set_id(chosen.name, request.target), chosen, asked, workloads, request.baseline, lacks)
-    if not made.cases:
-        raise UserError("Nothing is selected: no workload of the preset matches the options.")
+    engine = engines.choose(request.engine, needed(first), request.target, request.python, build=not dry)
+    made = cases(partial(absent, engine=engine, python=request.python))
     return Planning(dataclasses.replace(request, engine=engine.name), made, workloads, chosen, engine)
 
 
-def environments_of(stacks: Iterable[str]) -> set[str]:
-    """The environments that run these stacks, variants included."""
-    return {environment_of(*name.partition("@")[::2]) for name in stacks}
+def needed(made: Plan) -> list[str]:
+    """The environments of the cases that can run, variants included."""
+    return sorted({environment_of(p.case.stack, p.case.variant) for p in made.cases if not p.unsupported})
 
 
 def new_set_id(name: str, target: str) -> str:
@@ -168,7 +166,7 @@ def locked_environments(request: Request, made: Plan) -> list[str]:
     """The environments whose locks decide what runs: none with an interpreter of the user's own."""
     if request.python is not None:
         return []
-    return sorted(environments_of(planned.case.stack_name for planned in made.cases if not planned.unsupported))
+    return needed(made)
 
 
 def output_of(command: list[str]) -> str:
@@ -210,10 +208,9 @@ def reopen(path: str) -> tuple[ResultSet, Plan, dict[str, Workload], engines.Cho
 def runner(store: ResultSet, made: Plan, workloads: dict[str, Workload], engine: engines.Choice) -> Runner:
     """Runs the attempts of a plan on this engine."""
     request = store.plan["request"]
-    names = environments_of(planned.case.stack_name for planned in made.cases if not planned.unsupported)
-    provide = engines.provider(engine, names, request["target"], made.set_id, request["python"])
-    unpinned = request["python"] is not None
-    return Runner(made, store, workloads, provide, facts.machine_id(), store.plan["cores"], unpinned)
+    provide = engines.provider(engine, needed(made), request["target"], made.set_id, request["python"])
+    return Runner(made, store, workloads, provide, facts.machine_id(), store.plan["cores"], engine.name,
+                  unpinned=request["python"] is not None)  # fmt: skip
 
 
 def to_json(store: ResultSet, rows: Sequence[dict[str, Any]], report: Path | None, code: int) -> str:

@@ -35,9 +35,10 @@ class Runner:
     plan: Plan
     store: ResultSet
     workloads: dict[str, Workload]
-    engine: Callable[[Attempt], Engine]
+    engines: Callable[[Attempt], Engine]
     machine_id: str
     cores: list[int]
+    engine: str = "local"
     unpinned: bool = False  # an interpreter that no lock pins
     warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
@@ -73,6 +74,7 @@ class Runner:
             "machine_id": self.machine_id,
             "dialect": stack.dialect,
             "environment": stack.environment,
+            "engine": self.engine,
             "started_at": datetime.datetime.now(datetime.UTC),
         }
 
@@ -80,7 +82,7 @@ class Runner:
         """Run the attempt's process in its environment; what it told, under our identity columns."""
         case, row = attempt.case, self.blank(attempt)
         known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
-        engine = self.engine(attempt)
+        engine = self.engines(attempt)
         self.warm_up(row["environment"], engine)
         cache = self.cache_directory(attempt)
         try:

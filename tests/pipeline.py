@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from suite import facts
+from suite.launch.local import Local
 from suite.plan import Plan, Selection, make
 from suite.preset import Preset, Question
 from suite.protocol import Protocol
+from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet
-from suite.runner import Interpreter, Runner
+from suite.runner import Runner
 from suite.session import Session
 from suite.workloads.catalog import find
 
@@ -61,9 +63,9 @@ def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: fr
         store = ResultSet.open(folder)
     else:
         cases = [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in plan.cases]
-        told = {"schema_version": 1, "set_id": plan.set_id, "baseline": plan.baseline, "cases": cases, "attempts": []}
-        store = ResultSet.create(folder, told | {"protocol": asdict(plan.protocol)})
-    runner = Runner(plan, store, find([SCENARIOS]), lambda attempt: Interpreter(Path(sys.executable), "lock"),
+        told = {"schema_version": SCHEMA_VERSION, "set_id": plan.set_id, "baseline": plan.baseline, "cases": cases}
+        store = ResultSet.create(folder, told | {"attempts": [], "protocol": asdict(plan.protocol)})
+    runner = Runner(plan, store, find([SCENARIOS]), lambda attempt: Local(Path(sys.executable), "lock"),
                     facts.machine_id(), facts.usable_cores())  # fmt: skip
     return Session(runner, heard or Heard(), again)
 

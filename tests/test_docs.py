@@ -24,12 +24,14 @@ from invoke.program import Program
 import tasks
 from benchmarks import harness_cost, loop_overhead, pairs
 from suite import facts, preset, results
+from suite.launch.local import Local
+from suite.options import Request
 from suite.plan import Selection, make
 from suite.preset import Question
-from suite.request import Request, plan
+from suite.request import plan
 from suite.results import schema
 from suite.results.store import ResultSet
-from suite.runner import Interpreter, Runner
+from suite.runner import Runner
 from suite.session import Session
 from suite.stats import ratio_of
 from suite.workloads import catalog
@@ -80,7 +82,7 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
         if context.name == "run" and not any(part in " ".join(words) for part in UNPLANNED):
             fields = {field.name for field in dataclasses.fields(Request)}
             asked = {name: value for name, value in context.as_kwargs.items() if name in fields}
-            made, _, _ = plan(Request(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()}))
+            made = plan(Request(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()}), dry=True).plan
             assert made.cases
 
 
@@ -132,7 +134,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = ResultSet.create(folder / "results" / "set", {
         "schema_version": schema.SCHEMA_VERSION, "set_id": "set", "baseline": planned.baseline, "cases": cases,
         "attempts": [], "protocol": dataclasses.asdict(planned.protocol)})  # fmt: skip
-    runner = Runner(planned, store, workloads, lambda attempt: Interpreter(Path(sys.executable), "lock"),
+    runner = Runner(planned, store, workloads, lambda attempt: Local(Path(sys.executable), "lock"),
                     facts.machine_id(), facts.usable_cores())  # fmt: skip
     Session(runner, Heard()).run()
     (folder / "results" / "latest").symlink_to("set")

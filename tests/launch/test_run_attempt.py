@@ -13,6 +13,7 @@ import pytest
 from suite.case import Attempt, Case, Purpose
 from suite.launch import run_attempt
 from suite.launch.attempt import limits_of, tail
+from suite.launch.local import Local
 from suite.protocol import Protocol
 from tests.launch.programs import write_program
 
@@ -41,7 +42,7 @@ def attempt_columns(folder: Path, code: str, **changes: Any) -> dict[str, Any]:
     python = write_program(folder / "python", code)
     return run_attempt(
         ATTEMPT,
-        python=python,
+        engine=Local(python),
         folder=folder / "logs",
         protocol=dataclasses.replace(PROTOCOL, **changes),
         cpus=[0],
@@ -70,7 +71,11 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
     )
     started_at = columns.pop("started_at")
     assert abs((datetime.datetime.now(datetime.UTC) - started_at).total_seconds()) < 60
+    for name in ("cgroup_peak_bytes", "cgroup_anonymous_bytes"):  # null where no cgroup can be made
+        assert (columns.pop(name) or 1) > 0
     assert columns == {
+        "engine": "local",
+        "lock_sha256": None,
         "compiles_first": 0,
         "synced_seconds": [2.0],
         "dispatch_seconds": [1.0],
@@ -126,7 +131,7 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     columns = run_attempt(
         ATTEMPT,
-        python=tmp_path / "gone",
+        engine=Local(tmp_path / "gone"),
         folder=tmp_path / "logs",
         protocol=PROTOCOL,
         cpus=[0],

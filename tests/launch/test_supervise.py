@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from suite.launch import cgroup, tree
-from suite.launch.local import ROOT, worker_environment
+from suite.launch.engine import ROOT, worker_environment
 from suite.launch.output import HEAD_BYTES, TAIL_BYTES
 from tests.launch.programs import Run, alive, read_pids, wait_for, write_program
 
