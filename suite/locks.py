@@ -8,7 +8,8 @@ from pathlib import Path
 from suite import environments
 from suite.errors import UserError, unknown
 
-PLATFORM = "x86_64-manylinux_2_28"
+# The oldest system that every wheel of a target runs on: libtpu's need a newer one.
+PLATFORMS = {"cpu": "x86_64-manylinux_2_28", "cuda": "x86_64-manylinux_2_28", "tpu": "x86_64-manylinux_2_31"}
 
 
 def compile_lock(name: str, target: str = "cpu") -> Path:
@@ -19,9 +20,11 @@ def compile_lock(name: str, target: str = "cpu") -> Path:
         raise unknown(f"list of requirements for target {target} of environment", name,
                       [*environments.names(target), environments.ORCHESTRATOR])  # fmt: skip
     python = ".".join(map(str, environments.PYTHON_VERSION))
+    # The orchestrator has one lock for all targets.
+    platform = PLATFORMS["cpu" if name == environments.ORCHESTRATOR else target]
     # To standard output, so that neither the old lock nor a shell's settings have a say in the new one.
     command = [environments.find_uv(lock), "pip", "compile", "--quiet", "--upgrade", "--generate-hashes", "--no-header",
-               "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-platform", PLATFORM,
+               "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-platform", platform,
                "--python-version", python, *environments.wheel_source(name, target), str(source)]  # fmt: skip
     text = environments.run(command, f"{source} could not be resolved; {lock.name} is as it was.")
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):

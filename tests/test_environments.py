@@ -168,6 +168,24 @@ def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: py
         assert lock.read_text() == SIX
 
 
+@pytest.mark.parametrize(
+    ("name", "target", "platform"),
+    [("six", "cpu", "2_28"), ("six", "cuda", "2_28"), ("six", "tpu", "2_31"), ("orchestrator", "tpu", "2_28")],
+)
+def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
+    root: Path, monkeypatch: pytest.MonkeyPatch, name: str, target: str, platform: str
+) -> None:
+    lock = environments.lock_path(name, target)
+    lock.parent.mkdir(exist_ok=True)
+    lock.with_suffix(".in").write_text("six\n")
+    commands = []
+    monkeypatch.setattr(environments, "run", lambda command, failure: commands.append(command) or SIX)
+    assert locks.compile_lock(name, target) == lock
+    assert lock.read_text() == SIX
+    (command,) = commands
+    assert command[command.index("--python-platform") + 1] == f"x86_64-manylinux_{platform}"
+
+
 def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
     old = environments.place("six", "cpu")
     old.mkdir(parents=True)
@@ -179,7 +197,7 @@ def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
     assert new.exists()
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_lock_has_hashes_and_no_address(lock: Path) -> None:
     text = lock.read_text()
     assert not re.search(r"https?:|^-", text, re.MULTILINE)
@@ -203,7 +221,8 @@ def test_the_torch_wheels_come_from_where_the_user_says(monkeypatch: pytest.Monk
     monkeypatch.delenv("UV_FIND_LINKS")
     monkeypatch.delenv("PIP_FIND_LINKS")
     assert environments.TORCH_CPU_INDEX in environments.wheel_source("torch", "cpu")
-    assert environments.wheel_source("torch_xla", "cpu") == []
+    plain = [("torch_xla", "cpu"), ("torch", "cuda"), ("torchax", "cuda"), ("torch_xla", "tpu")]
+    assert all(environments.wheel_source(name, target) == [] for name, target in plain)
 
 
 def test_other_platforms_are_refused_with_one_line() -> None:

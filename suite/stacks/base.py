@@ -22,6 +22,7 @@ Named = Iterable[tuple[str, NDArray[np.float32]]]
 Tensors = Mapping[str, NDArray[np.float32]]
 State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
+REASON_MAX = 300  # characters of a framework's own words: some print their whole graph
 
 
 class Unsupported(Exception):
@@ -55,7 +56,16 @@ class Adapter(ABC):
 
     @abstractmethod
     def device(self) -> dict[str, Any]:
-        """Start the runtime and claim the device; returns facts: its name, threads as the framework sees them."""
+        """Start the runtime and claim the device; returns facts: its name, threads as the framework sees them.
+
+        Raises `no_device` where the target's hardware isn't there.
+        """
+
+    def no_device(self, words: BaseException | str) -> Unsupported:
+        """The answer of a machine without the target's hardware, in the framework's own words."""
+        if isinstance(words, BaseException):
+            words = f"{type(words).__name__}: {words}"
+        return Unsupported(f"no {self.case.target} device was found: {' '.join(words.split())[:REASON_MAX]}")
 
     @abstractmethod
     def build(self, abstract: bool = False) -> None:

@@ -44,9 +44,12 @@ STACKS: dict[str, Stack] = {
         Stack("jax_eager", "JAX, op by op", "jax", "jax", estimate_seconds=4.0),
         Stack("jax_jit", "JAX, jit", "jax", "jax", eager="jax_eager", compile_cache=True, estimate_seconds=4.0),
         Stack("torch_eager", "PyTorch, eager", "torch", "torch", targets=("cpu", "cuda"), estimate_seconds=6.0),
+        # On cuda the compiler is for Triton's launcher, in C: a C++ compiler brings that one too.
         Stack("torch_inductor", "PyTorch, torch.compile", "torch", "torch", eager="torch_eager",
               targets=("cpu", "cuda"), compile_cache=True, needs=("C++ compiler",), estimate_seconds=30.0),
-        Stack("torch_xla", "PyTorch/XLA", "torch", "torch_xla", eager="torch_eager", estimate_seconds=9.0),
+        # No cuda: since 2.8 PyTorch/XLA has given CUDA up, and 2.9 has neither wheels nor a plugin for it.
+        Stack("torch_xla", "PyTorch/XLA", "torch", "torch_xla", eager="torch_eager", targets=("cpu", "tpu"),
+              estimate_seconds=9.0),
         Stack("torchax_jit", "torchax, jit", "torch", "torchax", eager="torch_eager", compile_cache=True,
               estimate_seconds=7.0),
         Stack("tf_eager", "TensorFlow, eager", "tf", "tensorflow", estimate_seconds=8.0),

@@ -49,6 +49,16 @@ def environ(case, cache_directory):
     return variables
 
 
+def find_devices(adapter):
+    """The target's devices, for every stack that computes with JAX."""
+    try:
+        return adapter.jax.devices()
+    except RuntimeError as missing:
+        raise adapter.no_device(missing) from missing
+    except AssertionError as missing:  # all that JAX says where no NVIDIA GPU is visible
+        raise adapter.no_device("JAX sees no NVIDIA GPU") from missing
+
+
 def make_adamw(optax):
     """optax's AdamW with the protocol's constants."""
     return optax.adamw(
@@ -60,7 +70,7 @@ def make_adamw(optax):
 class Adapter(base.Adapter):
     """State: (parameters, optimizer state), both pytrees."""
 
-    packages = ("jax", "jaxlib", "optax", "numpy")
+    packages = ("jax", "jaxlib", "libtpu", "optax", "numpy")
 
     @staticmethod
     def environ(case, cache_directory):
@@ -76,7 +86,7 @@ class Adapter(base.Adapter):
         self.compiles = CompileCounter(jax)
 
     def device(self):
-        devices = self.jax.devices()
+        devices = find_devices(self)
         asynchronous = self.jax.config.values.get("jax_cpu_enable_async_dispatch")
         return {"device": devices[0].device_kind, "devices": len(devices), "async_dispatch": asynchronous}
 

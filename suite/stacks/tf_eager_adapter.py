@@ -12,7 +12,7 @@ from suite.stacks.threads import cuda_environ, thread_environ
 class Adapter(base.Adapter):
     """State: (model, optimizer or None); the optimizer's moments are tf.Variables like the weights."""
 
-    packages = ("tensorflow-cpu", "numpy")
+    packages = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "numpy")  # one build a target
 
     @staticmethod
     def environ(case, cache_directory):
@@ -35,11 +35,26 @@ class Adapter(base.Adapter):
         tf.config.threading.set_inter_op_parallelism_threads(1)
 
     def device(self):
-        kind = {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}[self.case.target]
-        self.logical = self.tf.config.list_logical_devices(kind)[0]
-        threading = self.tf.config.threading
-        return {"device": self.logical.name, "tf_intra_op": threading.get_intra_op_parallelism_threads(),
-                "tf_inter_op": threading.get_inter_op_parallelism_threads()}  # fmt: skip
+        tf, kind = self.tf, {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}[self.case.target]
+        if kind == "TPU":
+            self.start_tpu()
+        found = tf.config.list_logical_devices(kind)
+        if not found:
+            raise self.no_device(f"TensorFlow lists no {kind}")
+        self.logical = found[0]
+        details = tf.config.experimental.get_device_details(tf.config.list_physical_devices(kind)[0])
+        return {"device": details.get("device_name", self.logical.name),
+                "tf_intra_op": tf.config.threading.get_intra_op_parallelism_threads(),
+                "tf_inter_op": tf.config.threading.get_inter_op_parallelism_threads()}  # fmt: skip
+
+    def start_tpu(self):
+        tf = self.tf
+        try:
+            tf.distribute.cluster_resolver.TPUClusterResolver.connect("local")  # this machine's own
+        except (tf.errors.OpError, RuntimeError) as missing:
+            raise self.no_device(missing) from missing
+        # Operations go to a GPU by themselves; a TPU has to be named, here for the rest of the process.
+        tf.device("/device:TPU:0").__enter__()
 
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("tf")

@@ -25,10 +25,17 @@ class Adapter(base.Adapter):
 
     def device(self):
         self.home = self.torch.device(self.case.target)
-        name = self.torch.cuda.get_device_name() if self.case.target == "cuda" else "cpu"
+        name = self.gpu_name() if self.case.target == "cuda" else "cpu"
         return {"device": name, "torch_threads": self.torch.get_num_threads(),
                 "torch_interop_threads": self.torch.get_num_interop_threads(),
                 "cpu_capability": self.torch.backends.cpu.get_cpu_capability()}  # fmt: skip
+
+    def gpu_name(self):
+        try:
+            self.torch.cuda.init()
+        except (RuntimeError, AssertionError) as missing:  # an assertion in a build without CUDA
+            raise self.no_device(missing) from missing
+        return self.torch.cuda.get_device_name()
 
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("torch")

@@ -9,7 +9,7 @@ from suite.stacks import torch_eager_adapter as torch_eager
 class Adapter(torch_eager.Adapter):
     """The nn.Module on an XLA device. The second step compiles again: the optimizer's moments have appeared."""
 
-    packages = ("torch", "torch_xla", "numpy")
+    packages = ("torch", "torch_xla", "libtpu", "numpy")
 
     @staticmethod
     def environ(case, cache_directory):
@@ -27,7 +27,10 @@ class Adapter(torch_eager.Adapter):
         torch_xla.backends.set_mat_mul_precision("highest" if case.precision == "f32" else "default")
 
     def device(self):
-        self.home = self.torch_xla.device()
+        try:
+            self.home = self.torch_xla.device()
+        except (RuntimeError, OSError) as missing:  # OSError: no libtpu
+            raise self.no_device(missing) from missing
         return {"device": self.xm.xla_device_hw(self.home), "torch_threads": self.torch.get_num_threads()}
 
     def make_optimizer(self, parameters):

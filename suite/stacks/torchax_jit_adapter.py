@@ -11,7 +11,7 @@ from suite.stacks import torch_eager_adapter as torch_eager
 class Adapter(torch_eager.Adapter):
     """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
 
-    packages = ("torch", "torchax", "jax", "jaxlib", "optax", "numpy")
+    packages = ("torch", "torchax", "jax", "jaxlib", "libtpu", "optax", "numpy")
 
     @staticmethod
     def environ(case, cache_directory):
@@ -31,7 +31,7 @@ class Adapter(torch_eager.Adapter):
         self.compiles = jax_eager.CompileCounter(jax)
 
     def device(self):
-        devices = self.jax.devices()
+        devices = jax_eager.find_devices(self)
         self.torchax.enable_globally()
         self.home = "jax"
         return {"device": devices[0].device_kind, "devices": len(devices)}

@@ -1,0 +1,142 @@
+"""What each stack sets on each target, f32 as every framework sees it, and machines without the target's hardware."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from suite import environments
+from suite.stacks import base
+from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.threads import thread_environ
+from suite.workloads import catalog
+from tests.worker.processes import ROOT, attempt_of, case_of, of, request, run_worker
+
+GEMM = catalog.HOME / "ops" / "gemm"
+ON_TARGETS = [(stack, target) for stack in REAL_STACKS for target in STACKS[stack].targets]
+EVERYWHERE = {
+    "numpy": {},
+    "jax": {"JAX_ENABLE_X64": "0", "JAX_DEFAULT_MATMUL_PRECISION": "highest"},
+    "torch": {},
+    "tensorflow": {"TF_NUM_INTEROP_THREADS": "1", "TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
+}
+CUDA = {"CUDA_CACHE_DISABLE": "1"}
+JAX = {"cpu": {"JAX_PLATFORMS": "cpu"}, "tpu": {"JAX_PLATFORMS": "tpu"},
+       "cuda": CUDA | {"JAX_PLATFORMS": "cuda", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}}  # fmt: skip
+# What a stack's environment adds by target: one row for each that has a lock.
+ADDED = {
+    "numpy": {"cpu": {}},
+    "jax": JAX,
+    "torchax": JAX,
+    "torch": {"cpu": {}, "cuda": CUDA},
+    "torch_xla": {"cpu": {"PJRT_DEVICE": "CPU"}, "tpu": {"PJRT_DEVICE": "TPU"}},
+    "tensorflow": {"cpu": {}, "cuda": CUDA | {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}, "tpu": {}},
+}
+CACHES = {"TORCHINDUCTOR_CACHE_DIR": "/caches/one/inductor", "TRITON_CACHE_DIR": "/caches/one/triton"}
+
+# A framework's own settings, read after the adapter has made them. None of it needs the hardware that it is for.
+SETTINGS = {
+    "jax_jit": {"framework.config.jax_default_matmul_precision": "highest", "framework.config.jax_enable_x64": False},
+    "torch_eager": {"framework.get_float32_matmul_precision()": "highest",
+                    "framework.backends.cuda.matmul.allow_tf32": False,
+                    "framework.backends.cudnn.allow_tf32": False},
+    "torch_xla": {"framework.backends.get_mat_mul_precision()": "highest"},
+    "torchax_jit": {"__import__('jax').config.jax_default_matmul_precision": "highest"},
+    "tf_graph": {"framework.config.experimental.tensor_float_32_execution_enabled()": False},
+}  # fmt: skip
+READ = """
+import importlib, json, os, sys
+from pathlib import Path
+from suite.case import Case
+from suite.stacks.catalog import IMPORTS, STACKS, adapter_class
+from suite.workloads import catalog
+case, expressions = Case.from_json(json.loads(sys.argv[1])), json.loads(sys.argv[2])
+adapter = adapter_class(case.stack)
+os.environ.update(adapter.environ(case, "/nowhere"))
+adapter(case, catalog.load(Path(sys.argv[3])))
+framework = importlib.import_module(IMPORTS[STACKS[case.stack].environment][0])
+print(json.dumps({expression: eval(expression) for expression in expressions}))
+"""
+
+
+@pytest.mark.parametrize(("stack", "target"), ON_TARGETS)
+def test_exactly_these_variables_are_set(stack: str, target: str) -> None:
+    environment = STACKS[stack].environment
+    always = EVERYWHERE["jax" if environment == "torchax" else environment.removesuffix("_xla")]
+    caches = CACHES if stack == "torch_inductor" else {}
+    case = case_of(stack=stack, target=target, threads=3)
+    wanted = thread_environ(3) | always | ADDED[environment][target] | caches
+    assert adapter_class(stack).environ(case, "/caches/one") == wanted
+
+
+def test_every_target_of_a_stack_has_a_lock_and_every_lock_a_stack() -> None:
+    locked = {(name, target) for target in ("cpu", "cuda", "tpu") for name in environments.names(target)}
+    assert {(STACKS[stack].environment, target) for stack, target in ON_TARGETS} == locked
+    assert all(environments.lock_path(name, target).is_file() for name, target in locked)
+
+
+def test_the_versions_of_each_build_of_tensorflow_are_recorded() -> None:
+    assert {"tensorflow", "tensorflow-cpu", "tensorflow-tpu"} <= set(adapter_class("tf_xla").packages)
+
+
+def test_no_device_is_said_in_the_frameworks_words_on_one_short_line() -> None:
+    class Bare(base.Adapter):
+        device = build = place = step = wait = fetch = read = update = lambda self, *a: None  # type: ignore[assignment]
+
+    bare = Bare(case_of(target="tpu"), catalog.load(GEMM))
+    said = str(bare.no_device(RuntimeError("no backend\n\twhatever" + 1000 * " trace")))
+    assert said.startswith("no tpu device was found: RuntimeError: no backend whatever trace")
+    assert len(said) < 350
+
+
+def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
+    asked = {"GPU:0": {"current": 1, "peak": 2}}  # as TensorFlow's get_memory_info answers
+    adapter = object.__new__(adapter_class("tf_xla"))
+    adapter.tf = SimpleNamespace(config=SimpleNamespace(experimental=SimpleNamespace(get_memory_info=asked.get)))
+    adapter.logical = SimpleNamespace(name="/device:GPU:0")
+    adapter.case = case_of(target="cuda")
+    assert adapter.memory() == {"device_peak_bytes": 2, "device_reserved_bytes": None}
+    for stack in ("tf_xla", "torch_eager", "torch_inductor", "torch_xla"):
+        adapter = object.__new__(adapter_class(stack))
+        adapter.case = case_of()
+        assert set(adapter.memory().values()) == {None}
+
+
+@pytest.mark.stacks
+@pytest.mark.parametrize("stack", SETTINGS)
+def test_f32_is_true_single_precision(stack: str) -> None:
+    made = environments.ensure(STACKS[stack].environment, "cpu")
+    question = [json.dumps(case_of(stack=stack).to_json()), json.dumps(list(SETTINGS[stack])), str(GEMM)]
+    done = subprocess.run([made.python, "-c", READ, *question], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == SETTINGS[stack]
+
+
+# The environments of target cpu have no other target's libraries, so this holds on a machine with a GPU as well.
+@pytest.mark.stacks
+@pytest.mark.parametrize(
+    ("stack", "target", "words"),
+    [
+        ("jax_jit", "cuda", "JAX sees no NVIDIA GPU|backend"),
+        ("jax_jit", "tpu", "Unable to initialize backend 'tpu'"),
+        ("torch_eager", "cuda", "Torch not compiled with CUDA enabled"),
+        ("torch_xla", "tpu", "libtpu not found"),
+        ("torchax_jit", "cuda", "JAX sees no NVIDIA GPU|backend"),
+        ("tf_graph", "cuda", "TensorFlow lists no GPU"),
+        ("tf_graph", "tpu", "TPUs not found"),
+    ],
+)
+def test_a_device_that_is_not_there_is_unsupported(stack: str, target: str, words: str, tmp_path: Path) -> None:
+    made = environments.ensure(STACKS[stack].environment, "cpu")
+    file = request(attempt_of(case_of(stack=stack, target=target)), GEMM, tmp_path)
+    done, events = run_worker(file, made.python)
+    (told,) = of(events, "unsupported")
+    assert told["reason"].startswith(f"no {target} device was found: ")
+    assert re.search(words, told["reason"])
+    assert [event["phase"] for event in of(events, "phase")][-1] == "device"
+    assert done.returncode == 1
