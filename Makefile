@@ -4,10 +4,10 @@
 # Asked to run, not only looked for: a version manager's python3.11 may stand for nothing.
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 
-.PHONY: setup run report test check clean orchestrator
+.PHONY: setup run report test check clean build images base-image orchestrator
 .DEFAULT_GOAL := run
 
-setup run report test check clean: orchestrator
+setup run report test check clean build images base-image: orchestrator
 	@.venv/bin/invoke $@ $(ARGS)
 
 # Always asked, since only the lock's hash says whether .venv is whole and current (a tenth of a second).

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from suite import environments, facts
+from docker.errors import DockerException
+
+from suite import environments, facts, images
+from suite.errors import UserError
 from suite.launch import cgroup
 
 GIB = 2**30
@@ -61,7 +64,19 @@ def checks() -> list[Check]:
         status = environments.status(name, "cpu")
         remedy = f"invoke lock --environment={name}" if status == "no lock" else "make setup"
         found.append(Check(f"environment {name}", status == "ready", status, remedy))
-    return [*found, *resources(), *(Check(name, None, lack or "found") for name, lack in devices().items())]
+    found += [*resources(), container_engine()]
+    return [*found, *(Check(name, None, lack or "found") for name, lack in devices().items())]
+
+
+def container_engine() -> Check:
+    """Whether cases can run in containers, with which images."""
+    try:
+        client = images.connect()
+        ready = [image.tag.partition(":")[0] for image in images.built(client) if image.current]
+    except (UserError, DockerException) as missing:
+        return Check("Docker", None, str(missing), "apt-get install docker.io; without it cases run locally")
+    found = f"engine {client.version()['Version']}; images: {', '.join(ready) or 'none yet (invoke build)'}"
+    return Check("Docker", None, found)
 
 
 def resources() -> list[Check]:

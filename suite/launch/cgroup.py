@@ -86,8 +86,8 @@ class Around(MemoryCgroup):
 
 def around() -> MemoryCgroup | None:
     """The container's cgroup, or None where it can't be seen from inside."""
-    own = next(parents(_read("/proc/self/cgroup"), _read("/proc/self/mountinfo")), None)
-    return Around(*own) if own else None
+    own = next(homes(_read("/proc/self/cgroup"), _read("/proc/self/mountinfo")), None)
+    return Around(own[0], own[2]) if own else None
 
 
 def machine_oom_kills() -> int:
@@ -100,6 +100,15 @@ def parents(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, int]]:
 
     Both arguments are the texts of the files of those names under /proc/self.
     """
+    for folder, point, version in homes(cgroup_text, mountinfo_text):
+        if version == 1:
+            yield folder, 1
+        else:
+            yield from ((place, 2) for place in _parents_v2(folder, point))
+
+
+def homes(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, str, int]]:
+    """The folder of the memory cgroup that this process is in, its mount point and its version."""
     own: dict[int, str] = {}
     for line in cgroup_text.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -116,12 +125,8 @@ def parents(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, int]]:
         if (version == 1 and "memory" not in options.split(",")) or (version == 2 and 1 in own):
             continue
         folder = _below(point, root, own[version]) if version in own else None
-        if folder is None:
-            continue
-        if version == 1:
-            yield folder, 1
-        else:
-            yield from ((place, 2) for place in _parents_v2(folder, point))
+        if folder is not None:
+            yield folder, point, version
 
 
 def _parents_v2(folder: str, mount_point: str) -> Iterator[str]:

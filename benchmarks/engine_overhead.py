@@ -1,0 +1,98 @@
+"""What a container costs: the same case locally and in a container, in alternating pairs of fresh processes.
+
+Asked: the ratio of steady medians within 3 % of 1, and at most 1.5 s more to start. Run in the
+orchestrator's environment, see benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from benchmarks.pairs import PAIRS, alternate, summarise
+from suite import engines, facts
+from suite.case import Attempt, Case, Purpose
+from suite.launch import run_attempt
+from suite.launch.engine import Engine
+from suite.protocol import Protocol
+from suite.results.compare import samples
+from suite.stacks.catalog import IMPORTS, STACKS
+from suite.workloads.catalog import find
+
+
+@dataclasses.dataclass
+class Side:
+    """One engine's readings, in seconds: steady medians, and what passed before and after the measuring."""
+
+    engine: Engine
+    attempt: Attempt
+    protocol: Protocol
+    steady: list[float] = dataclasses.field(default_factory=list)
+    around: list[float] = dataclasses.field(default_factory=list)
+
+    def reading(self) -> float:
+        """Run one process; its steady median."""
+        case = self.attempt.case
+        with tempfile.TemporaryDirectory(prefix="stack-wars-") as folder:
+            (Path(folder) / "cache").mkdir()
+            start = perf_counter()
+            row = run_attempt(
+                self.attempt, engine=self.engine, folder=Path(folder) / "logs", protocol=self.protocol,
+                cpus=facts.usable_cores(), gate=False, workload_folder=find()[case.workload].folder,
+                cache_directory=Path(folder) / "cache", environment=STACKS[case.stack].environment,
+            )  # fmt: skip
+            seconds = perf_counter() - start
+            lines = (Path(folder) / "logs" / "events.jsonl").read_text(encoding="utf-8").splitlines()
+        if row["outcome"] != "ok":
+            raise SystemExit(f"{row['engine']}: {row['outcome']}: {row['reason']}")
+        self.steady.append(median(samples(row, "synced")))
+        self.around.append(seconds - measuring([json.loads(line) for line in lines]))
+        return self.steady[-1]
+
+
+def measuring(events: list[dict[str, Any]]) -> float:
+    """Seconds from the phase `build`, when all is imported, to the last event."""
+    begin = next(event["t_ns"] for event in events if event.get("phase") == "build")
+    return (events[-1]["t_ns"] - begin) / 1e9
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stacks", nargs="*", default=["jax_jit", "torch_eager"])
+    parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of samples in each process")
+    parser.add_argument("--n", type=int, default=1024, help="side of the matrices")
+    options = parser.parse_args()
+    protocol = dataclasses.replace(Protocol(), seconds_min=options.seconds)
+    for stack in options.stacks:
+        name = STACKS[stack].environment
+        choice = engines.choose("docker", [name], "cpu", None, build=True)
+        case = Case(workload="gemm", size="quick", dims={"n": options.n}, pass_="forward", precision="f32",
+                    track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
+                    threads=len(facts.usable_cores()))  # fmt: skip
+        attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
+                          attempt=1, seed=0)  # fmt: skip
+        local = engines.provider(engines.Choice("local", ""), [name], "cpu", "benchmark", None)(attempt)
+        docker = engines.provider(choice, [name], "cpu", "benchmark", None)(attempt)
+        print(f"{stack}, gemm n={options.n} forward, {choice.why}")
+        for engine in (docker, local):
+            engine.warm_up("; ".join(f"import {module}" for module in IMPORTS[name]))
+        ours, theirs = Side(docker, attempt, protocol), Side(local, attempt, protocol)
+        readings = []
+        for number, (a, b) in enumerate(alternate(ours.reading, theirs.reading, options.pairs), 1):
+            readings.append((a, b))
+            print(f"pair {number:2}: docker {a * 1e3:8.4f} ms, local {b * 1e3:8.4f} ms, ratio {a / b:.4f}; "
+                  f"start and end: docker {ours.around[-1]:.2f} s, local {theirs.around[-1]:.2f} s", flush=True)
+        more = sorted(a - b for a, b in zip(ours.around, theirs.around, strict=True))
+        print(f"docker / local: {summarise(readings)}")
+        print(f"start and end, docker - local: median {median(more):.2f} s, greatest {more[-1]:.2f} s\n")
+
+
+if __name__ == "__main__":
+    main()
