@@ -14,14 +14,15 @@ import subprocess
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import docker
 from docker import DockerClient
-from docker.errors import APIError, DockerException, ImageNotFound
+from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite import environments
 from suite.environments import ROOT, say
@@ -35,7 +36,7 @@ MAKER = {"dangling": True, "label": "stackwars.stage=maker"}
 PASSED_ON = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
              "http_proxy", "https_proxy", "no_proxy")  # fmt: skip
 PING_SECONDS = 5
-API_SECONDS = 1800  # the engine says nothing while it commits a layer of some GB
+BUILD_SECONDS = 1800  # the engine says nothing while it commits a layer of some GB
 LOG_LINES = 15
 
 
@@ -59,7 +60,7 @@ def connect() -> DockerClient:
         raise UserError(f"Docker's engine at {host} isn't on this machine, whose files containers have to mount.")
     try:
         docker.DockerClient(base_url=host, timeout=PING_SECONDS).ping()
-        return docker.DockerClient(base_url=host, timeout=API_SECONDS)
+        return docker.DockerClient(base_url=host)
     except DockerException as failed:
         denied = "; this user may not use it (group docker)" if "Permission" in str(failed) else ""
         raise UserError(f"No Docker engine answers at {host}{denied}.") from failed
@@ -111,21 +112,29 @@ def build(client: DockerClient, environment: str, target: str, base: str | None 
         events = client.api.build(
             fileobj=context(environment, target, wheels), custom_context=True, dockerfile=f"{target}/Dockerfile",
             tag=name, buildargs=arguments, network_mode=network(client), rm=True, forcerm=True, decode=True,
+            timeout=BUILD_SECONDS,
         )  # fmt: skip
-        for event in events:
-            log += str(event.get("stream") or event.get("error") or "").splitlines()
+        follow(events, log)
         image = client.images.get(name)
     except (DockerException, OSError) as broken:
         say("failed")
-        log += [] if isinstance(broken, ImageNotFound) else [str(broken)]
-        raise UserError(failure(name, base, log)) from broken
+        raise UserError(failure(name, base, [*log, str(broken)])) from broken
     except BaseException:
         say("failed")
         raise
     finally:
-        prune_stages(client)
+        with suppress(DockerException, OSError):  # an engine that is gone has had its say above
+            prune_stages(client)
     say(f"{time.monotonic() - started:.1f} s, {image.attrs['Size'] / 1e6:.0f} MB")
     return str(image.id)
+
+
+def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
+    """Collect what the engine prints. Raises BuildError: an older image of the same tag may well be there."""
+    for event in events:
+        log += str(event.get("stream") or "").splitlines()
+        if "error" in event:
+            raise BuildError(str(event["error"]), iter(()))
 
 
 def index(environment: str, target: str) -> list[str]:

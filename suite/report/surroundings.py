@@ -108,10 +108,15 @@ def environments(rows: Sequence[Row], planned: Mapping[str, Mapping[str, Any]]) 
                 lock_sha256=", ".join(sorted(locks - {""})),
                 stacks=tuple(sorted({r.stack for r in own})),
                 versions=merged(r.mapping("versions") for r in own),
-                facts=merged(r.mapping("environment_facts") for r in own),
+                facts=merged({**contained(r), **r.mapping("environment_facts")} for r in own),
             )
         )
     return tuple(made)
+
+
+def contained(row: Row) -> dict[str, str]:
+    """How the row's process was contained: engine, its version, the image."""
+    return {name: text for name in ("engine", "engine_version", "image_digest") if (text := row.text(name))}
 
 
 def merged(reports: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
