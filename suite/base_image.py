@@ -21,8 +21,9 @@ from suite import facts
 from suite.errors import UserError
 
 RELEASE = "bookworm"  # Debian 12: its python3.11 is the distribution's own
-# debootstrap doesn't know that python3-distutils provides what python3.11-venv asks for.
-PACKAGES = ("ca-certificates", "python3.11-venv", "python3-distutils")
+# debootstrap doesn't know that python3-distutils provides what python3.11-venv asks for; PyTorch/XLA
+# is linked against libpython, which the official image has.
+PACKAGES = ("ca-certificates", "python3.11-venv", "python3-distutils", "libpython3.11")
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 # Kept for programs at run time: nothing of it. Device files come from the engine.
 LEFT_OUT = ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man", "usr/share/info",
