@@ -1,0 +1,36 @@
+"""A real Docker engine for the tests that need one, with the images that they run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docker import DockerClient
+
+from suite import images
+from suite.errors import UserError
+
+INVOKE = Path(sys.executable).parent / "invoke"
+
+
+def engine_or_skip() -> DockerClient:
+    """The engine that answers; without one the test is skipped, which in CI is a failure."""
+    try:
+        return images.connect()
+    except UserError as missing:
+        pytest.skip(str(missing))
+
+
+def images_or_skip(*environments: str) -> DockerClient:
+    """The engine with these images for `cpu`, built if they aren't there, on a base made here if need be."""
+    client = engine_or_skip()
+    missing = [name for name in environments if images.find(client, name, "cpu") is None]
+    if missing and not client.images.list(images.SITE_BASE):
+        made = subprocess.run([INVOKE, "base-image"], capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            pytest.skip(f"no base image: {made.stderr.strip()}")
+    for name in missing:
+        images.build(client, name, "cpu")
+    return client
