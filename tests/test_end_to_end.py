@@ -43,7 +43,7 @@ class Run:
 
 def invoke_run(place: Path, *options: str) -> Run:
     """`invoke run ... --json`, away from this process's own variables for BLAS."""
-    done = subprocess.run([INVOKE, "run", "--preset=tiny", "--json", f"--results={place}", *options],
+    done = subprocess.run([INVOKE, "run", "--engine=local", "--preset=tiny", "--json", f"--results={place}", *options],
                           capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "200"})  # fmt: skip
     assert done.stdout.startswith("{"), done.stderr
     return Run(done.returncode, json.loads(done.stdout), done.stderr)

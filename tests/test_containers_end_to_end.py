@@ -1,0 +1,181 @@
+"""Real frameworks in real containers: the same answers as locally, and nothing lost when something dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docker import DockerClient
+
+from suite import images, results
+from suite.launch.container import SET
+from tests.engine import INVOKE, images_or_skip
+
+pytestmark = pytest.mark.stacks
+STACKS = ("numpy", "jax_jit", "torch_eager")
+SLOW = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--dims=n=2048", "--stack=numpy", "--engine=docker")
+WAIT_SECONDS = 120
+
+
+def command(place: Path, *options: str) -> list[str]:
+    return [str(INVOKE), "run", "--json", f"--results={place}", *options]
+
+
+def run(place: Path, *options: str, code: int = 0, **environment: str) -> tuple[list[dict[str, Any]], str]:
+    """(rows, what was said) of one command."""
+    done = subprocess.run(command(place, *options), capture_output=True, text=True, check=False,
+                          env=os.environ | environment)  # fmt: skip
+    assert done.returncode == code, done.stderr
+    return results.load(Path(json.loads(done.stdout)["set"])).rows, done.stderr
+
+
+def resume(folder: Path, **environment: str) -> tuple[list[dict[str, Any]], str]:
+    done = subprocess.run([INVOKE, "run", f"--resume={folder}"], capture_output=True, text=True, check=False,
+                          env=os.environ | environment)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return results.load(folder).rows, done.stderr
+
+
+def until(what: Callable[[], Any]) -> Any:
+    """The first true answer."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it didn't happen")
+
+
+@pytest.fixture(scope="module")
+def client() -> DockerClient:
+    return images_or_skip("numpy", "jax", "torch")
+
+
+def test_containers_give_the_local_answers_row_by_row(client: DockerClient, tmp_path: Path) -> None:
+    asked = ("--preset=tiny", *(f"--stack={stack}" for stack in STACKS))
+    contained, said = run(tmp_path, "--engine=docker", *asked)
+    local, _ = run(tmp_path, "--engine=local", *asked)
+    assert f"Engine: docker {client.version()['Version']}." in said
+    by_case = [{row["case_id"]: row for row in rows} for rows in (contained, local)]
+    assert len(by_case[0]) == len(contained) == 4 * 2 * len(STACKS)
+    assert by_case[0].keys() == by_case[1].keys()
+    for inside, outside in ((by_case[0][case], by_case[1][case]) for case in by_case[0]):
+        assert (inside["outcome"], outside["outcome"]) == ("ok", "ok"), (inside["reason"], outside["reason"])
+        for column in ("weights_sha256", "versions", "lock_sha256", "flops", "compiles_first", "compiles_steady"):
+            if column != "versions":  # of which Python's is the base's
+                assert inside[column] == outside[column], column
+        assert max(inside["relative_error"], outside["relative_error"]) < 5e-6
+        assert losses(inside) == pytest.approx(losses(outside), rel=1e-6)
+        assert (inside["engine"], outside["engine"]) == ("docker", "local")
+        assert inside["image_digest"] == images.find(client, inside["environment"], "cpu")
+        assert inside["engine_version"] == client.version()["Version"]
+        assert (outside["image_digest"], outside["engine_version"]) == (None, None)
+
+
+def losses(row: dict[str, Any]) -> list[float]:
+    return next((metric["values"] for metric in row["metrics"] or [] if metric["name"] == "loss"), [])
+
+
+def test_a_limit_of_512_mib_is_an_oom_on_every_framework(client: DockerClient, tmp_path: Path) -> None:
+    asked = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--dims=n=16384", "--limit-memory=512MiB")
+    rows, _ = run(tmp_path, "--engine=docker", *asked, *(f"--stack={stack}" for stack in STACKS))
+    assert {row["stack"]: row["outcome"] for row in rows} == dict.fromkeys(STACKS, "oom_host")
+    assert all("512 MiB" in row["reason"] for row in rows)
+
+
+def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path: Path) -> None:
+    begun = subprocess.Popen(command(tmp_path, *SLOW, "--repeats=2"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             text=True, start_new_session=True)  # fmt: skip
+    folder = until(lambda: next(iter(tmp_path.glob("*-tiny-*")), None))
+    ours = {"label": f"{SET}={folder.name}", "status": "running"}
+    until(lambda: client.containers.list(filters=ours))
+    begun.send_signal(signal.SIGKILL)
+    begun.communicate()
+    assert client.containers.list(filters=ours), "a killed orchestrator can't clean up"
+    rows, said = resume(folder)
+    assert "Removed the container that a killed run had left" in said
+    assert client.containers.list(all=True, filters={"label": f"{SET}={folder.name}"}) == []
+    assert sorted((row["block"], row["outcome"]) for row in rows if not row["flags"] or "noisy" in row["flags"]) == [
+        (1, "ok"), (2, "ok"),
+    ]  # fmt: skip
+
+
+class Daemon:
+    """A daemon of the test's own, to be killed. Its folders are short: a socket's path has 107 characters."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="sw-"))
+        self.host = f"unix://{self.folder}/s"
+
+    def start(self) -> None:
+        options = ("--iptables=false", "--bridge=none", f"--data-root={self.folder}/data",
+                   f"--exec-root={self.folder}/exec", f"--pidfile={self.folder}/pid", "-H", self.host)  # fmt: skip
+        self.process = subprocess.Popen(["dockerd", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        start_new_session=True)  # fmt: skip
+        until(self.answers)
+
+    def answers(self) -> bool:
+        done = subprocess.run(["docker", "-H", self.host, "version"], capture_output=True, check=False)
+        return done.returncode == 0
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        # Its containerd is a child of its own, which a new daemon would find and a folder's removal would not.
+        pid = self.folder / "exec" / "containerd" / "containerd.pid"
+        if pid.exists():
+            os.kill(int(pid.read_text()), signal.SIGKILL)
+            until(lambda: not Path(f"/proc/{pid.read_text()}").exists())
+            pid.unlink()
+        (self.folder / "pid").unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for point in reversed([point for point in points if point.startswith(f"{self.folder}/")]):
+            subprocess.run(["umount", "--lazy", point], check=True)  # a killed daemon has left its mounts
+        shutil.rmtree(self.folder)
+
+
+@pytest.fixture
+def daemon(client: DockerClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
+    """A second daemon with the numpy image."""
+    if os.getuid() != 0 or shutil.which("dockerd") is None:
+        pytest.skip("a daemon of the test's own takes root and dockerd")
+    own = Daemon()
+    own.start()
+    try:
+        other = DockerClient(base_url=own.host)
+        image = client.images.get(images.tag("numpy", "cpu"))
+        (copy,) = other.images.load(image.save(named=images.tag("numpy", "cpu")))
+        assert copy.tags == [images.tag("numpy", "cpu")]
+        yield own
+    finally:
+        own.remove()
+
+
+def test_a_daemon_that_dies_is_an_error_with_its_reason_and_resume_completes(daemon: Daemon, tmp_path: Path) -> None:
+    begun = subprocess.Popen(command(tmp_path, *SLOW), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=os.environ | {"DOCKER_HOST": daemon.host})  # fmt: skip
+    until(lambda: list(tmp_path.glob("*/logs/*/events.jsonl")))
+    daemon.kill()
+    begun.communicate(timeout=WAIT_SECONDS)
+    assert begun.returncode == 3
+    folder = next(iter(tmp_path.glob("*-tiny-*")))
+    (row,) = results.load(folder).rows
+    assert (row["outcome"], row["engine"], "harness" in row["flags"]) == ("error", "docker", True)
+    assert row["reason"] == "Docker's daemon went away while the case ran"
+    daemon.start()
+    rows, _ = resume(folder, DOCKER_HOST=daemon.host)
+    assert [row["outcome"] for row in sorted(rows, key=lambda row: row["attempt"])] == ["error", "ok"]
