@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from docker import DockerClient
+from docker.errors import DockerException
 
 from suite import images, results
 from suite.launch.container import SET
@@ -71,10 +72,10 @@ def test_containers_give_the_local_answers_row_by_row(client: DockerClient, tmp_
     assert by_case[0].keys() == by_case[1].keys()
     for inside, outside in ((by_case[0][case], by_case[1][case]) for case in by_case[0]):
         assert (inside["outcome"], outside["outcome"]) == ("ok", "ok"), (inside["reason"], outside["reason"])
-        for column in ("weights_sha256", "versions", "lock_sha256", "flops", "compiles_first", "compiles_steady"):
-            if column != "versions":  # of which Python's is the base's
-                assert inside[column] == outside[column], column
+        for column in ("weights_sha256", "lock_sha256", "flops", "compiles_first", "compiles_steady"):
+            assert inside[column] == outside[column], column
         assert max(inside["relative_error"], outside["relative_error"]) < 5e-6
+        assert bool(losses(inside)) == (inside["pass"] == "train")
         assert losses(inside) == pytest.approx(losses(outside), rel=1e-6)
         assert (inside["engine"], outside["engine"]) == ("docker", "local")
         assert inside["image_digest"] == images.find(client, inside["environment"], "cpu")
@@ -105,16 +106,15 @@ def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path
     rows, said = resume(folder)
     assert "Removed the container that a killed run had left" in said
     assert client.containers.list(all=True, filters={"label": f"{SET}={folder.name}"}) == []
-    assert sorted((row["block"], row["outcome"]) for row in rows if not row["flags"] or "noisy" in row["flags"]) == [
-        (1, "ok"), (2, "ok"),
-    ]  # fmt: skip
+    whole = [row for row in rows if "incomplete_block" not in row["flags"]]
+    assert sorted((row["block"], row["outcome"]) for row in whole) == [(1, "ok"), (2, "ok")]
 
 
 class Daemon:
     """A daemon of the test's own, to be killed. Its folders are short: a socket's path has 107 characters."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="sw-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="sw-", dir="/tmp"))
         self.host = f"unix://{self.folder}/s"
 
     def start(self) -> None:
@@ -125,8 +125,10 @@ class Daemon:
         until(self.answers)
 
     def answers(self) -> bool:
-        done = subprocess.run(["docker", "-H", self.host, "version"], capture_output=True, check=False)
-        return done.returncode == 0
+        try:
+            return DockerClient(base_url=self.host).ping()
+        except DockerException:
+            return False
 
     def kill(self) -> None:
         self.process.kill()
@@ -154,8 +156,8 @@ def daemon(client: DockerClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Da
     if os.getuid() != 0 or shutil.which("dockerd") is None:
         pytest.skip("a daemon of the test's own takes root and dockerd")
     own = Daemon()
-    own.start()
     try:
+        own.start()
         other = DockerClient(base_url=own.host)
         image = client.images.get(images.tag("numpy", "cpu"))
         (copy,) = other.images.load(image.save(named=images.tag("numpy", "cpu")))
