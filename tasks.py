@@ -116,6 +116,15 @@ def lock(c: Context, environment=None, target="cpu") -> None:
         print(locks.compile_lock(name, target))
 
 
+@task(help={"workload": "only these models; repeatable", "size": "sizes; repeatable (default: tiny and odd)",
+            "check": "make them again and compare; write nothing"}, iterable=["workload", "size"])  # fmt: skip
+def golden(c: Context, workload=None, size=None, check=False) -> None:
+    """Make the golden files of models by an independent implementation, or check the stored ones."""
+    from suite import commands
+
+    raise Exit(code=commands.make_golden(workload, size, check))
+
+
 @task
 def check(c: Context) -> None:
     """Lint, types and import contracts."""
@@ -130,6 +139,7 @@ def test(c: Context, args="") -> None:
 
     for name in environments.names("cpu"):
         environments.ensure(name, "cpu")
+    environments.ensure("oracle", "test")
     c.run(f"{sys.executable} -m pytest {args}", pty=False)
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from suite import doctor, environments, images, preset, results
+from suite import doctor, environments, images, oracle, preset, results
 from suite.case import TARGETS
 from suite.console import Bar, Lines, listener, minutes_text, print_table, seconds_text
 from suite.engines import Choice
@@ -158,6 +158,27 @@ def build_images(target: str, names: Sequence[str], base: str | None) -> None:
             environments.say(f"{images.tag(name, target)} is there already")
         else:
             images.build(client, name, target, base)
+
+
+def make_golden(names: Sequence[str], sizes: Sequence[str], check: bool) -> int:
+    """Make golden files, or compare the stored ones with new ones. 3 if some differ."""
+    models = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
+    for name in names:
+        if name not in models:
+            raise unknown("model", name, models)
+    code = 0
+    for name in names or models:
+        workload = models[name]
+        for size in sizes or ("tiny", "odd"):
+            if size not in workload.sizes:
+                raise unknown(f"size of workload '{name}'", size, workload.sizes)
+            path = oracle.path_of(workload, size)
+            if not check:
+                oracle.make(workload, size, path)
+            found = oracle.differences(workload, size) if check else []
+            print(f"{path}: {'differs in ' + ', '.join(found) if found else 'as stored' if check else 'made'}")
+            code = 3 if found else code
+    return code
 
 
 def print_images(prune: bool) -> None:

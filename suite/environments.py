@@ -188,11 +188,11 @@ def pinned(package: str, lock: Path) -> str:
 
 
 def wheel_source(name: str, target: str, links: Sequence[str] | None = None) -> list[str]:
-    """uv's options that say where the CPU build of PyTorch comes from: for that lock alone.
+    """uv's options that say where the CPU build of PyTorch comes from: for its two locks alone.
 
     `links` are folders (or addresses) of wheels, by default those of the environment's variables.
     """
-    if (name.partition("@")[0], target) != ("torch", "cpu"):
+    if (name.partition("@")[0], target) not in (("torch", "cpu"), ("oracle", "test")):
         return []
     links = link_folders() if links is None else links
     if links:
@@ -260,7 +260,7 @@ def size(folder: Path) -> int:
 def prune() -> list[Path]:
     """Remove environments whose lock isn't the current one; returns them."""
     removed = []
-    for target in ("cpu", "cuda", "tpu"):
+    for target in ("cpu", "cuda", "tpu", "test"):
         current = {place(name, target) for name in names(target)}
         for folder in sorted((ROOT / ".environments" / target).glob("*-*")):
             if folder.is_dir() and folder not in current:

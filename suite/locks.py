@@ -9,7 +9,8 @@ from suite import environments
 from suite.errors import UserError, unknown
 
 # The oldest system that every wheel of a target runs on: libtpu's need a newer one.
-PLATFORMS = {"cpu": "x86_64-manylinux_2_28", "cuda": "x86_64-manylinux_2_28", "tpu": "x86_64-manylinux_2_31"}
+PLATFORMS = {"cpu": "x86_64-manylinux_2_28", "cuda": "x86_64-manylinux_2_28", "tpu": "x86_64-manylinux_2_31",
+             "test": "x86_64-manylinux_2_28"}  # fmt: skip
 
 
 def compile_lock(name: str, target: str = "cpu") -> Path:

@@ -16,7 +16,7 @@ from suite.case import Attempt, Flag, Outcome, Purpose, canonical_json
 from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.plan import Plan
-from suite.protocol import FLOPS_PER_CORE_MAX, TOLERANCE
+from suite.protocol import DIGEST_TOLERANCE, FLOPS_PER_CORE_MAX, TOLERANCE, ZERO_GRADIENT
 from suite.results.compare import samples
 from suite.results.schema import NAMES, Row, empty_row
 from suite.results.store import ResultSet
@@ -43,13 +43,16 @@ class Runner:
     warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
     losses: dict[str, list[float]] = field(default_factory=dict)  # by case_id: the gated process's
+    first: dict[str, Row] = field(default_factory=dict)  # by comparison: the first row with digests of its tensors
 
     def remember(self, row: Row) -> None:
         """Learn from a row, of this run or of the one that is resumed."""
         if row["purpose"] == Purpose.TIMED and row["provenance"] == "measured":
             if row["outcome"] in REPEATING:
                 self.settled[row["case_id"]] = row
-            elif row["outcome"] == Outcome.OK and row["relative_error"] is not None:
+            elif row["outcome"] == Outcome.OK and digests(row):
+                self.first.setdefault(row["comparison_id"], row)
+            if row["outcome"] == Outcome.OK and (row["relative_error"] is not None or digests(row)):
                 self.losses[row["case_id"]] = losses(row)
                 self.settled.pop(row["case_id"], None)  # --again has found otherwise
 
@@ -104,6 +107,7 @@ class Runner:
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
         self.judge_losses(row)
+        self.judge_agreement(row)
         if self.unpinned:
             row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
         if implausible(row):
@@ -135,6 +139,17 @@ class Runner:
                 row["outcome"] = str(Outcome.WRONG)
                 row["reason"] = f"loss of step {step} is {a!r}; the process that passed the gate had {b!r}"
 
+    def judge_agreement(self, row: Row) -> None:
+        """Where no golden file says what is right, stacks must at least agree with the first that ran."""
+        first = self.first.get(row["comparison_id"])
+        if row["outcome"] != Outcome.OK or first is None or not digests(row):
+            return
+        name, error = disagreement(digests(row), digests(first))
+        row["relative_error"] = max(error, row["relative_error"] or 0.0)
+        if not error <= DIGEST_TOLERANCE[row["precision"]]:
+            row["outcome"] = str(Outcome.WRONG)
+            row["reason"] = f"{name}: relative error {error:.2g} against {first['stack']}, which ran first"
+
     def save(self, attempt: Attempt, row: Row) -> None:
         """Write the row; figures that don't fit the schema make it an error that says so."""
         try:
@@ -156,6 +171,25 @@ def implausible(row: Row) -> bool:
 def losses(row: Row) -> list[float]:
     """The first losses that a process reported."""
     return next((metric["values"] for metric in row["metrics"] or [] if metric["name"] == "loss"), [])
+
+
+def digests(row: Row) -> dict[str, list[float]]:
+    """(norm, projection) of a model's tensors by name; only a gated process without a golden file has them."""
+    return {metric["name"]: metric["values"] for metric in row["metrics"] or [] if metric["kind"] == "digest"}
+
+
+def disagreement(ours: dict[str, list[float]], theirs: dict[str, list[float]]) -> tuple[str, float]:
+    """The tensor in which two stacks differ most, and by how much of its norm."""
+    largest = max((values[0] for name, values in theirs.items() if name.startswith("gradient/")), default=0.0)
+    worst, most = "", 0.0
+    for name, (norm, projection) in theirs.items():
+        if name.startswith("gradient/") and norm < ZERO_GRADIENT * largest:
+            continue  # zero but for rounding
+        found = ours.get(name, [math.nan, math.nan])
+        error = max(abs(found[0] - norm), abs(found[1] - projection)) / (norm or 1.0)
+        if not error <= most:
+            worst, most = name, error
+    return worst, most
 
 
 def inferred(source: Row) -> Row:

@@ -1,4 +1,4 @@
-"""Deliberately wrong workloads: copies of the operations with a line changed, which the gate must refuse.
+"""Deliberately wrong workloads: copies of operations and models with a line changed, which the gate must refuse.
 
 `make_mutant` writes one as a folder outside the repository, to be run through `--workload-path`.
 """
@@ -98,13 +98,35 @@ MUTANTS: dict[str, Mutant] = {
 }  # fmt: skip
 
 
-def make_mutant(name: str, folder: Path) -> Path:
+MODEL_MUTANTS: dict[str, Mutant] = {
+    "erf_gelu": Mutant("gpt2", "erf instead of the tanh form of GELU", {
+        "jax": (("approximate=True", "approximate=False"),),
+        "torch": (('approximate="tanh"', 'approximate="none"'),),
+        "tf": (("approximate=True", "approximate=False"),),
+    }),
+    "larger_epsilon": Mutant("gpt2", "ten times the epsilon of every norm", dict.fromkeys(
+        ("jax", "torch", "tf"), (("EPSILON = 1e-5", "EPSILON = 1e-4"),)
+    )),
+    "shifted_mask": Mutant("gpt2", "each position sees the one after it", {
+        "jax": (("is_causal=True", "mask=jnp.tril(jnp.ones((T, T), bool), 1)"),),
+        "torch": (("is_causal=True", "attn_mask=torch.ones(T, T, dtype=torch.bool, device=x_BTD.device).tril(1)"),
+                  ("import torch.nn.functional", "import torch\nimport torch.nn.functional")),
+        "tf": (("tf.ones([T, T]), -1, 0)", "tf.ones([T, T]), -1, 1)"),),
+    }),
+}  # fmt: skip
+
+
+def make_mutant(name: str, folder: Path, mutants: dict[str, Mutant] = MUTANTS) -> Path:
     """Write the mutant `name` as the workload `<origin>_<name>` into `folder`; returns the workload's folder."""
-    mutant = MUTANTS[name]
+    mutant = mutants[name]
     home = folder / f"{mutant.origin}_{name}"
     home.mkdir(parents=True)
-    origin = HOME / "ops" / mutant.origin
-    shutil.copy(origin / "spec.py", home / "spec.py")
+    (origin,) = HOME.glob(f"*/{mutant.origin}")
+    for kept in ("spec.py", "oracle.py"):
+        if (origin / kept).exists():
+            shutil.copy(origin / kept, home / kept)
+    if (origin / "golden").exists():
+        shutil.copytree(origin / "golden", home / "golden")
     for dialect, changes in mutant.changes.items():
         text = (origin / f"{mutant.origin}_{dialect}.py").read_text(encoding="utf-8")
         for old, new in changes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,29 @@ def test_an_image_that_cant_be_built_makes_auto_local(monkeypatch: pytest.Monkey
     assert choose("auto", "numpy", build=True).why == "Engine: local. The image x could not be built."
     with pytest.raises(UserError, match="and why"):
         choose("docker", "numpy", build=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--engine=docker", "--dry-run"], 2, f"No Docker engine answers at {NOWHERE}.\n"),
+        (["--engine=auto", "--dry-run"], 0, f"Engine: local. No Docker engine answers at {NOWHERE}.\n"),
+        (["--engine=dokcer", "--dry-run"], 2, "Did you mean 'docker'?"),
+    ],
+)
+def test_what_was_asked_for_is_had_or_refused_in_one_line(words: list[str], code: int, said: str) -> None:
+    done = subprocess.run([INVOKE, "run", "--stack=numpy", "--baseline=numpy", *words], capture_output=True, text=True,
+                          check=False, env=os.environ | {"DOCKER_HOST": NOWHERE})  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert said in done.stdout + done.stderr
+    if code:
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_python_without_numpy_is_refused(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    with pytest.raises(UserError, match="is no Python with NumPy: ModuleNotFoundError"):
+        choose("local", "numpy", python=str(tmp_path / "bare" / "bin" / "python"))
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from suite.case import Case
 from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads.catalog import Workload
+from suite.workloads.tensors import buffers_of
 
-Named = Iterable[tuple[str, NDArray[np.float32]]]
+Named = Iterable[tuple[str, NDArray[Any]]]  # float32, or int32 for token ids and labels
 Tensors = Mapping[str, NDArray[np.float32]]
 State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
@@ -43,7 +44,8 @@ class Adapter(ABC):
         self.workload = workload
         self.dims = dict(case.dims)
         self.train = case.pass_ == "train"
-        self.optimizer: str | None = workload.spec.OPTIMIZER
+        self.optimizer: str | None = workload.spec.OPTIMIZER  # "adamw", "sgd", or None
+        self.buffers = frozenset(buffers_of(workload.spec, self.dims))
 
     @staticmethod
     def environ(case: Case, cache_directory: str) -> dict[str, str]:
@@ -73,7 +75,10 @@ class Adapter(ABC):
 
     @abstractmethod
     def place(self, parameters: Named, batch: Named) -> tuple[State, Batch]:
-        """Put parameters, fresh optimizer state and inputs on the device, tensor by tensor, and wait for it."""
+        """Put parameters, fresh optimizer state and inputs on the device, tensor by tensor, and wait for it.
+
+        `parameters` ends with the workload's buffers, if it has any: state that no gradient is taken of.
+        """
 
     @abstractmethod
     def step(self, state: State, batch: Batch) -> tuple[State, Any]:
@@ -89,7 +94,7 @@ class Adapter(ABC):
 
     @abstractmethod
     def read(self, what: str, state: State, batch: Batch) -> dict[str, NDArray[np.float32]]:
-        """For the gate, canonical names and layout: "parameters" now in the state; fresh "gradients" with
+        """For the gate, canonical names and layout: "parameters" (and buffers) now in the state; fresh "gradients" with
         "loss"; the forward pass's "output"."""
 
     @abstractmethod

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from suite import protocol
@@ -59,8 +57,10 @@ def find_devices(adapter):
         raise adapter.no_device("JAX sees no NVIDIA GPU") from missing
 
 
-def make_adamw(optax):
-    """optax's AdamW with the protocol's constants."""
+def make_optimizer(optax, name):
+    """optax's optimizer with the protocol's constants."""
+    if name == "sgd":
+        return optax.sgd(protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
     return optax.adamw(
         protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
         weight_decay=protocol.WEIGHT_DECAY,
@@ -68,7 +68,7 @@ def make_adamw(optax):
 
 
 class Adapter(base.Adapter):
-    """State: (parameters, optimizer state), both pytrees."""
+    """State: (parameters, buffers, optimizer state), pytrees; most workloads have no buffers."""
 
     packages = ("jax", "jaxlib", "libtpu", "optax", "numpy")
 
@@ -91,31 +91,40 @@ class Adapter(base.Adapter):
         return {"device": devices[0].device_kind, "devices": len(devices), "async_dispatch": asynchronous}
 
     def build(self, abstract=False):
-        dialect = self.workload.dialect("jax")
-        self.forward = partial(dialect.forward, self.dims)
-        self.loss_and_gradients = self.jax.value_and_grad(partial(dialect.loss, self.dims))
-        self.adamw = make_adamw(self.optax)
+        dialect, dims = self.workload.dialect("jax"), self.dims
+        if self.buffers:
+            self.forward = lambda parameters, buffers, batch: dialect.forward(dims, parameters, buffers, **batch)
+            self.loss = lambda parameters, buffers, batch: dialect.loss(dims, parameters, buffers, **batch)
+        else:
+            self.forward = lambda parameters, buffers, batch: dialect.forward(dims, parameters, **batch)
+            self.loss = lambda parameters, buffers, batch: (dialect.loss(dims, parameters, **batch), buffers)
+        self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
+        self.transform = make_optimizer(self.optax, self.optimizer)
         self.run = self.train_step if self.train else self.forward_step
 
     def forward_step(self, state, batch):
-        return state, self.forward(state[0], **batch)
+        parameters, buffers, _ = state
+        return state, self.forward(parameters, buffers, batch)
 
     def train_step(self, state, batch):
-        parameters, moments = state
-        loss, gradients = self.loss_and_gradients(parameters, **batch)
+        parameters, buffers, moments = state
+        (loss, buffers), gradients = self.loss_and_gradients(parameters, buffers, batch)
         if not self.optimizer:
             return state, (loss, gradients)
-        return self.apply(parameters, moments, gradients), loss
+        parameters, moments = self.apply(parameters, moments, gradients)
+        return (parameters, buffers, moments), loss
 
     def apply(self, parameters, moments, gradients):
-        updates, moments = self.adamw.update(gradients, moments, parameters)
+        updates, moments = self.transform.update(gradients, moments, parameters)
         return self.optax.apply_updates(parameters, updates), moments
 
     def place(self, parameters, batch):
         put = self.jax.device_put
-        own = base.nested({name: put(value) for name, value in parameters})
-        moments = self.adamw.init(own) if self.train and self.optimizer else ()
-        return self.jax.block_until_ready(((own, moments), {name: put(value) for name, value in batch}))
+        own = {name: put(value) for name, value in parameters}
+        buffers = base.nested({name: own.pop(name) for name in self.buffers})
+        own = base.nested(own)
+        moments = self.transform.init(own) if self.train and self.optimizer else ()
+        return self.jax.block_until_ready(((own, buffers, moments), {name: put(value) for name, value in batch}))
 
     def step(self, state, batch):
         return self.run(state, batch)
@@ -128,13 +137,13 @@ class Adapter(base.Adapter):
         return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
 
     def read(self, what, state, batch):
-        parameters = state[0]
+        parameters, buffers, _ = state
         if what == "parameters":
-            return self.host(parameters)
+            return {**self.host(parameters), **self.host(buffers)}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            return {"output": np.array(self.compile(self.forward)(parameters, **inputs))}
-        loss, gradients = self.compile(self.loss_and_gradients)(parameters, **batch)
+            return {"output": np.array(self.compile(self.forward)(parameters, buffers, inputs))}
+        (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
         return {"loss": np.array(loss), **self.host(gradients)}
 
     def host(self, tree):
@@ -146,7 +155,7 @@ class Adapter(base.Adapter):
 
     def update(self, parameters, gradients):
         own = self.jax.device_put(base.nested(parameters))
-        moments = self.adamw.init(own)
+        moments = self.transform.init(own)
         apply = self.compile(self.apply)
         for injected in gradients:
             own, moments = apply(own, moments, self.jax.device_put(base.nested(injected)))

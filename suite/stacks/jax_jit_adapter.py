@@ -14,12 +14,17 @@ class Adapter(jax_eager.Adapter):
             self.run = self.jax.jit(self.train_step, donate_argnums=(0,))
         else:
             # Nothing is updated: the state stays outside, or each call would copy it to its outputs.
-            self.run = self.stateless(self.jax.jit(self.forward if not self.train else self.loss_and_gradients))
+            self.run = self.stateless(self.jax.jit(self.gradients if self.train else self.forward))
+
+    def gradients(self, parameters, buffers, batch):
+        (loss, _), gradients = self.loss_and_gradients(parameters, buffers, batch)
+        return loss, gradients
 
     @staticmethod
     def stateless(compiled):
         def run(state, batch):
-            return state, compiled(state[0], **batch)
+            parameters, buffers, _ = state
+            return state, compiled(parameters, buffers, batch)
 
         return run
 

@@ -7,6 +7,7 @@ import numpy as np
 from suite import protocol
 from suite.stacks import base
 from suite.stacks.threads import cuda_environ, thread_environ
+from suite.workloads.tensors import Integers
 
 
 class Adapter(base.Adapter):
@@ -59,14 +60,22 @@ class Adapter(base.Adapter):
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("tf")
         self.model = self.dialect.Model(**self.dims)
-        self.variables = {v.name.removesuffix(":0"): v for v in self.model.trainable_variables}
+        named = {v.name.removesuffix(":0"): v for v in self.model.variables}
+        self.kept = {name: named.pop(name) for name in self.buffers}
+        self.variables = {name: v for name, v in named.items() if v.trainable}
         spec = self.workload.spec
-        shapes = {name: self.tf.TensorSpec(t.shape) for name, t in spec.inputs(self.dims).items()}
-        with_target = shapes | {"target": self.tf.TensorSpec(spec.target(self.dims).shape)}
-        self.adamw = AdamW(self.tf, self.variables) if self.train and self.optimizer else None
+        shapes = {name: self.signature(tensor) for name, tensor in spec.inputs(self.dims).items()}
+        with_target = shapes | {"target": self.signature(spec.target(self.dims))}
+        self.updater = self.make_optimizer(self.variables) if self.train and self.optimizer else None
         self.forward = self.compile(lambda batch: self.model(**batch), shapes)
         self.loss_and_gradients = self.compile(self.gradients_of_loss, with_target)
-        self.run = self.compile(self.train_step, with_target) if self.adamw else self.loss_and_gradients
+        self.run = self.compile(self.train_step, with_target) if self.updater else self.loss_and_gradients
+
+    def signature(self, tensor):
+        return self.tf.TensorSpec(tensor.shape, self.tf.int32 if isinstance(tensor, Integers) else self.tf.float32)
+
+    def make_optimizer(self, variables):
+        return (Momentum if self.optimizer == "sgd" else AdamW)(self.tf, variables)
 
     def compile(self, function, *signature):
         """How this stack runs a function of tensors of these shapes: as it is."""
@@ -80,16 +89,16 @@ class Adapter(base.Adapter):
 
     def train_step(self, batch):
         loss, gradients = self.gradients_of_loss(batch)
-        self.adamw.apply(gradients)
+        self.updater.apply(gradients)
         return loss
 
     def place(self, parameters, batch):
         tf = self.tf
         for name, value in parameters:
-            self.variables[name].assign(tf.constant(value))
-        if self.adamw:
-            self.adamw.reset()
-        placed = (self.model, self.adamw), {name: tf.constant(value) for name, value in batch}
+            (self.kept if name in self.buffers else self.variables)[name].assign(value)
+        if self.updater:
+            self.updater.reset()
+        placed = (self.model, self.updater), {name: tf.constant(value) for name, value in batch}
         self.wait(*placed)
         return placed
 
@@ -106,7 +115,7 @@ class Adapter(base.Adapter):
 
     def read(self, what, state, batch):
         if what == "parameters":
-            return {name: np.array(v.numpy()) for name, v in self.variables.items()}
+            return {name: np.array(v.numpy()) for name, v in (self.variables | self.kept).items()}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": np.array(self.forward(inputs).numpy())}
@@ -116,9 +125,9 @@ class Adapter(base.Adapter):
     def update(self, parameters, gradients):
         tf = self.tf
         own = {name: tf.Variable(value, name=name) for name, value in parameters.items()}
-        adamw = AdamW(tf, own)
+        updater = self.make_optimizer(own)
         shapes = {name: tf.TensorSpec(v.shape) for name, v in own.items()}
-        apply = self.compile(adamw.apply, shapes)
+        apply = self.compile(updater.apply, shapes)
         for injected in gradients:
             apply({name: tf.constant(g) for name, g in injected.items()})
         return {name: np.array(v.numpy()) for name, v in own.items()}
@@ -164,4 +173,25 @@ class AdamW:
                 var=p.handle, m=m.handle, v=v.handle, beta1_power=power1, beta2_power=power2,
                 lr=protocol.LEARNING_RATE, beta1=protocol.BETA1, beta2=protocol.BETA2, epsilon=epsilon,
                 grad=gradients[name],
+            )  # fmt: skip
+
+
+class Momentum:
+    """SGD with momentum by TensorFlow's own kernel: a = momentum a + g; p -= lr a."""
+
+    def __init__(self, tf, variables):
+        self.tf = tf
+        self.variables = variables
+        self.moments = {name: tf.Variable(tf.zeros_like(v)) for name, v in variables.items()}
+
+    def reset(self):
+        """Back to before the first step."""
+        for a in self.moments.values():
+            a.assign(self.tf.zeros_like(a))
+
+    def apply(self, gradients):
+        for name, p in self.variables.items():
+            self.tf.raw_ops.ResourceApplyMomentum(
+                var=p.handle, accum=self.moments[name].handle, lr=protocol.LEARNING_RATE, grad=gradients[name],
+                momentum=protocol.MOMENTUM,
             )  # fmt: skip

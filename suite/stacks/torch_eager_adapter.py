@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from suite import protocol
 from suite.stacks import base
 
@@ -40,7 +42,7 @@ class Adapter(base.Adapter):
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("torch")
         with self.torch.device("meta"):
-            self.model = self.dialect.Model(**self.dims)
+            self.model = self.dialect.Model(**self.dims).train(self.train)
         self.forward = self.compile(self.model)
         self.loss = self.compile(lambda **batch: self.dialect.loss(self.model, **batch))
         self.run = self.train_step if self.train else self.forward_step
@@ -49,33 +51,53 @@ class Adapter(base.Adapter):
         """How this stack runs a function: as it is."""
         return function
 
-    def make_optimizer(self, parameters):
+    def make_optimizer(self, parameters, fused=True):
         # One fused kernel for each tensor: what PyTorch recommends and current trainers use.
+        if self.optimizer == "sgd":
+            return self.torch.optim.SGD(
+                parameters, lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM, fused=fused
+            )
         return self.torch.optim.AdamW(
             parameters, lr=protocol.LEARNING_RATE, betas=(protocol.BETA1, protocol.BETA2),
-            eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY, fused=True,
+            eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY, fused=fused,
         )  # fmt: skip
 
     def put(self, value):
         return self.torch.tensor(value, device=self.home)
 
+    def put_input(self, value):
+        """Ids and labels are 64 bits wide in PyTorch, and images have their channels first."""
+        if value.dtype == np.int32:
+            value = value.astype(np.int64)
+        return self.put(np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if value.ndim == 4 else value)
+
     def place(self, parameters, batch):
         torch = self.torch
         self.model.to_empty(device=self.home)
-        own = dict(self.model.named_parameters())
+        own = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
         with torch.no_grad():
             for name, value in parameters:
-                own[name].copy_(self.put(self.native(name, value)))
-                own[name].grad = None
+                # Straight from the host array: a copy of a model's largest tensor would be GBs.
+                own[name].copy_(torch.from_numpy(self.native(name, value)))
+                own.pop(name).grad = None
+            for rest in own.values():  # counters of batches seen, which aren't part of any result
+                rest.zero_()
         optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
-        state, batch = (self.model, optimizer), {name: self.put(value) for name, value in batch}
+        state, batch = (self.model, optimizer), {name: self.put_input(value) for name, value in batch}
         self.wait(state, None)
         return state, batch
 
     def native(self, name, value):
-        """nn.Linear keeps its weight as (outputs, inputs); the canonical layout is (inputs, outputs)."""
+        """Canonical weights are (inputs, outputs) and HWIO; nn.Linear has the transpose, nn.Conv2d OIHW."""
         module = self.model.get_submodule(name.rpartition(".")[0])
-        return value.T if isinstance(module, self.torch.nn.Linear) and value.ndim == 2 else value
+        if isinstance(module, self.torch.nn.Linear) and value.ndim == 2:
+            return value.T
+        return value.transpose(3, 2, 0, 1) if isinstance(module, self.torch.nn.Conv2d) and value.ndim == 4 else value
+
+    def canonical(self, name, tensor):
+        """The inverse of `native`, on the host."""
+        value = self.host(tensor)
+        return value.transpose(2, 3, 1, 0) if value.ndim == 4 else self.native(name, value)
 
     def forward_step(self, state, batch):
         with self.no_gradients():
@@ -105,11 +127,15 @@ class Adapter(base.Adapter):
     def read(self, what, state, batch):
         model = state[0]
         if what == "parameters":
-            return {name: self.canonical(name, p.detach()) for name, p in model.named_parameters()}
+            own = (*model.named_parameters(), *((n, b) for n, b in model.named_buffers() if n in self.buffers))
+            return {name: self.canonical(name, value.detach()) for name, value in own}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
+            model.eval()
             with self.no_gradients():
-                return {"output": self.host(self.forward(**inputs))}
+                output = self.host(self.forward(**inputs))
+            model.train(self.train)
+            return {"output": output}
         model.zero_grad(set_to_none=True)  # .grad outlives a step
         loss = self.loss(**batch)
         loss.backward()
@@ -121,9 +147,6 @@ class Adapter(base.Adapter):
 
     def host(self, tensor):
         return tensor.to("cpu", copy=True).numpy()
-
-    def canonical(self, name, tensor):
-        return self.native(name, self.host(tensor))
 
     def update(self, parameters, gradients):
         own = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters.items()}

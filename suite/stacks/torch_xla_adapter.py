@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from suite import protocol
 from suite.stacks import torch_eager_adapter as torch_eager
 
 
@@ -33,12 +32,9 @@ class Adapter(torch_eager.Adapter):
             raise self.no_device(missing) from missing
         return {"device": self.xm.xla_device_hw(self.home), "torch_threads": self.torch.get_num_threads()}
 
-    def make_optimizer(self, parameters):
+    def make_optimizer(self, parameters, fused=False):
         # The fused CPU and CUDA kernels can't be traced; XLA fuses the plain formula itself.
-        return self.torch.optim.AdamW(
-            parameters, lr=protocol.LEARNING_RATE, betas=(protocol.BETA1, protocol.BETA2),
-            eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY,
-        )  # fmt: skip
+        return super().make_optimizer(parameters, fused)
 
     def place(self, parameters, batch):
         placed = super().place(parameters, batch)

@@ -26,7 +26,7 @@ class Adapter(torch_eager.Adapter):
         import torchax.train
 
         self.jax, self.torchax, self.interop = jax, torchax, torchax.interop
-        self.adamw = jax_eager.make_adamw(optax)
+        self.transform = jax_eager.make_optimizer(optax, self.optimizer)
         self.apply_updates = optax.apply_updates
         self.compiles = jax_eager.CompileCounter(jax)
 
@@ -66,7 +66,7 @@ class Adapter(torch_eager.Adapter):
 
         self.forward = interop.jax_jit(forward)
         self.loss_and_gradients = interop.jax_jit(interop.jax_value_and_grad(loss))
-        step = self.torchax.train.make_train_step(loss, lambda result, label: result, self.adamw)
+        step = self.torchax.train.make_train_step(loss, lambda result, label: result, self.transform)
         self.compiled_step = interop.jax_jit(
             lambda weights, buffers, moments, batch: step(weights, buffers, moments, batch, None),
             kwargs_for_jax_jit={"donate_argnums": (0, 2)},
@@ -79,11 +79,19 @@ class Adapter(torch_eager.Adapter):
     def put(self, value):
         return self.torch.tensor(value, device=self.home)
 
+    def put_input(self, value):
+        if value.dtype == np.int32:  # named, or torchax makes floats of it; 64 bits are off in JAX
+            return self.torch.tensor(value, dtype=self.torch.int32, device=self.home)
+        return super().put_input(value)
+
     def place(self, parameters, batch):
-        weights = {name: self.put(self.native(name, value)) for name, value in parameters}
-        buffers = {name: self.put(value) for name, value in self.model.named_buffers()}
-        moments = self.interop.call_jax(self.adamw.init, weights) if self.train and self.optimizer else ()
-        placed = (weights, buffers, moments), {name: self.put(value) for name, value in batch}
+        weights = {name: self.put(np.ascontiguousarray(self.native(name, value))) for name, value in parameters}
+        buffers = {name: weights.pop(name) for name in self.buffers}
+        # Counters of batches seen, which aren't part of any result.
+        rest = {name: value for name, value in self.model.named_buffers() if name not in self.buffers}
+        buffers |= {name: self.put(np.zeros(value.shape, np.int64)) for name, value in rest.items()}
+        moments = self.interop.call_jax(self.transform.init, weights) if self.train and self.optimizer else ()
+        placed = (weights, buffers, moments), {name: self.put_input(value) for name, value in batch}
         self.wait(*placed)
         return placed
 
@@ -112,7 +120,8 @@ class Adapter(torch_eager.Adapter):
     def read(self, what, state, batch):
         weights, buffers, _ = state
         if what == "parameters":
-            return {name: self.canonical(name, value) for name, value in weights.items()}
+            own = weights | {name: buffers[name] for name in self.buffers}
+            return {name: self.canonical(name, value) for name, value in own.items()}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": self.host(self.forward(weights, buffers, inputs))}
@@ -121,11 +130,11 @@ class Adapter(torch_eager.Adapter):
 
     def update(self, parameters, gradients):
         own = self.jax.device_put(dict(parameters))
-        moments = self.adamw.init(own)
+        moments = self.transform.init(own)
 
         @self.jax.jit
         def apply(own, moments, injected):
-            updates, moments = self.adamw.update(injected, moments, own)
+            updates, moments = self.transform.update(injected, moments, own)
             return self.apply_updates(own, updates), moments
 
         for injected in gradients:

@@ -95,7 +95,10 @@ def answer(request: dict[str, Any], events: Events) -> None:
         events.phase("gate")
         measured.state = None  # the gate places its own
         verdict = gate.run(adapter, data, measured.result, measured.losses)
-        events.facts(relative_error=verdict.worst)
+        if verdict.compared:
+            events.facts(relative_error=verdict.worst)
+        for name, figures in verdict.digests.items():  # compared with those of the other stacks
+            events.write("metric", name=name, unit="1", kind="digest", values=list(figures))
         if verdict.reasons:
             events.write("wrong", reason="; ".join(verdict.reasons))
 

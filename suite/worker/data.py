@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 from suite.case import Case
 from suite.stacks.base import Adapter
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import Normal, generate_all
+from suite.workloads.golden import Expected, from_reference, load
+from suite.workloads.tensors import Tensor, buffers_of, generate_all
 
 
 class Data:
     """Parameters, inputs and (in the train pass) the target of one case, from its seed."""
 
     def __init__(self, case: Case, workload: Workload, seed: int) -> None:
-        self.spec, self.seed, self.dims = workload.spec, seed, dict(case.dims)
-        self.parameters: dict[str, Normal] = self.spec.parameters(self.dims)
-        self.batch: dict[str, Normal] = dict(self.spec.inputs(self.dims))
+        self.workload, self.spec, self.seed, self.dims = workload, workload.spec, seed, dict(case.dims)
+        self.parameters: dict[str, Tensor] = self.spec.parameters(self.dims)
+        self.buffers: dict[str, Tensor] = buffers_of(self.spec, self.dims)
+        self.batch: dict[str, Tensor] = dict(self.spec.inputs(self.dims))
         if case.pass_ == "train":
             self.batch["target"] = self.spec.target(self.dims)
         self.generating_seconds = 0.0
@@ -33,7 +35,7 @@ class Data:
         """Trained values."""
         return sum(tensor.size for tensor in self.parameters.values())
 
-    def stream(self, tensors: dict[str, Normal], group: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    def stream(self, tensors: dict[str, Tensor], group: str) -> Iterator[tuple[str, NDArray[Any]]]:
         """(name, values), with the seconds that making them took kept apart."""
         source = generate_all(tensors, group, self.seed)
         while True:
@@ -50,18 +52,18 @@ class Data:
     def place(self, adapter: Adapter) -> tuple[Any, Any]:
         """(state, batch) on the device, fresh."""
         self.generating_seconds, self.digest = 0.0, hashlib.sha256()
-        return adapter.place(self.stream(self.parameters, "parameter"), self.stream(self.batch, "batch"))
+        state = self.stream(self.parameters | self.buffers, "parameter")
+        return adapter.place(state, self.stream(self.batch, "batch"))
 
-    def exact(self) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]]]:
-        """(parameters, batch) in float64, for the reference."""
-        both = ((self.parameters, "parameter"), (self.batch, "batch"))
-        first, second = (
-            {name: value.astype(np.float64) for name, value in generate_all(tensors, group, self.seed)}
-            for tensors, group in both
-        )
-        return first, second
+    def values(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """(name, values) of every parameter and buffer, as placed."""
+        return generate_all(self.parameters | self.buffers, "parameter", self.seed)
 
-    def reference(self, parameters: Any, inputs: Any, target: Any) -> dict[str, NDArray[np.float64]]:
-        """The spec's float64 answer: `output`, and with a target `loss` and the gradients."""
-        answer: dict[str, NDArray[np.float64]] = self.spec.reference(self.dims, parameters, **inputs, target=target)
-        return answer
+    def expected(self) -> Expected | None:
+        """What the gate asks for: the spec's float64 answer, a model's golden file, or None where there is neither."""
+        if hasattr(self.spec, "reference"):
+            batch = generate_all(self.batch, "batch", self.seed)
+            exact = ({name: value.astype(np.float64) for name, value in part} for part in (self.values(), batch))
+            return from_reference(self.spec, self.dims, *exact)
+        path = self.workload.golden(self.dims) if self.seed == 0 else None
+        return load(path) if path else None

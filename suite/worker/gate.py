@@ -2,12 +2,13 @@
 
 Runs after the last sample, in the process that was timed, with the stack's own compiled functions.
 Error is ||a - r|| / ||r|| (Frobenius) per tensor. Elementwise relative error isn't gated: near zero it
-is unbounded for correct stacks too.
+is unbounded for correct stacks too. What is expected comes from `suite.workloads.golden`; where a model
+has no golden file of these dims, the gate measures digests, by which stacks are compared with each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from suite import protocol
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
+from suite.workloads.golden import Digest, Expected, digest, peak
+from suite.workloads.optimizers import OPTIMIZERS
 
 Tensors = Mapping[str, NDArray[Any]]
 INJECTED = (64, 33)  # shape of the optimizer's own test tensor
@@ -29,14 +32,23 @@ class Gate:
     tolerance: float
     worst: float = 0.0
     reasons: list[str] = field(default_factory=list)
+    digests: dict[str, tuple[float, float]] = field(default_factory=dict)
+    compared: bool = True  # with something beyond this process
 
     def relative(self, what: str, actual: Any, expected: Any) -> None:
-        """Ask ||actual - expected|| <= tolerance ||expected||; NaN fails."""
+        """Ask ||actual - expected|| <= tolerance ||expected||; NaN fails. A digest asks it of its two figures."""
+        if isinstance(expected, Digest):
+            found = digest(np.asarray(actual), what)
+            pairs = ((found.norm, expected.norm), (found.projection, expected.projection))
+            return self.judge(what, max(abs(a - b) for a, b in pairs) / (expected.norm or 1.0))
         actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
         if not self.same_shape(what, actual, expected):
-            return
+            return None
         norm = float(np.linalg.norm(expected.ravel()))
-        error = float(np.linalg.norm((actual - expected).ravel())) / (norm or 1.0)
+        return self.judge(what, float(np.linalg.norm((actual - expected).ravel())) / (norm or 1.0))
+
+    def judge(self, what: str, error: float) -> None:
+        """Hold a relative error to the tolerance."""
         self.worst = max(self.worst, error) if np.isfinite(error) else float("inf")
         if not error <= self.tolerance:
             self.reasons.append(f"{what}: relative error {error:.2g} over the tolerance {self.tolerance:.0e}")
@@ -50,7 +62,15 @@ class Gate:
         if not error <= tolerance:
             self.reasons.append(f"{what}: absolute error {error:.2g} over the tolerance {tolerance:.0e}")
 
-    def same_names(self, what: str, actual: Tensors, expected: Tensors) -> bool:
+    def compare(self, key: str, what: str, actual: Any, expected: Any) -> None:
+        """Ask for what is expected; where nothing is, keep the digest for a comparison of stacks."""
+        if expected is None:
+            found = digest(np.asarray(actual), key)
+            self.digests[key] = (found.norm, found.projection)
+        else:
+            self.relative(what if not isinstance(expected, Digest) else key, actual, expected)
+
+    def same_names(self, what: str, actual: Tensors, expected: Iterable[str]) -> bool:
         """Ask for exactly the expected tensors."""
         if set(actual) != set(expected):
             self.refuse(f"{what}: has {sorted(actual)}, the reference {sorted(expected)}")
@@ -70,62 +90,75 @@ class Gate:
 
 def run(adapter: Adapter, data: Data, result: Any, timed_losses: list[float]) -> Gate:
     """Gate one case. `result` is the last timed forward output, `timed_losses` those of the first steps."""
-    gate = Gate(protocol.TOLERANCE[adapter.case.precision])
-    parameters, inputs = data.exact()
-    target = inputs.pop("target", None)
-    expected = data.reference(parameters, inputs, target)
+    expected = data.expected()
+    gate = Gate(tolerance(adapter, expected), compared=expected is not None)
     state, batch = data.place(adapter)
     output = adapter.read("output", state, batch)
-    if gate.same_names("forward pass", output, {"output": expected["output"]}):
-        gate.relative("forward output", output["output"], expected["output"])
+    if gate.same_names("forward pass", output, ["output"]):
+        gate.compare("output", "forward output", output["output"], expected and expected.output)
     if not adapter.train:
-        gate.relative("last timed output", result, expected["output"])
+        gate.compare("output", "last timed output", result, expected and expected.output)
         return gate
     gradients = adapter.read("gradients", state, batch)
-    wanted = {"loss": expected["loss"]} | {name: expected[name] for name in parameters}
-    if gate.same_names("loss and gradients", gradients, wanted):
-        for name, value in wanted.items():
-            gate.relative(name if name == "loss" else f"gradient of {name}", gradients[name], value)
+    if gate.same_names("loss and gradients", gradients, ["loss", *data.parameters]):
+        gate.compare("loss", "loss", gradients.pop("loss"), expected and np.asarray(expected.losses[0]))
+        for name, gradient in gradients.items():
+            check_gradient(gate, name, gradient, expected)
+    del gradients
     if adapter.optimizer:
-        check_steps(gate, adapter, data, state, batch, timed_losses)
+        check_steps(gate, adapter, data, expected, state, batch, timed_losses)
         check_optimizer(gate, adapter)
-    else:
-        for step, loss in enumerate(timed_losses, 1):
-            gate.relative(f"loss of timed step {step}", loss, expected["loss"])
+    elif expected:
+        for step, timed in enumerate(timed_losses, 1):
+            gate.relative(f"loss of timed step {step}", timed, expected.losses[0])
     return gate
 
 
+def tolerance(adapter: Adapter, expected: Expected | None) -> float:
+    """By precision; larger for models, which have no reference of their own, and for digests."""
+    precision = adapter.case.precision
+    if hasattr(adapter.workload.spec, "reference"):
+        return protocol.TOLERANCE[precision]
+    exact = expected is not None and expected.exact
+    return (protocol.MODEL_TOLERANCE if exact else protocol.DIGEST_TOLERANCE)[precision]
+
+
+def check_gradient(gate: Gate, name: str, gradient: Any, expected: Expected | None) -> None:
+    """One parameter's gradient. One that is zero but for rounding has no relative error: it must be small."""
+    wanted = expected.gradients[name] if expected else None
+    zero = protocol.ZERO_GRADIENT * expected.largest_gradient if expected else 0.0
+    if wanted is not None and peak(wanted) < zero:
+        gate.absolute(f"gradient of {name}, which is zero", gradient, np.zeros_like(gradient), zero)
+    else:
+        gate.compare(f"gradient/{name}", f"gradient of {name}", gradient, wanted)
+
+
 def check_steps(
-    gate: Gate, adapter: Adapter, data: Data, state: Any, batch: Any, timed_losses: list[float]
-) -> None:
+    gate: Gate, adapter: Adapter, data: Data, expected: Expected | None, state: Any, batch: Any,
+    timed_losses: list[float],
+) -> None:  # fmt: skip
     """Three whole steps: their losses, those that the timed process had, and the parameters after them."""
-    parameters, inputs = data.exact()
-    target = inputs.pop("target")
-    optimizer = AdamW(parameters)
-    largest, losses = 0.0, []
-    smallest = {name: np.full(p.shape, np.inf) for name, p in parameters.items()}
-    for _ in range(protocol.GATE_STEPS):
-        expected = data.reference(optimizer.parameters, inputs, target)
-        losses.append(float(expected["loss"]))
-        gradients = {name: expected[name] for name in parameters}
-        largest = max(largest, *(float(np.abs(g).max()) for g in gradients.values()))
-        smallest = {name: np.minimum(s, np.abs(gradients[name])) for name, s in smallest.items()}
-        optimizer.step(gradients)
-    for step, loss in enumerate(losses, 1):
+    for step in range(protocol.GATE_STEPS):
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)
-        gate.relative(f"loss of step {step}", float(adapter.fetch(outputs)), loss)
-        if step <= len(timed_losses):
-            gate.relative(f"loss of timed step {step}", timed_losses[step - 1], loss)
-    actual = adapter.read("parameters", state, batch)
-    if not gate.same_names("parameters", actual, parameters):
+        loss = float(adapter.fetch(outputs))
+        # A golden file of digests has the first step alone.
+        known = expected.losses[step] if expected and step < len(expected.losses) else None
+        gate.compare(f"loss {step + 1}", f"loss of step {step + 1}", loss, None if known is None else np.asarray(known))
+        if step < len(timed_losses):
+            gate.relative(f"loss of timed step {step + 1}", timed_losses[step], loss if known is None else known)
+    if expected is None or not expected.after:
         return
-    for name, after in optimizer.parameters.items():
+    actual = adapter.read("parameters", state, batch)
+    if not gate.same_names("parameters", actual, expected.after):
+        return
+    before = dict(data.values())
+    for name, after in expected.after.items():
         if not gate.same_shape(f"{name} after {protocol.GATE_STEPS} steps", actual[name], after):
             continue
         # Where the true gradient is zero, AdamW makes +-lr of its rounding noise: only the bound is asked.
-        noise = smallest[name] < protocol.ZERO_GRADIENT * largest
-        moved = np.abs(actual[name] - parameters[name])
+        noise = expected.noise.get(name, np.zeros(after.shape, np.bool_))
+        moved = np.abs(actual[name].astype(np.float64) - before[name])
         bound = 1.1 * protocol.LEARNING_RATE * protocol.GATE_STEPS
         over = np.maximum(moved[noise] - bound, 0.0)
         gate.absolute(f"{name} where its gradient is zero", over, np.zeros_like(over), 0.0)
@@ -142,32 +175,10 @@ def check_optimizer(gate: Gate, adapter: Adapter) -> None:
     p = np.linspace(-0.25, 0.25, count).reshape(INJECTED).astype(np.float32)
     # Equal gradients in each step would hide the betas: the bias correction cancels them.
     injected = [{"p": g * np.float32(scale)} for scale in (1.0, -0.5, 0.25)]
-    optimizer = AdamW({"p": p.astype(np.float64)})
+    optimizer = OPTIMIZERS[adapter.optimizer or ""]({"p": p.astype(np.float64)})
     for gradients in injected:
         optimizer.step({"p": gradients["p"].astype(np.float64)})
     after = adapter.update({"p": p}, injected)
     if gate.same_names("optimizer with injected gradients", after, optimizer.parameters):
         gate.absolute("optimizer with injected gradients", after["p"], optimizer.parameters["p"],
                       protocol.OPTIMIZER_TOLERANCE)  # fmt: skip
-
-
-class AdamW:
-    """The reference in float64: p (1 - lr wd) - lr/c1 m / (sqrt(v/c2) + eps)."""
-
-    def __init__(self, parameters: Tensors) -> None:
-        self.parameters: dict[str, NDArray[np.float64]] = {k: np.array(v, np.float64) for k, v in parameters.items()}
-        self.m = {name: np.zeros_like(p) for name, p in self.parameters.items()}
-        self.v = {name: np.zeros_like(p) for name, p in self.parameters.items()}
-        self.count = 0
-
-    def step(self, gradients: Tensors) -> None:
-        """One update of every parameter."""
-        self.count += 1
-        c1, c2 = 1.0 - protocol.BETA1**self.count, 1.0 - protocol.BETA2**self.count
-        for name, p in self.parameters.items():
-            g = gradients[name]
-            self.m[name] = protocol.BETA1 * self.m[name] + (1.0 - protocol.BETA1) * g
-            self.v[name] = protocol.BETA2 * self.v[name] + (1.0 - protocol.BETA2) * g * g
-            update = self.m[name] / c1 / (np.sqrt(self.v[name] / c2) + protocol.EPSILON)
-            decayed = p * (1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY)
-            self.parameters[name] = decayed - protocol.LEARNING_RATE * update

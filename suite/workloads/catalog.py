@@ -19,7 +19,7 @@ from suite.errors import UserError
 DIALECTS = ("numpy", "jax", "torch", "tf", "fake")
 HOME = Path(__file__).parent
 REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops",
-            "bytes_floor", "items", "reference")  # fmt: skip
+            "bytes_floor", "items")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,12 @@ class Workload:
     def dialect(self, dialect: str) -> ModuleType:
         """The module of one dialect. Imports its framework."""
         return load_module(self.folder / f"{self.name}_{dialect}.py")
+
+    def golden(self, dims: Mapping[str, int]) -> Path | None:
+        """The golden file of the size that has exactly these dims; None where there is none."""
+        sizes = [size for size, own in self.sizes.items() if dict(own) == dict(dims)]
+        paths = (self.folder / "golden" / f"{size}.npz" for size in sizes)
+        return next((path for path in paths if path.exists()), None)
 
     def dims(self, size: str, overrides: Mapping[str, int]) -> dict[str, int]:
         """The dims of a size, some of them replaced. Raises UserError naming the rule that they break."""
@@ -91,6 +97,8 @@ def load(folder: Path) -> Workload:
     except Exception as broken:
         raise UserError(f"{path} can't be loaded: {type(broken).__name__}: {broken}") from broken
     missing = [name for name in REQUIRED if not hasattr(spec, name)]
+    if not hasattr(spec, "reference") and not (folder / "oracle.py").exists():
+        missing.append("reference (or an oracle.py beside it)")
     if missing:
         raise UserError(f"{path} lacks {', '.join(missing)}. See docs/adding-a-workload.md.")
     return Workload(folder.name, folder, spec)

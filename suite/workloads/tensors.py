@@ -12,6 +12,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +29,11 @@ KURTOSIS = -1.2 / TERMS  # excess kurtosis of the sum, taken out by one Cornish-
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """A float32 tensor of `shape` with values N(0, sigma^2)."""
+    """A float32 tensor of `shape` with values N(mean, sigma^2); sigma 0 makes a constant."""
 
     shape: tuple[int, ...]
     sigma: float = 1.0
+    mean: float = 0.0
 
     @property
     def size(self) -> int:
@@ -44,28 +46,59 @@ class Normal:
         return 4 * self.size
 
 
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """An int32 tensor of `shape` with uniform values from 0 to `below` - 1: token ids, class labels."""
+
+    shape: tuple[int, ...]
+    below: int
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes as int32."""
+        return 4 * self.size
+
+
+Tensor = Normal | Integers
+
+
 def fan_in(*shape: int) -> Normal:
     """A weight of shape (inputs, ..., outputs): N(0, 1/fan_in), all but the last dimension being inputs."""
     return Normal(shape, 1.0 / math.sqrt(math.prod(shape[:-1])))
 
 
-def generate(tensor: Normal, name: str, seed: int) -> NDArray[np.float32]:
-    """The values of one tensor: float32, C order, shape `tensor.shape`. Bit-exact on every machine."""
+def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
+    """The values of one tensor: float32 or int32, C order, shape `tensor.shape`. Bit-exact on every machine."""
     key = hashlib.sha256(f"{seed}/{name}".encode()).digest()[:16]
     words = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
+    if isinstance(tensor, Integers):
+        # The high word of a product by 2^32 fractions: uniform but for one part in 2^32 / below.
+        bits = np.asarray(words.random_raw(tensor.size), dtype="<u8") >> np.uint64(32)
+        return ((bits * np.uint64(tensor.below)) >> np.uint64(32)).astype(np.int32).reshape(tensor.shape)
     values = np.empty(tensor.size, dtype=np.float32)
     for start in range(0, tensor.size, CHUNK):
         part = values[start : start + CHUNK]
         bits = np.asarray(words.random_raw(2 * part.size), dtype="<u8").view("<u2").reshape(-1, TERMS)
         x = (bits.sum(axis=1, dtype=np.float64) - MEAN) / DEVIATION
         x -= KURTOSIS / 24.0 * (x * x * x - 3.0 * x)
-        part[:] = x * tensor.sigma
+        part[:] = x * tensor.sigma + tensor.mean
     return values.reshape(tensor.shape)
 
 
 def generate_all(
-    tensors: Mapping[str, Normal], group: str, seed: int
-) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    tensors: Mapping[str, Tensor], group: str, seed: int
+) -> Iterator[tuple[str, NDArray[Any]]]:
     """(name, values) one at a time, so that a model is placed without ever being whole in host memory."""
     for name, tensor in tensors.items():
         yield name, generate(tensor, f"{group}/{name}", seed)
+
+
+def buffers_of(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
+    """The state that a step changes but no gradient is taken of (running statistics); most workloads have none."""
+    buffers = getattr(spec, "buffers", None)
+    return dict(buffers(dims)) if buffers else {}

@@ -69,7 +69,9 @@ def containers_of(client: DockerClient, case: str) -> list[Any]:
     return client.containers.list(all=True, filters={"label": f"{CASE}={case}"})
 
 
-def test_everything_but_the_case_is_closed(engine: Container, tmp_path: Path) -> None:
+def test_everything_but_the_case_is_closed(
+    engine: Container, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = """
 def tries(what):
     try:
@@ -87,13 +89,12 @@ json.dump({
     "resolve": tries(lambda: socket.getaddrinfo("example.com", 443)),
     "root": tries(lambda: open("/usr/x", "w")), "source": tries(lambda: open(sys.argv[0], "a")),
     "cache": tries(lambda: open(CACHE + "/x", "w").write("x")), "temporary": tries(lambda: open("/tmp/x", "w")),
+    "suite": tries(lambda: open(os.environ["PYTHONPATH"] + "/suite/x", "w")),
+    "device": tries(lambda: os.mknod("/tmp/sda", 0o60600, os.makedev(8, 0))), "root_user": tries(lambda: os.setuid(0)),
 }, open(OUT + "/told.json", "w"))
 """
-    os.environ["XLA_FLAGS_OF_A_SHELL"] = "1"
-    try:
-        end = engine.launch(job_of(tmp_path, code))
-    finally:
-        del os.environ["XLA_FLAGS_OF_A_SHELL"]
+    monkeypatch.setenv("XLA_FLAGS_OF_A_SHELL", "1")
+    end = engine.launch(job_of(tmp_path, code))
     assert (end.exit_code, end.problem) == (0, None)
     seen = told(tmp_path)
     assert seen["uid"] != 0
@@ -105,6 +106,9 @@ json.dump({
     assert seen["resolve"] != "done"
     assert seen["root"] != "done"
     assert seen["source"] != "done"
+    assert seen["suite"] != "done"
+    assert seen["device"] != "done"
+    assert seen["root_user"] != "done"
     assert seen["cache"] == seen["temporary"] == "done"
     assert seen["environment"]["TMPDIR"] == seen["environment"]["HOME"] == str(tmp_path / "cache")
     assert "XLA_FLAGS_OF_A_SHELL" not in seen["environment"]
@@ -143,6 +147,45 @@ def test_memory_over_the_limit_is_an_oom_with_the_kernels_count(engine: Containe
     assert end.peak_bytes_cgroup is not None
     assert end.peak_bytes_cgroup <= 64 * 2**20
     assert word(end, tmp_path) == Outcome.OOM_HOST
+
+
+def test_the_kernel_is_told_cores_processes_and_no_swap(
+    engine: Container, client: DockerClient, tmp_path: Path
+) -> None:
+    cores = sorted(os.sched_getaffinity(0))[-1:]
+    limits = Limits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=256 * 2**20)
+    job = job_of(tmp_path, "", cpus=cores, limits=limits)
+    created = client.containers.create(engine.image_id, **engine.options(job, container.user_of(client)))
+    try:
+        told = client.api.inspect_container(created.id)["HostConfig"]
+    finally:
+        created.remove(force=True)
+    assert (told["Memory"], told["MemorySwap"]) == (256 * 2**20, 256 * 2**20), "memory and swap together"
+    assert told["PidsLimit"] == container.PIDS_MAX
+    assert told["CpusetCpus"] == str(cores[0])
+    assert not (told["Privileged"] or told["CapAdd"] or told["Devices"])
+
+
+def test_a_fork_bomb_ends_at_the_limit_of_processes(
+    engine: Container, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container, "PIDS_MAX", 32)
+    code = """
+children = []
+try:
+    while len(children) < 100:
+        pid = os.fork()
+        if pid == 0:
+            signal.pause()
+        children.append(pid)
+except OSError as refused:
+    json.dump({"forked": len(children), "refused": type(refused).__name__}, open(OUT + "/told.json", "w"))
+"""
+    end = engine.launch(job_of(tmp_path, code))
+    assert (end.exit_code, end.left_behind) == (0, 0)
+    seen = told(tmp_path)
+    assert seen["refused"] == "BlockingIOError"
+    assert 0 < seen["forked"] < 32
 
 
 def test_a_deadline_holds_in_a_container(engine: Container, client: DockerClient, tmp_path: Path) -> None:
@@ -240,7 +283,11 @@ def test_a_tpus_files_are_handed_on_with_what_libtpu_needs(tmp_path: Path, monke
     assert [(limit["Name"], limit["Soft"], limit["Hard"]) for limit in given["ulimits"]] == [("memlock", -1, -1)]
     monkeypatch.setenv("TPU_WORKER_ID", "3")
     (tmp_path / "case").mkdir()
+    monkeypatch.setenv("XLA_FLAGS", "--of-a-shell")
     variables = container.variables(job_of(tmp_path / "case", ""), "tpu")
+    assert "XLA_FLAGS" not in variables
+    assert variables["HOME"] == variables["TMPDIR"] == str(tmp_path / "case" / "cache")
+    assert variables["PATH"].startswith("/opt/environment/bin:")
     assert (variables["TPU_SKIP_MDS_QUERY"], variables["TPU_WORKER_ID"]) == ("1", "3")
     assert not any(name.startswith("TPU_") for name in container.variables(job_of(tmp_path, ""), "cpu"))
 

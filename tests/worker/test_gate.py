@@ -17,7 +17,7 @@ from suite.stacks import numpy_adapter
 from suite.stacks.base import Adapter
 from suite.worker import gate
 from suite.worker.data import Data
-from suite.workloads import catalog
+from suite.workloads import catalog, optimizers
 from suite.workloads.catalog import Workload
 from tests.mutations import MUTANTS, make_mutant
 from tests.worker.processes import case_of
@@ -321,7 +321,7 @@ def test_nan_stays_the_worst() -> None:
 
 def test_reference_optimizer_by_hand() -> None:
     """First step: both corrections cancel, so the update is lr sign(g) after the decay."""
-    optimizer = gate.AdamW({"p": np.array([2.0, -2.0, 1.0])})
+    optimizer = optimizers.AdamW({"p": np.array([2.0, -2.0, 1.0])})
     optimizer.step({"p": np.array([5.0, -1e-3, 0.0])})
     decayed = np.array([2.0, -2.0, 1.0]) * (1 - 1e-5)
     assert optimizer.parameters["p"] == pytest.approx(decayed - 1e-3 * np.array([1.0, -1.0, 0.0]), abs=1.1e-8)

@@ -1,0 +1,49 @@
+"""GPT-2 in JAX. Legend: B = batch, T = seq, D = width, N = heads, H = D/N, F = hidden, V = vocab."""
+
+import jax
+import jax.numpy as jnp
+
+EPSILON = 1e-5
+
+
+def dense(p, x):
+    return x @ p["weight"] + p["bias"]
+
+
+def norm(p, x_BTD):
+    mean = jnp.mean(x_BTD, axis=-1, keepdims=True)
+    variance = jnp.var(x_BTD, axis=-1, keepdims=True)
+    return (x_BTD - mean) * jax.lax.rsqrt(variance + EPSILON) * p["weight"] + p["bias"]
+
+
+def attention(p, x_BTD, heads):
+    B, T, D = x_BTD.shape
+    q_BTNH, k_BTNH, v_BTNH = (
+        part.reshape(B, T, heads, D // heads) for part in jnp.split(dense(p["qkv"], x_BTD), 3, axis=-1)
+    )
+    o_BTNH = jax.nn.dot_product_attention(q_BTNH, k_BTNH, v_BTNH, is_causal=True)
+    return dense(p["out"], o_BTNH.reshape(B, T, D))
+
+
+def mlp(p, x_BTD):
+    return dense(p["down"], jax.nn.gelu(dense(p["up"], x_BTD), approximate=True))
+
+
+def block(p, x_BTD, heads):
+    x_BTD = x_BTD + attention(p["attention"], norm(p["norm1"], x_BTD), heads)
+    return x_BTD + mlp(p["mlp"], norm(p["norm2"], x_BTD))
+
+
+def forward(dims, parameters, tokens):
+    embedding_VD = parameters["tokens"]["weight"]
+    x_BTD = embedding_VD[tokens] + parameters["positions"]["weight"][: tokens.shape[1]]
+    for layer in range(dims["layers"]):
+        x_BTD = block(parameters["blocks"][str(layer)], x_BTD, dims["heads"])
+    return norm(parameters["norm"], x_BTD) @ embedding_VD.T
+
+
+def loss(dims, parameters, tokens, target):
+    logits_BTV = forward(dims, parameters, tokens)
+    # Not through log_softmax: the log-probabilities of all V tokens are never needed.
+    wanted_BT = jnp.take_along_axis(logits_BTV, target[..., None], axis=-1)[..., 0]
+    return jnp.mean(jax.nn.logsumexp(logits_BTV, axis=-1) - wanted_BT)

@@ -1,0 +1,97 @@
+"""The models' specs, by arithmetic alone: published parameter counts, training state, work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.workloads import golden
+from suite.workloads.catalog import find
+from suite.workloads.golden import Digest, Expected
+from suite.workloads.optimizers import Momentum
+from suite.workloads.tensors import Integers, Normal, generate
+
+PUBLISHED = {"gpt2": 124_439_808}
+MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
+
+
+def test_every_model_is_known_here() -> None:
+    assert set(MODELS) == set(PUBLISHED)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_model_has_the_published_number_of_parameters(name: str) -> None:
+    workload = MODELS[name]
+    tensors = workload.spec.parameters(workload.dims("seed", {}))
+    assert sum(tensor.size for tensor in tensors.values()) == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_whole(name: str) -> None:
+    workload = MODELS[name]
+    assert set(workload.dialects) == {"jax", "torch", "tf"}
+    assert set(workload.sizes) >= {"tiny", "odd", "small", "seed"}
+    for size in ("tiny", "odd"):
+        assert (workload.folder / "golden" / f"{size}.npz").exists()
+    dims = workload.dims("seed", {})
+    forward, train = (workload.spec.flops(dims, pass_) for pass_ in ("forward", "train"))
+    assert 2 * forward < train <= 3 * forward
+
+
+def test_a_gpt2_step_is_counted_by_hand() -> None:
+    spec = MODELS["gpt2"].spec
+    dims = {"batch": 1, "seq": 2, "layers": 1, "heads": 1, "width": 3, "hidden": 5, "vocab": 7, "positions": 2}
+    products = 2 * (3 * 9 + 3 * 3 + 3 * 5 + 5 * 3 + 3 * 7)
+    attention = 2 * (2 * 3 * 2)
+    assert spec.flops(dims, "forward") == 2 * (products + attention)
+    assert spec.flops(dims, "train") == 3 * spec.flops(dims, "forward")
+
+
+def test_whole_numbers_are_uniform_below_their_bound() -> None:
+    values = generate(Integers((10_000,), 7), "ids", 0)
+    assert values.dtype == np.int32
+    counts = np.bincount(values, minlength=7)
+    assert counts.size == 7
+    assert counts.min() > 1200
+    np.testing.assert_array_equal(values, generate(Integers((10_000,), 7), "ids", 0))
+    assert (values != generate(Integers((10_000,), 7), "ids", 1)).any()
+
+
+def test_a_mean_is_added_and_no_spread_makes_a_constant() -> None:
+    assert set(generate(Normal((3,), 0.0, 1.0), "ones", 0)) == {1.0}
+    assert abs(generate(Normal((10_000,), 0.1, 1.0), "scale", 0).mean() - 1.0) < 0.01
+
+
+@given(st.integers(1, 300), st.integers(0, 5))
+def test_a_digest_sees_a_change(size: int, seed: int) -> None:
+    value = generate(Normal((size,)), "x", seed)
+    changed = value.copy()
+    changed[-1] += 1.0
+    ours, theirs = golden.digest(value, "x"), golden.digest(changed, "x")
+    assert ours == golden.digest(value.copy(), "x")
+    assert ours.norm == pytest.approx(float(np.linalg.norm(value.astype(np.float64))))
+    assert abs(abs(ours.projection - theirs.projection) - 1.0) < 1e-5
+
+
+def test_a_golden_file_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("golden") / "golden" / "tiny.npz"
+    mask = np.array([[True, False, True]])
+    value = np.array([[1.0, 2.0, 3.0]], np.float32)
+    golden.save(path, Expected(value, [1.0, 0.5, 0.25], {"w": value}, {"w": value, "b": value}, {"w": mask}))
+    found = golden.load(path)
+    assert found.exact
+    assert found.losses == [1.0, 0.5, 0.25]
+    np.testing.assert_array_equal(found.noise["w"], mask)
+    assert not found.noise["b"].any()
+    golden.save(path, Expected(Digest(1.0, 2.0, 3.0), [1.0], {"w": Digest(4.0, 5.0, 6.0)}))
+    found = golden.load(path)
+    assert (found.exact, found.largest_gradient, found.gradients) == (False, 6.0, {"w": Digest(4.0, 5.0, 6.0)})
+
+
+def test_momentum_by_hand() -> None:
+    optimizer = Momentum({"p": np.array([1.0])})
+    for _ in range(2):
+        optimizer.step({"p": np.array([1.0])})
+    assert optimizer.parameters["p"][0] == pytest.approx(1.0 - 1e-3 * (1.0 + 1.9))
