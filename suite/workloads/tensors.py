@@ -28,12 +28,10 @@ KURTOSIS = -1.2 / TERMS  # excess kurtosis of the sum, taken out by one Cornish-
 
 
 @dataclass(frozen=True, slots=True)
-class Normal:
-    """A float32 tensor of `shape` with values N(mean, sigma^2); sigma 0 makes a constant."""
+class Tensor:
+    """What a spec says of a tensor: its shape. Its values have 4 bytes each."""
 
     shape: tuple[int, ...]
-    sigma: float = 1.0
-    mean: float = 0.0
 
     @property
     def size(self) -> int:
@@ -42,29 +40,23 @@ class Normal:
 
     @property
     def nbytes(self) -> int:
-        """Bytes as float32."""
+        """Bytes of all values."""
         return 4 * self.size
 
 
 @dataclass(frozen=True, slots=True)
-class Integers:
-    """An int32 tensor of `shape` with uniform values from 0 to `below` - 1: token ids, class labels."""
+class Normal(Tensor):
+    """A float32 tensor with values N(mean, sigma^2); sigma 0 makes a constant."""
 
-    shape: tuple[int, ...]
+    sigma: float = 1.0
+    mean: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Integers(Tensor):
+    """An int32 tensor with uniform values from 0 to `below` - 1: token ids, class labels."""
+
     below: int
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes as int32."""
-        return 4 * self.size
-
-
-Tensor = Normal | Integers
 
 
 def fan_in(*shape: int) -> Normal:
@@ -80,6 +72,8 @@ def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
         # The high word of a product by 2^32 fractions: uniform but for one part in 2^32 / below.
         bits = np.asarray(words.random_raw(tensor.size), dtype="<u8") >> np.uint64(32)
         return ((bits * np.uint64(tensor.below)) >> np.uint64(32)).astype(np.int32).reshape(tensor.shape)
+    if not isinstance(tensor, Normal):
+        raise TypeError(f"{name}: a spec's tensors are Normal or Integers, not {type(tensor).__name__}")
     values = np.empty(tensor.size, dtype=np.float32)
     for start in range(0, tensor.size, CHUNK):
         part = values[start : start + CHUNK]
