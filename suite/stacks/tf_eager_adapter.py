@@ -85,7 +85,9 @@ class Adapter(base.Adapter):
         with self.tf.GradientTape() as tape:
             loss = self.dialect.loss(self.model, **batch)
         # Zeros, as in JAX, for a variable that the loss doesn't depend on; None would end the step.
-        return loss, tape.gradient(loss, self.variables, unconnected_gradients=self.tf.UnconnectedGradients.ZERO)
+        gradients = tape.gradient(loss, self.variables, unconnected_gradients=self.tf.UnconnectedGradients.ZERO)
+        # A looked-up table's gradient comes as slices; AdamW decays and moves every row, as in the other stacks.
+        return loss, {name: self.tf.convert_to_tensor(gradient) for name, gradient in gradients.items()}
 
     def train_step(self, batch):
         loss, gradients = self.gradients_of_loss(batch)

@@ -1,0 +1,83 @@
+"""vit in PyTorch; the image is (B, 3, I, I), as its convolutions want it.
+
+Legend: B = batch, I = image, h = w = patches a side, S = h*w + 1 tokens, D = width, F = hidden,
+N = heads, H = D/N, C = classes.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+CHANNELS = 3
+EPSILON = 1e-12
+
+
+class Attention(nn.Module):
+    def __init__(self, heads, width):
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x_BSD):
+        B, S, D = x_BSD.shape
+        q_BNSH, k_BNSH, v_BNSH = (
+            project(x_BSD).view(B, S, self.heads, D // self.heads).transpose(1, 2)
+            for project in (self.query, self.key, self.value)
+        )
+        o_BNSH = F.scaled_dot_product_attention(q_BNSH, k_BNSH, v_BNSH)
+        return self.out(o_BNSH.transpose(1, 2).reshape(B, S, D))
+
+
+class MLP(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.up = nn.Linear(width, hidden)
+        self.down = nn.Linear(hidden, width)
+
+    def forward(self, x_BSD):
+        h_BSF = F.gelu(self.up(x_BSD))
+        return self.down(h_BSF)
+
+
+class Block(nn.Module):
+    def __init__(self, heads, width, hidden):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(width, EPSILON)
+        self.attention = Attention(heads, width)
+        self.mlp_norm = nn.LayerNorm(width, EPSILON)
+        self.mlp = MLP(width, hidden)
+
+    def forward(self, x_BSD):
+        x_BSD = x_BSD + self.attention(self.attention_norm(x_BSD))
+        return x_BSD + self.mlp(self.mlp_norm(x_BSD))
+
+
+class Model(nn.Module):
+    def __init__(self, image, patch, layers, heads, width, hidden, classes, **_):
+        super().__init__()
+        seq = (image // patch) ** 2 + 1
+        self.patches = nn.Conv2d(CHANNELS, width, patch, stride=patch)
+        self.class_token = nn.Parameter(torch.empty(1, 1, width))
+        self.positions = nn.Parameter(torch.empty(1, seq, width))
+        self.blocks = nn.ModuleList(Block(heads, width, hidden) for _ in range(layers))
+        self.norm = nn.LayerNorm(width, EPSILON)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, image):
+        x_BDhw = self.patches(image)
+        x_BSD = x_BDhw.flatten(2).transpose(1, 2)
+        class_B1D = self.class_token.expand(x_BSD.shape[0], -1, -1)
+        x_BSD = torch.cat([class_B1D, x_BSD], dim=1) + self.positions
+        for block in self.blocks:
+            x_BSD = block(x_BSD)
+        # The norm acts on each token by itself, so the class token alone needs it.
+        class_BD = self.norm(x_BSD[:, 0])
+        return self.head(class_BD)
+
+
+def loss(model, image, target):
+    logits_BC = model(image)
+    return F.cross_entropy(logits_BC, target.long())  # class indices must be int64
