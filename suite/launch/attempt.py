@@ -18,6 +18,7 @@ from suite.launch.process import EXIT_FILE, Limits
 from suite.protocol import Protocol
 
 SCHEMA_VERSION = 1
+RESERVED_BYTES = 1 << 30  # for the orchestrator, the engine and the system, beside a case without a limit of its own
 TAIL_LINES = 20
 TAIL_BYTES = 4096
 # Colours, other terminal codes and control characters: nothing that a table or a page could show.
@@ -89,12 +90,20 @@ def run_attempt(
 
 
 def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
-    """The limits that a case and the protocol ask for."""
+    """The limits that a case and the protocol ask for. Without one for memory, the machine's own needs are kept free:
+    a model that is too large must end as a row, not take down the machine (or the run itself) with it."""
     return Limits(
         timeout_seconds=protocol.timeout_seconds,
         compile_timeout_seconds=protocol.compile_timeout_seconds,
-        memory_bytes=attempt.case.limit_memory_bytes,
+        memory_bytes=attempt.case.limit_memory_bytes or max(available_bytes() - RESERVED_BYTES, RESERVED_BYTES),
     )
+
+
+def available_bytes() -> int:
+    """What the machine can still give without swapping: the kernel's estimate."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        figures = dict(line.split(":", 1) for line in file)
+    return int(figures["MemAvailable"].split()[0]) * 1024
 
 
 def tail(path: Path) -> str:

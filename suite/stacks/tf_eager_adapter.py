@@ -121,7 +121,10 @@ class Adapter(base.Adapter):
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": np.array(self.forward(inputs).numpy())}
+        before = {name: np.array(variable.numpy()) for name, variable in self.kept.items()}
         loss, gradients = self.loss_and_gradients(batch)
+        for name, value in before.items():
+            self.kept[name].assign(value)  # reading isn't a step
         return {"loss": loss.numpy(), **{name: np.array(g.numpy()) for name, g in gradients.items()}}
 
     def update(self, parameters, gradients):

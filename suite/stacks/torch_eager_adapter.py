@@ -137,13 +137,20 @@ class Adapter(base.Adapter):
             model.train(self.train)
             return {"output": output}
         model.zero_grad(set_to_none=True)  # .grad outlives a step
+        before = {name: value.clone() for name, value in model.named_buffers()}
         loss = self.loss(**batch)
         loss.backward()
+        for name, value in model.named_buffers():
+            value.copy_(before[name])  # reading isn't a step
+        self.cut()
         # What the loss doesn't depend on has no gradient: the gate will miss its name.
         own = ((name, p.grad) for name, p in model.named_parameters() if p.grad is not None)
         gradients = {name: self.canonical(name, gradient) for name, gradient in own}
         model.zero_grad(set_to_none=True)
         return {"loss": self.host(loss.detach()), **gradients}
+
+    def cut(self):
+        """End of what is computed together: PyTorch/XLA's graphs end where they are told to."""
 
     def host(self, tensor):
         return tensor.to("cpu", copy=True).numpy()

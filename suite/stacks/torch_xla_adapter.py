@@ -32,6 +32,13 @@ class Adapter(torch_eager.Adapter):
             raise self.no_device(missing) from missing
         return {"device": self.xm.xla_device_hw(self.home), "torch_threads": self.torch.get_num_threads()}
 
+    def build(self, abstract=False):
+        super().build(abstract)
+        for module in self.model.modules():
+            if isinstance(module, self.torch.nn.BatchNorm2d):
+                module.register_forward_pre_hook(remember_variance)
+                module.register_forward_hook(unbias_variance)
+
     def make_optimizer(self, parameters, fused=False):
         # The fused CPU and CUDA kernels can't be traced; XLA fuses the plain formula itself.
         return super().make_optimizer(parameters, fused)
@@ -46,8 +53,11 @@ class Adapter(torch_eager.Adapter):
 
     def step(self, state, batch):
         state, outputs = self.run(state, batch)
-        self.torch_xla.sync(wait=False)
+        self.cut()
         return state, outputs
+
+    def cut(self):
+        self.torch_xla.sync(wait=False)
 
     def wait(self, state, outputs):
         self.xm.wait_device_ops()
@@ -70,3 +80,17 @@ class Adapter(torch_eager.Adapter):
             return {"device_peak_bytes": None, "device_reserved_bytes": None}
         return {"device_peak_bytes": self.xm.get_memory_info(self.home).get("peak_bytes_used"),
                 "device_reserved_bytes": None}  # fmt: skip
+
+
+def remember_variance(norm, inputs):
+    """Before a batch norm in training."""
+    if norm.training:
+        norm.variance_before = norm.running_var.clone()
+
+
+def unbias_variance(norm, inputs, output):
+    """After it. PyTorch moves the running variance to the batch's unbiased one, PyTorch/XLA to the biased."""
+    if norm.training:
+        values = inputs[0].numel() // inputs[0].shape[1]  # of each channel
+        moved = norm.running_var - (1.0 - norm.momentum) * norm.variance_before
+        norm.running_var.data += moved.detach() / (values - 1)  # the data: autograd keeps an eye on the tensor

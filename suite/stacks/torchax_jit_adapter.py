@@ -23,9 +23,9 @@ class Adapter(torch_eager.Adapter):
         import optax
         import torchax
         import torchax.interop
-        import torchax.train
+        from torchax.ops import ops_registry
 
-        self.jax, self.torchax, self.interop = jax, torchax, torchax.interop
+        self.jax, self.torchax, self.interop, self.ops_registry = jax, torchax, torchax.interop, ops_registry
         self.transform = jax_eager.make_optimizer(optax, self.optimizer)
         self.apply_updates = optax.apply_updates
         self.compiles = jax_eager.CompileCounter(jax)
@@ -33,8 +33,20 @@ class Adapter(torch_eager.Adapter):
     def device(self):
         devices = jax_eager.find_devices(self)
         self.torchax.enable_globally()
+        norm = self.torch.ops.aten.native_batch_norm
+        self.pure_batch_norm = self.ops_registry.all_aten_ops[norm].func
+        self.torchax.default_env().override_op_definition(norm, self.batch_norm)
         self.home = "jax"
         return {"device": devices[0].device_kind, "devices": len(devices)}
+
+    def batch_norm(self, x, weight, bias, mean, var, training, momentum, epsilon):
+        """torchax's own, a pure function that leaves the running statistics as they were, and then their update."""
+        result = self.interop.call_jax(self.pure_batch_norm, x, weight, bias, mean, var, training, momentum, epsilon)
+        if training:
+            others = [axis for axis in range(x.ndim) if axis != 1]
+            mean.lerp_(x.mean(others), momentum)  # XLA finds both sums in the norm itself
+            var.lerp_(self.torch.var(x, others, correction=1), momentum)
+        return result
 
     def build(self, abstract=False):
         torch, interop = self.torch, self.interop
@@ -51,30 +63,42 @@ class Adapter(torch_eager.Adapter):
                 return dialect.loss(self.model, **batch)
 
         with torch.device("meta"):
-            self.model = dialect.Model(**self.dims)
-        with_loss = WithLoss(self.model)
+            self.model = dialect.Model(**self.dims).eval()
+            with_loss = WithLoss(dialect.Model(**self.dims).train())
 
         def call(module, prefix, weights, buffers, *args, **kwargs):
             tensors = {f"{prefix}{name}": value for name, value in (weights | buffers).items()}
             return torch.func.functional_call(module, tensors, args, kwargs)
 
         def loss(weights, buffers, batch):
-            return call(with_loss, "model.", weights, buffers, batch)
+            # The model updates its buffers in place: in the trace these same tensors hold the new values.
+            return call(with_loss, "model.", weights, buffers, batch), buffers
 
         def forward(weights, buffers, inputs):
             return call(self.model, "", weights, buffers, **inputs)
 
+        loss_and_gradients = interop.jax_value_and_grad(loss, {"has_aux": True})
+
+        def step(weights, buffers, moments, batch):
+            (loss, buffers), gradients = loss_and_gradients(weights, buffers, batch)
+            weights, moments = interop.call_jax(self.apply, weights, moments, gradients)
+            return loss, weights, buffers, moments
+
+        def gradients(weights, buffers, batch):
+            (loss, _), gradients = loss_and_gradients(weights, buffers, batch)
+            return loss, gradients
+
         self.forward = interop.jax_jit(forward)
-        self.loss_and_gradients = interop.jax_jit(interop.jax_value_and_grad(loss))
-        step = self.torchax.train.make_train_step(loss, lambda result, label: result, self.transform)
-        self.compiled_step = interop.jax_jit(
-            lambda weights, buffers, moments, batch: step(weights, buffers, moments, batch, None),
-            kwargs_for_jax_jit={"donate_argnums": (0, 2)},
-        )
+        self.loss_and_gradients = interop.jax_jit(gradients)
+        self.compiled_step = interop.jax_jit(step, kwargs_for_jax_jit={"donate_argnums": (0, 1, 2)})
         if not self.train:
             self.run = self.forward_step
         else:
             self.run = self.train_step if self.optimizer else self.gradient_step
+
+    def apply(self, weights, moments, gradients):
+        updates, moments = self.transform.update(gradients, moments, weights)
+        return self.apply_updates(weights, updates), moments
 
     def put(self, value):
         return self.torch.tensor(value, device=self.home)
@@ -89,7 +113,8 @@ class Adapter(torch_eager.Adapter):
         buffers = {name: weights.pop(name) for name in self.buffers}
         # Counters of batches seen, which aren't part of any result.
         rest = {name: value for name, value in self.model.named_buffers() if name not in self.buffers}
-        buffers |= {name: self.put(np.zeros(value.shape, np.int64)) for name, value in rest.items()}
+        counts = {"dtype": self.torch.int32, "device": self.home}
+        buffers |= {name: self.torch.zeros(value.shape, **counts) for name, value in rest.items()}
         moments = self.interop.call_jax(self.transform.init, weights) if self.train and self.optimizer else ()
         placed = (weights, buffers, moments), {name: self.put_input(value) for name, value in batch}
         self.wait(*placed)
@@ -105,7 +130,7 @@ class Adapter(torch_eager.Adapter):
 
     def train_step(self, state, batch):
         weights, buffers, moments = state
-        loss, weights, moments = self.compiled_step(weights, buffers, moments, batch)
+        loss, weights, buffers, moments = self.compiled_step(weights, buffers, moments, batch)
         return (weights, buffers, moments), loss
 
     def wait(self, state, outputs):
@@ -132,11 +157,7 @@ class Adapter(torch_eager.Adapter):
         own = self.jax.device_put(dict(parameters))
         moments = self.transform.init(own)
 
-        @self.jax.jit
-        def apply(own, moments, injected):
-            updates, moments = self.transform.update(injected, moments, own)
-            return self.apply_updates(own, updates), moments
-
+        apply = self.jax.jit(self.apply)
         for injected in gradients:
             own, moments = apply(own, moments, self.jax.device_put(dict(injected)))
         return {name: np.array(value) for name, value in own.items()}

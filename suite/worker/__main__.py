@@ -100,7 +100,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
         for name, figures in verdict.digests.items():  # compared with those of the other stacks
             events.write("metric", name=name, unit="1", kind="digest", values=list(figures))
         if verdict.reasons:
-            events.write("wrong", reason="; ".join(verdict.reasons))
+            events.write("wrong", reason=verdict.reason)
 
 
 def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:

@@ -23,6 +23,7 @@ from suite.workloads.optimizers import OPTIMIZERS
 
 Tensors = Mapping[str, NDArray[Any]]
 INJECTED = (64, 33)  # shape of the optimizer's own test tensor
+REASONS_MAX = 5  # that a row tells: a wrong norm is wrong in every tensor behind it
 
 
 @dataclass
@@ -34,6 +35,12 @@ class Gate:
     reasons: list[str] = field(default_factory=list)
     digests: dict[str, tuple[float, float]] = field(default_factory=dict)
     compared: bool = True  # with something beyond this process
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, for a row."""
+        more = len(self.reasons) - REASONS_MAX
+        return "; ".join(self.reasons[:REASONS_MAX]) + (f"; and {more} more" if more > 0 else "")
 
     def relative(self, what: str, actual: Any, expected: Any) -> None:
         """Ask ||actual - expected|| <= tolerance ||expected||; NaN fails. A digest asks it of its two figures."""

@@ -12,7 +12,7 @@ import pytest
 
 from suite.case import Attempt, Case, Purpose
 from suite.launch import run_attempt
-from suite.launch.attempt import limits_of, tail
+from suite.launch.attempt import RESERVED_BYTES, available_bytes, limits_of, tail
 from suite.launch.local import Local
 from suite.protocol import Protocol
 from tests.launch.programs import write_program
@@ -151,6 +151,13 @@ def test_limits_come_from_case_and_protocol() -> None:
         600.0,
         2**30,
     )
+
+
+def test_without_a_limit_of_its_own_a_case_leaves_the_machine_what_it_needs() -> None:
+    case = dataclasses.replace(ATTEMPT.case, limit_memory_bytes=None)
+    limit = limits_of(dataclasses.replace(ATTEMPT, case=case), PROTOCOL).memory_bytes
+    assert limit is not None
+    assert RESERVED_BYTES <= limit <= max(RESERVED_BYTES, available_bytes())
 
 
 def test_a_tail_is_short_printable_text(tmp_path: Path) -> None:

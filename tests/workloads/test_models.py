@@ -13,7 +13,14 @@ from suite.workloads.golden import Digest, Expected
 from suite.workloads.optimizers import Momentum
 from suite.workloads.tensors import Integers, Normal, generate
 
-PUBLISHED = {"bert": 109_514_298, "gpt2": 124_439_808, "vit": 86_567_656}
+PUBLISHED = {
+    "bert": 109_514_298,
+    "gpt2": 124_439_808,
+    "gpt_neo": 1_315_575_808,
+    "llama": 8_030_261_248,
+    "resnet50": 25_557_032,
+    "vit": 86_567_656,
+}
 MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
 
 

@@ -1,0 +1,73 @@
+"""The independent GPT-Neo: GPTNeoForCausalLM of Hugging Face's transformers, for an environment that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from unittest import mock
+
+# Canonical name of a block's part: (theirs, whether it has a bias).
+PARTS = {
+    "norm1": ("ln_1", True),
+    "attention.query": ("attn.attention.q_proj", False),
+    "attention.key": ("attn.attention.k_proj", False),
+    "attention.value": ("attn.attention.v_proj", False),
+    "attention.out": ("attn.attention.out_proj", True),
+    "norm2": ("ln_2", True),
+    "mlp.up": ("mlp.c_fc", True),
+    "mlp.down": ("mlp.c_proj", True),
+}
+
+
+def build(dims: Mapping[str, int]) -> Any:
+    """The model of these dims, randomly initialised, without dropout."""
+    from transformers import GPTNeoConfig, GPTNeoForCausalLM
+
+    config = GPTNeoConfig(
+        vocab_size=dims["vocab"],
+        max_position_embeddings=dims["positions"],
+        hidden_size=dims["width"],
+        intermediate_size=dims["hidden"],
+        num_layers=dims["layers"],
+        num_heads=dims["heads"],
+        attention_types=[[["global", "local"], dims["layers"] // 2], [["global"], dims["layers"] % 2]],
+        window_size=dims["window"],
+        activation_function="gelu_new",
+        layer_norm_epsilon=1e-5,
+        resid_dropout=0.0,
+        embed_dropout=0.0,
+        attention_dropout=0.0,
+        tie_word_embeddings=True,
+        use_cache=False,
+        bos_token_id=None,  # theirs lie outside of small vocabularies
+        eos_token_id=None,
+        attn_implementation="eager",
+    )
+    return GPTNeoForCausalLM(config)
+
+
+def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
+    """Canonical name: (their name, how their layout differs)."""
+    found = {
+        "tokens.weight": ("transformer.wte.weight", "same"),
+        "positions.weight": ("transformer.wpe.weight", "same"),
+    }
+    for layer in range(dims["layers"]):
+        for ours, (theirs, biased) in PARTS.items():
+            block, layout = f"transformer.h.{layer}.{theirs}", "same" if ours.startswith("norm") else "transpose"
+            found[f"blocks.{layer}.{ours}.weight"] = (f"{block}.weight", layout)
+            if biased:
+                found[f"blocks.{layer}.{ours}.bias"] = (f"{block}.bias", "same")
+    return found | {f"norm.{kind}": (f"transformer.ln_f.{kind}", "same") for kind in ("weight", "bias")}
+
+
+def logits(model: Any, tokens: Any) -> Any:
+    """(B, T, V) of token ids (B, T).
+
+    Their attention computes its logits in `torch.float32`, whatever the model is in. A judge in float64 would have
+    float32's noise; so that name stands for the model's own type while it runs.
+    """
+    import torch
+
+    with mock.patch.object(torch, "float32", model.dtype):
+        return model(input_ids=tokens).logits

@@ -1,0 +1,71 @@
+"""llama in JAX.
+
+Legend: B = batch, S = seq, D = width, N = heads, K = kv_heads, H = D/N, R = H/2 rotary pairs, F = hidden, V = vocab.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+EPSILON = 1e-5
+THETA, FACTOR, LOW, HIGH, ORIGINAL = 500000.0, 8.0, 1.0, 4.0, 8192
+
+
+def rotary_tables(seq, head_width):
+    """Cosines and sines of the angle by which each pair is turned at each position, with the scaling of Llama 3.1."""
+    # Known while tracing, so in NumPy.
+    frequencies_R = THETA ** (-np.arange(0, head_width, 2) / head_width)
+    periods_R = ORIGINAL * frequencies_R / (2 * np.pi)
+    kept_R = np.clip((periods_R - LOW) / (HIGH - LOW), 0.0, 1.0)
+    frequencies_R *= kept_R + (1.0 - kept_R) / FACTOR
+    angles_SR = jnp.arange(seq, dtype=jnp.float32)[:, None] * jnp.asarray(frequencies_R, jnp.float32)
+    return jnp.cos(angles_SR), jnp.sin(angles_SR)
+
+
+def turn(x_BSNH, cos_SR, sin_SR):
+    """Elements i and i + H/2 are a pair."""
+    a_BSNR, b_BSNR = jnp.split(x_BSNH, 2, axis=-1)
+    cos_S1R, sin_S1R = cos_SR[:, None], sin_SR[:, None]
+    return jnp.concatenate([a_BSNR * cos_S1R - b_BSNR * sin_S1R, b_BSNR * cos_S1R + a_BSNR * sin_S1R], axis=-1)
+
+
+def rms_norm(parameters, x_BSD):
+    mean_BS1 = jnp.mean(jnp.square(x_BSD), axis=-1, keepdims=True)
+    return x_BSD * jax.lax.rsqrt(mean_BS1 + EPSILON) * parameters["weight"]
+
+
+def attention(dims, parameters, x_BSD, tables):
+    B, S, D = x_BSD.shape
+    N, K, H = dims["heads"], dims["kv_heads"], D // dims["heads"]
+    q_BSNH = (x_BSD @ parameters["query"]["weight"]).reshape(B, S, N, H)
+    k_BSKH = (x_BSD @ parameters["key"]["weight"]).reshape(B, S, K, H)
+    v_BSKH = (x_BSD @ parameters["value"]["weight"]).reshape(B, S, K, H)
+    q_BSNH, k_BSKH = turn(q_BSNH, *tables), turn(k_BSKH, *tables)
+    o_BSNH = jax.nn.dot_product_attention(q_BSNH, k_BSKH, v_BSKH, is_causal=True)
+    return o_BSNH.reshape(B, S, D) @ parameters["out"]["weight"]
+
+
+def mlp(parameters, x_BSD):
+    gate_BSF = jax.nn.silu(x_BSD @ parameters["gate"]["weight"])
+    return (gate_BSF * (x_BSD @ parameters["up"]["weight"])) @ parameters["down"]["weight"]
+
+
+def block(dims, parameters, x_BSD, tables):
+    x_BSD += attention(dims, parameters["attention"], rms_norm(parameters["attention_norm"], x_BSD), tables)
+    x_BSD += mlp(parameters["mlp"], rms_norm(parameters["mlp_norm"], x_BSD))
+    return x_BSD
+
+
+def forward(dims, parameters, tokens):
+    tables = rotary_tables(tokens.shape[1], dims["width"] // dims["heads"])
+    x_BSD = parameters["tokens"]["weight"][tokens]
+    for layer in range(dims["layers"]):
+        x_BSD = block(dims, parameters["blocks"][str(layer)], x_BSD, tables)
+    return rms_norm(parameters["norm"], x_BSD) @ parameters["head"]["weight"]
+
+
+def loss(dims, parameters, tokens, target):
+    logits_BSV = forward(dims, parameters, tokens)
+    # Only the target's log-probability is needed, so log_softmax would write B S V values in vain.
+    picked_BS = jnp.take_along_axis(logits_BSV, target[..., None], axis=-1)[..., 0]
+    return jnp.mean(jax.nn.logsumexp(logits_BSV, axis=-1) - picked_BS)

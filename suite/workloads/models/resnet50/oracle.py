@@ -1,0 +1,52 @@
+"""The independent implementation of resnet50: Hugging Face's ResNetForImageClassification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# Theirs, for the convolutions of a bottleneck.
+LAYERS = {"reduce": "layer.0", "spatial": "layer.1", "expand": "layer.2", "shortcut": "shortcut"}
+
+
+def build(dims: Mapping[str, int]) -> Any:
+    """The model with random weights. Its batch norms have epsilon 1e-5 and momentum 0.1, which aren't settings."""
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    return ResNetForImageClassification(
+        ResNetConfig(
+            num_channels=3,
+            embedding_size=dims["width"],
+            hidden_sizes=[dims["width"] * scale for scale in (4, 8, 16, 32)],
+            depths=[dims[f"blocks{stage}"] for stage in (1, 2, 3, 4)],
+            layer_type="bottleneck",
+            hidden_act="relu",
+            downsample_in_first_stage=False,
+            downsample_in_bottleneck=False,
+            num_labels=dims["classes"],
+        )
+    )
+
+
+def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
+    """{our name: (theirs, what turns theirs into our layout)}, with the running statistics."""
+    places = {"stem": "resnet.embedder.embedder"}
+    for stage in (1, 2, 3, 4):
+        for block in range(dims[f"blocks{stage}"]):
+            bottleneck = f"resnet.encoder.stages.{stage - 1}.layers.{block}"
+            for ours, theirs in LAYERS.items():
+                if ours != "shortcut" or block == 0:
+                    places[f"stage{stage}.{block}.{ours}"] = f"{bottleneck}.{theirs}"
+    found: dict[str, tuple[str, str]] = {}
+    for ours, theirs in places.items():
+        found[f"{ours}.conv.weight"] = (f"{theirs}.convolution.weight", "conv")
+        for leaf in ("weight", "bias", "running_mean", "running_var"):
+            found[f"{ours}.norm.{leaf}"] = (f"{theirs}.normalization.{leaf}", "same")
+    found["classifier.weight"] = ("classifier.1.weight", "transpose")
+    found["classifier.bias"] = ("classifier.1.bias", "same")
+    return found
+
+
+def logits(model: Any, image: Any) -> Any:
+    """(B, classes) of images (B, rows, columns, 3)."""
+    return model(pixel_values=image.permute(0, 3, 1, 2)).logits

@@ -1,0 +1,81 @@
+"""Builds every model at its published size without allocating it: `python built_models.py DIALECT FOLDER...`.
+
+Started by test_built_models.py in an environment that has the framework. Prints JSON: by model, the canonical
+shape of each parameter as the framework made it, and the shape of the forward pass's output.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from suite.stacks.base import nested
+from suite.workloads import catalog
+from suite.workloads.tensors import Integers, buffers_of
+
+
+def built_by_torch(workload, dims):
+    """The nn.Module on the meta device. nn.Linear has (outputs, inputs), nn.Conv2d OIHW, images NCHW."""
+    import torch
+
+    inputs = {name: torch.empty(t.shape, dtype=torch.int64 if isinstance(t, Integers) else torch.float32, device="meta")
+              for name, t in workload.spec.inputs(dims).items()}  # fmt: skip
+    inputs = {name: value.permute(0, 3, 1, 2) if value.ndim == 4 else value for name, value in inputs.items()}
+    with torch.device("meta"):
+        model = workload.dialect("torch").Model(**dims).eval()
+        turned = {id(m.weight): (1, 0) for m in model.modules() if isinstance(m, torch.nn.Linear)}
+        turned |= {id(m.weight): (2, 3, 1, 0) for m in model.modules() if isinstance(m, torch.nn.Conv2d)}
+        shapes = {name: list(value.permute(*turned.get(id(value), range(value.ndim))).shape)
+                  for name, value in model.named_parameters()}  # fmt: skip
+        return shapes, list(model(**inputs).shape)
+
+
+def built_by_tf(workload, dims):
+    """The tf.Module in a graph, where variables are symbols until they are initialised."""
+    import tensorflow as tf
+
+    with tf.Graph().as_default():
+        model = workload.dialect("tf").Model(**dims)
+        inputs = {name: tf.zeros(t.shape, tf.int32 if isinstance(t, Integers) else tf.float32)
+                  for name, t in workload.spec.inputs(dims).items()}  # fmt: skip
+        output = model(**inputs)
+        shapes = {v.name.removesuffix(":0"): v.shape.as_list() for v in model.trainable_variables}
+        return shapes, output.shape.as_list()
+
+
+def built_by_jax(workload, dims):
+    """The spec's shapes, if the model takes all of them: one that it doesn't read has no equation."""
+    import jax
+
+    def abstract(tensors):
+        kinds = {name: "int32" if isinstance(t, Integers) else "float32" for name, t in tensors.items()}
+        return {name: jax.ShapeDtypeStruct(t.shape, kinds[name]) for name, t in tensors.items()}
+
+    parameters, buffers = workload.spec.parameters(dims), buffers_of(workload.spec, dims)
+
+    def forward(parameters, buffers, inputs):
+        state = (nested(parameters), nested(buffers)) if buffers else (nested(parameters),)
+        return workload.dialect("jax").forward(dims, *state, **inputs)
+
+    traced = jax.make_jaxpr(forward)(abstract(parameters), abstract(buffers), abstract(workload.spec.inputs(dims)))
+    read = {id(v) for equation in traced.jaxpr.eqns for v in equation.invars}
+    # A pytree's leaves are in the order of its sorted keys.
+    leaves = dict(zip(sorted(parameters), traced.jaxpr.invars, strict=False))
+    shapes = {name: list(leaf.aval.shape) for name, leaf in leaves.items() if id(leaf) in read}
+    return shapes, list(traced.out_avals[0].shape)
+
+
+def main():
+    dialect, *folders = sys.argv[1:]
+    build = {"torch": built_by_torch, "tf": built_by_tf, "jax": built_by_jax}[dialect]
+    found = {}
+    for folder in map(Path, folders):
+        workload = catalog.load(folder)
+        shapes, output = build(workload, workload.dims("seed", {}))
+        found[workload.name] = {"parameters": shapes, "output": output}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
