@@ -39,7 +39,8 @@ def forward(dims, parameters, tokens):
     x_BTD = embedding_VD[tokens] + parameters["positions"]["weight"][: tokens.shape[1]]
     for layer in range(dims["layers"]):
         x_BTD = block(parameters["blocks"][str(layer)], x_BTD, dims["heads"])
-    return norm(parameters["norm"], x_BTD) @ embedding_VD.T
+    # The head is the embedding again. Contracted as it lies: op by op, `.T` would be a copy of it.
+    return jnp.einsum("BTD,VD->BTV", norm(parameters["norm"], x_BTD), embedding_VD)
 
 
 def loss(dims, parameters, tokens, target):

@@ -1,6 +1,5 @@
 """GPT-2 in PyTorch. Legend: B = batch, T = seq, D = width, N = heads, H = D/N, F = hidden, V = vocab."""
 
-import torch
 import torch.nn.functional as F
 from torch import nn
 
@@ -55,8 +54,8 @@ class Model(nn.Module):
         self.norm = nn.LayerNorm(width, eps=EPSILON)
 
     def forward(self, tokens):
-        places_T = torch.arange(tokens.shape[1], device=tokens.device)
-        x_BTD = self.tokens(tokens) + self.positions(places_T)
+        # The first T positions are a slice; looking them up would be a gather, and its gradient a scatter.
+        x_BTD = self.tokens(tokens) + self.positions.weight[: tokens.shape[1]]
         for block in self.blocks:
             x_BTD = block(x_BTD)
         return F.linear(self.norm(x_BTD), self.tokens.weight)  # the head is tied to the embedding
