@@ -113,6 +113,19 @@ MODEL_MUTANTS: dict[str, Mutant] = {
                   ("import torch.nn.functional", "import torch\nimport torch.nn.functional")),
         "tf": (("tf.ones([T, T]), -1, 0)", "tf.ones([T, T]), -1, 1)"),),
     }),
+    "first_version": Mutant("resnet50", "ResNet v1: the stride is in the 1x1 convolution before the 3x3", {
+        "jax": (('layer("reduce", x_BRCD)', 'layer("reduce", x_BRCD, stride)'),
+                ('layer("spatial", y_BRCD, stride)', 'layer("spatial", y_BRCD)')),
+        "torch": (("ConvNorm(inputs, narrow, 1)", "ConvNorm(inputs, narrow, 1, stride)"),
+                  ("ConvNorm(narrow, narrow, 3, stride)", "ConvNorm(narrow, narrow, 3)")),
+        "tf": (('1, name=f"{name}.reduce")', '1, name=f"{name}.reduce", stride=stride)'),
+               ('name=f"{name}.spatial", stride=stride)', 'name=f"{name}.spatial")')),
+    }),
+    "forgotten_statistics": Mutant("resnet50", "running statistics that follow the batches at a tenth of the pace", {
+        "jax": (("MOMENTUM = 0.1", "MOMENTUM = 0.01"),),
+        "torch": (("momentum=0.1", "momentum=0.01"),),
+        "tf": (("MOMENTUM = 0.1", "MOMENTUM = 0.01"),),
+    }),
 }  # fmt: skip
 
 
