@@ -7,6 +7,7 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -16,12 +17,13 @@ from suite.case import Attempt, Flag, Outcome, Purpose, canonical_json
 from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.plan import Plan
-from suite.protocol import DIGEST_TOLERANCE, FLOPS_PER_CORE_MAX, TOLERANCE, ZERO_GRADIENT
+from suite.protocol import FLOPS_PER_CORE_MAX, TOLERANCE, ZERO_GRADIENT
 from suite.results.compare import samples
 from suite.results.schema import NAMES, Row, empty_row
 from suite.results.store import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import Workload
+from suite.workloads.golden import digest_tolerance
 
 JSON_COLUMNS = ("versions", "environment_facts")
 # Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
@@ -144,9 +146,11 @@ class Runner:
         first = self.first.get(row["comparison_id"])
         if row["outcome"] != Outcome.OK or first is None or not digests(row):
             return
-        name, error = disagreement(digests(row), digests(first))
+        spec = self.workloads[row["workload"]].spec
+        allowed = partial(digest_tolerance, spec, row["precision"])
+        name, error = disagreement(digests(row), digests(first), allowed)
         row["relative_error"] = max(error, row["relative_error"] or 0.0)
-        if not error <= DIGEST_TOLERANCE[row["precision"]]:
+        if not error <= allowed(name):
             row["outcome"] = str(Outcome.WRONG)
             row["reason"] = f"{name}: relative error {error:.2g} against {first['stack']}, which ran first"
 
@@ -178,18 +182,20 @@ def digests(row: Row) -> dict[str, list[float]]:
     return {metric["name"]: metric["values"] for metric in row["metrics"] or [] if metric["kind"] == "digest"}
 
 
-def disagreement(ours: dict[str, list[float]], theirs: dict[str, list[float]]) -> tuple[str, float]:
-    """The tensor in which two stacks differ most, and by how much of its norm."""
+def disagreement(
+    ours: dict[str, list[float]], theirs: dict[str, list[float]], allowed: Callable[[str], float]
+) -> tuple[str, float]:
+    """The tensor in which two stacks differ most for what is allowed, and by how much of its norm."""
     largest = max((values[0] for name, values in theirs.items() if name.startswith("gradient/")), default=0.0)
-    worst, most = "", 0.0
+    worst, most, of_norm = "", 0.0, 0.0
     for name, (norm, projection) in theirs.items():
         if name.startswith("gradient/") and norm < ZERO_GRADIENT * largest:
             continue  # zero but for rounding
         found = ours.get(name, [math.nan, math.nan])
         error = max(abs(found[0] - norm), abs(found[1] - projection)) / (norm or 1.0)
-        if not error <= most:
-            worst, most = name, error
-    return worst, most
+        if not error / allowed(name) <= most:
+            worst, most, of_norm = name, error / allowed(name), error
+    return worst, of_norm
 
 
 def inferred(source: Row) -> Row:

@@ -32,7 +32,7 @@ FROM_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambd
 class Oracle:
     """Another implementation of a workload at some dims, with canonical names and layouts."""
 
-    def __init__(self, workload: catalog.Workload, dims: Mapping[str, int], dtype: torch.dtype) -> None:
+    def __init__(self, workload: catalog.Workload, dims: Mapping[str, int], dtype: torch.dtype = torch.float64) -> None:
         module = load_oracle(workload.folder / "oracle.py")
         self.spec, self.dims, self.logits = workload.spec, dims, module.logits
         self.model = module.build(dims).to(dtype)
@@ -81,7 +81,7 @@ def make(workload: catalog.Workload, size: str) -> Expected:
     """What the oracle computes at a size."""
     whole = size in WHOLE_SIZES
     dims = workload.dims(size, {})
-    oracle = Oracle(workload, dims, torch.float64 if whole else torch.float32)
+    oracle = Oracle(workload, dims)
     oracle.place()
     batch = oracle.batch()
     target = batch.pop("target")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from suite import protocol
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
-from suite.workloads.golden import Digest, Expected, digest, peak
+from suite.workloads.golden import Digest, Expected, digest, digest_tolerance, peak
 from suite.workloads.optimizers import OPTIMIZERS
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -42,23 +42,24 @@ class Gate:
         more = len(self.reasons) - REASONS_MAX
         return "; ".join(self.reasons[:REASONS_MAX]) + (f"; and {more} more" if more > 0 else "")
 
-    def relative(self, what: str, actual: Any, expected: Any) -> None:
+    def relative(self, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
         """Ask ||actual - expected|| <= tolerance ||expected||; NaN fails. A digest asks it of its two figures."""
         if isinstance(expected, Digest):
             found = digest(np.asarray(actual), what)
             pairs = ((found.norm, expected.norm), (found.projection, expected.projection))
-            return self.judge(what, max(abs(a - b) for a, b in pairs) / (expected.norm or 1.0))
+            return self.judge(what, max(abs(a - b) for a, b in pairs) / (expected.norm or 1.0), tolerance)
         actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
         if not self.same_shape(what, actual, expected):
             return None
         norm = float(np.linalg.norm(expected.ravel()))
-        return self.judge(what, float(np.linalg.norm((actual - expected).ravel())) / (norm or 1.0))
+        return self.judge(what, float(np.linalg.norm((actual - expected).ravel())) / (norm or 1.0), tolerance)
 
-    def judge(self, what: str, error: float) -> None:
-        """Hold a relative error to the tolerance."""
+    def judge(self, what: str, error: float, tolerance: float | None = None) -> None:
+        """Hold a relative error to a tolerance, the gate's if none is given."""
+        allowed = self.tolerance if tolerance is None else tolerance
         self.worst = max(self.worst, error) if np.isfinite(error) else float("inf")
-        if not error <= self.tolerance:
-            self.reasons.append(f"{what}: relative error {error:.2g} over the tolerance {self.tolerance:.0e}")
+        if not error <= allowed:
+            self.reasons.append(f"{what}: relative error {error:.2g} over the tolerance {allowed:.0e}")
 
     def absolute(self, what: str, actual: Any, expected: Any, tolerance: float) -> None:
         """Ask every |actual - expected| <= tolerance; NaN fails."""
@@ -69,13 +70,13 @@ class Gate:
         if not error <= tolerance:
             self.reasons.append(f"{what}: absolute error {error:.2g} over the tolerance {tolerance:.0e}")
 
-    def compare(self, key: str, what: str, actual: Any, expected: Any) -> None:
+    def compare(self, key: str, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
         """Ask for what is expected; where nothing is, keep the digest for a comparison of stacks."""
         if expected is None:
             found = digest(np.asarray(actual), key)
             self.digests[key] = (found.norm, found.projection)
         else:
-            self.relative(what if not isinstance(expected, Digest) else key, actual, expected)
+            self.relative(what if not isinstance(expected, Digest) else key, actual, expected, tolerance)
 
     def same_names(self, what: str, actual: Tensors, expected: Iterable[str]) -> bool:
         """Ask for exactly the expected tensors."""
@@ -107,10 +108,12 @@ def run(adapter: Adapter, data: Data, result: Any, timed_losses: list[float]) ->
         gate.compare("output", "last timed output", result, expected and expected.output)
         return gate
     gradients = adapter.read("gradients", state, batch)
+    spec, precision = adapter.workload.spec, adapter.case.precision
+    of_gradients = gate.tolerance if expected and expected.exact else digest_tolerance(spec, precision, "gradient/")
     if gate.same_names("loss and gradients", gradients, ["loss", *data.parameters]):
         gate.compare("loss", "loss", gradients.pop("loss"), expected and np.asarray(expected.losses[0]))
         for name, gradient in gradients.items():
-            check_gradient(gate, name, gradient, expected)
+            check_gradient(gate, name, gradient, expected, of_gradients)
     del gradients
     if adapter.optimizer:
         check_steps(gate, adapter, data, expected, state, batch, timed_losses)
@@ -130,14 +133,14 @@ def tolerance(adapter: Adapter, expected: Expected | None) -> float:
     return (protocol.MODEL_TOLERANCE if exact else protocol.DIGEST_TOLERANCE)[precision]
 
 
-def check_gradient(gate: Gate, name: str, gradient: Any, expected: Expected | None) -> None:
+def check_gradient(gate: Gate, name: str, gradient: Any, expected: Expected | None, tolerance: float) -> None:
     """One parameter's gradient. One that is zero but for rounding has no relative error: it must be small."""
     wanted = expected.gradients[name] if expected else None
     zero = protocol.ZERO_GRADIENT * expected.largest_gradient if expected else 0.0
     if wanted is not None and peak(wanted) < zero:
         gate.absolute(f"gradient of {name}, which is zero", gradient, np.zeros_like(gradient), zero)
     else:
-        gate.compare(f"gradient/{name}", f"gradient of {name}", gradient, wanted)
+        gate.compare(f"gradient/{name}", f"gradient of {name}", gradient, wanted, tolerance)
 
 
 def check_steps(

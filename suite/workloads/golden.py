@@ -77,6 +77,12 @@ def digest(value: Array, name: str) -> Digest:
     return Digest(math.sqrt(squares), projection, largest)
 
 
+def digest_tolerance(spec: Any, precision: str, name: str) -> float:
+    """Largest relative error of a tensor's digest; a spec may allow its gradients more (`GRADIENT_TOLERANCE`)."""
+    own: Mapping[str, float] = getattr(spec, "GRADIENT_TOLERANCE", {}) if name.startswith("gradient/") else {}
+    return own.get(precision, protocol.DIGEST_TOLERANCE[precision])
+
+
 class Steps:
     """Collects what `GATE_STEPS` steps must give, and where gradients are nothing but noise."""
 
