@@ -110,7 +110,7 @@ def run(adapter: Adapter, data: Data, result: Any, timed_losses: list[float]) ->
     if gate.same_names("loss and gradients", gradients, ["loss", *data.parameters]):
         gate.compare("loss", "loss", gradients.pop("loss"), expected and np.asarray(expected.losses[0]))
         for name, gradient in gradients.items():
-            check_gradient(gate, name, gradient, expected)
+            check_gradient(gate, name, gradient, expected, adapter.case.precision)
     del gradients
     if adapter.optimizer:
         check_steps(gate, adapter, data, expected, state, batch, timed_losses)
@@ -130,12 +130,13 @@ def tolerance(adapter: Adapter, expected: Expected | None) -> float:
     return (protocol.MODEL_TOLERANCE if exact else protocol.DIGEST_TOLERANCE)[precision]
 
 
-def check_gradient(gate: Gate, name: str, gradient: Any, expected: Expected | None) -> None:
+def check_gradient(gate: Gate, name: str, gradient: Any, expected: Expected | None, precision: str) -> None:
     """One parameter's gradient. One that is zero but for rounding has no relative error: it must be small."""
     wanted = expected.gradients[name] if expected else None
     zero = protocol.ZERO_GRADIENT * expected.largest_gradient if expected else 0.0
-    if wanted is not None and peak(wanted) < zero:
-        gate.absolute(f"gradient of {name}, which is zero", gradient, np.zeros_like(gradient), zero)
+    if expected and wanted is not None and peak(wanted) < zero:
+        noise = protocol.ZERO_NOISE[precision] * expected.largest_gradient
+        gate.absolute(f"gradient of {name}, which is zero", gradient, np.zeros_like(gradient), noise)
     else:
         gate.compare(f"gradient/{name}", f"gradient of {name}", gradient, wanted)
 

@@ -108,7 +108,7 @@ def test_nested_and_flat_are_inverse(tensors: dict[str, Any]) -> None:
 
 def test_counters_and_memory_are_unknown_by_default() -> None:
     class Silent(base.Adapter):
-        device = build = place = step = wait = fetch = read = update = lambda self, *a: None  # type: ignore[assignment]
+        device = matmul = build = place = step = wait = fetch = read = update = lambda self, *a: None  # type: ignore[assignment]
 
     class Spec:
         OPTIMIZER = None
