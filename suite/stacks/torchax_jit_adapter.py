@@ -61,13 +61,14 @@ class Adapter(torch_eager.Adapter):
         return self.torchax.amp.autocast(self.home, self.torch.bfloat16)
 
     def mend_autocast(self):
-        """torchax's list of casts has ATen's operators alone, but these functions never become such operators. And
-        where it promotes operands it fails on lists of them (`cat`); JAX promotes by itself."""
+        """torchax's list of casts misses what these products become in it: functions of its own, or ATen's one
+        convolution. And where it promotes operands it fails on lists of them (`cat`); JAX promotes by itself."""
         amp, functional = self.torchax.amp, self.torch.nn.functional
         for function, cast in list(amp.autocast_policy.items()):
             if cast is amp.CastPolicy.PROMOTE:
                 del amp.autocast_policy[function]
-        for product in (functional.linear, functional.scaled_dot_product_attention, self.torch.einsum):
+        for product in (functional.linear, functional.scaled_dot_product_attention, self.torch.einsum,
+                        self.torch.ops.aten.convolution.default):  # fmt: skip
             amp.autocast_policy[product] = amp.CastPolicy.LOWER_PRECISION_FP
 
     def build(self, abstract=False):
