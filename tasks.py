@@ -10,7 +10,7 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 ROOT = Path(__file__).parent
-LISTS = ["workload", "stack", "size", "pass_", "precision", "dims", "again", "workload_path"]
+LISTS = ["workload", "stack", "size", "pass_", "precision", "track", "dims", "again", "workload_path"]
 
 
 @task
@@ -35,6 +35,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "size": "sizes in place of the preset's; repeatable",
         "pass": "forward or train in place of the preset's; repeatable",
         "precision": "f32, tf32 or bf16; repeatable",
+        "track": "default, or tuned: with each stack's documented knobs; repeatable",
         "dims": "dims in place of the size's, like n=1024 or batch=2,seq=64; repeatable",
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
@@ -53,8 +54,8 @@ def setup(c: Context, target: str = "cpu") -> None:
 )
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
-    dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, limit_memory=None, timeout=None,
-    resume=None, again=None, workload_path=None, dry_run=False, results="results", json=False,
+    track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, limit_memory=None,
+    timeout=None, resume=None, again=None, workload_path=None, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite import commands, options, request
@@ -62,8 +63,8 @@ def run(
 
     asked = options.Request(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
-        pass_=tuple(pass_), precision=tuple(precision), dims=tuple(dims), cache=cache, baseline=baseline,
-        engine=engine, python=python, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
+        pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
+        baseline=baseline, engine=engine, python=python, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
         workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
     outcomes = options.check_again(again)

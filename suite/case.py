@@ -61,7 +61,7 @@ class Purpose(StrEnum):
 
 
 PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
-          "fetch", "memory", "gate", "end")  # fmt: skip
+          "fetch", "memory", "probe", "gate", "end")  # fmt: skip
 
 
 def canonical_json(value: Any) -> str:

@@ -30,6 +30,7 @@ class Request:
     size: Sequence[str] = ()
     pass_: Sequence[str] = ()
     precision: Sequence[str] = ()
+    track: Sequence[str] = ()
     dims: Sequence[str] = ()
     cache: str = "cold"
     baseline: str | None = None
@@ -80,6 +81,7 @@ def selection(request: Request, cores: Sequence[int]) -> Selection:
         sizes=tuple(request.size),
         passes=tuple(request.pass_),
         precisions=tuple(request.precision),
+        tracks=tuple(request.track),
         caches=("cold",) if request.cache == "cold" else ("cold", request.cache),
         dims=parse_dims(request.dims),
         target=request.target,

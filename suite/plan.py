@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from suite.case import CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Attempt, Cas
 from suite.errors import UserError, unknown
 from suite.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.stacks.catalog import REAL_STACKS, STACKS, Stack
+from suite.stacks.catalog import REAL_STACKS, STACKS, Stack, adapter_class
+from suite.stacks.knobs import chosen
 from suite.workloads.catalog import Workload
 
 FIRST = ("numpy", "jax_jit", "jax_eager")  # of block 1: the quickest to start, so that rows appear at once
@@ -29,11 +31,11 @@ class Selection:
     sizes: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()
+    tracks: tuple[str, ...] = ()
     caches: tuple[str, ...] = ("cold",)
     dims: tuple[tuple[str, int], ...] = ()
     target: str = "cpu"
     device: str = "cpu"
-    track: str = "default"
     threads: int = 1
     limit_memory_bytes: int | None = None
 
@@ -116,35 +118,34 @@ def make(
 
     Raises UserError for a name that doesn't exist, a dim that breaks a rule, or a baseline not selected.
     """
-    check_words(selection)
+    check_words(selection, preset)
     stacks = choose_stacks(selection.stacks or preset.stacks)
     cases = []
     for workload, question in questions(preset, selection, workloads):
         for size in sizes(workload, question, preset, selection):
             dims = workload.dims(size, dict(selection.dims))
-            for precision in selection.precisions or preset.precisions:
-                for cache in selection.caches:
-                    for name in stacks:
-                        stack, _, variant = name.partition("@")
-                        case = Case(
-                            workload=workload.name, size=size, dims=dims, pass_=question.pass_,
-                            precision=precision, track=selection.track, stack=stack, variant=variant,
-                            target=selection.target, device=selection.device, cache=cache,
-                            threads=selection.threads, limit_memory_bytes=selection.limit_memory_bytes,
-                        )  # fmt: skip
-                        cases.append(Planned(case, unsupported(case, workload, absent)))
+            for precision, track, cache, name in itertools.product(
+                selection.precisions or preset.precisions, selection.tracks or preset.tracks, selection.caches, stacks
+            ):
+                stack, _, variant = name.partition("@")
+                case = Case(
+                    workload=workload.name, size=size, dims=dims, pass_=question.pass_, precision=precision,
+                    track=track, stack=stack, variant=variant, target=selection.target, device=selection.device,
+                    cache=cache, threads=selection.threads, limit_memory_bytes=selection.limit_memory_bytes,
+                )  # fmt: skip
+                cases.append(Planned(case, unsupported(case, workload, absent)))
     chosen = choose_baseline(baseline, preset, stacks)
     return Plan(set_id, tuple(cases), preset.protocol, chosen, preset.twin, preset.seed)
 
 
-def check_words(selection: Selection) -> None:
-    """Refuse words outside the vocabulary."""
+def check_words(selection: Selection, preset: Preset) -> None:
+    """Refuse words outside the vocabulary, typed or in the preset."""
     asked: list[tuple[str, Iterable[str], Sequence[str]]] = [
         ("pass", selection.passes, PASSES),
-        ("precision", selection.precisions, PRECISIONS),
+        ("precision", selection.precisions or preset.precisions, PRECISIONS),
         ("cache", selection.caches, CACHES),
         ("target", (selection.target,), TARGETS),
-        ("track", (selection.track,), TRACKS),
+        ("track", selection.tracks or preset.tracks, TRACKS),
     ]
     for kind, words, known in asked:
         for word in words:
@@ -223,10 +224,12 @@ def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str], s
         return f"{workload.name} isn't written in the {stack.dialect} dialect ({workload.name}_{stack.dialect}.py)"
     if case.pass_ not in workload.spec.PASSES:
         return f"{workload.name} has no {case.pass_} pass"
+    if case.precision == "tf32" and case.target != "cuda":
+        return f"tf32 is arithmetic of NVIDIA GPUs, which a {case.target} hasn't got"
     if case.precision not in stack.precisions:
-        return f"this version runs {stack.name} in {', '.join(stack.precisions)} only"
-    if case.track != "default":
-        return f"{stack.name} has no {case.track} settings in this version"
+        return f"{stack.title} has no {case.precision} arithmetic"
+    if case.track == "tuned" and not chosen(adapter_class(case.stack).knobs, case, workload):
+        return f"no tuned setting of {stack.title} is documented that changes {case.workload} on {case.target}"
     if case.cache == "warm" and not stack.compile_cache:
         return f"{stack.title} keeps no compiled code for the next process"
     for limit in stack.limits:

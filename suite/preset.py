@@ -15,7 +15,7 @@ from suite.errors import UserError, unknown
 from suite.protocol import Protocol
 
 HOME = Path(__file__).parent.parent / "presets"
-KEYS = {"title": str, "size": str, "baseline": str, "stacks": list, "precisions": list, "twin": bool,
+KEYS = {"title": str, "size": str, "baseline": str, "stacks": list, "precisions": list, "tracks": list, "twin": bool,
         "seed": int, "questions": list, "protocol": dict}  # fmt: skip
 QUESTION_KEYS = {"workload": str, "pass": str, "size": str}
 
@@ -40,6 +40,7 @@ class Preset:
     baseline: str
     stacks: tuple[str, ...]
     precisions: tuple[str, ...]
+    tracks: tuple[str, ...]
     twin: bool
     seed: int
     questions: tuple[Question, ...]
@@ -73,6 +74,7 @@ def load(name: str) -> Preset:
         baseline=data.get("baseline", "torch_eager"),
         stacks=tuple(data.get("stacks", ["*"])),
         precisions=tuple(data.get("precisions", ["f32"])),
+        tracks=tuple(data.get("tracks", ["default"])),
         twin=data.get("twin", True),
         seed=data.get("seed", 0),
         questions=tuple(question(entry, f"{path}, questions[{i}]") for i, entry in enumerate(data["questions"])),

@@ -69,10 +69,13 @@ FLOPS_PER_CORE_MAX = 2 * 2 * 16 * 6e9
 # Largest relative Frobenius error of a correct stack, by precision, for one operation; in f32 a model's is larger,
 # element by element at its small sizes, by norms and projections at the others.
 TOLERANCE = {"f32": 5e-6, "tf32": 2e-3, "bf16": 2e-2}
-MODEL_TOLERANCE = {"f32": 2e-5, "tf32": 2e-3, "bf16": 2e-2}
-DIGEST_TOLERANCE = {"f32": 1e-4, "tf32": 2e-3, "bf16": 2e-2}
+# In bf16 too: JAX's norms are in bfloat16 as well, which brought gradients of correct tiny models to 2.4e-2.
+MODEL_TOLERANCE = {"f32": 2e-5, "tf32": 2e-3, "bf16": 5e-2}
+DIGEST_TOLERANCE = {"f32": 1e-4, "tf32": 2e-3, "bf16": 5e-2}
 OPTIMIZER_TOLERANCE = 2e-7  # absolute, after three steps with injected gradients
 # Of the model's largest |g|: below it AdamW amplifies rounding noise to +-lr. At 1e-6 one element of a bias of 768
 # brought correct stacks to an error of 4.7e-6 (NumPy) and 5.7e-6 (TensorFlow) on mha; at 1e-5 all stay under 4e-7.
 ZERO_GRADIENT = 1e-5
+# Of the same: how large the rounding noise may be that stands for a gradient of zero. bf16: 4.5e-4 was seen on vit.
+ZERO_NOISE = {"f32": ZERO_GRADIENT, "tf32": 5e-4, "bf16": 4e-3}
 GATE_STEPS = 3

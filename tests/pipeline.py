@@ -50,7 +50,7 @@ def make_plan(scenes: tuple[str, ...], stacks: tuple[str, ...] = ("fake",), twin
               caches: tuple[str, ...] = ("cold",), limit: int | None = None, set_id: str = "set",
               **protocol: Any) -> Plan:  # fmt: skip
     """A plan of scenes on fake stacks."""
-    preset = Preset("test", Path("test.toml"), "test", "calm", stacks[0], stacks, ("f32",), twin, 0,
+    preset = Preset("test", Path("test.toml"), "test", "calm", stacks[0], stacks, ("f32",), ("default",), twin, 0,
                     tuple(Question("story", "forward", scene) for scene in scenes),
                     Protocol(**(QUICK | protocol)))  # fmt: skip
     selection = Selection(threads=1, caches=caches, limit_memory_bytes=limit)

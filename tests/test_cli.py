@@ -35,6 +35,7 @@ def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
         (["run", "--size=big"], "tiny"),
         (["run", "--pass=backward"], "Known: forward, train"),
         (["run", "--precision=f16"], "Known: bf16, f32, tf32"),
+        (["run", "--track=fast"], "Known: default, tuned"),
         (["run", "--cache=lukewarm"], "Known: cold, warm"),
         (["run", "--target=gpu"], "Known: cpu, cuda, tpu"),
         (["run", "--stack=jax_jit@nightli"], "lock on cpu for the variant 'jax@nightli'"),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from suite import results
+from suite.case import TRACKS
 from suite.results.compare import ratios
 from suite.results.store import ResultSet
 from suite.stacks.catalog import REAL_STACKS, STACKS
@@ -54,13 +55,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """All runs of this file, two at a time: only what they compute is looked at, not how fast."""
     mutants = tmp_path_factory.mktemp("mutants")
     names = [make_mutant(name, mutants).name for name in MUTANTS]
-    places = {name: tmp_path_factory.mktemp(name) for name in ("slow", "quick", "wrong")}
+    places = {name: tmp_path_factory.mktemp(name) for name in ("slow", "quick", "wrong", "mixed")}
     with ThreadPoolExecutor(2) as pool:
         yield {
             "slow": pool.submit(invoke_run, places["slow"], *(f"--stack={s}" for s in SLOW)),
             "quick": pool.submit(invoke_run, places["quick"], *(f"--stack={s}" for s in QUICK)),
             "wrong": pool.submit(invoke_run, places["wrong"], f"--workload-path={mutants}", "--pass=train",
                                  *(f"--workload={name}" for name in names), *(f"--stack={s}" for s in MUTATED)),
+            "mixed": pool.submit(invoke_run, places["mixed"], "--precision=bf16", "--track=default", "--track=tuned",
+                                 "--workload=ffn", "--pass=train"),
         }  # fmt: skip
 
 
@@ -81,6 +84,28 @@ def test_every_stack_computes_every_operation_and_says_so(rows: list[dict[str, A
 
 def test_errors_are_far_under_the_tolerance(rows: list[dict[str, Any]]) -> None:
     assert all(0 < row["relative_error"] < 5e-6 for row in rows)
+
+
+def test_f32_is_what_was_seen(rows: list[dict[str, Any]]) -> None:
+    assert {row["precision_observed"] for row in rows} == {"f32"}
+
+
+def test_bf16_and_the_tuned_track(runs: dict[str, Future[Run]]) -> None:
+    run = runs["mixed"].result()
+    assert run.code == 0, run.log
+    found = {(row["stack"], row["track"]): row for row in results.load(run.folder).rows}
+    assert {case for case, row in found.items() if row["outcome"] == "unsupported"} == {
+        *(("numpy", track) for track in TRACKS),
+        *((stack, "tuned") for stack in ("jax_eager", "torch_eager", "tf_eager", "tf_graph")),
+    }
+    for case, row in found.items():
+        if row["outcome"] != "unsupported":
+            assert (row["outcome"], row["precision_observed"]) == ("ok", "bf16"), (case, row["reason"])
+            # Under it the step was computed in float32, whatever the probe says of a single product.
+            assert 1e-4 < row["relative_error"] < 2e-2, case
+            tuned = json.loads(row["environment_facts"])["tuned"]
+            assert bool(tuned) == (row["track"] == "tuned"), case
+            assert ("tuned" in row["case_name"]) == (row["track"] == "tuned")
 
 
 def test_weights_are_the_same_bits_in_every_environment(rows: list[dict[str, Any]]) -> None:

@@ -78,6 +78,7 @@ PHASE_WORDS = {
     "first": "in phase first (compile)",
     "second": "in phase second (compile)",
     "memory": "while reading memory",
+    "probe": "in the precision probe",
     "gate": "in the equivalence gate",
     "end": "at its end",
 }

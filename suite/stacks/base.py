@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
+from suite.stacks.knobs import Knob, chosen
 from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads.catalog import Workload
 from suite.workloads.tensors import buffers_of
@@ -23,6 +24,7 @@ Named = Iterable[tuple[str, NDArray[Any]]]  # float32, or int32 for token ids an
 Tensors = Mapping[str, NDArray[np.float32]]
 State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
+TF32_CAPABILITY = (8, 0)  # Ampere
 REASON_MAX = 300  # characters of a framework's own words: some print their whole graph
 
 
@@ -37,6 +39,7 @@ class Adapter(ABC):
     chained from step to step. Canonical layout: weights are (inputs, outputs), names are dotted paths.
     """
 
+    knobs: ClassVar[tuple[Knob, ...]] = ()  # of the tuned track; a stack with none isn't run there
     packages: ClassVar[tuple[str, ...]] = ("numpy",)  # whose versions the row records
 
     def __init__(self, case: Case, workload: Workload) -> None:
@@ -45,6 +48,7 @@ class Adapter(ABC):
         self.dims = dict(case.dims)
         self.train = case.pass_ == "train"
         self.optimizer: str | None = workload.spec.OPTIMIZER  # "adamw", "sgd", or None
+        self.tuned = chosen(self.knobs, case, workload)
         self.buffers = frozenset(buffers_of(workload.spec, self.dims))
 
     @staticmethod
@@ -68,6 +72,19 @@ class Adapter(ABC):
         if isinstance(words, BaseException):
             words = f"{type(words).__name__}: {words}"
         return Unsupported(f"no {self.case.target} device was found: {' '.join(words.split())[:REASON_MAX]}")
+
+    def require_tf32(self, capability: Sequence[int]) -> None:
+        """Raises Unsupported where tf32 is asked of an NVIDIA GPU, of this compute capability, that hasn't got it."""
+        if self.case.precision == "tf32" and tuple(capability) < TF32_CAPABILITY:
+            raise Unsupported(f"tf32 needs an NVIDIA GPU of compute capability {version(TF32_CAPABILITY)} or newer; "
+                              f"this one has {version(capability)}")  # fmt: skip
+
+    @abstractmethod
+    def matmul(self, a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product a b on the device, executed as the step is: its settings, its precision, compiled if it is.
+
+        For the probe that finds out in which arithmetic the stack really computes. Called on a device claimed.
+        """
 
     @abstractmethod
     def build(self, abstract: bool = False) -> None:
@@ -109,6 +126,11 @@ class Adapter(ABC):
     def memory(self) -> dict[str, int | None]:
         """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`."""
         return {"device_peak_bytes": None, "device_reserved_bytes": None}
+
+
+def version(numbers: Iterable[int]) -> str:
+    """(8, 0) as 8.0."""
+    return ".".join(map(str, numbers))
 
 
 def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class Stack:
     environment: str
     eager: str | None = None  # the stack that runs the same code uncompiled, for eager-against-compiled
     targets: tuple[str, ...] = ("cpu", "cuda", "tpu")
-    precisions: tuple[str, ...] = ("f32",)
+    precisions: tuple[str, ...] = ("f32", "tf32", "bf16")  # tf32 on cuda alone
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
@@ -40,7 +40,8 @@ class Stack:
 STACKS: dict[str, Stack] = {
     stack.name: stack
     for stack in (
-        Stack("numpy", "NumPy", "numpy", "numpy", targets=("cpu",), estimate_seconds=1.5),
+        Stack("numpy", "NumPy", "numpy", "numpy", targets=("cpu",), precisions=("f32",),
+              estimate_seconds=1.5),
         Stack("jax_eager", "JAX, op by op", "jax", "jax", estimate_seconds=4.0),
         Stack("jax_jit", "JAX, jit", "jax", "jax", eager="jax_eager", compile_cache=True, estimate_seconds=4.0),
         Stack("torch_eager", "PyTorch, eager", "torch", "torch", targets=("cpu", "cuda"), estimate_seconds=6.0),

@@ -8,6 +8,8 @@ from suite import protocol
 from suite.stacks import base
 from suite.stacks.threads import cuda_environ, thread_environ
 
+PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
+
 
 class CompileCounter:
     """Compiles and their seconds (trace, lower and backend) from JAX's own monitoring events."""
@@ -32,8 +34,8 @@ def environ(case, cache_directory):
     variables = thread_environ(case.threads) | cuda_environ(case.target) | {
         "JAX_PLATFORMS": case.target,
         "JAX_ENABLE_X64": "0",
-        # True IEEE single: JAX's default is TF32 on GPUs and bfloat16 on TPUs.
-        "JAX_DEFAULT_MATMUL_PRECISION": "highest" if case.precision == "f32" else "default",
+        # Of products of float32, convolutions too. JAX's default is TF32 on GPUs and bfloat16 on TPUs.
+        "JAX_DEFAULT_MATMUL_PRECISION": PRODUCTS[case.precision],
     }
     if case.target == "cuda":
         variables["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # else peak memory is the pool's size
@@ -50,11 +52,14 @@ def environ(case, cache_directory):
 def find_devices(adapter):
     """The target's devices, for every stack that computes with JAX."""
     try:
-        return adapter.jax.devices()
+        devices = adapter.jax.devices()
     except RuntimeError as missing:
         raise adapter.no_device(missing) from missing
     except AssertionError as missing:  # all that JAX says where no NVIDIA GPU is visible
         raise adapter.no_device("JAX sees no NVIDIA GPU") from missing
+    if adapter.case.target == "cuda":
+        adapter.require_tf32([int(number) for number in devices[0].compute_capability.split(".")])
+    return devices
 
 
 def make_optimizer(optax, name):
@@ -90,14 +95,46 @@ class Adapter(base.Adapter):
         asynchronous = self.jax.config.values.get("jax_cpu_enable_async_dispatch")
         return {"device": devices[0].device_kind, "devices": len(devices), "async_dispatch": asynchronous}
 
+    def matmul(self, a, b):
+        product = self.compile(self.in_precision(self.jax.numpy.matmul))
+        return np.array(product(self.jax.device_put(a), self.jax.device_put(b)))
+
+    def in_precision(self, function):
+        """bf16: what comes in becomes bfloat16, results float32; so do gradients, through the cast. On a CPU, asking
+        for bfloat16 products of float32 (JAX's dot algorithms) changes nothing."""
+        if self.case.precision != "bf16":
+            return function
+        return lambda *arguments, **named: self.cast(function(*self.low(arguments), **self.low(named)), "float32")
+
+    def low(self, tree):
+        """A tree as the step computes with it."""
+        return self.cast(tree, "bfloat16") if self.case.precision == "bf16" else tree
+
+    def cast(self, tree, dtype):
+        jnp = self.jax.numpy
+        return self.jax.tree.map(
+            lambda x: x.astype(dtype) if jnp.issubdtype(jnp.result_type(x), jnp.floating) else x, tree
+        )
+
     def build(self, abstract=False):
         dialect, dims = self.workload.dialect("jax"), self.dims
-        if self.buffers:
-            self.forward = lambda parameters, buffers, batch: dialect.forward(dims, parameters, buffers, **batch)
-            self.loss = lambda parameters, buffers, batch: dialect.loss(dims, parameters, buffers, **batch)
-        else:
-            self.forward = lambda parameters, buffers, batch: dialect.forward(dims, parameters, **batch)
-            self.loss = lambda parameters, buffers, batch: (dialect.loss(dims, parameters, **batch), buffers)
+        # A `loss` that calls `forward` finds it by this name: its logits are float32 again.
+        dialect.forward = self.in_precision(dialect.forward)
+
+        def forward(parameters, buffers, batch):
+            state = (parameters, buffers) if self.buffers else (parameters,)
+            return dialect.forward(dims, *state, **batch)
+
+        def loss(parameters, buffers, batch):
+            # Target and running statistics stay as they are.
+            parameters, batch = self.low(parameters), self.low(batch) | {"target": batch["target"]}
+            if self.buffers:
+                loss, buffers = dialect.loss(dims, parameters, buffers, **batch)
+            else:
+                loss = dialect.loss(dims, parameters, **batch)
+            return loss.astype("float32"), buffers
+
+        self.forward, self.loss = forward, loss
         self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
         self.transform = make_optimizer(self.optax, self.optimizer)
         self.run = self.train_step if self.train else self.forward_step

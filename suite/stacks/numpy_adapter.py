@@ -14,6 +14,9 @@ class Adapter(base.Adapter):
     def device(self):
         return {"device": "cpu", "blas": np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]}
 
+    def matmul(self, a, b):
+        return a @ b
+
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("numpy")
 

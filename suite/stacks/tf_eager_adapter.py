@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from suite import protocol
 from suite.stacks import base
 from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads.tensors import Integers
+
+# What bf16 is about. Models call these by their public names.
+PRODUCTS = ("matmul", "linalg.matmul", "einsum", "linalg.einsum", "tensordot", "nn.convolution", "nn.conv1d",
+            "nn.conv2d", "nn.conv3d", "nn.depthwise_conv2d")  # fmt: skip
 
 
 class Adapter(base.Adapter):
@@ -32,8 +38,32 @@ class Adapter(base.Adapter):
 
         self.tf = tf
         tf.config.experimental.enable_tensor_float_32_execution(case.precision == "tf32")
+        if case.precision == "bf16":
+            self.mix()
         tf.config.threading.set_intra_op_parallelism_threads(case.threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
+
+    def mix(self):
+        """TensorFlow has no autocast for tf.Modules. For this process, products take their operands in bfloat16
+        and return float32, as one would write it around each; so do their gradients."""
+        for path in PRODUCTS:
+            parent = functools.reduce(getattr, path.split(".")[:-1], self.tf)
+            name = path.rpartition(".")[2]
+            setattr(parent, name, self.mixed(getattr(parent, name)))
+
+    def mixed(self, product):
+        tf = self.tf
+
+        def cast(value):
+            floating = tf.is_tensor(value) and value.dtype == tf.float32
+            return tf.cast(value, tf.bfloat16) if floating else value
+
+        @functools.wraps(product)
+        def call(*operands, **named):
+            operands, named = map(cast, operands), {name: cast(value) for name, value in named.items()}
+            return tf.cast(product(*operands, **named), tf.float32)
+
+        return call
 
     def device(self):
         tf, kind = self.tf, {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}[self.case.target]
@@ -44,6 +74,8 @@ class Adapter(base.Adapter):
             raise self.no_device(f"TensorFlow lists no {kind}")
         self.logical = found[0]
         details = tf.config.experimental.get_device_details(tf.config.list_physical_devices(kind)[0])
+        if kind == "GPU":
+            self.require_tf32(details["compute_capability"])
         return {"device": details.get("device_name", self.logical.name),
                 "tf_intra_op": tf.config.threading.get_intra_op_parallelism_threads(),
                 "tf_inter_op": tf.config.threading.get_inter_op_parallelism_threads()}  # fmt: skip
@@ -56,6 +88,11 @@ class Adapter(base.Adapter):
             raise self.no_device(missing) from missing
         # Operations go to a GPU by themselves; a TPU has to be named, here for the rest of the process.
         tf.device("/device:TPU:0").__enter__()
+
+    def matmul(self, a, b):
+        tf = self.tf
+        product = self.compile(tf.matmul, tf.TensorSpec(a.shape), tf.TensorSpec(b.shape))
+        return product(tf.constant(a), tf.constant(b)).numpy()
 
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("tf")

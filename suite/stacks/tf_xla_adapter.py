@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from suite.stacks import tf_graph_adapter as tf_graph
+from suite.stacks import xla
 
 
 class Adapter(tf_graph.Adapter):
     """As graphs, compiled by XLA."""
 
     jit_compile = True
+    knobs = xla.KNOBS
+
+    @staticmethod
+    def environ(case, cache_directory):
+        return tf_graph.Adapter.environ(case, cache_directory) | xla.flags_environ(case)

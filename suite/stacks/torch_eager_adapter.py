@@ -6,11 +6,18 @@ import numpy as np
 
 from suite import protocol
 from suite.stacks import base
+from suite.stacks.knobs import Knob
 
 
 class Adapter(base.Adapter):
     """State: (model, optimizer or None), updated in place."""
 
+    knobs = (
+        Knob("channels_last", "convolutions run in the memory order that their kernels prefer", ("cpu", "cuda"),
+             images=True),
+        Knob("cudnn.benchmark", "cuDNN times its algorithms for these shapes and takes the fastest", ("cuda",),
+             images=True),
+    )  # fmt: skip
     packages = ("torch", "numpy")
 
     def __init__(self, case, workload):
@@ -19,9 +26,10 @@ class Adapter(base.Adapter):
 
         self.torch = torch
         self.no_gradients = torch.inference_mode
-        # True IEEE single: float32 convolutions default to TF32 on GPUs whatever the matmul setting says.
-        torch.set_float32_matmul_precision("highest" if case.precision == "f32" else "high")
+        # Of products of float32, then of convolutions: they default to TF32 on GPUs whatever the first setting says.
+        torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
+        torch.backends.cudnn.benchmark = "cudnn.benchmark" in self.tuned
         torch.set_num_threads(case.threads)
         torch.set_num_interop_threads(1)
 
@@ -37,14 +45,35 @@ class Adapter(base.Adapter):
             self.torch.cuda.init()
         except (RuntimeError, AssertionError) as missing:  # an assertion in a build without CUDA
             raise self.no_device(missing) from missing
+        self.require_tf32(self.torch.cuda.get_device_capability())
         return self.torch.cuda.get_device_name()
+
+    def matmul(self, a, b):
+        product = self.compile(self.in_precision(self.torch.matmul))
+        with self.no_gradients():
+            return self.host(product(self.put(a), self.put(b)))
+
+    def in_precision(self, function):
+        """bf16: autocast, PyTorch's own mixed precision; the result is float32."""
+        if self.case.precision != "bf16":
+            return function
+
+        def mixed(*arguments, **named):
+            with self.autocast():
+                result = function(*arguments, **named)
+            return result.float()
+
+        return mixed
+
+    def autocast(self):
+        return self.torch.autocast(self.home.type, dtype=self.torch.bfloat16)
 
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("torch")
         with self.torch.device("meta"):
             self.model = self.dialect.Model(**self.dims).train(self.train)
-        self.forward = self.compile(self.model)
-        self.loss = self.compile(lambda **batch: self.dialect.loss(self.model, **batch))
+        self.forward = self.compile(self.in_precision(self.model))
+        self.loss = self.compile(self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch)))
         self.run = self.train_step if self.train else self.forward_step
 
     def compile(self, function):
@@ -69,11 +98,18 @@ class Adapter(base.Adapter):
         """Ids and labels are 64 bits wide in PyTorch, and images have their channels first."""
         if value.dtype == np.int32:
             value = value.astype(np.int64)
-        return self.put(np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if value.ndim == 4 else value)
+        if value.ndim != 4:
+            return self.put(value)
+        image = self.put(np.ascontiguousarray(value.transpose(0, 3, 1, 2)))
+        return image.to(memory_format=self.memory_format())
+
+    def memory_format(self):
+        """Of images and of the weights of convolutions."""
+        return self.torch.channels_last if "channels_last" in self.tuned else self.torch.contiguous_format
 
     def place(self, parameters, batch):
         torch = self.torch
-        self.model.to_empty(device=self.home)
+        self.model.to_empty(device=self.home).to(memory_format=self.memory_format())
         own = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
         with torch.no_grad():
             for name, value in parameters:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from suite.stacks import torch_eager_adapter as torch_eager
+from suite.stacks import xla
 
 
 class Adapter(torch_eager.Adapter):
     """The nn.Module on an XLA device. The second step compiles again: the optimizer's moments have appeared."""
 
+    knobs = xla.KNOBS
     packages = ("torch", "torch_xla", "libtpu", "numpy")
 
     @staticmethod
     def environ(case, cache_directory):
-        return torch_eager.Adapter.environ(case, cache_directory) | {"PJRT_DEVICE": case.target.upper()}
+        return torch_eager.Adapter.environ(case, cache_directory) | xla.flags_environ(case) | {
+            "PJRT_DEVICE": case.target.upper()
+        }
 
     def __init__(self, case, workload):
         super().__init__(case, workload)

@@ -6,11 +6,13 @@ import numpy as np
 
 from suite.stacks import jax_eager_adapter as jax_eager
 from suite.stacks import torch_eager_adapter as torch_eager
+from suite.stacks import xla
 
 
 class Adapter(torch_eager.Adapter):
     """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
 
+    knobs = xla.KNOBS
     packages = ("torch", "torchax", "jax", "jaxlib", "libtpu", "optax", "numpy")
 
     @staticmethod
@@ -22,6 +24,7 @@ class Adapter(torch_eager.Adapter):
         import jax
         import optax
         import torchax
+        import torchax.amp
         import torchax.interop
         from torchax.ops import ops_registry
 
@@ -36,6 +39,7 @@ class Adapter(torch_eager.Adapter):
         norm = self.torch.ops.aten.native_batch_norm
         self.pure_batch_norm = self.ops_registry.all_aten_ops[norm].func
         self.torchax.default_env().override_op_definition(norm, self.batch_norm)
+        self.mend_autocast()
         self.home = "jax"
         return {"device": devices[0].device_kind, "devices": len(devices)}
 
@@ -44,9 +48,28 @@ class Adapter(torch_eager.Adapter):
         result = self.interop.call_jax(self.pure_batch_norm, x, weight, bias, mean, var, training, momentum, epsilon)
         if training:
             others = [axis for axis in range(x.ndim) if axis != 1]
+            x = x.float()  # under autocast it is bfloat16, the statistics aren't
             mean.lerp_(x.mean(others), momentum)  # XLA finds both sums in the norm itself
             var.lerp_(self.torch.var(x, others, correction=1), momentum)
         return result
+
+    def compile(self, function, **options):
+        options["compiler_options"] = xla.compiler_options(self.tuned)
+        return self.interop.jax_jit(function, kwargs_for_jax_jit=options)
+
+    def autocast(self):
+        return self.torchax.amp.autocast(self.home, self.torch.bfloat16)
+
+    def mend_autocast(self):
+        """torchax's list of casts misses what these products become in it: functions of its own, or ATen's one
+        convolution. And where it promotes operands it fails on lists of them (`cat`); JAX promotes by itself."""
+        amp, functional = self.torchax.amp, self.torch.nn.functional
+        for function, cast in list(amp.autocast_policy.items()):
+            if cast is amp.CastPolicy.PROMOTE:
+                del amp.autocast_policy[function]
+        for product in (functional.linear, functional.scaled_dot_product_attention, self.torch.einsum,
+                        self.torch.ops.aten.convolution.default):  # fmt: skip
+            amp.autocast_policy[product] = amp.CastPolicy.LOWER_PRECISION_FP
 
     def build(self, abstract=False):
         torch, interop = self.torch, self.interop
@@ -72,7 +95,7 @@ class Adapter(torch_eager.Adapter):
 
         def loss(weights, buffers, batch):
             # The model updates its buffers in place: in the trace these same tensors hold the new values.
-            return call(with_loss, "model.", weights, buffers, batch), buffers
+            return self.in_precision(call)(with_loss, "model.", weights, buffers, batch), buffers
 
         def forward(weights, buffers, inputs):
             return call(self.model, "", weights, buffers, **inputs)
@@ -88,9 +111,9 @@ class Adapter(torch_eager.Adapter):
             (loss, _), gradients = loss_and_gradients(weights, buffers, batch)
             return loss, gradients
 
-        self.forward = interop.jax_jit(forward)
-        self.loss_and_gradients = interop.jax_jit(gradients)
-        self.compiled_step = interop.jax_jit(step, kwargs_for_jax_jit={"donate_argnums": (0, 1, 2)})
+        self.forward = self.compile(self.in_precision(forward))
+        self.loss_and_gradients = self.compile(gradients)
+        self.compiled_step = self.compile(step, donate_argnums=(0, 1, 2))
         if not self.train:
             self.run = self.forward_step
         else:

@@ -58,7 +58,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     os.environ.update(thread_environ(case.threads))
     from suite import facts
     from suite.stacks.catalog import adapter_class
-    from suite.worker import gate, measure, memory
+    from suite.worker import gate, measure, memory, precision
     from suite.worker.data import Data
     from suite.workloads import catalog
 
@@ -74,7 +74,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
                  bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_), items_per_step=count)  # fmt: skip
 
     seen = timed(events, "device", adapter.device)
-    surroundings = facts.process(os.environ) | {"device": seen}
+    surroundings = facts.process(os.environ) | {"device": seen, "tuned": sorted(adapter.tuned)}
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
     timed(events, "build", adapter.build)
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
@@ -91,16 +91,22 @@ def answer(request: dict[str, Any], events: Events) -> None:
     events.facts(host_peak_step_bytes=peak, environment_facts=surroundings | facts.process_end(), **adapter.memory())
     if measured.losses:
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
+    measured.state = None  # the gate places its own
+    # Not before the first call: what the probe compiles would be missing from it, seconds in some stacks.
+    events.phase("probe")
+    found = precision.observed(adapter.matmul(*precision.probe_operands()))
+    events.facts(precision_observed=found)
+    reasons = precision.contradictions(case.precision, found)
     if request["gate"]:
         events.phase("gate")
-        measured.state = None  # the gate places its own
         verdict = gate.run(adapter, data, measured.result, measured.losses)
         if verdict.compared:
             events.facts(relative_error=verdict.worst)
         for name, figures in verdict.digests.items():  # compared with those of the other stacks
             events.write("metric", name=name, unit="1", kind="digest", values=list(figures))
-        if verdict.reasons:
-            events.write("wrong", reason=verdict.reason)
+        reasons += [verdict.reason] if verdict.reasons else []
+    if reasons:
+        events.write("wrong", reason="; ".join(reasons))
 
 
 def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:

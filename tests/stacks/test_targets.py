@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from suite import environments
+from suite.case import PRECISIONS
 from suite.stacks import base
 from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
 from suite.stacks.threads import thread_environ
@@ -40,14 +44,23 @@ ADDED = {
 CACHES = {"TORCHINDUCTOR_CACHE_DIR": "/caches/one/inductor", "TRITON_CACHE_DIR": "/caches/one/triton"}
 
 # A framework's own settings, read after the adapter has made them. None of it needs the hardware that it is for.
-SETTINGS = {
-    "jax_jit": {"framework.config.jax_default_matmul_precision": "highest", "framework.config.jax_enable_x64": False},
-    "torch_eager": {"framework.get_float32_matmul_precision()": "highest",
-                    "framework.backends.cuda.matmul.allow_tf32": False,
-                    "framework.backends.cudnn.allow_tf32": False},
-    "torch_xla": {"framework.backends.get_mat_mul_precision()": "highest"},
-    "torchax_jit": {"__import__('jax').config.jax_default_matmul_precision": "highest"},
-    "tf_graph": {"framework.config.experimental.tensor_float_32_execution_enabled()": False},
+# By precision.
+SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
+    "jax_jit": {
+        "framework.config.jax_default_matmul_precision":
+            {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"},
+        "framework.config.jax_enable_x64": dict.fromkeys(PRECISIONS, False)},
+    "torch_eager": {
+        "framework.get_float32_matmul_precision()": {"f32": "highest", "tf32": "high", "bf16": "highest"},
+        "framework.backends.cuda.matmul.fp32_precision": {"f32": "ieee", "tf32": "tf32", "bf16": "ieee"},
+        "framework.backends.cuda.matmul.allow_tf32": {"f32": False, "tf32": True, "bf16": False},
+        "framework.backends.cudnn.conv.fp32_precision": {"f32": "none", "tf32": "tf32", "bf16": "none"},
+        "framework.backends.cudnn.allow_tf32": {"f32": False, "tf32": True, "bf16": False}},
+    "torch_xla": {"framework.backends.get_mat_mul_precision()": {"f32": "highest", "bf16": "default"}},
+    "torchax_jit": {"__import__('jax').config.jax_default_matmul_precision":
+                    {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}},
+    "tf_graph": {"framework.config.experimental.tensor_float_32_execution_enabled()":
+                 {"f32": False, "tf32": True, "bf16": False}},
 }  # fmt: skip
 READ = """
 import importlib, json, os, sys
@@ -86,12 +99,20 @@ def test_the_versions_of_each_build_of_tensorflow_are_recorded() -> None:
 
 def test_no_device_is_said_in_the_frameworks_words_on_one_short_line() -> None:
     class Bare(base.Adapter):
-        device = build = place = step = wait = fetch = read = update = lambda self, *a: None  # type: ignore[assignment]
+        device = matmul = build = place = step = wait = fetch = read = update = lambda self, *a: None  # type: ignore[assignment]
 
     bare = Bare(case_of(target="tpu"), catalog.load(GEMM))
     said = str(bare.no_device(RuntimeError("no backend\n\twhatever" + 1000 * " trace")))
     assert said.startswith("no tpu device was found: RuntimeError: no backend whatever trace")
     assert len(said) < 350
+
+
+@pytest.mark.parametrize(("capability", "words"), [((7, 5), "8.0 or newer; this one has 7.5"), ([8, 0], None)])
+def test_tf32_needs_ampere(capability: Sequence[int], words: str | None) -> None:
+    adapter = adapter_class("numpy")(case_of(precision="tf32", target="cuda"), catalog.load(GEMM))
+    with pytest.raises(base.Unsupported, match=words) if words else nullcontext():
+        adapter.require_tf32(capability)
+    adapter_class("numpy")(case_of(target="cuda"), catalog.load(GEMM)).require_tf32((7, 0))  # f32 runs anywhere
 
 
 def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
@@ -108,13 +129,16 @@ def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
 
 
 @pytest.mark.stacks
+@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("stack", SETTINGS)
-def test_f32_is_true_single_precision(stack: str) -> None:
+def test_precision_is_set_and_never_a_default(stack: str, precision: str) -> None:
+    wanted = {expression: values[precision] for expression, values in SETTINGS[stack].items() if precision in values}
     made = environments.ensure(STACKS[stack].environment, "cpu")
-    question = [json.dumps(case_of(stack=stack).to_json()), json.dumps(list(SETTINGS[stack])), str(GEMM)]
+    case = case_of(stack=stack, precision=precision)
+    question = [json.dumps(case.to_json()), json.dumps(list(wanted)), str(GEMM)]
     done = subprocess.run([made.python, "-c", READ, *question], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == SETTINGS[stack]
+    assert json.loads(done.stdout.splitlines()[-1]) == wanted
 
 
 # The environments of target cpu have no other target's libraries, so this holds on a machine with a GPU as well.

@@ -24,10 +24,11 @@ TOLD_BY_THE_WORKER = {
     "synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "synced_warmup", "pipelined_calls",
     "compile_seconds", "compiles_first", "compiles_second", "compiles_steady", "graph_breaks",
     "host_peak_build_bytes", "host_peak_step_bytes", "device_peak_bytes", "device_reserved_bytes", "flops",
-    "bytes_floor", "parameters", "items_per_step", "relative_error", "weights_sha256", "versions",
-    "environment_facts",
+    "bytes_floor", "parameters", "items_per_step", "relative_error", "precision_observed", "weights_sha256",
+    "versions", "environment_facts",
 }  # fmt: skip
-MEASURED = ["start", "import", "device", "build", "place", "first", "second", "steady", "pipelined", "fetch", "memory"]
+MEASURED = ["start", "import", "device", "build", "place", "first", "second", "steady", "pipelined", "fetch", "memory",
+            "probe"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

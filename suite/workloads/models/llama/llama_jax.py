@@ -57,8 +57,9 @@ def block(dims, parameters, x_BSD, tables):
 
 
 def forward(dims, parameters, tokens):
-    tables = rotary_tables(tokens.shape[1], dims["width"] // dims["heads"])
     x_BSD = parameters["tokens"]["weight"][tokens]
+    # Of the type that the model computes in: angles are float32, and would make queries and keys float32 too.
+    tables = [t.astype(x_BSD.dtype) for t in rotary_tables(tokens.shape[1], dims["width"] // dims["heads"])]
     for layer in range(dims["layers"]):
         x_BSD = block(dims, parameters["blocks"][str(layer)], x_BSD, tables)
     return rms_norm(parameters["norm"], x_BSD) @ parameters["head"]["weight"]

@@ -1,0 +1,65 @@
+"""The tuned track: every knob has a reason and a line in the documentation, and reaches its stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suite.case import TARGETS
+from suite.stacks import knobs, xla
+from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.workloads import catalog
+from tests.worker.processes import ROOT, case_of
+
+TUNED = [(stack, knob) for stack in REAL_STACKS for knob in adapter_class(stack).knobs]
+DOCUMENT = ROOT / "docs" / "methodology.md"
+
+
+def load(name: str) -> catalog.Workload:
+    (folder,) = Path(catalog.HOME).glob(f"*/{name}")
+    return catalog.load(folder)
+
+
+def chosen(stack: str, workload: str = "gemm", target: str = "cpu", track: str = "tuned") -> frozenset[str]:
+    found = load(workload)
+    case = case_of(stack=stack, workload=workload, dims=found.dims("tiny", {}), target=target, track=track)
+    return knobs.chosen(adapter_class(stack).knobs, case, found)
+
+
+@pytest.mark.parametrize(("stack", "knob"), TUNED)
+def test_a_knob_is_explained_to_the_user(stack: str, knob: knobs.Knob) -> None:
+    (line,) = [line for line in DOCUMENT.read_text().splitlines() if f"| `{knob.name}` |" in line]
+    assert f"`{stack}`" in line
+    assert knob.reason in line
+    assert set(knob.targets) <= set(TARGETS)
+    assert knob.targets and all(target in line for target in knob.targets)
+
+
+def test_nothing_is_set_in_the_default_track() -> None:
+    for stack in REAL_STACKS:
+        for target in STACKS[stack].targets:
+            assert chosen(stack, "vit", target, "default") == frozenset()
+            assert "XLA_FLAGS" not in adapter_class(stack).environ(case_of(stack=stack, target=target), "/nowhere")
+
+
+def test_what_is_for_images_needs_an_image() -> None:
+    assert chosen("torch_eager", "gemm") == frozenset()
+    assert chosen("torch_eager", "vit") == {"channels_last"}
+    assert chosen("torch_eager", "vit", "cuda") == {"channels_last", "cudnn.benchmark"}
+    assert chosen("torch_inductor", "gemm") < chosen("torch_inductor", "vit")
+
+
+def test_stacks_of_other_compilers_inherit_none_of_pytorchs() -> None:
+    for stack in ("torch_xla", "torchax_jit"):
+        assert "channels_last" not in chosen(stack, "vit")
+
+
+def test_xla_gets_them_as_options_or_as_flags() -> None:
+    assert xla.compiler_options(frozenset()) is None
+    assert xla.compiler_options(chosen("jax_jit")) == {"xla_cpu_prefer_vector_width": "512"}
+    assert xla.compiler_options(chosen("jax_jit", target="cuda")) == {"xla_gpu_exhaustive_tiling_search": "true"}
+    for stack in ("tf_xla", "torch_xla"):
+        environ = adapter_class(stack).environ(case_of(stack=stack, track="tuned"), "/nowhere")
+        assert environ["XLA_FLAGS"] == "--xla_cpu_prefer_vector_width=512"
+    assert xla.flags_environ(case_of(track="tuned", target="tpu")) == {}
