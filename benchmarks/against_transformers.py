@@ -11,14 +11,15 @@ from typing import Any
 from benchmarks.race import Theirs, arguments, race
 
 
-def on(adapter: type[Any], attention: str) -> type[Any]:
+def on(adapter: type[Any], attention: str | None) -> type[Any]:
     """Our adapter with their model: optimizer, compiling and the step itself are inherited."""
 
     class Transformers(Theirs, adapter):  # type: ignore[misc]
         def __str__(self) -> str:
             import transformers
 
-            return f"transformers {transformers.__version__}, attention {attention}"
+            used = self.model.config._attn_implementation
+            return f"transformers {transformers.__version__}, attn_implementation {used}"
 
         def build(self, abstract: bool = False) -> None:
             from torch.nn.functional import cross_entropy
@@ -27,7 +28,10 @@ def on(adapter: type[Any], attention: str) -> type[Any]:
 
             self.oracle = Oracle(self.workload, self.dims, self.torch.float32)
             self.model, logits = self.oracle.model.train(), self.oracle.logits
-            self.model.set_attn_implementation(attention)  # the oracle itself may ask for another
+            # The oracle asks for what is exact; the best is sdpa, for models that have attention and know it.
+            best = "sdpa" if self.model._supports_sdpa else None
+            if attention or best:
+                self.model.set_attn_implementation(attention or best)
 
             def loss(target: Any, **inputs: Any) -> Any:
                 return cross_entropy(logits(self.model, **inputs).flatten(0, -2), target.flatten())
@@ -46,7 +50,7 @@ def on(adapter: type[Any], attention: str) -> type[Any]:
 
 def main() -> None:
     parser = arguments(__doc__, ("torch_eager", "torch_inductor"))
-    parser.add_argument("--attention", default="sdpa", help="theirs: sdpa, or eager for a model without")
+    parser.add_argument("--attention", help="theirs: sdpa or eager (default: sdpa if the model supports it)")
     options = parser.parse_args()
     race(options, lambda ours: on(type(ours), options.attention)(ours))
 

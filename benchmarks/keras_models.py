@@ -55,7 +55,8 @@ def gpt2(dims: Dims) -> KerasModel:
     for layer in range(dims["layers"]):
         ours, theirs = f"blocks.{layer}", f"transformer_layer_{layer}"
         heads = f"{theirs}/self_attention"
-        places |= norm(f"{ours}.norm1", f"{heads}_layer_norm") | norm(f"{ours}.norm2", f"{theirs}/feedforward_layer_norm")
+        places |= norm(f"{ours}.norm1", f"{heads}_layer_norm")
+        places |= norm(f"{ours}.norm2", f"{theirs}/feedforward_layer_norm")
         places |= dense(f"{ours}.attention.qkv", *(f"{heads}/{part}" for part in PARTS))
         places |= dense(f"{ours}.attention.out", f"{heads}/attention_output")
         places |= feedforward(f"{ours}.mlp", theirs)
@@ -148,7 +149,7 @@ def llama(dims: Dims) -> KerasModel:
         places |= {name: paths for name, paths in parts.items() if name.endswith(".weight")}
         places[f"{ours}.attention_norm.weight"] = (f"{theirs}/self_attention_layernorm/scale",)
         places[f"{ours}.mlp_norm.weight"] = (f"{theirs}/feedforward_layernorm/scale",)
-        for name, other in {"gate": "intermediate", "up": "gate", "down": "output"}.items():
+        for name, other in {"gate": "gate", "up": "intermediate", "down": "output"}.items():
             places[f"{ours}.mlp.{name}.weight"] = (f"{theirs}/feedforward_{other}_dense/kernel",)
     return KerasModel(hub.Llama3CausalLM(backbone=backbone), causal, places)
 

@@ -1,8 +1,8 @@
 """Two ways to time the same thing, compared by alternating pairs. Standard library only: every environment has that.
 
 A machine drifts by more than the differences looked for here. The two readings of a pair stand next to
-each other in time, so their ratio hardly sees the drift. Half of the pairs begin with theirs, in an order drawn by a fixed
-seed: a steady drift cancels, and nothing periodic can follow the order.
+each other in time, so their ratio hardly sees the drift. Half of the pairs begin with theirs, in an order
+drawn by a fixed seed: a steady drift cancels, and nothing periodic can follow the order.
 """
 
 from __future__ import annotations

@@ -28,8 +28,9 @@ def race(options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
     """`made` turns our adapter into theirs, which differs in the model alone. Asks for equal losses first."""
     with prepared(options.stack, options.model, options.size, {}, "train", options.threads) as ours:
         theirs = made(ours)
-        print(f"{options.model} {options.size} train, {options.stack}, {options.threads} threads: ours against {theirs}")
         clocks = started(ours), started(theirs)
+        case = f"{options.model} {options.size} train, {options.stack}, {options.threads} threads"
+        print(f"{case}: ours against {theirs}")
         agree(*(losses(clock) for clock in clocks))
         a, b = (lambda clock=clock: median_of_clock(clock, options.seconds) for clock in clocks)
         compare(a, b, options.pairs)
