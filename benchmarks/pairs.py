@@ -1,16 +1,18 @@
 """Two ways to time the same thing, compared by alternating pairs. Standard library only: every environment has that.
 
 A machine drifts by more than the differences looked for here. The two readings of a pair stand next to
-each other in time, so their ratio hardly sees the drift; the order alternates, so a steady drift cancels.
+each other in time, so their ratio hardly sees the drift. Half of the pairs begin with theirs, in an order
+drawn by a fixed seed: a steady drift cancels, and nothing periodic can follow the order.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 # Student's t, two-sided 95 %, by degrees of freedom (pairs - 1). suite.stats has the same from scipy,
@@ -29,13 +31,17 @@ class Summary:
     pairs: int
 
     def __str__(self) -> str:
-        return f"{self.ratio:.4f}, 95 % interval [{self.low:.4f}, {self.high:.4f}], {self.pairs} pairs"
+        half = 100 * (math.sqrt(self.high / self.low) - 1)
+        interval = f"95 % interval [{self.low:.4f}, {self.high:.4f}], half-width {half:.1f} %"
+        return f"{self.ratio:.4f}, {interval}, {self.pairs} pairs"
 
 
 def alternate(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> Iterator[tuple[float, float]]:
-    """(ours, theirs) of each pair, in seconds or any other unit; every second pair begins with theirs."""
-    for pair in range(pairs):
-        if pair % 2:
+    """(ours, theirs) of each pair, in seconds or any other unit; half of the pairs begin with theirs."""
+    theirs_first = [bool(pair % 2) for pair in range(pairs)]
+    random.Random(0).shuffle(theirs_first)
+    for first in theirs_first:
+        if first:
             b, a = theirs(), ours()
         else:
             a, b = ours(), theirs()
@@ -56,20 +62,21 @@ def compare(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) 
         readings.append((a, b))
         print(f"pair {number:2}: ours {a * 1e3:9.4f} ms, theirs {b * 1e3:9.4f} ms, ratio {a / b:.4f}", flush=True)
     found = summarise(readings)
+    a, b = (median(side) for side in zip(*readings, strict=True))
+    print(f"medians: ours {a * 1e3:.3f} ms, theirs {b * 1e3:.3f} ms")
     print(f"ours / theirs: {found}")
     return found
 
 
 @contextmanager
-def ready(stack: str, workload: str, dims: dict[str, int], pass_: str, threads: int) -> Iterator[tuple[Any, Any]]:
-    """(adapter, clock) of one case on this process's framework, placed and with its first two steps taken.
+def prepared(stack: str, workload: str, size: str, dims: dict[str, int], pass_: str, threads: int) -> Iterator[Any]:
+    """An adapter of one case, constructed, its device claimed: nothing is built yet. No dims: those of the size.
 
     Does what a worker does before it measures: affinity, environment variables, then the imports. So
     nothing may have imported numpy or a framework before.
     """
     import os
     import tempfile
-    from pathlib import Path
 
     from suite.case import Case
     from suite.stacks.threads import thread_environ
@@ -81,20 +88,34 @@ def ready(stack: str, workload: str, dims: dict[str, int], pass_: str, threads: 
     os.environ.update(thread_environ(threads))  # numpy reads them when it is imported
 
     from suite.stacks.catalog import adapter_class
-    from suite.worker.data import Data
-    from suite.worker.measure import Clock
     from suite.workloads import catalog
 
-    case = Case(workload=workload, size="quick", dims=dims, pass_=pass_, precision="f32", track="default",
-                stack=stack, variant="", target="cpu", device="cpu", cache="cold", threads=threads)  # fmt: skip
+    loaded = catalog.find()[workload]
+    case = Case(workload=workload, size=size, dims=dims or loaded.dims(size, {}), pass_=pass_, precision="f32",
+                track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
+                threads=threads)  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as cache:
         chosen = adapter_class(stack)
         os.environ.update(chosen.environ(case, cache))
-        loaded = catalog.load(Path(catalog.HOME) / "ops" / workload)
         adapter = chosen(case, loaded)
         adapter.device()
-        adapter.build()
-        clock = Clock(adapter, *Data(case, loaded, seed=0).place(adapter))
+        yield adapter
+
+
+def started(adapter: Any) -> Any:
+    """A clock of an adapter that is built now and placed with the canonical tensors."""
+    from suite.worker.data import Data
+    from suite.worker.measure import Clock
+
+    adapter.build()
+    return Clock(adapter, *Data(adapter.case, adapter.workload, seed=0).place(adapter))
+
+
+@contextmanager
+def ready(stack: str, workload: str, dims: dict[str, int], pass_: str, threads: int) -> Iterator[tuple[Any, Any]]:
+    """(adapter, clock) of one case on this process's framework, placed and with its first two steps taken."""
+    with prepared(stack, workload, "quick", dims, pass_, threads) as adapter:
+        clock = started(adapter)
         clock.synced()
         clock.synced()
         yield adapter, clock

@@ -23,10 +23,14 @@ def compile_lock(name: str, target: str = "cpu") -> Path:
     python = ".".join(map(str, environments.PYTHON_VERSION))
     # The orchestrator has one lock for all targets.
     platform = PLATFORMS["cpu" if name == environments.ORCHESTRATOR else target]
+    # Says which requirement of a requirement isn't wanted, and why.
+    override = lock.with_suffix(".override")
+    overridden = ["--override", str(override)] if override.is_file() else []
     # To standard output, so that neither the old lock nor a shell's settings have a say in the new one.
     command = [environments.find_uv(lock), "pip", "compile", "--quiet", "--upgrade", "--generate-hashes", "--no-header",
                "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-platform", platform,
-               "--python-version", python, *environments.wheel_source(name, target), str(source)]  # fmt: skip
+               "--python-version", python, *environments.wheel_source(name, target),
+               *overridden, str(source)]  # fmt: skip
     text = environments.run(command, f"{source} could not be resolved; {lock.name} is as it was.")
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):
         raise UserError(f"The new {lock} names an address or an index: it must not, so {lock.name} is as it was.")

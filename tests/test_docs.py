@@ -202,15 +202,19 @@ def test_pairs_have_the_interval_of_student() -> None:
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-5)
 
 
-def test_pairs_alternate() -> None:
+def test_half_of_the_pairs_begin_with_theirs_in_the_same_order_every_time() -> None:
     order: list[str] = []
 
     def one(name: str) -> float:
         order.append(name)
         return 1.0
 
-    assert list(pairs.alternate(lambda: one("a"), lambda: one("b"), 4)) == [(1.0, 1.0)] * 4
-    assert order == ["a", "b", "b", "a", "a", "b", "b", "a"]
+    for _ in range(2):
+        assert list(pairs.alternate(lambda: one("a"), lambda: one("b"), 20)) == [(1.0, 1.0)] * 20
+    drawn = ["".join(order[i : i + 2]) for i in range(0, len(order), 2)]
+    assert drawn[:20] == drawn[20:]
+    assert sorted(drawn[:20]) == ["ab"] * 10 + ["ba"] * 10
+    assert drawn[:20] != ["ab", "ba"] * 10
 
 
 def test_the_harness_cost_of_a_result_set_is_read_from_its_logs(home: Path) -> None:

@@ -186,6 +186,19 @@ def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
     assert command[command.index("--python-platform") + 1] == f"x86_64-manylinux_{platform}"
 
 
+def test_a_list_of_overrides_is_given_to_the_resolver(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = environments.lock_path("six", "cpu")
+    lock.with_suffix(".in").write_text("six\n")
+    commands = []
+    monkeypatch.setattr(environments, "run", lambda command, failure: commands.append(command) or SIX)
+    locks.compile_lock("six")
+    lock.with_suffix(".override").write_text('other ; python_version < "3"\n')
+    locks.compile_lock("six")
+    without, given = commands
+    assert "--override" not in without
+    assert given[given.index("--override") + 1] == str(lock.with_suffix(".override"))
+
+
 def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
     old = environments.place("six", "cpu")
     old.mkdir(parents=True)

@@ -1,0 +1,97 @@
+"""Our JAX and TensorFlow models against KerasHub's on the same backend: the same train step, only the model differs.
+
+Asked: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
+environment `keras`, see benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from types import SimpleNamespace
+from typing import Any
+
+from benchmarks.race import Theirs, arguments, race
+
+MODELS = ("gpt2", "bert", "vit", "resnet50", "llama")
+
+
+class KerasHub(Theirs):
+    """What both backends have in common."""
+
+    def __str__(self) -> str:
+        import keras
+        import keras_hub
+
+        return f"keras-hub {keras_hub.__version__}, keras {keras.__version__} on {keras.backend.backend()}"
+
+    def find(self) -> None:
+        """Their model, not yet loaded."""
+        from benchmarks import keras_models
+
+        self.theirs = keras_models.MODELS[self.workload.name](self.dims)  # type: ignore[attr-defined]
+        self.model = self.theirs.model
+
+
+def on_jax(adapter: type[Any]) -> type[Any]:
+    """Our jitted step, state donated, with their stateless call in it."""
+
+    class OnJax(KerasHub, adapter):  # type: ignore[misc]
+        def build(self, abstract: bool = False) -> None:
+            super().build()
+            self.find()
+            self.loss_and_gradients = self.jax.value_and_grad(self.keras_loss, has_aux=True)
+
+        def keras_loss(self, parameters: Any, rest: Any, batch: Any) -> tuple[Any, Any]:
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            logits, rest = self.model.stateless_call(parameters, rest, self.theirs.inputs(**inputs), training=True)
+            return self.optax.softmax_cross_entropy_with_integer_labels(logits, batch["target"]).mean(), rest
+
+        def place(self, parameters: Any, batch: Any) -> tuple[Any, Any]:
+            self.theirs.load(parameters)
+            own = [variable.value for variable in self.model.trainable_variables]
+            rest = [variable.value for variable in self.model.non_trainable_variables]
+            state = own, rest, self.transform.init(own)
+            return self.jax.block_until_ready((state, {name: self.jax.device_put(value) for name, value in batch}))
+
+    return OnJax
+
+
+def on_tensorflow(adapter: type[Any]) -> type[Any]:
+    """Our traced step, with our optimizer's kernel, on their variables."""
+
+    class OnTensorFlow(KerasHub, adapter):  # type: ignore[misc]
+        def build(self, abstract: bool = False) -> None:
+            self.find()
+            self.dialect = SimpleNamespace(loss=self.keras_loss)
+            self.variables = {variable.path: variable.value for variable in self.model.trainable_variables}
+            self.updater = self.make_optimizer(self.variables)
+            spec, dims = self.workload.spec, self.dims
+            tensors = dict(spec.inputs(dims)) | {"target": spec.target(dims)}
+            shapes = {name: self.signature(tensor) for name, tensor in tensors.items()}
+            self.run = self.compile(self.train_step, shapes)
+
+        def keras_loss(self, model: Any, target: Any, **inputs: Any) -> Any:
+            logits = model(self.theirs.inputs(**inputs), training=True)
+            nats = self.tf.nn.sparse_softmax_cross_entropy_with_logits(labels=target, logits=logits)
+            return self.tf.reduce_mean(nats)
+
+        def place(self, parameters: Any, batch: Any) -> tuple[Any, Any]:
+            self.theirs.load(parameters)
+            self.updater.reset()
+            return (self.model, self.updater), {name: self.tf.constant(value) for name, value in batch}
+
+    return OnTensorFlow
+
+
+def main() -> None:
+    options = arguments(__doc__, ("jax_jit", "tf_graph", "tf_xla"), MODELS).parse_args()
+    backend, on = ("jax", on_jax) if options.stack == "jax_jit" else ("tensorflow", on_tensorflow)
+    with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:
+        # An empty home: a user's keras.json may ask for other types and layouts.
+        os.environ |= {"KERAS_BACKEND": backend, "KERAS_HOME": home}
+        race(options, lambda ours: on(type(ours))(ours))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Our PyTorch models against those of Hugging Face's transformers: the same train step, only the model differs.
+
+Asked: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
+environment `oracle`, see benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.race import Theirs, arguments, race
+
+
+def on(adapter: type[Any], attention: str | None) -> type[Any]:
+    """Our adapter with their model: optimizer, compiling and the step itself are inherited."""
+
+    class Transformers(Theirs, adapter):  # type: ignore[misc]
+        def __str__(self) -> str:
+            import transformers
+
+            used = self.model.config._attn_implementation
+            return f"transformers {transformers.__version__}, attn_implementation {used}"
+
+        def build(self, abstract: bool = False) -> None:
+            from torch.nn.functional import cross_entropy
+
+            from suite.jobs.golden import Oracle
+
+            self.oracle = Oracle(self.workload, self.dims, self.torch.float32)
+            self.model, logits = self.oracle.model.train(), self.oracle.logits
+            # The oracle asks for what is exact; the best is sdpa, for models that have attention and know it.
+            best = "sdpa" if self.model._supports_sdpa else None
+            if attention or best:
+                self.model.set_attn_implementation(attention or best)
+
+            def loss(target: Any, **inputs: Any) -> Any:
+                return cross_entropy(logits(self.model, **inputs).flatten(0, -2), target.flatten())
+
+            self.loss, self.run = self.compile(loss), self.train_step
+
+        def place(self, parameters: Any, batch: Any) -> tuple[Any, Any]:
+            self.oracle.place()  # the canonical weights, by their names
+            placed = {name: self.put_input(value) for name, value in batch}
+            # The oracle takes channels last and turns that into a view with channels first: back to contiguous.
+            placed = {name: value.permute(0, 2, 3, 1) if value.ndim == 4 else value for name, value in placed.items()}
+            return (self.model, self.make_optimizer(self.model.parameters())), placed
+
+    return Transformers
+
+
+def main() -> None:
+    parser = arguments(__doc__, ("torch_eager", "torch_inductor"))
+    parser.add_argument("--attention", help="theirs: sdpa or eager (default: sdpa if the model supports it)")
+    options = parser.parse_args()
+    race(options, lambda ours: on(type(ours), options.attention)(ours))
+
+
+if __name__ == "__main__":
+    main()

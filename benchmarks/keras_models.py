@@ -1,0 +1,203 @@
+"""KerasHub's models with a workload's dims: from configurations, nothing is downloaded; and where each weight goes.
+
+A weight in our layout becomes theirs by a reshape, because Keras keeps (inputs, outputs) and HWIO, too, and
+splits outputs or inputs into heads. Ours that holds several of theirs is cut along its last axis first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import keras
+import keras_hub.models as hub
+import numpy as np
+from keras import ops
+
+Dims = Mapping[str, int]
+Places = dict[str, tuple[str, ...]]  # canonical name: paths of the variables that it fills
+PARTS = ("query", "key", "value")
+
+
+@dataclass(frozen=True)
+class KerasModel:
+    """A model of theirs, how it takes our inputs, and the places of our weights in it."""
+
+    model: Any
+    inputs: Callable[..., Any]
+    places: Places
+
+    def load(self, parameters: Iterable[tuple[str, Any]]) -> None:
+        """The canonical weights. Raises SystemExit unless that fills exactly what is trained, and all statistics."""
+        empty = {variable.path: variable for variable in self.model.variables if wanted(variable)}
+        for name, value in parameters:
+            paths = self.places[name]
+            for path, part in zip(paths, np.split(value, len(paths), axis=-1), strict=True):
+                variable = empty.pop(path)
+                variable.assign(part.reshape(variable.shape))
+        if empty:
+            raise SystemExit(f"KerasHub's model has weights that ours hasn't: {', '.join(empty)}")
+
+
+def wanted(variable: Any) -> bool:
+    """Whether a variable is part of the computation: trained, or running statistics."""
+    return bool(variable.trainable) or "/moving_" in variable.path
+
+
+def gpt2(dims: Dims) -> KerasModel:
+    """GPT2CausalLM. Its attention has a product each for query, key and value where the paper's code has one."""
+    backbone = hub.GPT2Backbone(
+        vocabulary_size=dims["vocab"], num_layers=dims["layers"], num_heads=dims["heads"], hidden_dim=dims["width"],
+        intermediate_dim=dims["hidden"], dropout=0.0, max_sequence_length=dims["positions"],
+    )  # fmt: skip
+    places = table("tokens", "token_embedding") | table("positions", "position_embedding") | norm("norm", "layer_norm")
+    for layer in range(dims["layers"]):
+        ours, theirs = f"blocks.{layer}", f"transformer_layer_{layer}"
+        heads = f"{theirs}/self_attention"
+        places |= norm(f"{ours}.norm1", f"{heads}_layer_norm")
+        places |= norm(f"{ours}.norm2", f"{theirs}/feedforward_layer_norm")
+        places |= dense(f"{ours}.attention.qkv", *(f"{heads}/{part}" for part in PARTS))
+        places |= dense(f"{ours}.attention.out", f"{heads}/attention_output")
+        places |= feedforward(f"{ours}.mlp", theirs)
+    return KerasModel(hub.GPT2CausalLM(backbone=backbone), causal, places)
+
+
+def bert(dims: Dims) -> KerasModel:
+    """BertMaskedLM, with the exact GELU and the head's epsilon of the published model; all positions are predicted."""
+    backbone = hub.BertBackbone(
+        vocabulary_size=dims["vocab"], num_layers=dims["layers"], num_heads=dims["heads"], hidden_dim=dims["width"],
+        intermediate_dim=dims["hidden"], dropout=0.0, max_sequence_length=dims["positions"],
+        num_segments=dims["types"],
+    )  # fmt: skip
+    for layer in backbone.transformer_layers:
+        layer._feedforward_intermediate_dense.activation = keras.activations.gelu  # theirs is the tanh form
+    backbone.pooled_dense.trainable = False  # the loss doesn't depend on it, so a compiler drops it
+    model = hub.BertMaskedLM(backbone=backbone)
+    model.masked_lm_head._intermediate_layer_norm.epsilon = 1e-12
+    places = table("tokens", "token_embedding") | table("positions", "position_embedding")
+    places |= table("types", "segment_embedding") | norm("embedding_norm", "embeddings_layer_norm")
+    for number in range(dims["layers"]):
+        ours, theirs = f"blocks.{number}", f"transformer_layer_{number}"
+        places |= attention(f"{ours}.attention", f"{theirs}/self_attention_layer")
+        places |= norm(f"{ours}.attention_norm", f"{theirs}/self_attention_layer_norm")
+        places |= feedforward(f"{ours}.mlp", theirs) | norm(f"{ours}.mlp_norm", f"{theirs}/feedforward_layer_norm")
+    places |= dense("head.dense", "mlm_head/intermediate_dense")
+    places |= norm("head.norm", "mlm_head/intermediate_layer_norm") | {"head.bias": ("mlm_head/output_bias",)}
+
+    def inputs(tokens: Any, types: Any) -> dict[str, Any]:
+        everywhere = ops.broadcast_to(ops.arange(tokens.shape[1], dtype="int32"), tokens.shape)
+        return causal(tokens) | {"segment_ids": types, "mask_positions": everywhere}
+
+    return KerasModel(model, inputs, places)
+
+
+def vit(dims: Dims) -> KerasModel:
+    """ViTImageClassifier on the class token."""
+    backbone = hub.ViTBackbone(
+        image_shape=(dims["image"], dims["image"], 3), patch_size=dims["patch"], num_layers=dims["layers"],
+        num_heads=dims["heads"], hidden_dim=dims["width"], mlp_dim=dims["hidden"], layer_norm_epsilon=1e-12,
+    )  # fmt: skip
+    first, encoder = "vit_patching_and_embedding", "vit_encoder"
+    places = dense("patches", f"{first}/patch_embedding") | {"class_token": (f"{first}/class_token",)}
+    places |= {"positions": (f"{first}/position_embedding/embeddings",)}
+    for layer in range(dims["layers"]):
+        ours, theirs = f"blocks.{layer}", f"{encoder}/transformer_block_{layer + 1}"
+        places |= norm(f"{ours}.attention_norm", f"{theirs}/ln_1") | attention(f"{ours}.attention", f"{theirs}/mha")
+        places |= norm(f"{ours}.mlp_norm", f"{theirs}/ln_2") | dense(f"{ours}.mlp.up", f"{theirs}/mlp/dense_1")
+        places |= dense(f"{ours}.mlp.down", f"{theirs}/mlp/dense_2")
+    places |= norm("norm", f"{encoder}/ln") | dense("head", "predictions")
+    return KerasModel(hub.ViTImageClassifier(backbone=backbone, num_classes=dims["classes"]), picture, places)
+
+
+def resnet50(dims: Dims) -> KerasModel:
+    """ResNetImageClassifier of bottlenecks, the stride in the 3 x 3 convolution. It has 64 channels in the stem."""
+    if dims["width"] != 64:
+        raise SystemExit("KerasHub's ResNets have a width of 64, as size seed has.")
+    blocks = [dims[f"blocks{stage}"] for stage in (1, 2, 3, 4)]
+    backbone = hub.ResNetBackbone(
+        input_conv_filters=[64], input_conv_kernel_sizes=[7], stackwise_num_filters=[64, 128, 256, 512],
+        stackwise_num_blocks=blocks, stackwise_num_strides=[1, 2, 2, 2], block_type="bottleneck_block",
+        image_shape=(dims["image"], dims["image"], 3),
+    )  # fmt: skip
+    places = convolution("stem", "conv1") | dense("classifier", "predictions")
+    for stage, count in enumerate(blocks):
+        for block in range(count):
+            ours, theirs = f"stage{stage + 1}.{block}", f"stack{stage}_block{block}"
+            for number, name in enumerate(("shortcut", "reduce", "spatial", "expand")):
+                if number or block == 0:
+                    places |= convolution(f"{ours}.{name}", f"{theirs}_{number}")
+    return KerasModel(hub.ResNetImageClassifier(backbone=backbone, num_classes=dims["classes"]), picture, places)
+
+
+def llama(dims: Dims) -> KerasModel:
+    """Llama3CausalLM with the rotary positions of Llama 3.1 and a head of its own."""
+    backbone = hub.Llama3Backbone(
+        vocabulary_size=dims["vocab"], num_layers=dims["layers"], num_query_heads=dims["heads"],
+        num_key_value_heads=dims["kv_heads"], hidden_dim=dims["width"], intermediate_dim=dims["hidden"],
+        layer_norm_epsilon=1e-5, rope_max_wavelength=500000, rope_frequency_adjustment_factor=8.0,
+        rope_low_freq_factor=1.0, rope_high_freq_factor=4.0, rope_pretraining_sequence_length=8192,
+    )  # fmt: skip
+    places: Places = {
+        "tokens.weight": ("token_embedding/embeddings",),
+        "head.weight": ("token_embedding/reverse_embeddings",),
+        "norm.weight": ("sequence_output_layernorm/scale",),
+    }
+    for layer in range(dims["layers"]):
+        ours, theirs = f"blocks.{layer}", f"transformer_layer_{layer}"
+        parts = attention(f"{ours}.attention", f"{theirs}/self_attention")
+        places |= {name: paths for name, paths in parts.items() if name.endswith(".weight")}
+        places[f"{ours}.attention_norm.weight"] = (f"{theirs}/self_attention_layernorm/scale",)
+        places[f"{ours}.mlp_norm.weight"] = (f"{theirs}/feedforward_layernorm/scale",)
+        for name, other in {"gate": "gate", "up": "intermediate", "down": "output"}.items():
+            places[f"{ours}.mlp.{name}.weight"] = (f"{theirs}/feedforward_{other}_dense/kernel",)
+    return KerasModel(hub.Llama3CausalLM(backbone=backbone), causal, places)
+
+
+MODELS: dict[str, Callable[[Dims], KerasModel]] = {
+    "gpt2": gpt2, "bert": bert, "vit": vit, "resnet50": resnet50, "llama": llama,
+}  # fmt: skip
+
+
+def causal(tokens: Any) -> dict[str, Any]:
+    """Their models of text ask for a mask of what isn't padding."""
+    return {"token_ids": tokens, "padding_mask": ops.ones_like(tokens)}
+
+
+def picture(image: Any) -> Any:
+    """As it is: channels last."""
+    return image
+
+
+def table(ours: str, theirs: str) -> Places:
+    """An embedding."""
+    return {f"{ours}.weight": (f"{theirs}/embeddings",)}
+
+
+def dense(ours: str, *theirs: str) -> Places:
+    """Kernel and bias of one dense layer, or of several side by side."""
+    return {f"{ours}.weight": tuple(f"{t}/kernel" for t in theirs), f"{ours}.bias": tuple(f"{t}/bias" for t in theirs)}
+
+
+def norm(ours: str, theirs: str) -> Places:
+    """Scale and shift."""
+    return {f"{ours}.weight": (f"{theirs}/gamma",), f"{ours}.bias": (f"{theirs}/beta",)}
+
+
+def attention(ours: str, theirs: str) -> Places:
+    """The four products of an attention."""
+    outside = dense(f"{ours}.out", f"{theirs}/attention_output")
+    return outside | {k: v for part in PARTS for k, v in dense(f"{ours}.{part}", f"{theirs}/{part}").items()}
+
+
+def feedforward(ours: str, theirs: str) -> Places:
+    """Up and down."""
+    inside = dense(f"{ours}.up", f"{theirs}/feedforward_intermediate_dense")
+    return inside | dense(f"{ours}.down", f"{theirs}/feedforward_output_dense")
+
+
+def convolution(ours: str, theirs: str) -> Places:
+    """A convolution without bias and its batch norm with its statistics."""
+    statistics = {"running_mean": "moving_mean", "running_var": "moving_variance"}
+    places = {f"{ours}.norm.{name}": (f"{theirs}_bn/{other}",) for name, other in statistics.items()}
+    return places | norm(f"{ours}.norm", f"{theirs}_bn") | {f"{ours}.conv.weight": (f"{theirs}_conv/kernel",)}
