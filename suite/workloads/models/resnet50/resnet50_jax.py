@@ -13,7 +13,7 @@ MOMENTUM = 0.1
 
 def normalize(norm, x_BRCD, mean_D, var_D):
     scale_D = norm["weight"] * lax.rsqrt(var_D + EPSILON)
-    return (x_BRCD - mean_D) * scale_D + norm["bias"]
+    return x_BRCD * scale_D + (norm["bias"] - mean_D * scale_D)
 
 
 def norm_infer(norm, running, x_BRCD):

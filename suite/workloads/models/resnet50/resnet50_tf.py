@@ -38,7 +38,8 @@ class ConvNorm(tf.Module):
         self.weight = tf.Variable(tf.zeros([size, size, inputs, outputs]), name=f"{name}.conv.weight")
         self.norm = BatchNorm(outputs, name=f"{name}.norm")
         self.stride = stride
-        self.padding = both_sides(size // 2)
+        # Odd kernels at stride 1, and 1 x 1 ones: the names mean the same as numbers, and kernels know them.
+        self.padding = "VALID" if size == 1 else "SAME" if stride == 1 else both_sides(size // 2)
 
     def __call__(self, x_BRCD, training):
         return self.norm(tf.nn.conv2d(x_BRCD, self.weight, self.stride, self.padding), training)
