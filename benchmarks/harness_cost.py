@@ -1,7 +1,7 @@
 """What a case costs beyond its process's own imports, preparation and measuring. Reads a finished result set.
 
 Asked: at most 0.5 s a case. A case lasts from its process's start to the next one's in the same block.
-Of that, its own are the phases import, device, build, place and gate, the first two calls and every
+Of that, its own are the phases import, device, build, place, probe and gate, the first two calls and every
 sample. The rest is the harness: the supervisor, the interpreter's start and end, the loop between
 samples, reading counters and memory, the row on disk. See benchmarks/README.md.
 """
@@ -44,7 +44,7 @@ def own_seconds(events: list[dict[str, Any]]) -> float:
     own, began, phase = 0.0, 0, ""
     for event in events:
         if event["event"] == "phase":
-            own += (event["t_ns"] - began) / 1e9 if phase == "gate" else 0.0
+            own += (event["t_ns"] - began) / 1e9 if phase in ("probe", "gate") else 0.0
             phase, began = event["phase"], event["t_ns"]
         elif event["event"] == "facts":
             columns |= event["columns"]

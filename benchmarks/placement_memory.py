@@ -1,0 +1,40 @@
+"""How much host memory placing a model takes beyond the model itself. Reads a finished result set.
+
+Asked, for the forward pass: the peak up to the end of placing at most P, the bytes of all parameters and
+buffers, plus the largest tensor, plus 1 GiB for Python and the framework. A training step's optimizer state
+comes on top, so such rows are left out. See benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from suite.results.compare import case_of
+from suite.results.store import read_parquet
+from suite.workloads.catalog import find
+from suite.workloads.tensors import buffers_of
+
+GIB = 1 << 30
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("set", type=Path, help="a result set with forward passes")
+    workloads = find()
+    for row in read_parquet(parser.parse_args().set / "results.parquet"):
+        if row["pass"] != "forward" or row["host_peak_build_bytes"] is None:
+            continue
+        case = case_of(row)
+        spec = workloads[case.workload].spec
+        tensors = [*spec.parameters(case.dims).values(), *buffers_of(spec, case.dims).values()]
+        model, largest = sum(t.nbytes for t in tensors), max(t.nbytes for t in tensors)
+        peak = row["host_peak_build_bytes"]
+        beyond = (peak - model - largest) / GIB
+        sizes = ", ".join(f"{name} {size / GIB:.2f} GiB" for name, size in
+                          (("P", model), ("largest", largest), ("peak", peak)))  # fmt: skip
+        print(f"{row['case_name']}: {sizes}; {beyond:+.2f} GiB beyond both, {'held' if beyond <= 1 else 'not held'}")
+
+
+if __name__ == "__main__":
+    main()
