@@ -25,6 +25,7 @@ from suite.results.store import ResultSet, exit_code
 from suite.session import Session
 from suite.stacks.catalog import REAL_STACKS, STACKS
 from suite.workloads.catalog import Workload, find
+from suite.workloads.optimizers import training_state_bytes
 
 INTERRUPTED = 130
 
@@ -116,14 +117,21 @@ def print_plan(planning: Planning) -> None:
     print(f"About {minutes} for the first {plan.protocol.blocks} block(s) on a small machine.")
 
 
+def training_state(workload: Workload) -> str:
+    """What training needs at least, at the size with the most of it."""
+    most = max(training_state_bytes(workload.spec, workload.dims(size, {})) for size in workload.sizes)
+    return f"{most / 1e9:.3g} GB"
+
+
 def print_catalogue(paths: Sequence[Path]) -> None:
     """Workloads with their sizes, stacks with what they lack here, presets."""
     workloads = find(paths)
     rows = [
-        [w.name, w.spec.TITLE, ", ".join(w.sizes), ", ".join(w.spec.PASSES), ", ".join(w.dialects)]
+        [w.name, w.spec.TITLE, ", ".join(w.sizes), training_state(w), ", ".join(w.spec.PASSES), ", ".join(w.dialects)]
         for w in workloads.values()
     ]
-    print_table("Workloads", ["workload", "what it computes", "sizes", "passes", "dialects"], rows)
+    heads = ["workload", "what it computes", "sizes", "state of the largest", "passes", "dialects"]
+    print_table("Workloads", heads, rows)
     stacks = []
     for name in REAL_STACKS:
         stack = STACKS[name]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suite import protocol
+from suite.workloads.tensors import buffers_of
 
 Tensors = Mapping[str, NDArray[np.float64]]
 
 
 class AdamW:
     """p (1 - lr wd) - lr/c1 m / (sqrt(v/c2) + eps), c the bias corrections 1 - beta^count."""
+
+    moments = 2  # kept for each parameter
 
     def __init__(self, parameters: Tensors) -> None:
         self.parameters: dict[str, NDArray[np.float64]] = {k: np.array(v, np.float64) for k, v in parameters.items()}
@@ -37,6 +41,8 @@ class AdamW:
 class Momentum:
     """SGD with momentum: v = momentum v + g; p -= lr v."""
 
+    moments = 1
+
     def __init__(self, parameters: Tensors) -> None:
         self.parameters: dict[str, NDArray[np.float64]] = {k: np.array(v, np.float64) for k, v in parameters.items()}
         self.v = {name: np.zeros_like(p) for name, p in self.parameters.items()}
@@ -49,3 +55,14 @@ class Momentum:
 
 
 OPTIMIZERS: dict[str, type[AdamW] | type[Momentum]] = {"adamw": AdamW, "sgd": Momentum}
+
+
+def training_state_bytes(spec: Any, dims: Mapping[str, int]) -> int:
+    """What a train step keeps for the next one: parameters, the optimizer's moments of each, and buffers.
+
+    Gradients and activations come on top while the step runs.
+    """
+    parameters: int = sum(tensor.nbytes for tensor in spec.parameters(dims).values())
+    kept = sum(tensor.nbytes for tensor in buffers_of(spec, dims).values())
+    moments = OPTIMIZERS[spec.OPTIMIZER].moments if spec.OPTIMIZER else 0
+    return parameters * (1 + moments) + kept

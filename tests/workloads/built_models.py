@@ -1,7 +1,8 @@
 """Builds every model at its published size without allocating it: `python built_models.py DIALECT FOLDER...`.
 
 Started by test_built_models.py in an environment that has the framework. Prints JSON: by model, the canonical
-shape of each parameter as the framework made it, and the shape of the forward pass's output.
+shape of each parameter as the framework made it, the shape of the forward pass's output, and (JAX) the bytes
+of parameters, buffers and optimizer state.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ def built_by_tf(workload, dims):
 def built_by_jax(workload, dims):
     """The spec's shapes, if the model takes all of them: one that it doesn't read has no equation."""
     import jax
+    import optax
+
+    from suite.stacks.jax_eager_adapter import make_optimizer
 
     def abstract(tensors):
         kinds = {name: "int32" if isinstance(t, Integers) else "float32" for name, t in tensors.items()}
@@ -63,7 +67,9 @@ def built_by_jax(workload, dims):
     # A pytree's leaves are in the order of its sorted keys.
     leaves = dict(zip(sorted(parameters), traced.jaxpr.invars, strict=False))
     shapes = {name: list(leaf.aval.shape) for name, leaf in leaves.items() if id(leaf) in read}
-    return shapes, list(traced.out_avals[0].shape)
+    moments = jax.eval_shape(make_optimizer(optax, workload.spec.OPTIMIZER).init, abstract(parameters))
+    kept = [leaf for leaf in jax.tree.leaves((abstract(parameters), abstract(buffers), moments)) if leaf.ndim]
+    return shapes, list(traced.out_avals[0].shape), sum(leaf.size * leaf.dtype.itemsize for leaf in kept)
 
 
 def main():
@@ -72,8 +78,8 @@ def main():
     found = {}
     for folder in map(Path, folders):
         workload = catalog.load(folder)
-        shapes, output = build(workload, workload.dims("seed", {}))
-        found[workload.name] = {"parameters": shapes, "output": output}
+        shapes, output, *state_bytes = build(workload, workload.dims("seed", {}))
+        found[workload.name] = {"parameters": shapes, "output": output, "state_bytes": state_bytes}
     print(json.dumps(found))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from suite import environments
 from suite.workloads.catalog import find
+from suite.workloads.optimizers import training_state_bytes
 
 pytestmark = pytest.mark.stacks
 ROOT = Path(__file__).parents[2]
@@ -35,6 +36,7 @@ def test_a_framework_builds_the_parameters_that_the_specs_name(dialect: str) -> 
         asked = {key: list(tensor.shape) for key, tensor in workload.spec.parameters(dims).items()}
         assert built[name]["parameters"] == asked, name
         classes = dims.get("vocab") or dims["classes"]
+        assert built[name]["state_bytes"] in ([], [training_state_bytes(workload.spec, dims)])
         assert built[name]["output"] == [dims["batch"], *([dims["seq"]] if "seq" in dims else []), classes]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from suite.workloads import golden
 from suite.workloads.catalog import find
 from suite.workloads.golden import Digest, Expected
-from suite.workloads.optimizers import Momentum
+from suite.workloads.optimizers import Momentum, training_state_bytes
 from suite.workloads.tensors import Integers, Normal, generate
 
 PUBLISHED = {
@@ -33,6 +33,15 @@ def test_a_model_has_the_published_number_of_parameters(name: str) -> None:
     workload = MODELS[name]
     tensors = workload.spec.parameters(workload.dims("seed", {}))
     assert sum(tensor.size for tensor in tensors.values()) == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_training_keeps_parameters_moments_and_statistics(name: str) -> None:
+    workload = MODELS[name]
+    dims = workload.dims("seed", {})
+    # 26,560 channels of batch norms in ResNet-50, a mean and a variance each; AdamW has two moments, SGD one.
+    expected = {"resnet50": 2 * PUBLISHED["resnet50"] + 2 * 26_560}.get(name, 3 * PUBLISHED[name])
+    assert training_state_bytes(workload.spec, dims) == 4 * expected
 
 
 @pytest.mark.parametrize("name", MODELS)
