@@ -296,6 +296,15 @@ def test_the_query_s_bias_is_not_forgiven() -> None:
 # --- the measure itself ---
 
 
+def test_a_row_tells_the_first_reasons_and_how_many_more() -> None:
+    found = gate.Gate(tolerance=1e-6)
+    for number in range(gate.REASONS_MAX):
+        found.relative(f"tensor {number}", [1.0], [2.0])
+    assert found.reason.count("relative error") == gate.REASONS_MAX and "more" not in found.reason
+    found.relative("another", [1.0], [2.0])
+    assert found.reason.endswith("; and 1 more")
+
+
 def test_relative_error_by_hand() -> None:
     one = gate.Gate(1e-3)
     one.relative("x", [3.0, 4.001], [3.0, 4.0])

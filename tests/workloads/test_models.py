@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suite.errors import UserError
 from suite.workloads import golden
 from suite.workloads.catalog import find
 from suite.workloads.golden import Digest, Expected
@@ -54,6 +55,29 @@ def test_a_model_is_whole(name: str) -> None:
     dims = workload.dims("seed", {})
     forward, train = (workload.spec.flops(dims, pass_) for pass_ in ("forward", "train"))
     assert 2 * forward < train <= 3 * forward
+
+
+@pytest.mark.parametrize(
+    ("name", "dims", "rule"),
+    [
+        ("bert", {"seq": 4096}, "must not exceed positions"),
+        ("bert", {"heads": 5}, "must be a multiple of heads=5"),
+        ("gpt2", {"seq": 4096}, "must not exceed positions"),
+        ("gpt2", {"heads": 5}, "must be a multiple of heads=5"),
+        ("gpt_neo", {"seq": 4096}, "must not exceed positions"),
+        ("gpt_neo", {"heads": 5}, "must be a multiple of heads=5"),
+        ("llama", {"seq": 4096}, "must not exceed positions"),
+        ("llama", {"kv_heads": 3}, "must be a multiple of kv_heads=3"),
+        ("llama", {"heads": 64, "kv_heads": 1}, "must be even"),
+        ("vit", {"heads": 5}, "must be a multiple of heads=5"),
+        ("vit", {"image": 33}, "must be a multiple of patch"),
+        ("resnet50", {"batch": 1, "image": 32}, "one value a channel"),
+        *((name, {"batch": 0}, "must be at least 1") for name in PUBLISHED),
+    ],
+)
+def test_dims_that_break_a_rule_are_refused_by_name(name: str, dims: dict[str, int], rule: str) -> None:
+    with pytest.raises(UserError, match=rule):
+        MODELS[name].dims("tiny", dims)
 
 
 def test_a_gpt2_step_is_counted_by_hand() -> None:

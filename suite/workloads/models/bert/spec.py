@@ -37,7 +37,7 @@ Dims = Mapping[str, int]
 def check(dims: Dims) -> None:
     """Raises ValueError naming the rule that the dims break."""
     if dims["seq"] > dims["positions"]:
-        raise ValueError(f"seq={dims['seq']} must be at most positions={dims['positions']}")
+        raise ValueError(f"seq={dims['seq']} must not exceed positions={dims['positions']}")
     if dims["width"] % dims["heads"]:
         raise ValueError(f"width={dims['width']} must be a multiple of heads={dims['heads']}")
 
