@@ -21,6 +21,7 @@ def arguments(about: str | None, stacks: Sequence[str], models: Sequence[str] | 
     parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
     parser.add_argument("--seconds", type=float, default=0.5, help="of samples on each side of a pair, at least one")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--theirs-first", action="store_true", help="place theirs first: where memory lies counts")
     return parser
 
 
@@ -28,7 +29,8 @@ def race(options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
     """`made` turns our adapter into theirs, which differs in the model alone. Asks for equal losses first."""
     with prepared(options.stack, options.model, options.size, {}, "train", options.threads) as ours:
         theirs = made(ours)
-        clocks = started(ours), started(theirs)
+        placed = {side: started(side) for side in ((theirs, ours) if options.theirs_first else (ours, theirs))}
+        clocks = placed[ours], placed[theirs]
         case = f"{options.model} {options.size} train, {options.stack}, {options.threads} threads"
         print(f"{case}: ours against {theirs}")
         agree(*(losses(clock) for clock in clocks))
