@@ -112,7 +112,8 @@ class Adapter(ABC):
     @abstractmethod
     def read(self, what: str, state: State, batch: Batch) -> dict[str, NDArray[np.float32]]:
         """For the gate, canonical names and layout: "parameters" (and buffers) now in the state; fresh "gradients" with
-        "loss"; the forward pass's "output"."""
+        "loss"; the forward pass's "output". Valid until the next call: an alias where the device's memory is the
+        host's, because a copy of a model's gradients may be what doesn't fit."""
 
     @abstractmethod
     def update(self, parameters: Tensors, gradients: Sequence[Tensors]) -> dict[str, NDArray[np.float32]]:

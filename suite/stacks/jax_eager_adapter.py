@@ -179,12 +179,12 @@ class Adapter(base.Adapter):
             return {**self.host(parameters), **self.host(buffers)}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            return {"output": np.array(self.compile(self.forward)(parameters, buffers, inputs))}
+            return {"output": np.asarray(self.compile(self.forward)(parameters, buffers, inputs))}
         (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
-        return {"loss": np.array(loss), **self.host(gradients)}
+        return {"loss": np.asarray(loss), **self.host(gradients)}
 
     def host(self, tree):
-        return {name: np.array(value) for name, value in base.flat(tree).items()}
+        return {name: np.asarray(value) for name, value in base.flat(tree).items()}
 
     def compile(self, function):
         """How this stack runs a function: as it is."""

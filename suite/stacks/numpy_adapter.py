@@ -45,7 +45,7 @@ class Adapter(base.Adapter):
     def read(self, what, state, batch):
         parameters = state["parameters"]
         if what == "parameters":
-            return {name: value.copy() for name, value in parameters.items()}
+            return dict(parameters)
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": self.dialect.forward(self.dims, parameters, **inputs)}

@@ -149,20 +149,20 @@ class Adapter(base.Adapter):
             self.tf.test.experimental.sync_devices()
 
     def fetch(self, outputs):
-        # np.array copies: .numpy() of a CPU tensor is an alias of its buffer.
-        return np.array((outputs[0] if isinstance(outputs, tuple) else outputs).numpy())
+        # .numpy() copies, np.asarray of a tensor would be a read-only alias of its buffer. A scalar's is no array.
+        return np.asarray((outputs[0] if isinstance(outputs, tuple) else outputs).numpy())
 
     def read(self, what, state, batch):
         if what == "parameters":
-            return {name: np.array(v.numpy()) for name, v in (self.variables | self.kept).items()}
+            return {name: v.numpy() for name, v in (self.variables | self.kept).items()}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            return {"output": np.array(self.forward(inputs).numpy())}
-        before = {name: np.array(variable.numpy()) for name, variable in self.kept.items()}
+            return {"output": np.asarray(self.forward(inputs))}
+        before = {name: variable.numpy() for name, variable in self.kept.items()}
         loss, gradients = self.loss_and_gradients(batch)
         for name, value in before.items():
             self.kept[name].assign(value)  # reading isn't a step
-        return {"loss": loss.numpy(), **{name: np.array(g.numpy()) for name, g in gradients.items()}}
+        return {"loss": np.asarray(loss), **{name: np.asarray(g) for name, g in gradients.items()}}
 
     def update(self, parameters, gradients):
         tf = self.tf
@@ -172,7 +172,7 @@ class Adapter(base.Adapter):
         apply = self.compile(updater.apply, shapes)
         for injected in gradients:
             apply({name: tf.constant(g) for name, g in injected.items()})
-        return {name: np.array(v.numpy()) for name, v in own.items()}
+        return {name: v.numpy() for name, v in own.items()}
 
     def memory(self):
         if self.case.target == "cpu":

@@ -189,7 +189,7 @@ class Adapter(base.Adapter):
         """End of what is computed together: PyTorch/XLA's graphs end where they are told to."""
 
     def host(self, tensor):
-        return tensor.to("cpu", copy=True).numpy()
+        return tensor.cpu().numpy()
 
     def update(self, parameters, gradients):
         own = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters.items()}

@@ -160,10 +160,11 @@ class Adapter(torch_eager.Adapter):
         self.jax.block_until_ready(self.interop.jax_view((state, outputs)))
 
     def fetch(self, outputs):
-        return self.host(outputs[0] if isinstance(outputs, tuple) else outputs)
+        # np.array copies: np.asarray of a CPU array is a read-only alias of the device's buffer.
+        return np.array(self.interop.jax_view(outputs[0] if isinstance(outputs, tuple) else outputs))
 
     def host(self, tensor):
-        return np.array(self.interop.jax_view(tensor))
+        return np.asarray(self.interop.jax_view(tensor))
 
     def read(self, what, state, batch):
         weights, buffers, _ = state

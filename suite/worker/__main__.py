@@ -58,7 +58,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     os.environ.update(thread_environ(case.threads))
     from suite import facts
     from suite.stacks.catalog import adapter_class
-    from suite.worker import gate, measure, memory, precision
+    from suite.worker import measure, memory, precision
     from suite.worker.data import Data
     from suite.workloads import catalog
 
@@ -98,15 +98,23 @@ def answer(request: dict[str, Any], events: Events) -> None:
     events.facts(precision_observed=found)
     reasons = precision.contradictions(case.precision, found)
     if request["gate"]:
-        events.phase("gate")
-        verdict = gate.run(adapter, data, measured.result, measured.losses)
-        if verdict.compared:
-            events.facts(relative_error=verdict.worst)
-        for name, figures in verdict.digests.items():  # compared with those of the other stacks
-            events.write("metric", name=name, unit="1", kind="digest", values=list(figures))
-        reasons += [verdict.reason] if verdict.reasons else []
+        reasons += judged(adapter, data, measured, events)
     if reasons:
         events.write("wrong", reason="; ".join(reasons))
+
+
+def judged(adapter: Any, data: Any, measured: Any, events: Events) -> list[str]:
+    """The gate, as a phase: why the stack's answers are wrong, nothing if they are equal."""
+    from suite.worker import gate, measure
+
+    events.phase("gate")
+    measure.release()
+    verdict = gate.run(adapter, data, measured.result, measured.losses)
+    if verdict.compared:
+        events.facts(relative_error=verdict.worst)
+    for name, figures in verdict.digests.items():  # compared with those of the other stacks
+        events.write("metric", name=name, unit="1", kind="digest", values=list(figures))
+    return [verdict.reason] if verdict.reasons else []
 
 
 def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:

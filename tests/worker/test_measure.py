@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import time
+import weakref
 from collections.abc import Callable
 from statistics import median
 from typing import Any
@@ -389,3 +390,20 @@ def test_a_copy_to_the_host_is_freed_outside_its_sample(monkeypatch: pytest.Monk
     finally:
         gc.enable()
     assert freed == [False]
+
+
+def test_what_a_settled_cycle_holds_is_given_back_before_the_gate() -> None:
+    """Moments of a 1.3 billion parameter model are 10 GB: they can't be there twice."""
+
+    class Optimizer:
+        pass
+
+    optimizer = Optimizer()
+    optimizer.itself = optimizer  # type: ignore[attr-defined]
+    held = weakref.ref(optimizer)
+    measure.settle()
+    del optimizer
+    gc.collect()
+    assert held() is not None, "frozen"
+    measure.release()
+    assert held() is None
