@@ -1,9 +1,14 @@
-"""A train step of ours against the same step of another library's model: one process, the same weights, in pairs."""
+"""A train step of ours against the same step of another library's model: the same weights, in alternating pairs.
+
+Each side has a process of its own, as in the suite: in a shared one, who is placed first gets other memory.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe, get_context
 from typing import Any
 
 from benchmarks.pairs import PAIRS, compare, median_of_clock, prepared, started
@@ -21,21 +26,51 @@ def arguments(about: str | None, stacks: Sequence[str], models: Sequence[str] | 
     parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
     parser.add_argument("--seconds", type=float, default=0.5, help="of samples on each side of a pair, at least one")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--theirs-first", action="store_true", help="place theirs first: where memory lies counts")
     return parser
 
 
 def race(options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
     """`made` turns our adapter into theirs, which differs in the model alone. Asks for equal losses first."""
-    with prepared(options.stack, options.model, options.size, {}, "train", options.threads) as ours:
-        theirs = made(ours)
-        placed = {side: started(side) for side in ((theirs, ours) if options.theirs_first else (ours, theirs))}
-        clocks = placed[ours], placed[theirs]
+    with side(options, lambda ours: ours) as (_, our_losses, ours), side(options, made) as (name, their_losses, theirs):
         case = f"{options.model} {options.size} train, {options.stack}, {options.threads} threads"
-        print(f"{case}: ours against {theirs}")
-        agree(*(losses(clock) for clock in clocks))
-        a, b = (lambda clock=clock: median_of_clock(clock, options.seconds) for clock in clocks)
-        compare(a, b, options.pairs)
+        print(f"{case}: ours against {name}")
+        agree(our_losses, their_losses)
+        compare(ours, theirs, options.pairs)
+
+
+@contextmanager
+def side(
+    options: argparse.Namespace, made: Callable[[Any], Any]
+) -> Iterator[tuple[str, list[float], Callable[[], float]]]:
+    """(name, losses of the first steps, function that takes a reading in seconds) of an adapter in a new process."""
+    here, there = Pipe()
+    # Forked: nothing is imported yet that a fork would break.
+    process = get_context("fork").Process(target=serve, args=(there, options, made), daemon=True)
+    process.start()
+    there.close()
+
+    def read() -> float:
+        here.send(options.seconds)
+        return float(here.recv())
+
+    try:
+        yield *here.recv(), read
+    except EOFError:
+        raise SystemExit("A side's process ended early; what it printed stands above.") from None
+    finally:
+        with suppress(BrokenPipeError):
+            here.send(None)
+        process.join()
+
+
+def serve(pipe: Any, options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
+    """One side: prepares, sends its name and losses, then a reading for each time in seconds, until None."""
+    with prepared(options.stack, options.model, options.size, {}, "train", options.threads) as adapter:
+        raced = made(adapter)
+        clock = started(raced)
+        pipe.send((str(raced), losses(clock)))
+        for seconds in iter(pipe.recv, None):
+            pipe.send(median_of_clock(clock, seconds))
 
 
 def losses(clock: Any) -> list[float]:
@@ -56,7 +91,7 @@ def agree(ours: list[float], theirs: list[float]) -> None:
 
 
 class Theirs:
-    """Put before an adapter's class: set up like ours, because a framework is set up once a process."""
+    """Put before an adapter's class: ours, but for the model."""
 
     def __init__(self, ours: Any) -> None:
         vars(self).update(vars(ours))
