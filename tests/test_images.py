@@ -95,7 +95,7 @@ def test_a_wheelhouse_keeps_what_it_has_and_needs_no_folder_outside(
     kept.write_text("what is there already")
     assert images.fill_wheelhouse("some", "cpu") == [kept]
     assert kept.read_text() == "what is there already"
-    monkeypatch.setenv("PIP_FIND_LINKS", "https://wheels.example/simple")
+    monkeypatch.setenv("PIP_FIND_LINKS", "https://wheels.example/all")
     assert images.fill_wheelhouse("some", "cpu") == [kept], "an address is no folder to copy from"
     assert images.fill_wheelhouse("other", "cpu") == []
 
