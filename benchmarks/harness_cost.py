@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any
 
 from suite.case import Attempt, Purpose
+from suite.errors import UserError
 from suite.results.compare import case_of
 from suite.results.store import read_parquet
 
@@ -99,4 +100,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:
+        raise SystemExit(str(error)) from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from suite.errors import UserError
 from suite.results.compare import case_of
 from suite.results.store import read_parquet
 from suite.workloads.catalog import find
@@ -37,4 +38,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:
+        raise SystemExit(str(error)) from None
