@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import json
 import os
 import re
@@ -95,15 +96,17 @@ def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
     return Limits(
         timeout_seconds=protocol.timeout_seconds,
         compile_timeout_seconds=protocol.compile_timeout_seconds,
-        memory_bytes=attempt.case.limit_memory_bytes or max(available_bytes() - RESERVED_BYTES, RESERVED_BYTES),
+        memory_bytes=attempt.case.limit_memory_bytes or spare_bytes(),
     )
 
 
-def available_bytes() -> int:
-    """What the machine can still give without swapping: the kernel's estimate."""
+@functools.cache
+def spare_bytes() -> int:
+    """What the machine can give a case, by the kernel's estimate. Asked once: verdicts about memory are compared, so
+    every case of a run has the same limit, also where the kernel is still busy with what the last one left."""
     with open("/proc/meminfo", encoding="ascii") as file:
         figures = dict(line.split(":", 1) for line in file)
-    return int(figures["MemAvailable"].split()[0]) * 1024
+    return max(int(figures["MemAvailable"].split()[0]) * 1024 - RESERVED_BYTES, RESERVED_BYTES)
 
 
 def tail(path: Path) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from suite import facts
 from suite.case import Attempt, Case, Purpose
 from suite.launch import run_attempt
-from suite.launch.attempt import RESERVED_BYTES, available_bytes, limits_of, tail
+from suite.launch.attempt import RESERVED_BYTES, limits_of, tail
 from suite.launch.local import Local
 from suite.protocol import Protocol
 from tests.launch.programs import write_program
@@ -155,9 +156,11 @@ def test_limits_come_from_case_and_protocol() -> None:
 
 def test_without_a_limit_of_its_own_a_case_leaves_the_machine_what_it_needs() -> None:
     case = dataclasses.replace(ATTEMPT.case, limit_memory_bytes=None)
-    limit = limits_of(dataclasses.replace(ATTEMPT, case=case), PROTOCOL).memory_bytes
-    assert limit is not None
-    assert RESERVED_BYTES <= limit <= max(RESERVED_BYTES, available_bytes())
+    limits = [limits_of(dataclasses.replace(ATTEMPT, case=case), PROTOCOL).memory_bytes for _ in range(2)]
+    assert limits[0] == limits[1], "the same for every case of a run"
+    total = facts.memory()["ram_bytes"]
+    assert limits[0] is not None and total is not None
+    assert RESERVED_BYTES <= limits[0] <= max(RESERVED_BYTES, total - RESERVED_BYTES)
 
 
 def test_a_tail_is_short_printable_text(tmp_path: Path) -> None:
