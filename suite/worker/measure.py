@@ -6,6 +6,7 @@ is written, printed or copied to the host inside a timed region.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from dataclasses import dataclass, field
 from statistics import median
@@ -101,9 +102,11 @@ def settle() -> None:
 
 
 def release() -> None:
-    """Give back what a state held: an optimizer's moments may hang in a cycle that `settle` took from collections."""
+    """Give back what a state held: an optimizer's moments may hang in a cycle that `settle` took from collections,
+    and the allocator keeps freed memory in pieces (a quarter of GPT-Neo's size seen)."""
     gc.unfreeze()
     gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events) -> Measured:
