@@ -6,7 +6,6 @@ what every stack has to compute: output, loss, gradients, and parameters after t
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -33,7 +32,7 @@ class Oracle:
     """Another implementation of a workload at some dims, with canonical names and layouts."""
 
     def __init__(self, workload: catalog.Workload, dims: Mapping[str, int], dtype: torch.dtype = torch.float64) -> None:
-        module = load_oracle(workload.folder / "oracle.py")
+        module = catalog.load_module(workload.folder / "oracle.py")
         self.spec, self.dims, self.logits = workload.spec, dims, module.logits
         self.model = module.build(dims).to(dtype)
         self.dtype, self.names = dtype, module.names(dims)
@@ -65,16 +64,6 @@ class Oracle:
         """(name, gradient) of every parameter, in our layout."""
         for name in self.spec.parameters(self.dims):
             yield name, self.canonical(name, self.own[name].grad)
-
-
-def load_oracle(path: Path) -> Any:
-    """A workload's oracle.py."""
-    spec = importlib.util.spec_from_file_location("oracle", path)
-    if spec is None or spec.loader is None:
-        raise SystemExit(f"{path} can't be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def make(workload: catalog.Workload, size: str) -> Expected:
