@@ -108,6 +108,14 @@ class Adapter(base.Adapter):
         return self.torch.channels_last if "channels_last" in self.tuned else self.torch.contiguous_format
 
     def place(self, parameters, batch):
+        self.load(parameters)
+        optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
+        state, batch = (self.model, optimizer), {name: self.put_input(value) for name, value in batch}
+        self.wait(state, None)
+        return state, batch
+
+    def load(self, parameters):
+        """Parameters and buffers into the model."""
         torch = self.torch
         self.model.to_empty(device=self.home).to(memory_format=self.memory_format())
         own = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
@@ -118,10 +126,6 @@ class Adapter(base.Adapter):
                 own.pop(name).grad = None
             for rest in own.values():  # counters of batches seen, which aren't part of any result
                 rest.zero_()
-        optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
-        state, batch = (self.model, optimizer), {name: self.put_input(value) for name, value in batch}
-        self.wait(state, None)
-        return state, batch
 
     def native(self, name, value):
         """Canonical weights are (inputs, outputs) and HWIO; nn.Linear has the transpose, nn.Conv2d OIHW."""

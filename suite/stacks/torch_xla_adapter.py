@@ -49,8 +49,18 @@ class Adapter(torch_eager.Adapter):
 
     def place(self, parameters, batch):
         placed = super().place(parameters, batch)
-        self.torch_xla.sync(wait=True)  # the copies are a graph of their own, not part of the first step
+        self.torch_xla.sync(wait=True)  # whatever was computed for it isn't part of the first step
         return placed
+
+    def load(self, parameters):
+        # Assigned: copies into tensors that are there already would be a graph, and the model there twice.
+        for name, value in parameters:
+            own = {name: self.put(self.native(name, value))}
+            self.model.load_state_dict(own, strict=False, assign=True)
+        for name, value in self.model.named_buffers():
+            if name not in self.buffers:  # counters of batches seen, which aren't part of any result
+                zero = self.torch.zeros(value.shape, dtype=value.dtype, device=self.home)
+                self.model.load_state_dict({name: zero}, strict=False, assign=True)
 
     def put(self, value):
         return self.torch.tensor(value).to(self.home)
