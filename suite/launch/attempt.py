@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from suite import facts
 from suite.case import Attempt, Purpose
 from suite.launch import events, outcome
 from suite.launch.engine import Engine, Job
@@ -104,9 +105,7 @@ def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
 def spare_bytes() -> int:
     """What the machine can give a case, by the kernel's estimate. Asked once: verdicts about memory are compared, so
     every case of a run has the same limit, also where the kernel is still busy with what the last one left."""
-    with open("/proc/meminfo", encoding="ascii") as file:
-        figures = dict(line.split(":", 1) for line in file)
-    return max(int(figures["MemAvailable"].split()[0]) * 1024 - RESERVED_BYTES, RESERVED_BYTES)
+    return max(facts.memory().get("available_bytes", 0) - RESERVED_BYTES, RESERVED_BYTES)
 
 
 def tail(path: Path) -> str:
