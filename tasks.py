@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from invoke.context import Context
@@ -10,25 +11,24 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 ROOT = Path(__file__).parent
+TARGET = "hardware class: cpu, cuda or tpu"
+# Options have no short forms: letters given out by chance would change with every new option.
+command = partial(task, auto_shortflags=False)
 LISTS = ["workload", "stack", "size", "pass_", "precision", "track", "dims", "again", "workload_path"]
 
 
-@task
+@command(help={"target": TARGET})
 def setup(c: Context, target: str = "cpu") -> None:
     """Make every environment of a target from its hashed lock."""
-    from suite import environments
-    from suite.request import refuse_platform
-    from suite.stacks.catalog import REAL_STACKS, STACKS
+    from suite.cli import commands
 
-    refuse_platform()
-    for name in dict.fromkeys(STACKS[stack].environment for stack in REAL_STACKS):
-        environments.ensure(name, target)
+    commands.set_up(target)
 
 
-@task(
+@command(
     iterable=LISTS,
     help={
-        "target": "hardware class: cpu, cuda or tpu",
+        "target": TARGET,
         "preset": "what to ask: a name (invoke list) or a path to a TOML file",
         "workload": "only these workloads; globs, repeatable",
         "stack": "only these stacks; globs, repeatable",
@@ -36,7 +36,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "pass": "forward or train in place of the preset's; repeatable",
         "precision": "f32, tf32 or bf16; repeatable",
         "track": "default, or tuned: with each stack's documented knobs; repeatable",
-        "dims": "dims in place of the size's, like n=1024 or batch=2,seq=64; repeatable",
+        "dims": "dims in place of the size's, like n=1024 or batch=2,seq=64; each --dims is a comparison of its own",
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
         "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
@@ -58,32 +58,19 @@ def run(
     timeout=None, resume=None, again=None, workload_path=None, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
-    from suite import commands, options, request
-    from suite.errors import UserError
+    from suite.cli import commands
+    from suite.cli.options import Options
 
-    asked = options.Request(
+    options = Options(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
         baseline=baseline, engine=engine, python=python, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
         workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
-    outcomes = options.check_again(again)
-    if resume is None and outcomes:
-        raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
-    if resume is not None:
-        if asked != options.Request() or dry_run:
-            raise UserError("--resume takes its plan from the set; it goes with --again and --json alone.")
-        store, made, workloads, chosen = request.reopen(resume)
-    else:
-        planning = request.plan(asked, dry=dry_run)
-        if dry_run:
-            commands.print_plan(planning)
-            return
-        store, made, workloads, chosen = request.create(planning), planning.plan, planning.workloads, planning.engine
-    raise Exit(code=commands.run(store, made, workloads, chosen, outcomes, json))
+    raise Exit(code=commands.run(options, resume, again, dry_run, json))
 
 
-@task(help={"set": "a result set (default: results/latest)", "baseline": "the stack to compare with",
+@command(help={"set": "a result set (default: results/latest)", "baseline": "the stack to compare with",
             "out": "the file to write (default: report.html in the set)"})  # fmt: skip
 def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
     """Render the HTML report of a result set."""
@@ -92,89 +79,89 @@ def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
     print(render(Path(set), Path(out) if out else None, baseline))
 
 
-@task(name="list", help={"workload-path": "a folder of your own workloads; repeatable"}, iterable=["workload_path"])
+@command(name="list", help={"workload-path": "a folder of your own workloads; repeatable"}, iterable=["workload_path"])
 def list_(c: Context, workload_path=None) -> None:
     """Workloads, stacks, sizes and presets; what this machine can run, and why not."""
-    from suite import commands
+    from suite.cli import commands
 
     commands.print_catalogue([Path(path) for path in workload_path])
 
 
-@task
+@command()
 def doctor(c: Context) -> None:
     """What is missing on this machine, with the remedy."""
-    from suite import commands
+    from suite.cli import commands
 
     raise Exit(code=commands.print_checks())
 
 
-@task(help={"environment": "only this environment; repeatable", "target": "cpu, cuda or tpu"}, iterable=["environment"])
+@command(help={"environment": "only this environment; repeatable", "target": TARGET}, iterable=["environment"])
 def lock(c: Context, environment=None, target="cpu") -> None:
     """Regenerate hashed locks from their .in files."""
-    from suite import environments, locks
+    from suite.environments import locks, uv
 
-    for name in environment or [*environments.names(target), environments.ORCHESTRATOR]:
-        print(locks.compile_lock(name, target))
+    for name in environment or [*locks.names(target), locks.ORCHESTRATOR]:
+        print(uv.compile_lock(name, target))
 
 
-@task(help={"workload": "only these models; repeatable", "size": "sizes; repeatable (default: tiny and odd)",
+@command(help={"workload": "only these models; repeatable", "size": "sizes; repeatable (default: tiny and odd)",
             "check": "make them again and compare; write nothing"}, iterable=["workload", "size"])  # fmt: skip
 def golden(c: Context, workload=None, size=None, check=False) -> None:
     """Make the golden files of models by an independent implementation, or check the stored ones."""
-    from suite import commands
+    from suite.cli import commands
 
     raise Exit(code=commands.make_golden(workload, size, check))
 
 
-@task
+@command()
 def check(c: Context) -> None:
     """Lint, types and import contracts."""
     for command in ("ruff check .", "mypy", "lint-imports --no-cache"):
         c.run(f"{Path(sys.executable).parent}/{command}", pty=False)
 
 
-@task(pre=[check], help={"args": "further arguments for pytest"})
+@command(pre=[check], help={"args": "further arguments for pytest"})
 def test(c: Context, args="") -> None:
     """Everything that CI runs: checks, unit tests, the fake pipeline, every real stack end to end."""
-    from suite import environments
+    from suite.environments import locks, venv
 
-    for name in environments.names("cpu"):
-        environments.ensure(name, "cpu")
-    environments.ensure("oracle", "test")
+    for name in locks.names("cpu"):
+        venv.ensure(name, "cpu")
+    venv.ensure("oracle", "test")
     c.run(f"{sys.executable} -m pytest {args}", pty=False)
 
 
-@task(help={"target": "cpu, cuda or tpu", "environment": "only this environment; repeatable",
+@command(help={"target": TARGET, "environment": "only this environment; repeatable",
             "base": "another base image: any with Python 3.11 and apt"}, iterable=["environment"])  # fmt: skip
 def build(c: Context, target="cpu", environment=None, base=None) -> None:
     """Build the images of a target, one for each environment, named after their locks."""
-    from suite import commands
+    from suite.cli import commands
 
     commands.build_images(target, environment, base)
 
 
-@task(name="base-image", help={"mirror": "a Debian mirror (default: the one that this machine uses)"})
+@command(name="base-image", help={"mirror": "a Debian mirror (default: the one that this machine uses)"})
 def base_image(c: Context, mirror=None) -> None:
     """Make a base image by debootstrap, for sites that reach no registry. Takes root."""
-    from suite import base_image as debian
-    from suite import environments, images
+    from suite.environments import base_image as debian
+    from suite.environments import images, say
 
     client = images.connect()
-    print(f"{images.SITE_BASE} {debian.make(client, images.SITE_BASE, mirror, environments.say)}")
+    print(f"{images.SITE_BASE} {debian.make(client, images.SITE_BASE, mirror, say)}")
 
 
-@task(help={"prune": "remove images whose lock has changed"})
+@command(help={"prune": "remove images whose lock has changed"})
 def images(c: Context, prune=False) -> None:
     """List the images that are built: size, lock, age."""
-    from suite import commands
+    from suite.cli import commands
 
     commands.print_images(prune)
 
 
-@task
+@command()
 def clean(c: Context) -> None:
     """Remove environments whose lock has changed, and tools' caches. Results are kept."""
-    from suite import environments
+    from suite.environments import venv
 
-    environments.prune()
+    venv.prune()
     c.run("rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis", pty=False)

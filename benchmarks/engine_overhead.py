@@ -16,12 +16,13 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.pairs import PAIRS, alternate, summarise
-from suite import engines, facts
 from suite.case import Attempt, Case, Purpose
 from suite.launch import run_attempt
 from suite.launch.engine import Engine
+from suite.machine import facts
 from suite.protocol import Protocol
 from suite.results.compare import samples
+from suite.run import engines
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import find
 
@@ -77,7 +78,7 @@ def main() -> None:
                     track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
                     threads=len(facts.usable_cores()))  # fmt: skip
         attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
-                          attempt=1, seed=0)  # fmt: skip
+                          retry=1, seed=0)  # fmt: skip
         local = engines.provider(engines.Choice("local", ""), [name], "cpu", "benchmark", None)(attempt)
         docker = engines.provider(choice, [name], "cpu", "benchmark", None)(attempt)
         print(f"{stack}, gemm n={options.n} forward, {choice.why}")

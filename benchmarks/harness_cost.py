@@ -59,20 +59,20 @@ def own_seconds(events: list[dict[str, Any]]) -> float:
 
 def attempt_of(row: dict[str, Any]) -> Attempt:
     """The attempt that a row is the answer to; its log folder has its name."""
-    fields = {name: row[name] for name in ("set_id", "block", "order", "replicate", "attempt", "seed")}
+    fields = {name: row[name] for name in ("set_id", "block", "order", "replicate", "retry", "seed")}
     return Attempt(**fields, case=case_of(row), purpose=Purpose(row["purpose"]))
 
 
 def costs(folder: Path) -> tuple[list[Cost], int]:
     """(the cases whose next one follows in the same block, how many rows were left out)."""
     rows = read_parquet(folder / "results.parquet")
-    rows.sort(key=lambda row: (row["block"], row["attempt"], row["order"]))
+    rows.sort(key=lambda row: (row["block"], row["retry"], row["order"]))
     found: list[Cost] = []
     warmed: set[str] = set()
     for row, following in pairwise(rows):
         warmed.add(row["environment"])
         log = folder / "logs" / attempt_of(row).name
-        together = (row["block"], row["attempt"]) == (following["block"], following["attempt"])
+        together = (row["block"], row["retry"]) == (following["block"], following["retry"])
         # Before an environment's first process the session imports its framework once, unmeasured.
         if not together or following["environment"] not in warmed or row["outcome"] != "ok" or not log.is_dir():
             continue

@@ -113,7 +113,7 @@ def vit(dims: Dims) -> KerasModel:
 def resnet50(dims: Dims) -> KerasModel:
     """ResNetImageClassifier of bottlenecks, the stride in the 3 x 3 convolution. It has 64 channels in the stem."""
     if dims["width"] != 64:
-        raise SystemExit("KerasHub's ResNets have a width of 64, as size seed has.")
+        raise SystemExit("KerasHub's ResNets have a width of 64, as size full has.")
     blocks = [dims[f"blocks{stage}"] for stage in (1, 2, 3, 4)]
     backbone = hub.ResNetBackbone(
         input_conv_filters=[64], input_conv_kernel_sizes=[7], stackwise_num_filters=[64, 128, 256, 512],

@@ -21,7 +21,7 @@ def arguments(about: str | None, stacks: Sequence[str], models: Sequence[str] | 
     """The options that every race has."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--model", default="gpt2", choices=models)
-    parser.add_argument("--size", default="seed")
+    parser.add_argument("--size", default="full")
     parser.add_argument("--stack", default=stacks[0], choices=stacks)
     parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
     parser.add_argument("--seconds", type=float, default=0.5, help="of samples on each side of a pair, at least one")

@@ -19,6 +19,8 @@ PASSES = ("forward", "train")
 PRECISIONS = ("f32", "tf32", "bf16")
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
+NAME_MAX = 150  # of a case in a file's name: file systems take 255 characters in all
+CUSTOM = "custom"  # the size of dims that no named size of the workload has
 
 
 class Outcome(StrEnum):
@@ -69,12 +71,18 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def dims_text(dims: Mapping[str, int]) -> str:
+    """`batch=2,seq=64`: as `--dims` takes them."""
+    return ",".join(f"{name}={value}" for name, value in dims.items())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """What is asked of one stack. Equal cases have equal `case_id`s, on any machine.
 
-    `dims` are whole numbers by name. `threads` is the number of CPU cores every framework
-    gets. `limit_memory_bytes` is None where nothing but the machine limits the process.
+    `size` is the name of these `dims` in the workload's spec, or `custom`; `dims` are whole numbers by name.
+    `threads` is the number of CPU cores every framework gets; `limit_memory_bytes` is None where nothing but
+    the machine limits the process.
     """
 
     workload: str
@@ -101,6 +109,12 @@ class Case:
         """The inverse of `to_json`. Raises TypeError on a missing or unknown field."""
         return cls(**{("pass_" if name == "pass" else name): value for name, value in fields.items()})
 
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Case:
+        """The case of a row of results, whose dims are JSON."""
+        fields = {name.rstrip("_"): row[name.rstrip("_")] for name in cls.__dataclass_fields__}
+        return cls.from_json(fields | {"dims": json.loads(row["dims"])})
+
     @property
     def case_id(self) -> str:
         """sha256 of the canonical JSON: the identity of the question."""
@@ -120,8 +134,9 @@ class Case:
 
     @property
     def comparison_name(self) -> str:
-        """The question without the stack, for people: `gemm-quick-forward-f32-cpu`."""
-        parts = [self.workload, self.size, self.pass_, self.precision, self.target]
+        """The question without the stack, for people: `gemm-quick-forward-f32-cpu`, `gemm-custom-n=100-forward-…`."""
+        size = f"{CUSTOM}-{dims_text(self.dims)}" if self.size == CUSTOM else self.size
+        parts = [self.workload, size, self.pass_, self.precision, self.target]
         if self.device != self.target:
             parts.append(self.device)
         if self.track != "default":
@@ -133,12 +148,23 @@ class Case:
     @property
     def case_name(self) -> str:
         """Readable and usable as a file name: `gemm-quick-forward-f32-cpu-jax_jit`."""
-        return re.sub(r"[^A-Za-z0-9_.@-]", "_", f"{self.comparison_name}-{self.stack_name}")
+        return re.sub(r"[^A-Za-z0-9_.@=,-]", "_", f"{self.comparison_name}-{self.stack_name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A case with the reason why it can't run here, or None."""
+
+    case: Case
+    unsupported: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One process for one case. One attempt = one process = one row."""
+    """One process for one case. One attempt = one process = one row.
+
+    `retry` counts from 1: it rises with every further run of the block or of this process alone.
+    """
 
     set_id: str
     case: Case
@@ -146,22 +172,26 @@ class Attempt:
     order: int
     replicate: int
     purpose: Purpose
-    attempt: int
+    retry: int
     seed: int
 
     @property
     def key(self) -> tuple[str, int, int, str, int]:
-        """(case_id, block, replicate, purpose, attempt): unique within a result set."""
-        return (self.case.case_id, self.block, self.replicate, str(self.purpose), self.attempt)
+        """(case_id, block, replicate, purpose, retry): unique within a result set."""
+        return (self.case.case_id, self.block, self.replicate, str(self.purpose), self.retry)
 
     @property
     def name(self) -> str:
         """The stem of this attempt's files; sorts in the order in which attempts ran."""
         twin = f"-r{self.replicate}" if self.replicate > 1 else ""
         purpose = "" if self.purpose is Purpose.TIMED else f"-{self.purpose}"
-        dims = hashlib.sha256(self.case.case_id.encode()).hexdigest()[:6]
-        return (f"b{self.block:02d}-{self.order:03d}-{self.case.case_name}-{dims}{twin}{purpose}"
-                f"-a{self.attempt}")  # fmt: skip
+        case = f"{self.case.case_name[:NAME_MAX]}-{hashlib.sha256(self.case.case_id.encode()).hexdigest()[:6]}"
+        return f"b{self.block:02d}-{self.order:03d}-{case}{twin}{purpose}-a{self.retry}"
+
+    @staticmethod
+    def retry_of(name: str) -> int:
+        """The retry of an attempt by its `name`."""
+        return int(name.rpartition("-a")[2])
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict; `case` is nested."""

@@ -10,9 +10,17 @@ class UserError(Exception):
     """A mistake that a person can mend: says what happened, where, and what to do next (exit code 2)."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
-    """The refusal of a mistyped name: the near match first, then all there is."""
+def near_match(name: str, known: Iterable[str]) -> str | None:
+    """What was probably meant, in whichever case it was typed; None where nothing is near."""
+    by_folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
+    return by_folded[near[0]] if near else None
+
+
+def unknown(kind: str, name: str, known: Iterable[str], of: str = "") -> UserError:
+    """The refusal of a mistyped name: the near match first, then all there is. `of` is whose name it isn't."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    return UserError(f"There is no {kind} '{name}'.{hint} Known: {', '.join(names) or 'none'}.")
+    near = near_match(name, names)
+    hint = f" Did you mean '{near}'?" if near else ""
+    refusal = f"{of} has no {kind} '{name}'." if of else f"There is no {kind} '{name}'."
+    return UserError(f"{refusal}{hint} Known: {', '.join(names) or 'none'}.")

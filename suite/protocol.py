@@ -42,13 +42,12 @@ class Protocol:
     noisy_retries: int = 2
     tie_ratio: float = 1.03
     confidence: float = 0.95
-    holm_above: int = 20  # families larger than this need Holm-adjusted p-values
 
     # Noise gate.
     canary_drift_max: float = 0.05
     steal_share_max: float = 0.01
 
-    ceiling: bool = True  # sweep the machine's roof once a day
+    roofline: bool = True  # measure what the machine reaches, once a day
 
 
 # AdamW of every stack (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2 with lr-scaled decay):

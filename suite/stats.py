@@ -85,7 +85,7 @@ class Ratio:
     blocks: int
 
 
-def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float = 0.95) -> Ratio:
+def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Ratio:
     """The geometric mean of block ratios with its t interval.
 
     `log_ratios` are ln(t_B/t_A) block by block; `freedom` is that of the first stage of blocks, because a
@@ -109,13 +109,20 @@ def spread(values: Sequence[float]) -> float:
     return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def verdict(ratio: Ratio, tie: float = 1.03, adjusted_p: float | None = None, confidence: float = 0.95) -> Word:
-    """One of four words. `adjusted_p` is given for large families: faster and slower then need it too."""
+def verdict(ratio: Ratio, tie: float, confidence: float, adjusted_p: float | None = None,
+            floor: Ratio | None = None) -> Word:  # fmt: skip
+    """One of four words.
+
+    `adjusted_p` allows for the other ratios of the family, `floor` is what equal processes differ by: `faster`
+    and `slower` need a ratio that is surprising in its family and lies outside of the floor's interval.
+    """
     if ratio.low is None or ratio.high is None:
         return "undecided"
     if 1 / tie <= ratio.low and ratio.high <= tie:
         return "tie"
     if adjusted_p is not None and adjusted_p >= 1 - confidence:
+        return "undecided"
+    if floor and floor.low is not None and floor.high is not None and floor.low <= ratio.value <= floor.high:
         return "undecided"
     if ratio.low > 1:
         return "faster"
@@ -133,12 +140,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def blocks_needed(log_ratios: Sequence[Sequence[float]], least: int, most: int, tie: float = 1.03) -> int:
+def blocks_needed(
+    log_ratios: Sequence[Sequence[float]], least: int, most: int, tie: float, confidence: float
+) -> int:
     """Blocks for an interval as narrow as the tie band, from the widest first-stage spread of any ratio."""
     from scipy import stats
 
     widest = max((spread(values) for values in log_ratios if len(values) > 1), default=0.0)
-    t = float(stats.t.ppf(0.975, least - 1)) if least > 1 else 0.0
+    t = float(stats.t.ppf(0.5 + confidence / 2, least - 1)) if least > 1 else 0.0
     return min(most, max(least, math.ceil((t * widest / math.log(tie)) ** 2)))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from docker import DockerClient
 
-from suite import images
+from suite.environments import images
 from suite.errors import UserError
 
 INVOKE = Path(sys.executable).parent / "invoke"

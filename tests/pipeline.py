@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suite import facts
 from suite.launch.local import Local
-from suite.plan import Plan, Selection, make
-from suite.preset import Preset, Question
+from suite.machine import facts
+from suite.plan.plan import Plan
+from suite.plan.planning import Selection, make
+from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet
-from suite.runner import Runner
-from suite.session import Session
+from suite.run.engines import Choice
+from suite.run.runner import Runner
+from suite.run.session import Session
+from suite.run.start import Run, describe
 from suite.workloads.catalog import find
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -62,9 +64,9 @@ def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: fr
     if folder.exists():
         store = ResultSet.open(folder)
     else:
-        cases = [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in plan.cases]
-        told = {"schema_version": SCHEMA_VERSION, "set_id": plan.set_id, "baseline": plan.baseline, "cases": cases}
-        store = ResultSet.create(folder, told | {"attempts": [], "protocol": asdict(plan.protocol)})
+        run = Run(plan=plan, workloads=find([SCENARIOS]), workload_paths=(SCENARIOS,), target="cpu",
+                  engine=Choice("local", "Engine: local."), python=None)  # fmt: skip
+        store = ResultSet.create(folder, describe(run, "invoke run"))
     runner = Runner(plan, store, find([SCENARIOS]), lambda attempt: Local(Path(sys.executable), "lock"),
                     facts.machine_id(), facts.usable_cores())  # fmt: skip
     return Session(runner, heard or Heard(), again)

@@ -20,7 +20,7 @@ GEMM = Case(
     stack="numpy", variant="", target="cpu", device="cpu", cache="cold", threads=2,
 )  # fmt: skip
 ATTEMPT = Attempt(
-    set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, attempt=1, seed=0
+    set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
 )
 SAFE = set(string.ascii_letters + string.digits + "_.@-")
 
@@ -71,7 +71,7 @@ def test_attempt_round_trip(attempt: Attempt) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("workload", "ffn"), ("size", "seed"), ("dims", {"n": 65}), ("pass_", "forward"), ("precision", "bf16"),
+    [("workload", "ffn"), ("size", "full"), ("dims", {"n": 65}), ("pass_", "forward"), ("precision", "bf16"),
      ("track", "tuned"), ("target", "cuda"), ("device", "h100"), ("cache", "warm"), ("threads", 4),
      ("limit_memory_bytes", 2**30)],
 )  # fmt: skip
@@ -105,7 +105,7 @@ def test_names_are_file_safe(attempt: Attempt) -> None:
 
 def test_attempt_names_differ_wherever_keys_do() -> None:
     others = [
-        {"block": 2}, {"replicate": 2}, {"purpose": Purpose.PRIME}, {"attempt": 2},
+        {"block": 2}, {"replicate": 2}, {"purpose": Purpose.PRIME}, {"retry": 2},
         {"case": dataclasses.replace(GEMM, dims={"n": 65})}, {"case": dataclasses.replace(GEMM, threads=1)},
     ]  # fmt: skip
     changed = [ATTEMPT, *(dataclasses.replace(ATTEMPT, **other) for other in others)]

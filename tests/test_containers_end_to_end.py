@@ -17,7 +17,8 @@ import pytest
 from docker import DockerClient
 from docker.errors import DockerException
 
-from suite import images, results
+from suite import results
+from suite.environments import images
 from suite.launch.container import SET
 from tests.engine import INVOKE, images_or_skip
 
@@ -180,4 +181,4 @@ def test_a_daemon_that_dies_is_an_error_with_its_reason_and_resume_completes(dae
     assert row["reason"] == "Docker's daemon went away while the case ran"
     daemon.start()
     rows, _ = resume(folder, DOCKER_HOST=daemon.host)
-    assert [row["outcome"] for row in sorted(rows, key=lambda row: row["attempt"])] == ["error", "ok"]
+    assert [row["outcome"] for row in sorted(rows, key=lambda row: row["retry"])] == ["error", "ok"]

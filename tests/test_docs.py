@@ -23,16 +23,19 @@ from invoke.program import Program
 
 import tasks
 from benchmarks import harness_cost, loop_overhead, pairs
-from suite import engines, facts, preset, results
+from suite import results
+from suite.cli.options import Options
 from suite.launch.local import Local
-from suite.options import Request
-from suite.plan import Selection, make
-from suite.preset import Question
-from suite.request import plan
+from suite.machine import facts
+from suite.plan import preset
+from suite.plan.planning import Selection, make
+from suite.plan.preset import Question
 from suite.results import schema
 from suite.results.store import ResultSet
-from suite.runner import Runner
-from suite.session import Session
+from suite.run import engines
+from suite.run.runner import Runner
+from suite.run.session import Session
+from suite.run.start import Run, describe, prepare
 from suite.stats import ratio_of
 from suite.workloads import catalog
 from suite.workloads.tensors import generate_all
@@ -80,12 +83,13 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
     # The first context is invoke's own; then one a task.
     for context in parsed(words[1:])[1:]:
         if context.name == "run" and not any(part in " ".join(words) for part in UNPLANNED):
-            fields = {field.name for field in dataclasses.fields(Request)}
+            fields = {field.name for field in dataclasses.fields(Options)}
             asked = {name: value for name, value in context.as_kwargs.items() if name in fields}
             assert asked["engine"] in (engines.AUTO, engines.LOCAL, engines.DOCKER)
-            asked |= {"engine": engines.LOCAL, "python": None}  # which of them is here doesn't make a page wrong
-            made = plan(Request(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()}), dry=True).plan
-            assert made.cases
+            options = Options(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()})
+            made = prepare(options.chosen_preset(), options.selection([0]), baseline=options.baseline,
+                           engine=engines.LOCAL, workload_paths=options.workload_paths)  # fmt: skip
+            assert made.plan.cases
 
 
 def test_every_option_that_a_text_names_exists() -> None:
@@ -132,10 +136,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     workloads = catalog.find([EXAMPLE])
     planned = make("set", asked, Selection(threads=1), workloads, None, lambda stack, target: None)
-    cases = [each.case.to_json() | {"unsupported": each.unsupported} for each in planned.cases]
-    store = ResultSet.create(folder / "results" / "set", {
-        "schema_version": schema.SCHEMA_VERSION, "set_id": "set", "baseline": planned.baseline, "cases": cases,
-        "attempts": [], "protocol": dataclasses.asdict(planned.protocol)})  # fmt: skip
+    run = Run(plan=planned, workloads=workloads, workload_paths=(EXAMPLE,), target="cpu",
+              engine=engines.Choice("local", "Engine: local."), python=None)  # fmt: skip
+    store = ResultSet.create(folder / "results" / "set", describe(run, "invoke run"))
     runner = Runner(planned, store, workloads, lambda attempt: Local(Path(sys.executable), "lock"),
                     facts.machine_id(), facts.usable_cores())  # fmt: skip
     Session(runner, Heard()).run()

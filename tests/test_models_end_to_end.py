@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from suite import oracle, protocol, results
+from suite import protocol, results
+from suite.reference import check
 from suite.workloads.catalog import find
 from tests.mutations import MODEL_MUTANTS, make_mutant
 from tests.test_end_to_end import INVOKE, Run, invoke_run
@@ -58,7 +59,7 @@ def test_every_wrong_model_ends_as_wrong(runs: dict[str, Future[Run]]) -> None:
 
 @pytest.mark.parametrize("size", ["tiny", "odd"])
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
-    assert oracle.differences(MODELS[REMADE], size) == []
+    assert check.differences(MODELS[REMADE], size) == []
 
 
 def test_other_dims_are_held_to_the_stack_that_ran_first(tmp_path: Path) -> None:

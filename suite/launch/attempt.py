@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from suite import facts
 from suite.case import Attempt, Purpose
 from suite.launch import events, outcome
 from suite.launch.engine import Engine, Job
 from suite.launch.process import EXIT_FILE, Limits
+from suite.machine import facts
 from suite.protocol import Protocol
 
 SCHEMA_VERSION = 1

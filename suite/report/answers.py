@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suite.report import units
+from suite import units
 from suite.report.ratios import Ratios, Speedup
 from suite.report.tables import Comparison, StackRow
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from suite.report import units
+from suite import units
 from suite.report.plots import LogAxis, Mark, Plot, PlotRow, row_y
 from suite.report.ratios import Estimate
 from suite.report.summary import SummaryRow
 from suite.report.tables import Comparison, StackRow
-from suite.report.units import Unit
+from suite.units import Unit
 
 RATIO_UNIT = Unit("×", 1.0)
 

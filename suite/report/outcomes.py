@@ -102,7 +102,7 @@ def failures(rows: Iterable[Row], names: dict[str, str]) -> tuple[Failure, ...]:
 
 
 def _failure(rows: Sequence[Row], names: dict[str, str]) -> Failure:
-    last = max(rows, key=lambda r: (r.integer("block"), r.integer("replicate"), r.integer("attempt")))
+    last = max(rows, key=lambda r: (r.integer("block"), r.integer("replicate"), r.integer("retry")))
     code, signal = last.number("exit_code"), last.number("signal")
     ends = [f"exit code {code:.0f}"] if code is not None else []
     ends += [f"signal {signal:.0f}"] if signal else []

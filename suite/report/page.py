@@ -46,7 +46,6 @@ class Report:
     blocks: tuple[BlockRecord, ...]
     recipe: Recipe
     family: int
-    holm: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,12 @@ class Tables:
 
 def tables(results: Results, baseline: str | None = None) -> Tables:
     """The comparisons of a set against `baseline` (the plan's own if None). Raises UserError if it has none such."""
-    attempts = results.plan.get("attempts", [])
+    attempts = results.plan.attempts if results.plan else ()
     if not results.rows and not attempts:
         raise UserError(f"{results.path} has neither a plan nor a row: there is nothing to report.")
-    missing = unrun(attempts, [Row(raw) for raw in accepted(results.rows)])
+    missing = unrun(results.plan, [Row(raw) for raw in accepted(results.rows)])
     known = {Row(raw).stack for raw in results.rows} | {row.stack for row in missing}
-    chosen = baseline or (results.baseline if results.plan.get("baseline") or results.rows else min(known))
+    chosen = baseline or (results.baseline if results.plan or results.rows else min(known))
     if chosen not in known:
         raise unknown("stack in this result set to compare against, no baseline", chosen, known)
     ratios = Ratios(results.rows, chosen, results.protocol)
@@ -89,7 +88,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
     inputs = results.path / "inputs" if results.path.is_dir() else None
     revision, modified = _source(inputs)
     records = surroundings.block_records(results.blocks)
-    set_id = str(plan.get("set_id") or results.path.stem)
+    set_id = plan.set_id if plan else results.path.stem
     return Report(
         set_id=set_id,
         title=_title(t.comparisons, set_id),
@@ -107,11 +106,10 @@ def report(results: Results, baseline: str | None = None) -> Report:
         transfers=summary.transfers(t.comparisons),
         failures=failures(t.rows, names),
         machine=tuple(surroundings.facts_of(results.machine)) if results.machine else (),
-        environments=surroundings.environments(t.rows, plan.get("environments") or {}),
+        environments=surroundings.environments(t.rows, plan),
         blocks=records,
         recipe=surroundings.recipe(plan, revision, modified),
         family=t.ratios.family,
-        holm=t.ratios.family > protocol.holm_above,
     )
 
 
@@ -134,10 +132,10 @@ def _title(compared: Sequence[Comparison], set_id: str) -> str:
 def _facts(results: Results, t: Tables) -> tuple[Fact, ...]:
     plan, machine = results.plan, results.machine
     started = min((str(r.fields["started_at"]) for r in t.rows if r.fields.get("started_at")), default="")
-    when = (started or str(plan.get("created_at") or ""))[:16].replace("T", " ")
+    when = (started or (plan.created_at if plan else ""))[:16].replace("T", " ")
     blocks = len({r.integer("block") for r in t.counted if r.outcome != NOT_RUN})
     timed = [r for r in t.counted if r.text("purpose") == "timed"]
-    facts = [Fact("Result set", str(plan.get("set_id") or results.path.stem))]
+    facts = [Fact("Result set", plan.set_id if plan else results.path.stem)]
     facts += [Fact("Measured", f"{when} UTC")] if when else []
     model = machine.get("cpu_model")
     cores = sorted({r.integer("threads") for r in t.counted if r.number("threads") is not None})

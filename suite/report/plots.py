@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from suite.report.units import Unit, short
+from suite.units import Unit, short
 
 ROW_HEIGHT = 26  # pixels
 MARGIN = 0.03  # share of the axis left free at each end

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from suite import results
-from suite.report import units
+from suite import results, units
 from suite.report.outcomes import WORDS
 from suite.report.page import report
-from suite.report.units import Unit
+from suite.units import Unit
 
 TEMPLATES = Path(__file__).parents[2] / "reports" / "templates"
 FILE_NAME = "report.html"

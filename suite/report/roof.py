@@ -25,11 +25,11 @@ class Roof:
 
 def roof_of(results: Results, rows: tuple[Row, ...]) -> Roof | None:
     """The sweep's roof, raised by any stack of the set that did better; None for a set without a sweep."""
-    if not results.ceiling:
+    if not results.roofline:
         return None
-    best = float(results.ceiling["flops_per_second_best"])
+    best = float(results.roofline["flops_per_second_best"])
     for row in rows:
         flops = row.number("flops")
         if row.outcome == "ok" and row.steady and flops:
             best = max(best, flops / row.median)
-    return Roof(best, float(results.ceiling["bytes_per_second_best"]))
+    return Roof(best, float(results.roofline["bytes_per_second_best"]))

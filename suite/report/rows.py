@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from suite.case import Attempt
 from suite.results.compare import samples, stack_name
+from suite.results.plan_file import PlanFile
 from suite.results.schema import empty_row
 
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
@@ -73,13 +73,12 @@ class Row:
         return (self.text("case_id"), self.integer("block"), self.integer("replicate"), self.text("purpose"))
 
 
-def unrun(attempts: Iterable[Mapping[str, Any]], rows: Iterable[Row]) -> tuple[Row, ...]:
+def unrun(plan: PlanFile | None, rows: Iterable[Row]) -> tuple[Row, ...]:
     """A row for every planned attempt that has none in `rows`: unsupported by the plan, or not run."""
     present = {row.place for row in rows}
     made: dict[tuple[str, int, int, str], Row] = {}
-    for planned in attempts:
-        reason = planned.get("unsupported")
-        attempt = Attempt.from_json({k: v for k, v in planned.items() if k != "unsupported"})
+    for attempt in plan.attempts if plan else ():
+        reason = plan.reason(attempt.case) if plan else None
         row = Row(
             empty_row(attempt)
             | {

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from suite.report.rows import Row
-from suite.report.units import byte_unit, digits, seconds
+from suite.results.plan_file import PlanFile
+from suite.units import byte_unit, digits, seconds
 
 MOST_VALUES = 4  # a fact that differs between rows shows this many of its values
 
@@ -38,7 +39,7 @@ class BlockRecord:
     """One pass through a block, with its noise readings. Shares are of 1; frequencies in MHz."""
 
     block: int
-    attempt: int
+    retry: int
     verdict: str
     reasons: tuple[str, ...]
     canary_before: float | None
@@ -93,18 +94,18 @@ def as_text(value: Any, name: str = "") -> str:
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
 
 
-def environments(rows: Sequence[Row], planned: Mapping[str, Mapping[str, Any]]) -> tuple[Environment, ...]:
+def environments(rows: Sequence[Row], plan: PlanFile | None) -> tuple[Environment, ...]:
     """Every environment that was planned or has a row, by name."""
+    planned = plan.locks if plan else {}
     names = sorted(set(planned) | {r.text("environment") for r in rows} - {""})
     made = []
     for name in names:
         own = [r for r in rows if r.text("environment") == name]
-        plan = planned.get(name) or {}
-        locks = {r.text("lock_sha256") for r in own if r.text("lock_sha256")} | {plan.get("lock_sha256") or ""}
+        locks = {r.text("lock_sha256") for r in own} | {planned.get(name) or ""}
         made.append(
             Environment(
                 name=name,
-                python=str(plan.get("python") or ""),
+                python=", ".join(sorted({str(r.mapping("versions").get("python", "")) for r in own} - {""})),
                 lock_sha256=", ".join(sorted(locks - {""})),
                 stacks=tuple(sorted({r.stack for r in own})),
                 versions=merged(r.mapping("versions") for r in own),
@@ -148,7 +149,7 @@ def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...
         made.append(
             BlockRecord(
                 block=int(record["block"]),
-                attempt=int(record["attempt"]),
+                retry=int(record.get("retry") or record["attempt"]),
                 verdict=str(record.get("verdict", "unknown")),
                 reasons=tuple(str(r) for r in record.get("reasons") or ()),
                 canary_before=canary[0],
@@ -167,25 +168,22 @@ def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...
                 },
             )
         )
-    return tuple(sorted(made, key=lambda b: (b.block, b.attempt)))
+    return tuple(sorted(made, key=lambda b: (b.block, b.retry)))
 
 
-def recipe(plan: Mapping[str, Any], revision: str, modified: bool) -> Recipe:
+def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe:
     """The commands that make this very set again: source, then the change made to it, then the run."""
+    if plan is None:
+        return Recipe((), (Fact("plan", "unknown: a bare Parquet file doesn't say how it was made"),), modified=False)
     clean = revision.split(maxsplit=1)[0] if revision.split() else ""
     steps = [f"git checkout {clean}"] if clean else []
     if modified:
-        steps.append(f"git apply results/{plan.get('set_id', 'SET')}/inputs/diff.patch")
-    steps += ["make setup", str(plan.get("command") or "invoke run")]
-    seeds = sorted({int(a["seed"]) for a in plan.get("attempts", []) if a.get("seed") is not None})
-    asked = (plan.get("request") or {}).get("seed")
+        steps.append(f"git apply results/{plan.set_id}/inputs/diff.patch")
+    steps += ["make setup", plan.command]
     facts = [
         Fact("source revision", revision.strip() or "unknown"),
         Fact("source modified", "yes, see inputs/diff.patch" if modified else "no"),
-        Fact("seed", as_text(asked) if asked is not None else _joined([str(s) for s in seeds]) or "unknown"),
-    ]
-    facts += [
-        Fact(f"lock {name}", str((entry or {}).get("lock_sha256") or "unknown"))
-        for name, entry in sorted((plan.get("environments") or {}).items())
+        Fact("seed", str(plan.seed)),
+        *(Fact(f"lock {name}", digest or "none") for name, digest in sorted(plan.locks.items())),
     ]
     return Recipe(tuple(steps), tuple(facts), modified)

@@ -17,9 +17,9 @@ from suite.report.outcomes import Cell, cell, gravest
 from suite.report.ratios import Estimate, Ratios, Speedup
 from suite.report.roof import Roof
 from suite.report.rows import Row, flag_counts, middle
-from suite.report.units import Unit, byte_unit, rate_unit, time_unit
 from suite.results.compare import samples
 from suite.stats import outliers
+from suite.units import Unit, byte_unit, rate_unit, time_unit
 
 # What a comparison's name leaves out where it is the same in the whole set.
 DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes")

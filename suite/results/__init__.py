@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from suite.protocol import Protocol
+    from suite.results.plan_file import PlanFile
 
 
 @dataclass(frozen=True)
@@ -22,17 +23,17 @@ class Results:
     """A loaded result set. `rows` are plain dicts; `frame`, `accepted`, `ratios`, `summary` are DataFrames."""
 
     path: Path
-    plan: dict[str, Any] = field(repr=False)
+    plan: PlanFile | None = field(repr=False)  # None for a bare Parquet file
     rows: list[dict[str, Any]] = field(repr=False)
     blocks: list[dict[str, Any]] = field(repr=False)
     machine: dict[str, Any] = field(repr=False)
-    ceiling: dict[str, Any] = field(repr=False, default_factory=dict)
+    roofline: dict[str, Any] = field(repr=False, default_factory=dict)
 
     @property
     def baseline(self) -> str:
         """The stack that the run compared against."""
-        if "baseline" in self.plan:
-            return str(self.plan["baseline"])
+        if self.plan is not None:
+            return self.plan.baseline
         stacks = [row["stack"] for row in self.rows]
         return "torch_eager" if "torch_eager" in stacks or not stacks else str(stacks[0])
 
@@ -41,7 +42,7 @@ class Results:
         """The protocol's constants that were in force; the defaults for a bare Parquet file."""
         from suite.protocol import Protocol
 
-        return Protocol(**self.plan.get("protocol", {}))
+        return Protocol() if self.plan is None else self.plan.protocol
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -92,12 +93,11 @@ def load(path: str | Path) -> Results:
 
     path = Path(path)
     if path.is_file():
-        return Results(path, {}, read_parquet(path), [], {})
+        return Results(path, None, read_parquet(path), [], {})
     if not path.is_dir():
         raise UserError(f"There is no result set at {path}. `invoke run` makes one.")
     stored = ResultSet.open(path)
-    merged = path / "results.parquet"
-    whole = (path / "manifest.json").exists()  # else a run is under way, or was interrupted
-    rows = read_parquet(merged) if whole else stored.merged()
+    # Without its manifest a run is under way, or was interrupted.
+    rows = read_parquet(stored.results_path) if stored.is_whole else stored.merged()
     blocks = [block.record for block in stored.blocks()]
-    return Results(path, stored.plan, rows, blocks, stored.read_json("machine.json"), stored.read_json("ceiling.json"))
+    return Results(path, stored.plan, rows, blocks, stored.machine, stored.roofline)

@@ -55,10 +55,7 @@ def comparison_name(row: Row) -> str:
 
 def case_of(row: Row) -> Case:
     """The case of a row."""
-    import json
-
-    fields = {f.rstrip("_"): row[f.rstrip("_")] for f in Case.__dataclass_fields__}
-    return Case.from_json(fields | {"dims": json.loads(row["dims"])})
+    return Case.of_row(row)
 
 
 def samples(row: Row, clock: str) -> Sequence[float]:
@@ -115,11 +112,11 @@ def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = 
             freedom = min(protocol.blocks, len(logs)) - 1
             found.append((comparison, stack, logs, ratio_of([*logs.values()], freedom, protocol.confidence)))
     p_values = [1.0 if ratio.p is None else ratio.p for *_, ratio in found]
-    adjusted = holm(p_values) if len(found) > protocol.holm_above else [None] * len(found)
+    floors = {c.comparison_id: c.ratio for c in twins(kept, protocol, clock) if c.stack == baseline}
     return [
         Comparison(c, names[c], stack, baseline, ratio,
-                   verdict(ratio, protocol.tie_ratio, p, protocol.confidence), logs)
-        for (c, stack, logs, ratio), p in zip(found, adjusted, strict=True)
+                   verdict(ratio, protocol.tie_ratio, protocol.confidence, p, floors.get(c)), logs)
+        for (c, stack, logs, ratio), p in zip(found, holm(p_values), strict=True)
     ]  # fmt: skip
 
 
@@ -133,7 +130,7 @@ def twins(rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> lis
         logs = log_ratios(second, medians.get((comparison, stack, 1), {}))
         if replicate == 2 and logs:
             ratio = ratio_of([*logs.values()], min(protocol.blocks, len(logs)) - 1, protocol.confidence)
-            word = verdict(ratio, protocol.tie_ratio, None, protocol.confidence)
+            word = verdict(ratio, protocol.tie_ratio, protocol.confidence)
             found.append(Comparison(comparison, names[comparison], stack, stack, ratio, word, logs))
     return found
 

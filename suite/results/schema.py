@@ -16,10 +16,11 @@ from suite.case import Attempt, canonical_json
 
 Row = dict[str, Any]  # one attempt by column name; every column is there
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 HISTORY: tuple[tuple[int, str], ...] = (
     (1, "The first schema: operations on CPU."),
     (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
+    (3, "`attempt` is called `retry`, and the size `seed` is called `full`; dims that no size has are `custom`."),
 )
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
@@ -90,12 +91,12 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("order", "int64", "the place in the block's shuffled order"),
         _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
         _identity("purpose", "string", "timed, prime (fills caches for a warm case), ir or predict"),
-        _identity("attempt", "int64", "from 1; rises with every retry of the block or re-run of the process"),
+        _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
         _identity("seed", "int64", "key of the weights' and inputs' generator"),
     ),
     "case": (
         _text("workload", "what is computed"),
-        _text("size", "name of the workload's set of dims"),
+        _text("size", "name of the workload's set of dims; custom where no size has them"),
         _text("dims", "whole numbers by name, an object", JSON),
         _text("pass", "forward or train"),
         _text("precision", "declared arithmetic: f32, tf32 or bf16"),

@@ -19,21 +19,25 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from suite.case import Flag, Outcome
+from suite.case import Attempt, Flag, Outcome
 from suite.errors import UserError
+from suite.results import migrations
+from suite.results.plan_file import PlanFile
 from suite.results.schema import NAMES, SCHEMA, SCHEMA_VERSION, Row, to_table
 
 FREE_BYTES_MIN = 200 * 2**20  # raw samples, logs and a report of a large run
-ARCHIVED = ("plan.json", "machine.json", "ceiling.json", "results.parquet", "report.html")
+ARCHIVED = ("plan.json", "machine.json", "roofline.json", "ceiling.json", "results.parquet", "report.html")
 ARCHIVED_FOLDERS = ("inputs", "attempts", "blocks", "ir")
+FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
+LATEST = "latest"  # beside the sets: a link to the newest
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The record of one complete run of a block: its number, the try, and whether it counts."""
+    """The record of one complete run of a block: its number, the retry, and whether it counts."""
 
     block: int
-    attempt: int
+    retry: int
     record: dict[str, Any]
 
     @property
@@ -43,20 +47,20 @@ class Block:
 
 
 class ResultSet:
-    """The folder of one run."""
+    """The folder of one run. Nobody else knows what lies where in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.plan: dict[str, Any] = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+        self.plan = PlanFile.from_json(json.loads((folder / "plan.json").read_text(encoding="utf-8")))
 
     @classmethod
-    def create(cls, folder: Path, plan: dict[str, Any]) -> ResultSet:
+    def create(cls, folder: Path, plan: PlanFile) -> ResultSet:
         """Write the plan into a new folder. Raises UserError if the place can't hold a result set."""
         check_writable(folder.parent)
         if folder.exists():
             raise UserError(f"{folder} exists already; --resume={folder} completes it.")
         folder.mkdir()
-        write_json(folder / "plan.json", plan)
+        write_json(folder / "plan.json", plan.to_json())
         for part in ("inputs", "attempts", "blocks", "logs"):
             (folder / part).mkdir()
         return cls(folder)
@@ -64,16 +68,99 @@ class ResultSet:
     @classmethod
     def open(cls, folder: Path) -> ResultSet:
         """An existing result set. Raises UserError if the folder isn't one, or a newer version wrote it."""
-        if not (folder / "plan.json").is_file():
+        path = folder / "plan.json"
+        if not path.is_file():
             raise UserError(f"{folder} is no result set: it has no plan.json.")
         try:
-            found = cls(folder)
-        except ValueError as broken:
-            raise UserError(f"{folder / 'plan.json'} can't be read: {broken}.") from broken
-        version = found.plan.get("schema_version")
-        if version not in range(1, SCHEMA_VERSION + 1):
-            raise UserError(f"{folder} has schema version {version}; this program reads up to {SCHEMA_VERSION}.")
-        return found
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            version = fields["schema_version"]
+            if version in range(1, SCHEMA_VERSION + 1):
+                return cls(folder)
+        except (ValueError, KeyError, TypeError) as broken:
+            raise UserError(f"{path} can't be read as a plan: {type(broken).__name__}: {broken}.") from broken
+        raise UserError(f"{folder} has schema version {version}; this program reads up to {SCHEMA_VERSION}.")
+
+    @property
+    def results_path(self) -> Path:
+        """The merged rows."""
+        return self.folder / "results.parquet"
+
+    @property
+    def page_path(self) -> Path:
+        """Where the report belongs."""
+        return self.folder / "report.html"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run came to its end: the manifest is written last."""
+        return (self.folder / "manifest.json").exists()
+
+    def log_folder(self, attempt: Attempt) -> Path:
+        """What one process wrote: ATTEMPT.json, events.jsonl, standard output and error, exit.json."""
+        return self.folder / "logs" / attempt.name
+
+    def cache_folder(self, attempt: Attempt) -> Path:
+        """For compile caches of one case in one run of a block, shared by a warm case and its prime alone."""
+        name = f"b{attempt.block:02d}-{attempt.case.case_id[:12]}-r{attempt.replicate}-a{attempt.retry}"
+        return self.folder / "caches" / name
+
+    def clear_caches(self) -> None:
+        """Compile caches are of no use once the run is over."""
+        shutil.rmtree(self.folder / "caches", ignore_errors=True)
+
+    def next_retry(self, block: int) -> int:
+        """One more than any run of this block, whole or cut short, has left behind."""
+        logs = (path.name for path in (self.folder / "logs").glob(f"b{block:02d}-*"))
+        rows = (path.stem for path in (self.folder / "attempts").rglob(f"b{block:02d}-*.parquet"))
+        return 1 + max(map(Attempt.retry_of, (*logs, *rows)), default=0)
+
+    def finished(self) -> int:
+        """How many attempts have ended and are on disk."""
+        return len(list((self.folder / "attempts").glob("*.parquet")))
+
+    def keep(self, source: Path, name: str = "") -> None:
+        """Copy a file or a folder that the run was made from into inputs/."""
+        kept = self.folder / "inputs" / (name or source.name)
+        kept.parent.mkdir(exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, kept, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, kept)
+
+    def keep_source(self, revision: str, change: str) -> None:
+        """The source that runs: its revision, and as a patch what was changed since."""
+        (self.folder / "inputs" / "revision.txt").write_text(revision, encoding="utf-8")
+        (self.folder / "inputs" / "diff.patch").write_text(change, encoding="utf-8")
+
+    def lock_copy(self, environment: str) -> Path:
+        """Where the lock of an environment that ran is kept."""
+        return self.folder / "inputs" / f"{environment}.lock.txt"
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """Facts of the machine; empty where none were kept."""
+        return self.read_json("machine.json")
+
+    @machine.setter
+    def machine(self, facts: dict[str, Any]) -> None:
+        write_json(self.folder / "machine.json", facts)
+
+    @property
+    def roofline(self) -> dict[str, Any]:
+        """What the machine reaches; empty where it wasn't measured. Sets before version 3 called it a ceiling."""
+        return self.read_json("roofline.json") or self.read_json("ceiling.json")
+
+    @roofline.setter
+    def roofline(self, reached: dict[str, Any]) -> None:
+        write_json(self.folder / "roofline.json", reached)
+
+    def make_latest(self) -> None:
+        """Let `latest` beside the set point to it, unless it does."""
+        latest = self.folder.parent / LATEST
+        if latest.is_symlink() and latest.readlink() == Path(self.folder.name):
+            return
+        latest.unlink(missing_ok=True)
+        latest.symlink_to(self.folder.name)
 
     def write_attempt(self, name: str, row: Row) -> None:
         """One attempt's file, whole or not at all. Raises FileExistsError: attempts are immutable."""
@@ -84,14 +171,16 @@ class ResultSet:
         pq.write_table(to_table([row]), draft)
         commit(draft, path)
 
-    def write_block(self, block: int, attempt: int, record: dict[str, Any]) -> None:
+    def write_block(self, block: int, retry: int, record: dict[str, Any]) -> None:
         """The record that says a block is complete."""
-        write_json(self.folder / "blocks" / f"b{block:02d}-a{attempt}.json", record)
+        record = record | {"block": block, "retry": retry}
+        write_json(self.folder / "blocks" / f"b{block:02d}-a{retry}.json", record)
 
     def blocks(self) -> list[Block]:
         """Records of complete blocks, in order."""
         records = (json.loads(p.read_text(encoding="utf-8")) for p in sorted((self.folder / "blocks").glob("*.json")))
-        return [Block(record["block"], record["attempt"], record) for record in records]
+        # Sets before version 3 called a retry an attempt.
+        return [Block(record["block"], record.get("retry") or record["attempt"], record) for record in records]
 
     def read(self) -> tuple[list[Row], list[Path]]:
         """(rows, damaged files). A damaged file is set aside in attempts/damaged/, to be run again on resume."""
@@ -99,7 +188,7 @@ class ResultSet:
         damaged: list[Path] = []
         for path in sorted((self.folder / "attempts").glob("*.parquet")):
             try:
-                rows += pq.read_table(path, schema=SCHEMA).to_pylist()
+                rows += read_rows(path)
             except (pa.ArrowException, OSError, UnicodeDecodeError) as broken:
                 if getattr(broken, "errno", None) is not None:
                     raise  # the disk or the rights, not what stands in the file
@@ -111,10 +200,10 @@ class ResultSet:
 
     def merged(self) -> list[Row]:
         """All rows with what only the end of a block tells: canaries, steal, and whether the block counts."""
-        records = {(b.block, b.attempt): b for b in self.blocks()}
+        records = {(b.block, b.retry): b for b in self.blocks()}
         rows, _ = self.read()
         for row in rows:
-            block = records.get((row["block"], row["attempt"])) or mended(records, row)
+            block = records.get((row["block"], row["retry"])) or mended(records, row)
             extra: list[str] = []
             if block is None:
                 extra.append(Flag.INCOMPLETE_BLOCK)
@@ -140,7 +229,7 @@ class ResultSet:
         rows = self.merged()
         draft = self.folder / "results.draft"
         pq.write_table(to_table(rows), draft)
-        commit(draft, self.folder / "results.parquet")
+        commit(draft, self.results_path)
         self.seal()
         return rows
 
@@ -149,9 +238,9 @@ class ResultSet:
         files = {str(p.relative_to(self.folder)): sha256(p) for p in archived(self.folder)}
         manifest = {
             "schema_version": SCHEMA_VERSION,
-            "set_id": self.plan["set_id"],
-            "revision": self.plan.get("revision"),
-            "machine": self.read_json("machine.json"),
+            "set_id": self.plan.set_id,
+            "revision": self.plan.revision,
+            "machine": self.machine,
             "images": self.images(),
             "files": files,
         }
@@ -159,10 +248,8 @@ class ResultSet:
 
     def images(self) -> dict[str, list[str]]:
         """The digests of the images that ran, by environment: one each, unless an image was made anew."""
-        path = self.folder / "results.parquet"
-        columns = ["environment", "image_digest"]
-        rows = pq.read_table(path, schema=SCHEMA, columns=columns).to_pylist() if path.exists() else []
-        pairs = sorted({tuple(row.values()) for row in rows if row["image_digest"]})
+        rows = read_rows(self.results_path) if self.results_path.exists() else []
+        pairs = sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]})
         return {name: [image for other, image in pairs if other == name] for name, _ in pairs}
 
     def problems(self) -> list[str]:
@@ -181,7 +268,7 @@ class ResultSet:
 
 def mended(records: dict[tuple[int, int], Block], row: Row) -> Block | None:
     """The accepted block in which a row was run again by itself, which leaves no block record of its own."""
-    return next((b for (n, a), b in records.items() if n == row["block"] and a < row["attempt"] and b.accepted), None)
+    return next((b for (n, a), b in records.items() if n == row["block"] and a < row["retry"] and b.accepted), None)
 
 
 def accepted(rows: Iterable[Row]) -> list[Row]:
@@ -194,15 +281,17 @@ def accepted(rows: Iterable[Row]) -> list[Row]:
         if Flag.INCOMPLETE_BLOCK not in row["flags"]:
             tries[row["case_id"], row["block"], row["replicate"], row["purpose"]].append(row)
     return [
-        max(group, key=lambda row: (Flag.REJECTED_BLOCK not in row["flags"], row["attempt"]))
+        max(group, key=lambda row: (Flag.REJECTED_BLOCK not in row["flags"], row["retry"]))
         for group in tries.values()
     ]
 
 
 def exit_code(rows: Iterable[Row]) -> int:
-    """0 if every counting row is a result; 3 if some case ended `error`, `crashed` or `wrong`."""
-    bad = {Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG}
-    return 3 if any(row["outcome"] in bad for row in accepted(rows)) else 0
+    """3 if some counting row ended `error`, `crashed` or `wrong`, 4 if nothing was measured, else 0."""
+    outcomes = {row["outcome"] for row in accepted(rows)}
+    if outcomes & {Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG}:
+        return FAILED
+    return 0 if outcomes - {Outcome.UNSUPPORTED} else NOTHING_MEASURED
 
 
 def read_parquet(path: Path) -> list[Row]:
@@ -211,11 +300,27 @@ def read_parquet(path: Path) -> list[Row]:
         found = pq.read_schema(path)
     except (pa.ArrowInvalid, OSError) as broken:
         raise UserError(f"{path} can't be read as Parquet: {broken}.") from broken
-    missing = [name for name in NAMES if name not in found.names]
+    names = {migrations.columns(version_of(found)).get(name, name) for name in found.names}
+    missing = [name for name in NAMES if name not in names]
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}: not a Stack Wars result.")
-    rows: list[Row] = pq.read_table(path, schema=SCHEMA).to_pylist()
-    return rows
+    return read_rows(path)
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Rows of a file that one of our versions wrote, as they are called today; a column it hasn't got is null."""
+    older = migrations.columns(version_of(pq.read_schema(path)))
+    own = {today: then for then, today in older.items()}
+    # Always with the whole schema: Parquet readers silently drop a column that a file lacks.
+    schema = pa.schema([pa.field(own.get(field.name, field.name), field.type) for field in SCHEMA])
+    table = pq.read_table(path, schema=schema).rename_columns(list(NAMES))
+    return [migrations.row(row) for row in table.to_pylist()]
+
+
+def version_of(schema: Any) -> int:
+    """The schema version that a file says it has; today's if it says nothing."""
+    said = (schema.metadata or {}).get(b"stack_wars_schema_version")
+    return int(said) if said else SCHEMA_VERSION
 
 
 def check_writable(place: Path) -> None:

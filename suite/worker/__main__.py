@@ -56,7 +56,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     start = perf_counter()
     # numpy reads its thread count when it is imported, and nearly every module here imports it.
     os.environ.update(thread_environ(case.threads))
-    from suite import facts
+    from suite.machine import facts
     from suite.stacks.catalog import adapter_class
     from suite.worker import measure, memory, precision
     from suite.worker.data import Data
@@ -69,9 +69,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
     events.facts(import_seconds=perf_counter() - start)
 
     data = Data(case, workload, attempt.seed)
-    count, _ = catalog.items_per_step(workload.spec, case.dims)
     events.facts(flops=workload.spec.flops(data.dims, case.pass_), parameters=data.parameter_count,
-                 bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_), items_per_step=count)  # fmt: skip
+                 bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_),
+                 items_per_step=workload.items(case.dims))  # fmt: skip
 
     seen = timed(events, "device", adapter.device)
     surroundings = facts.process(os.environ) | {"device": seen, "tuned": sorted(adapter.tuned)}

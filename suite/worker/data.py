@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
+from suite.reference.expected import Expected, from_reference, load
 from suite.stacks.base import Adapter
 from suite.workloads.catalog import Workload
-from suite.workloads.golden import Expected, from_reference, load
 from suite.workloads.tensors import Tensor, buffers_of, generate_all
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite import protocol
+from suite.reference.expected import Digest, Expected, digest, digest_tolerance, peak
+from suite.reference.optimizers import OPTIMIZERS
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
-from suite.workloads.golden import Digest, Expected, digest, digest_tolerance, peak
-from suite.workloads.optimizers import OPTIMIZERS
 
 Tensors = Mapping[str, NDArray[Any]]
 INJECTED = (64, 33)  # shape of the optimizer's own test tensor

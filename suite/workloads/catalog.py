@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-from suite.errors import UserError
+from suite.case import CUSTOM
+from suite.errors import UserError, unknown
 
 DIALECTS = ("numpy", "jax", "torch", "tf", "fake")
 HOME = Path(__file__).parent
@@ -45,18 +45,35 @@ class Workload:
         """The module of one dialect. Imports its framework."""
         return load_module(self.folder / f"{self.name}_{dialect}.py")
 
+    def sizes_with(self, dims: Mapping[str, int]) -> list[str]:
+        """The names of the sizes that have exactly these dims."""
+        return [size for size, own in self.sizes.items() if dict(own) == dict(dims)]
+
+    def size_of(self, dims: Mapping[str, int], asked: str = "") -> str:
+        """The name of a size that has exactly these dims, `asked` if it is one of them; else `custom`."""
+        names = self.sizes_with(dims)
+        return asked if asked in names else next(iter(names), CUSTOM)
+
     def golden(self, dims: Mapping[str, int]) -> Path | None:
         """The golden file of the size that has exactly these dims; None where there is none."""
-        sizes = [size for size, own in self.sizes.items() if dict(own) == dict(dims)]
-        paths = (self.folder / "golden" / f"{size}.npz" for size in sizes)
+        paths = (self.folder / "golden" / f"{size}.npz" for size in self.sizes_with(dims))
         return next((path for path in paths if path.exists()), None)
+
+    @property
+    def unit(self) -> str:
+        """What a step's items are: tokens, images or rows."""
+        return str(self.spec.items(next(iter(self.sizes.values())))[1])
+
+    def items(self, dims: Mapping[str, int]) -> int:
+        """How many of them one step handles."""
+        return int(self.spec.items(dims)[0])
 
     def dims(self, size: str, overrides: Mapping[str, int]) -> dict[str, int]:
         """The dims of a size, some of them replaced. Raises UserError naming the rule that they break."""
         dims = dict(self.sizes[size])
         for name, value in overrides.items():
             if name not in dims:
-                raise UserError(f"Workload '{self.name}' has no dim '{name}'. It has: {', '.join(dims)}.")
+                raise unknown("dim", name, dims, of=f"Workload '{self.name}'")
             if value < 1:
                 raise UserError(f"Workload '{self.name}': dim {name}={value} must be at least 1.")
             dims[name] = value
@@ -119,9 +136,3 @@ def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
             raise UserError(f"Two workloads are called '{folder.name}': {found[folder.name].folder} and {folder}.")
         found[folder.name] = load(folder)
     return found
-
-
-def items_per_step(spec: Any, dims: Mapping[str, int]) -> tuple[int, str]:
-    """(count, what they are): tokens, images or rows that one step handles."""
-    count, unit = spec.items(dims)
-    return int(count), str(unit)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from suite import facts
 from suite.case import Attempt, Case, Purpose
 from suite.launch import run_attempt
 from suite.launch.attempt import RESERVED_BYTES, limits_of, tail
 from suite.launch.local import Local
+from suite.machine import facts
 from suite.protocol import Protocol
 from tests.launch.programs import write_program
 
@@ -34,7 +34,7 @@ CASE = Case(
     limit_memory_bytes=2**30,
 )
 ATTEMPT = Attempt(
-    set_id="s", case=CASE, block=1, order=0, replicate=1, purpose=Purpose.TIMED, attempt=1, seed=7
+    set_id="s", case=CASE, block=1, order=0, replicate=1, purpose=Purpose.TIMED, retry=1, seed=7
 )
 PROTOCOL = Protocol(timeout_seconds=10.0)
 
@@ -94,7 +94,7 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
         "stderr_tail": "seen",
     }
     question = json.loads((logs / "ATTEMPT.json").read_text(encoding="utf-8"))
-    assert Attempt.from_json(question["attempt"]) == ATTEMPT
+    assert Attempt.from_json(question["retry"]) == ATTEMPT
     assert Protocol(**question["protocol"]) == PROTOCOL
     assert (question["cpus"], question["gate"], question["environment"]) == ([0], True, "numpy")
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from suite.case import Attempt, Case, Purpose
+from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
 from suite.results.schema import empty_row
 from suite.results.store import ResultSet, write_json
+from tests.plan_files import plan_file
 
 BLOCKS = 5
 BASELINE = "torch_eager"
@@ -60,7 +60,7 @@ PARTIAL = ("gemm", "tf_xla", 3)  # crashed in this block alone
 
 def case(workload: str, pass_: str, stack: str, dims: dict[str, int]) -> Case:
     """A case of the synthetic set."""
-    return Case(workload=workload, size="seed", dims=dims, pass_=pass_, precision="f32", track="default", stack=stack,
+    return Case(workload=workload, size="full", dims=dims, pass_=pass_, precision="f32", track="default", stack=stack,
                 variant="", target="cpu", device="cpu", cache="cold", threads=2,
                 limit_memory_bytes=2 * 2**30)  # fmt: skip
 
@@ -75,7 +75,7 @@ def attempts(set_id: str) -> list[Attempt]:
                 for replicate in (1, 2) if stack == TWIN else (1,):
                     order += 1
                     planned.append(Attempt(set_id=set_id, case=case(workload, pass_, stack, dims), block=block,
-                                           order=order, replicate=replicate, purpose=Purpose.TIMED, attempt=1,
+                                           order=order, replicate=replicate, purpose=Purpose.TIMED, retry=1,
                                            seed=20260115))  # fmt: skip
     return planned
 
@@ -162,16 +162,16 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
     """A committed result set at `folder`, its first `blocks` blocks run; block 2 was rejected once for noise."""
     random = np.random.default_rng(seed)
     planned = attempts(folder.name)
-    lock = {name: {"python": "3.11", "lock_sha256": f"{hash_of(name):064x}"} for name in
-            sorted({entry[1] for entry in STACKS.values()})}  # fmt: skip
-    stored = ResultSet.create(folder, {
-        "schema_version": 1, "set_id": folder.name, "created_at": STARTED.isoformat(), "request": {"preset": "ops"},
-        "protocol": asdict(PROTOCOL), "cases": [], "baseline": BASELINE, "environments": lock,
-        "command": "invoke run --target=cpu --preset=ops --workload=gemm --workload=ffn --workload=selu",
-        "attempts": [a.to_json() | {"unsupported": ENDINGS[UNSUPPORTED_IN_PLAN]["reason"]
-                                    if (a.case.workload, a.case.stack) == UNSUPPORTED_IN_PLAN else None}
-                     for a in planned],
-    })  # fmt: skip
+    cases = {attempt.case.case_id: attempt.case for attempt in planned}
+    reasons = {UNSUPPORTED_IN_PLAN: ENDINGS[UNSUPPORTED_IN_PLAN]["reason"]}
+    stored = ResultSet.create(folder, plan_file(
+        set_id=folder.name, created_at=STARTED.isoformat(), protocol=PROTOCOL, baseline=BASELINE, twin=True,
+        seed=20260115, machine_id="a1b2c3d4e5f60718", attempts=tuple(planned),
+        cases=tuple(Planned(each, reasons.get((each.workload, each.stack))) for each in cases.values()),
+        locks={entry[1]: f"{hash_of(entry[1]):064x}" for entry in STACKS.values()},
+        units={"gemm": "rows", "ffn": "tokens", "selu": "rows"},
+        command="invoke run --target=cpu --preset=ops --workload=gemm --workload=ffn --workload=selu",
+    ))  # fmt: skip
     write_json(folder / "machine.json", {"machine_id": "a1b2c3d4e5f60718", "cpu_model": "Example CPU @ 2.80GHz",
                                          "kernel": "6.1.0", "platform": "Linux x86_64", "ram_bytes": 16 * 2**30,
                                          "cpu_flags": [f"flag{i}" for i in range(90)], "governor": None,
@@ -185,7 +185,7 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
             if row["synced_seconds"]:
                 row["synced_seconds"] = [3 * t for t in row["synced_seconds"]]
             stored.write_attempt(attempt.name, row)
-        last = Attempt.from_json(attempt.to_json() | {"attempt": 2}) if attempt.block == 2 else attempt
+        last = Attempt.from_json(attempt.to_json() | {"retry": 2}) if attempt.block == 2 else attempt
         stored.write_attempt(last.name, ended_row(last, random))
     for block in range(1, blocks + 1):
         if block == 2:
@@ -195,10 +195,10 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
     return folder
 
 
-def record(block: int, attempt: int, verdict: str, reasons: list[str], drift: float) -> dict[str, Any]:
+def record(block: int, retry: int, verdict: str, reasons: list[str], drift: float) -> dict[str, Any]:
     """A block's record."""
-    started = STARTED + timedelta(minutes=12 * block + attempt)
-    return {"block": block, "attempt": attempt, "verdict": verdict, "reasons": reasons,
+    started = STARTED + timedelta(minutes=12 * block + retry)
+    return {"block": block, "retry": retry, "verdict": verdict, "reasons": reasons,
             "canary_seconds": [0.1002, 0.1002 * (1 + drift)], "steal_share": 0.0004, "throttled": None,
             "load_before": 0.31, "load_after": 1.97, "mhz_before": 2800.0, "mhz_after": None,
             "started_at": started.isoformat(), "ended_at": (started + timedelta(minutes=11)).isoformat()}  # fmt: skip

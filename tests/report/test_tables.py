@@ -242,12 +242,12 @@ def test_the_names_tell_comparisons_apart(tmp_path: Path, folder: Path) -> None:
     loaded = results.load(folder)
     doubled = [
         r | {"size": size, "comparison_id": size + r["comparison_id"], "case_id": size + r["case_id"]}
-        for size in ("seed", "tiny")
+        for size in ("full", "tiny")
         for r in loaded.rows
     ]
     made = report(results.Results(folder, loaded.plan | {"attempts": []}, doubled, [], {}))
-    assert [c.name for c in made.comparisons][:2] == ["ffn train seed", "ffn train tiny"]
-    same = [r | {"size": "seed"} for r in doubled]
+    assert [c.name for c in made.comparisons][:2] == ["ffn train full", "ffn train tiny"]
+    same = [r | {"size": "full"} for r in doubled]
     names = [c.name for c in report(results.Results(folder, {"baseline": "numpy"}, same, [], {})).comparisons]
     assert len(set(names)) == 6 and names[2].startswith("gemm forward (n = 1,024) ")
     swept = [r | {"dims": '{"n": 64}'} if r["case_id"].startswith("tiny") else r for r in same]

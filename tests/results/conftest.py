@@ -11,17 +11,18 @@ import pytest
 from suite.case import Attempt, Case, Purpose
 from suite.results.schema import Row, empty_row
 from suite.results.store import ResultSet
+from tests.plan_files import plan_file
 
 
 def attempt_of(
-    stack: str, block: int, *, workload: str = "gemm", replicate: int = 1, attempt: int = 1
+    stack: str, block: int, *, workload: str = "gemm", replicate: int = 1, retry: int = 1
 ) -> Attempt:
     """One process of `stack` in `block`."""
     case = Case(workload=workload, size="tiny", dims={"n": 8}, pass_="forward", precision="f32",
                 track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
                 threads=2)  # fmt: skip
     return Attempt(set_id="s", case=case, block=block, order=1, replicate=replicate, purpose=Purpose.TIMED,
-                   attempt=attempt, seed=7)  # fmt: skip
+                   retry=retry, seed=7)  # fmt: skip
 
 
 def row_of(stack: str, block: int, seconds: float, **which: Any) -> Row:
@@ -38,12 +39,12 @@ def row_of(stack: str, block: int, seconds: float, **which: Any) -> Row:
 @pytest.fixture
 def stored(tmp_path: Path) -> ResultSet:
     """An empty result set."""
-    return ResultSet.create(tmp_path / "results" / "s", {"schema_version": 1, "set_id": "s"})
+    return ResultSet.create(tmp_path / "results" / "s", plan_file(set_id="s"))
 
 
 @pytest.fixture
 def add(stored: ResultSet) -> Callable[..., None]:
-    """`add("numpy", 1, 0.5, attempt=2)`: write an attempt's file."""
+    """`add("numpy", 1, 0.5, retry=2)`: write an attempt's file."""
 
     def add(stack: str, block: int, seconds: float, **which: Any) -> None:
         stored.write_attempt(attempt_of(stack, block, **which).name, row_of(stack, block, seconds, **which))
@@ -53,11 +54,11 @@ def add(stored: ResultSet) -> Callable[..., None]:
 
 @pytest.fixture
 def judge(stored: ResultSet) -> Callable[..., None]:
-    """`judge(1, 1)`: record block 1, attempt 1 as complete; `reasons` are those of its noise."""
+    """`judge(1, 1)`: record block 1, retry 1 as complete; `reasons` are those of its noise."""
 
-    def judge(block: int, attempt: int, *reasons: str, verdict: str = "accepted") -> None:
-        record = {"block": block, "attempt": attempt, "verdict": verdict, "reasons": list(reasons),
+    def judge(block: int, retry: int, *reasons: str, verdict: str = "accepted") -> None:
+        record = {"block": block, "retry": retry, "verdict": verdict, "reasons": list(reasons),
                   "canary_seconds": [0.1, 0.11], "steal_share": 0.002}  # fmt: skip
-        stored.write_block(block, attempt, record)
+        stored.write_block(block, retry, record)
 
     return judge

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from suite.case import Attempt, Case, Purpose
-from suite.protocol import Protocol
-from suite.results.schema import SCHEMA_VERSION, Row, empty_row
+from suite.results.schema import Row, empty_row
 from suite.results.store import ResultSet
+from tests.plan_files import plan_file
 
 GEMM = Case(
     workload="gemm", size="tiny", dims={"n": 64}, pass_="forward", precision="f32", track="default",
@@ -20,12 +20,12 @@ GEMM = Case(
 WHEN = datetime.datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=datetime.UTC)
 
 
-def attempt_of(stack: str = "numpy", block: int = 1, attempt: int = 1, replicate: int = 1, order: int = 1,
+def attempt_of(stack: str = "numpy", block: int = 1, retry: int = 1, replicate: int = 1, order: int = 1,
                purpose: Purpose = Purpose.TIMED, **case: Any) -> Attempt:  # fmt: skip
     """An attempt of `gemm` on a stack."""
     asked = dataclasses.replace(GEMM, stack=stack, **case)
     return Attempt(set_id="a-set", case=asked, block=block, order=order, replicate=replicate, purpose=purpose,
-                   attempt=attempt, seed=0)  # fmt: skip
+                   retry=retry, seed=0)  # fmt: skip
 
 
 def row_of(attempt: Attempt, seconds: float | Iterable[float] = 0.01, **columns: Any) -> Row:
@@ -48,24 +48,18 @@ def rows_of(seconds: Mapping[str, Iterable[float]], **case: Any) -> list[Row]:
     ]
 
 
-def record(block: int, attempt: int, verdict: str = "accepted", reasons: Iterable[str] = ()) -> dict[str, Any]:
+def record(block: int, retry: int, verdict: str = "accepted", reasons: Iterable[str] = ()) -> dict[str, Any]:
     """A block's record."""
-    return {"block": block, "attempt": attempt, "verdict": verdict, "reasons": list(reasons),
-            "canary_seconds": [0.1, 0.1 + block / 1000], "steal_share": 0.001 * attempt}  # fmt: skip
-
-
-def plan_of(**changes: Any) -> dict[str, Any]:
-    """A plan.json."""
-    return {"schema_version": SCHEMA_VERSION, "set_id": "a-set", "baseline": "numpy",
-            "protocol": dataclasses.asdict(Protocol(blocks=3, blocks_max=3))} | changes  # fmt: skip
+    return {"block": block, "retry": retry, "verdict": verdict, "reasons": list(reasons),
+            "canary_seconds": [0.1, 0.1 + block / 1000], "steal_share": 0.001 * retry}  # fmt: skip
 
 
 def make_set(folder: Path, rows: Iterable[Row], blocks: Iterable[dict[str, Any]]) -> ResultSet:
     """A result set with these rows and records, not committed."""
-    store = ResultSet.create(folder, plan_of())
+    store = ResultSet.create(folder, plan_file())
     for row in rows:
-        tail = f"r{row['replicate']}-{row['purpose']}-a{row['attempt']}"
+        tail = f"r{row['replicate']}-{row['purpose']}-a{row['retry']}"
         store.write_attempt(f"b{row['block']:02d}-{row['stack']}-{tail}", row)
     for one in blocks:
-        store.write_block(one["block"], one["attempt"], one)
+        store.write_block(one["block"], one["retry"], one)
     return store

@@ -84,7 +84,7 @@ def test_a_second_stage_keeps_the_first_one_s_freedom() -> None:
     times = list(np.exp(np.random.default_rng(0).normal(0, 0.05, 9)) * 0.02)
     found = only(ratios(rows_of({"numpy": times, JAX: [0.02] * 9}), "numpy", FIVE)).ratio
     logs = [math.log(t / 0.02) for t in times]
-    assert found == ratio_of(logs, freedom=4)
+    assert found == ratio_of(logs, freedom=4, confidence=0.95)
     assert found.blocks == 9
 
 
@@ -144,14 +144,14 @@ def test_what_is_wrong_on_one_question_is_compared_on_others() -> None:
 def test_a_wrong_try_that_was_run_again_rightly_is_forgiven() -> None:
     rows = rows_of({"numpy": BASE, JAX: [0.01, 0.01, 0.01]})
     rows[3] |= {"outcome": "wrong"}
-    rows.append(row_of(attempt_of(JAX, 1, attempt=2), 0.01))
+    rows.append(row_of(attempt_of(JAX, 1, retry=2), 0.01))
     assert only(ratios(rows, "numpy", THREE)).ratio.blocks == 3
 
 
 @pytest.mark.parametrize("flag", ["incomplete_block", "rejected_block"])
 def test_rows_that_do_not_count_are_not_compared(flag: str) -> None:
     rows = rows_of({"numpy": BASE, JAX: [0.01, 0.01, 0.01]})
-    rows += [row_of(attempt_of(stack, 1, attempt=2), 77.0, flags=[flag]) for stack in ("numpy", JAX)]
+    rows += [row_of(attempt_of(stack, 1, retry=2), 77.0, flags=[flag]) for stack in ("numpy", JAX)]
     assert only(ratios(rows, "numpy", THREE)).ratio.value == pytest.approx(2 * (0.95 * 1.05) ** (1 / 3))
 
 

@@ -20,27 +20,28 @@ from suite.errors import UserError
 from suite.results import store as store_module
 from suite.results.schema import Row
 from suite.results.store import ResultSet, accepted, exit_code, read_parquet
-from tests.results.rows import attempt_of, make_set, plan_of, record, row_of
+from tests.plan_files import plan_file
+from tests.results.rows import attempt_of, make_set, record, row_of
 
 JAX = "jax_jit"
 
 
 def flags(rows: Iterable[Row]) -> dict[tuple[str, int, int], set[str]]:
     """Flags by (stack, block, attempt)."""
-    return {(row["stack"], row["block"], row["attempt"]): set(row["flags"]) for row in rows}
+    return {(row["stack"], row["block"], row["retry"]): set(row["flags"]) for row in rows}
 
 
 def counted(rows: Iterable[Row]) -> set[tuple[str, int, int]]:
     """(stack, block, attempt) of the rows that count."""
-    return {(row["stack"], row["block"], row["attempt"]) for row in accepted(rows)}
+    return {(row["stack"], row["block"], row["retry"]) for row in accepted(rows)}
 
 
 # --- the folder ---
 
 
 def test_create_then_open(tmp_path: Path) -> None:
-    made = ResultSet.create(tmp_path / "new" / "a-set", plan_of(command="invoke run"))
-    assert ResultSet.open(made.folder).plan == made.plan == plan_of(command="invoke run")
+    made = ResultSet.create(tmp_path / "new" / "a-set", plan_file(command="invoke run"))
+    assert ResultSet.open(made.folder).plan == made.plan == plan_file(command="invoke run")
     assert {path.name for path in made.folder.iterdir()} >= {"plan.json", "inputs", "attempts", "blocks", "logs"}
     assert made.read() == ([], [])
     assert made.blocks() == []
@@ -52,7 +53,7 @@ def test_opening_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text('{"schema_ver')
     with pytest.raises(UserError, match="can't be read"):
         ResultSet.open(tmp_path)
-    (tmp_path / "plan.json").write_text(json.dumps(plan_of(schema_version=99)))
+    (tmp_path / "plan.json").write_text(json.dumps(plan_file(schema_version=99)))
     with pytest.raises(UserError, match="99"):
         ResultSet.open(tmp_path)
 
@@ -66,7 +67,7 @@ class Usage(NamedTuple):
 def test_no_disk_space_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module.shutil, "disk_usage", lambda place: Usage(10**12, 10**12 - 2**20, 2**20))
     with pytest.raises(UserError, match=r"1 MiB free.*--results"):
-        ResultSet.create(tmp_path / "a-set", plan_of())
+        ResultSet.create(tmp_path / "a-set", plan_file())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -84,7 +85,7 @@ def test_an_unwritable_folder_is_said_at_once(
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(UserError, match=r"can't be written.*--results"):
-        ResultSet.create(tmp_path / "a-set", plan_of())
+        ResultSet.create(tmp_path / "a-set", plan_file())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -97,21 +98,21 @@ def test_a_folder_that_can_t_even_be_searched(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(UserError, match="can't be written"):
-        ResultSet.create(tmp_path / "a-set", plan_of())
+        ResultSet.create(tmp_path / "a-set", plan_file())
 
 
 @pytest.mark.parametrize("below", ["a-set", "more/a-set"])
 def test_a_file_in_the_way_is_said_at_once(below: str, tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file")
     with pytest.raises(UserError, match="can't be written"):
-        ResultSet.create(tmp_path / "results" / below, plan_of())
+        ResultSet.create(tmp_path / "results" / below, plan_file())
 
 
 # --- attempts ---
 
 
 def test_attempts_are_immutable(tmp_path: Path) -> None:
-    store = ResultSet.create(tmp_path / "a-set", plan_of())
+    store = ResultSet.create(tmp_path / "a-set", plan_file())
     store.write_attempt("one", row_of(attempt_of()))
     with pytest.raises(FileExistsError, match=r"one\.parquet"):
         store.write_attempt("one", row_of(attempt_of(), outcome="error"))
@@ -120,14 +121,14 @@ def test_attempts_are_immutable(tmp_path: Path) -> None:
 
 
 def test_a_row_that_doesn_t_fit_leaves_no_file(tmp_path: Path) -> None:
-    store = ResultSet.create(tmp_path / "a-set", plan_of())
+    store = ResultSet.create(tmp_path / "a-set", plan_file())
     with pytest.raises((KeyError, ValueError), match="colour"):
         store.write_attempt("one", row_of(attempt_of(), colour="red"))
     assert list((store.folder / "attempts").glob("*.parquet")) == []
 
 
 def test_a_name_with_dots_keeps_them(tmp_path: Path) -> None:
-    store = ResultSet.create(tmp_path / "a-set", plan_of())
+    store = ResultSet.create(tmp_path / "a-set", plan_file())
     store.write_attempt("jax_jit@0.10.2-a1", row_of(attempt_of()))
     store.write_attempt("jax_jit@0.10.3-a1", row_of(attempt_of()))
     assert len(store.read()[0]) == 2
@@ -184,7 +185,7 @@ def test_complete_blocks_give_their_rows_canaries(tmp_path: Path) -> None:
 
 def test_an_interrupted_block_is_flagged_and_run_whole(tmp_path: Path) -> None:
     """b1: try 1 was cut short, try 2 is whole. b2: cut short, not resumed."""
-    rows = [row_of(attempt_of()), row_of(attempt_of(attempt=2)), row_of(attempt_of(JAX, attempt=2)),
+    rows = [row_of(attempt_of()), row_of(attempt_of(retry=2)), row_of(attempt_of(JAX, retry=2)),
             row_of(attempt_of(block=2))]  # fmt: skip
     found = make_set(tmp_path / "a-set", rows, [record(1, 2)]).merged()
     assert flags(found) == {
@@ -196,7 +197,7 @@ def test_an_interrupted_block_is_flagged_and_run_whole(tmp_path: Path) -> None:
 
 
 def test_a_noisy_block_is_kept_beside_the_one_that_counts(tmp_path: Path) -> None:
-    rows = [row_of(attempt_of(stack, attempt=a)) for stack in ("numpy", JAX) for a in (1, 2)]
+    rows = [row_of(attempt_of(stack, retry=a)) for stack in ("numpy", JAX) for a in (1, 2)]
     blocks = [record(1, 1, "rejected", ["canary drifted by 9 %"]), record(1, 2)]
     found = make_set(tmp_path / "a-set", rows, blocks).merged()
     assert flags(found)["numpy", 1, 1] == {"noisy", "rejected_block"}
@@ -205,7 +206,7 @@ def test_a_noisy_block_is_kept_beside_the_one_that_counts(tmp_path: Path) -> Non
 
 
 def test_where_every_try_was_noisy_the_last_counts(tmp_path: Path) -> None:
-    rows = [row_of(attempt_of(attempt=a)) for a in (1, 2, 3)]
+    rows = [row_of(attempt_of(retry=a)) for a in (1, 2, 3)]
     blocks = [record(1, a, "rejected", ["steal"]) for a in (1, 2)]
     for last in (record(1, 3, "rejected", ["steal"]), record(1, 3, "accepted", ["steal"])):
         folder = tmp_path / last["verdict"]
@@ -216,7 +217,7 @@ def test_where_every_try_was_noisy_the_last_counts(tmp_path: Path) -> None:
 
 def test_a_block_cut_short_after_a_rejected_one_isn_t_paired(tmp_path: Path) -> None:
     """Half of try 2 must not be mixed with the other half of try 1."""
-    rows = [row_of(attempt_of("numpy")), row_of(attempt_of(JAX)), row_of(attempt_of("numpy", attempt=2))]
+    rows = [row_of(attempt_of("numpy")), row_of(attempt_of(JAX)), row_of(attempt_of("numpy", retry=2))]
     found = make_set(tmp_path / "a-set", rows, [record(1, 1, "rejected", ["steal"])]).merged()
     assert flags(found)["numpy", 1, 2] == {"incomplete_block"}
     assert counted(found) == {("numpy", 1, 1), (JAX, 1, 1)}
@@ -225,11 +226,11 @@ def test_a_block_cut_short_after_a_rejected_one_isn_t_paired(tmp_path: Path) -> 
 def test_a_case_run_again_in_a_finished_block_counts(tmp_path: Path) -> None:
     """After a lost engine, or for --again: it has no block record of its own."""
     rows = [row_of(attempt_of()), row_of(attempt_of(JAX), outcome="error", flags=["harness"]),
-            row_of(attempt_of(JAX, attempt=2))]  # fmt: skip
+            row_of(attempt_of(JAX, retry=2))]  # fmt: skip
     found = make_set(tmp_path / "a-set", rows, [record(1, 1)]).merged()
     assert flags(found)[JAX, 1, 2] == set()
     assert counted(found) == {("numpy", 1, 1), (JAX, 1, 2)}
-    assert next(row for row in found if row["attempt"] == 2)["canary_seconds"] == [0.1, 0.1 + 1 / 1000]
+    assert next(row for row in found if row["retry"] == 2)["canary_seconds"] == [0.1, 0.1 + 1 / 1000]
 
 
 def test_records_of_other_blocks_say_nothing(tmp_path: Path) -> None:
@@ -255,9 +256,9 @@ tries = st.tuples(
 @given(st.dictionaries(tries, row_flags, max_size=24), st.randoms(use_true_random=False))
 def test_exactly_one_try_of_each_counts(asked: dict[Any, set[Flag]], order: random.Random) -> None:
     rows = [
-        {"case_id": stack, "block": block, "replicate": replicate, "purpose": str(purpose), "attempt": attempt,
+        {"case_id": stack, "block": block, "replicate": replicate, "purpose": str(purpose), "retry": retry,
          "flags": sorted(map(str, marks))}
-        for (stack, block, replicate, purpose, attempt), marks in asked.items()
+        for (stack, block, replicate, purpose, retry), marks in asked.items()
     ]  # fmt: skip
     order.shuffle(rows)
     found = accepted(rows)
@@ -271,13 +272,13 @@ def test_exactly_one_try_of_each_counts(asked: dict[Any, set[Flag]], order: rand
     for row in found:
         others = [other for other in whole if question(other) == question(row)]
         good = [other for other in others if "rejected_block" not in other["flags"]]
-        assert row["attempt"] == max(other["attempt"] for other in good or others)
+        assert row["retry"] == max(other["retry"] for other in good or others)
 
 
 @pytest.mark.parametrize(
     ("outcomes", "code"),
     [(["ok"], 0), (["ok", "timeout", "oom_host", "oom_device", "oom_compile", "unsupported"], 0), (["ok", "error"], 3),
-     (["crashed"], 3), (["wrong", "ok"], 3), ([], 0)],
+     (["crashed"], 3), (["wrong", "ok"], 3), (["unsupported", "unsupported"], 4), ([], 4)],
 )  # fmt: skip
 def test_exit_code(outcomes: list[str], code: int) -> None:
     rows = [row_of(attempt_of(block=b), outcome=outcome) for b, outcome in enumerate(outcomes, 1)]
@@ -285,9 +286,9 @@ def test_exit_code(outcomes: list[str], code: int) -> None:
 
 
 def test_exit_code_is_that_of_the_rows_that_count() -> None:
-    rows = [row_of(attempt_of(), outcome="error"), row_of(attempt_of(attempt=2))]
+    rows = [row_of(attempt_of(), outcome="error"), row_of(attempt_of(retry=2))]
     assert exit_code(rows) == 0
-    rows = [row_of(attempt_of(), outcome="error", flags=["incomplete_block"]), row_of(attempt_of(attempt=2))]
+    rows = [row_of(attempt_of(), outcome="error", flags=["incomplete_block"]), row_of(attempt_of(retry=2))]
     assert exit_code(rows) == 0
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from suite import environments
 from suite.case import PRECISIONS
+from suite.environments import locks, venv
 from suite.stacks import base
 from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
 from suite.stacks.threads import thread_environ
@@ -88,9 +88,9 @@ def test_exactly_these_variables_are_set(stack: str, target: str) -> None:
 
 
 def test_every_target_of_a_stack_has_a_lock_and_every_lock_a_stack() -> None:
-    locked = {(name, target) for target in ("cpu", "cuda", "tpu") for name in environments.names(target)}
+    locked = {(name, target) for target in ("cpu", "cuda", "tpu") for name in locks.names(target)}
     assert {(STACKS[stack].environment, target) for stack, target in ON_TARGETS} == locked
-    assert all(environments.lock_path(name, target).is_file() for name, target in locked)
+    assert all(locks.lock_path(name, target).is_file() for name, target in locked)
 
 
 def test_the_versions_of_each_build_of_tensorflow_are_recorded() -> None:
@@ -133,7 +133,7 @@ def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
 @pytest.mark.parametrize("stack", SETTINGS)
 def test_precision_is_set_and_never_a_default(stack: str, precision: str) -> None:
     wanted = {expression: values[precision] for expression, values in SETTINGS[stack].items() if precision in values}
-    made = environments.ensure(STACKS[stack].environment, "cpu")
+    made = venv.ensure(STACKS[stack].environment, "cpu")
     case = case_of(stack=stack, precision=precision)
     question = [json.dumps(case.to_json()), json.dumps(list(wanted)), str(GEMM)]
     done = subprocess.run([made.python, "-c", READ, *question], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -156,7 +156,7 @@ def test_precision_is_set_and_never_a_default(stack: str, precision: str) -> Non
     ],
 )
 def test_a_device_that_is_not_there_is_unsupported(stack: str, target: str, words: str, tmp_path: Path) -> None:
-    made = environments.ensure(STACKS[stack].environment, "cpu")
+    made = venv.ensure(STACKS[stack].environment, "cpu")
     file = request(attempt_of(case_of(stack=stack, target=target)), GEMM, tmp_path)
     done, events = run_worker(file, made.python)
     (told,) = of(events, "unsupported")

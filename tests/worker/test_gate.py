@@ -13,11 +13,12 @@ import pytest
 
 from suite import protocol
 from suite.case import Case
+from suite.reference import optimizers
 from suite.stacks import numpy_adapter
 from suite.stacks.base import Adapter
 from suite.worker import gate
 from suite.worker.data import Data
-from suite.workloads import catalog, optimizers
+from suite.workloads import catalog
 from suite.workloads.catalog import Workload
 from tests.mutations import MUTANTS, make_mutant
 from tests.worker.processes import case_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from suite import environments
 from suite.case import PHASES, Purpose
+from suite.environments import venv
 from suite.results.schema import NAMES
 from suite.worker import events as events_module
 from suite.worker.events import Events
@@ -261,7 +261,7 @@ def test_infinite_errors_can_be_read_again(tmp_path: Path) -> None:
 @pytest.mark.stacks
 def test_runs_with_numpy_alone(tmp_path: Path) -> None:
     """Worker, adapters' base, specs and case need the standard library and NumPy, nothing else."""
-    python = environments.ensure("numpy").python
+    python = venv.ensure("numpy").python
     done, told = run_worker(request(attempt_of(case_of(pass_="train")), OPS / "gemm", tmp_path), python)
     assert done.returncode == 0, done.stderr
     assert told[-1]["event"] == "end" and not of(told, "wrong") and flags_of(told) <= {"assumed", "no_steady_state"}

@@ -78,7 +78,7 @@ def main():
     found = {}
     for folder in map(Path, folders):
         workload = catalog.load(folder)
-        shapes, output, *state_bytes = build(workload, workload.dims("seed", {}))
+        shapes, output, *state_bytes = build(workload, workload.dims("full", {}))
         found[workload.name] = {"parameters": shapes, "output": output, "state_bytes": state_bytes}
     print(json.dumps(found))
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from suite import environments
+from suite.environments import venv
+from suite.reference.optimizers import training_state_bytes
 from suite.workloads.catalog import find
-from suite.workloads.optimizers import training_state_bytes
 
 pytestmark = pytest.mark.stacks
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ ENVIRONMENTS = {"jax": "jax", "torch": "torch", "tf": "tensorflow"}
 
 def run(environment: str, *words: str) -> str:
     """What a program says that runs in an environment of the stacks."""
-    python = environments.ensure(environment, "cpu").python
+    python = venv.ensure(environment, "cpu").python
     variables = {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "PATH": "/usr/bin:/bin", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run([str(python), *words], cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -32,7 +32,7 @@ def test_a_framework_builds_the_parameters_that_the_specs_name(dialect: str) -> 
     folders = [str(workload.folder) for workload in MODELS.values()]
     built = json.loads(run(ENVIRONMENTS[dialect], str(Path(__file__).with_name("built_models.py")), dialect, *folders))
     for name, workload in MODELS.items():
-        dims = workload.dims("seed", {})
+        dims = workload.dims("full", {})
         asked = {key: list(tensor.shape) for key, tensor in workload.spec.parameters(dims).items()}
         assert built[name]["parameters"] == asked, name
         classes = dims.get("vocab") or dims["classes"]
@@ -43,5 +43,5 @@ def test_a_framework_builds_the_parameters_that_the_specs_name(dialect: str) -> 
 @pytest.mark.parametrize("pass_", ["forward", "train"])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_analytic_flops_are_those_of_the_lowered_step(name: str, pass_: str) -> None:
-    words = run("jax", "-m", "suite.jobs.flops", str(MODELS[name].folder), "seed", pass_)
+    words = run("jax", "-m", "suite.reference.flops", str(MODELS[name].folder), "full", pass_)
     assert abs(float(words.rsplit(" ", 1)[1]) - 1.0) < 0.01, words

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite.errors import UserError
-from suite.workloads import golden
+from suite.reference import expected
+from suite.reference.expected import Digest, Expected
+from suite.reference.optimizers import Momentum, training_state_bytes
 from suite.workloads.catalog import find
-from suite.workloads.golden import Digest, Expected
-from suite.workloads.optimizers import Momentum, training_state_bytes
 from suite.workloads.tensors import Integers, Normal, generate
 
 PUBLISHED = {
@@ -32,14 +32,14 @@ def test_every_model_is_known_here() -> None:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_model_has_the_published_number_of_parameters(name: str) -> None:
     workload = MODELS[name]
-    tensors = workload.spec.parameters(workload.dims("seed", {}))
+    tensors = workload.spec.parameters(workload.dims("full", {}))
     assert sum(tensor.size for tensor in tensors.values()) == PUBLISHED[name]
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_training_keeps_parameters_moments_and_statistics(name: str) -> None:
     workload = MODELS[name]
-    dims = workload.dims("seed", {})
+    dims = workload.dims("full", {})
     # 26,560 channels of batch norms in ResNet-50, a mean and a variance each; AdamW has two moments, SGD one.
     expected = {"resnet50": 2 * PUBLISHED["resnet50"] + 2 * 26_560}.get(name, 3 * PUBLISHED[name])
     assert training_state_bytes(workload.spec, dims) == 4 * expected
@@ -49,10 +49,10 @@ def test_training_keeps_parameters_moments_and_statistics(name: str) -> None:
 def test_a_model_is_whole(name: str) -> None:
     workload = MODELS[name]
     assert set(workload.dialects) == {"jax", "torch", "tf"}
-    assert set(workload.sizes) >= {"tiny", "odd", "small", "seed"}
+    assert set(workload.sizes) >= {"tiny", "odd", "small", "full"}
     for size in ("tiny", "odd"):
         assert (workload.folder / "golden" / f"{size}.npz").exists()
-    dims = workload.dims("seed", {})
+    dims = workload.dims("full", {})
     forward, train = (workload.spec.flops(dims, pass_) for pass_ in ("forward", "train"))
     assert 2 * forward < train <= 3 * forward
 
@@ -109,8 +109,8 @@ def test_a_digest_sees_a_change(size: int, seed: int) -> None:
     value = generate(Normal((size,)), "x", seed)
     changed = value.copy()
     changed[-1] += 1.0
-    ours, theirs = golden.digest(value, "x"), golden.digest(changed, "x")
-    assert ours == golden.digest(value.copy(), "x")
+    ours, theirs = expected.digest(value, "x"), expected.digest(changed, "x")
+    assert ours == expected.digest(value.copy(), "x")
     assert ours.norm == pytest.approx(float(np.linalg.norm(value.astype(np.float64))))
     assert abs(abs(ours.projection - theirs.projection) - 1.0) < 1e-5
 
@@ -119,14 +119,14 @@ def test_a_golden_file_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFac
     path = tmp_path_factory.mktemp("golden") / "golden" / "tiny.npz"
     mask = np.array([[True, False, True]])
     value = np.array([[1.0, 2.0, 3.0]], np.float32)
-    golden.save(path, Expected(value, [1.0, 0.5, 0.25], {"w": value}, {"w": value, "b": value}, {"w": mask}))
-    found = golden.load(path)
+    expected.save(path, Expected(value, [1.0, 0.5, 0.25], {"w": value}, {"w": value, "b": value}, {"w": mask}))
+    found = expected.load(path)
     assert found.exact
     assert found.losses == [1.0, 0.5, 0.25]
     np.testing.assert_array_equal(found.noise["w"], mask)
     assert not found.noise["b"].any()
-    golden.save(path, Expected(Digest(1.0, 2.0, 3.0), [1.0], {"w": Digest(4.0, 5.0, 6.0)}))
-    found = golden.load(path)
+    expected.save(path, Expected(Digest(1.0, 2.0, 3.0), [1.0], {"w": Digest(4.0, 5.0, 6.0)}))
+    found = expected.load(path)
     assert (found.exact, found.largest_gradient, found.gradients) == (False, 6.0, {"w": Digest(4.0, 5.0, 6.0)})
 
 

@@ -32,7 +32,7 @@ def test_the_four_operations_are_there_in_all_dialects() -> None:
     assert set(OPS) <= set(WORKLOADS)
     for name in OPS:
         assert set(WORKLOADS[name].dialects) == {"numpy", "jax", "torch", "tf"}
-        assert set(WORKLOADS[name].sizes) >= {"tiny", "quick", "seed"}
+        assert set(WORKLOADS[name].sizes) >= {"tiny", "quick", "full"}
         assert WORKLOADS[name].spec.PASSES == ("forward", "train")
 
 
@@ -129,12 +129,12 @@ def test_work_by_hand(
 
 
 def test_the_original_study_s_shapes() -> None:
-    assert WORKLOADS["gemm"].dims("seed", {}) == {"n": 3000}
+    assert WORKLOADS["gemm"].dims("full", {}) == {"n": 3000}
     assert WORKLOADS["gemm"].dims("quick", {}) == {"n": 1024}
-    assert WORKLOADS["ffn"].dims("seed", {}) == {"batch": 2, "seq": 64, "width": 768, "hidden": 3072}
-    assert WORKLOADS["mha"].dims("seed", {}) == {"batch": 2, "seq": 64, "heads": 12, "width": 768}
-    assert WORKLOADS["selu"].dims("seed", {}) == {"n": 3000}
-    counts = {name: sum(t.size for t in WORKLOADS[name].spec.parameters(WORKLOADS[name].dims("seed", {})).values())
+    assert WORKLOADS["ffn"].dims("full", {}) == {"batch": 2, "seq": 64, "width": 768, "hidden": 3072}
+    assert WORKLOADS["mha"].dims("full", {}) == {"batch": 2, "seq": 64, "heads": 12, "width": 768}
+    assert WORKLOADS["selu"].dims("full", {}) == {"n": 3000}
+    counts = {name: sum(t.size for t in WORKLOADS[name].spec.parameters(WORKLOADS[name].dims("full", {})).values())
               for name in OPS}  # fmt: skip
     assert counts == {
         "gemm": 9_000_000, "ffn": 2 * 768 * 3072 + 3072 + 768, "mha": 4 * 768 * 768 + 4 * 768, "selu": 9_000_000

@@ -18,7 +18,7 @@ TITLE = "Row-wise softmax and its gradient"
 SIZES = {
     "tiny": {"rows": 8, "columns": 16},
     "quick": {"rows": 1024, "columns": 1024},
-    "seed": {"rows": 3072, "columns": 3072},
+    "full": {"rows": 3072, "columns": 3072},
 }
 PASSES = ("forward", "train")
 OPTIMIZER = None  # the gradient itself is the result

@@ -23,7 +23,7 @@ SIZES = {
             "vocab": 97, "positions": 7, "types": 3},
     "small": {"batch": 2, "seq": 64, "layers": 4, "heads": 4, "width": 256, "hidden": 1024,
               "vocab": 8192, "positions": 128, "types": 2},
-    "seed": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
+    "full": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
              "vocab": 30522, "positions": 512, "types": 2},
 }  # fmt: skip
 PASSES = ("forward", "train")

@@ -17,7 +17,7 @@ SIZES = {
     "odd": {"batch": 1, "seq": 7, "layers": 1, "heads": 3, "width": 27, "hidden": 50, "vocab": 31, "positions": 9},
     "small": {"batch": 2, "seq": 64, "layers": 4, "heads": 4, "width": 256, "hidden": 1024, "vocab": 8192,
               "positions": 256},
-    "seed": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072, "vocab": 50257,
+    "full": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072, "vocab": 50257,
              "positions": 1024},
 }  # fmt: skip
 PASSES = ("forward", "train")

@@ -32,7 +32,7 @@ SIZES = {
         "batch": 2, "seq": 64, "layers": 4, "heads": 4, "width": 256, "hidden": 1024, "vocab": 8192, "positions": 256,
         "window": 32,
     },
-    "seed": {
+    "full": {
         "batch": 2, "seq": 64, "layers": 24, "heads": 16, "width": 2048, "hidden": 8192, "vocab": 50257,
         "positions": 2048, "window": 256,
     },

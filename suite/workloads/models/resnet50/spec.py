@@ -28,7 +28,7 @@ SIZES = {
             "blocks1": 1, "blocks2": 2, "blocks3": 1, "blocks4": 1},
     "small": {"batch": 2, "image": 112, "classes": 100, "width": 32,
               "blocks1": 2, "blocks2": 2, "blocks3": 2, "blocks4": 2},
-    "seed": {"batch": 2, "image": 224, "classes": 1000, "width": 64,
+    "full": {"batch": 2, "image": 224, "classes": 1000, "width": 64,
              "blocks1": 3, "blocks2": 4, "blocks3": 6, "blocks4": 3},
 }  # fmt: skip
 PASSES = ("forward", "train")

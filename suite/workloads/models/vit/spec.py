@@ -22,7 +22,7 @@ SIZES = {
     # Ti/16 of Touvron et al. 2021 (arXiv:2012.12877), table 1.
     "small": {"batch": 2, "image": 224, "patch": 16, "layers": 12, "heads": 3, "width": 192, "hidden": 768,
               "classes": 1000},
-    "seed": {"batch": 2, "image": 224, "patch": 16, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
+    "full": {"batch": 2, "image": 224, "patch": 16, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
              "classes": 1000},
 }  # fmt: skip
 PASSES = ("forward", "train")

@@ -18,7 +18,7 @@ TITLE = "Feed-forward block: linear, tanh GELU, linear"
 SIZES = {
     "tiny": {"batch": 2, "seq": 4, "width": 16, "hidden": 64},
     "quick": {"batch": 2, "seq": 64, "width": 768, "hidden": 3072},
-    "seed": {"batch": 2, "seq": 64, "width": 768, "hidden": 3072},
+    "full": {"batch": 2, "seq": 64, "width": 768, "hidden": 3072},
 }
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suite.workloads.tensors import Normal, fan_in
 
 TITLE = "Matrix product A @ B"
-SIZES = {"tiny": {"n": 64}, "quick": {"n": 1024}, "seed": {"n": 3000}}
+SIZES = {"tiny": {"n": 64}, "quick": {"n": 1024}, "full": {"n": 3000}}
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 

@@ -18,7 +18,7 @@ TITLE = "Multi-head self-attention"
 SIZES = {
     "tiny": {"batch": 2, "seq": 6, "heads": 2, "width": 16},
     "quick": {"batch": 2, "seq": 64, "heads": 12, "width": 768},
-    "seed": {"batch": 2, "seq": 64, "heads": 12, "width": 768},
+    "full": {"batch": 2, "seq": 64, "heads": 12, "width": 768},
 }
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from suite.workloads.tensors import Normal
 
 TITLE = "SELU activation and its gradient"
-SIZES = {"tiny": {"n": 64}, "quick": {"n": 1024}, "seed": {"n": 3000}}
+SIZES = {"tiny": {"n": 64}, "quick": {"n": 1024}, "full": {"n": 3000}}
 PASSES = ("forward", "train")
 OPTIMIZER = None  # the gradient itself is the result
 

@@ -1,0 +1,127 @@
+"""What a person sees while a run goes on: a progress bar on a terminal, a plain line per case elsewhere.
+
+Everything goes to standard error; nothing is drawn while a process is being measured.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from statistics import median
+from time import monotonic
+from typing import Literal
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from suite import units
+from suite.case import Attempt, Outcome
+from suite.results.compare import samples
+from suite.results.schema import Row
+
+PIPED_WIDTH = 160
+WORD_WIDTH_MAX = 16  # a longer one (a path) may be broken
+
+
+def line(row: Row) -> str:
+    """One finished case: its name, what came of it, and the steady median."""
+    twin = " (A/A twin)" if row["replicate"] > 1 else ""
+    name = f"block {row['block']}  {row['case_name']}{twin}"
+    kept = samples(row, "synced")
+    flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
+    if row["outcome"] == Outcome.OK and kept:
+        return f"{name}  ok  first {units.seconds(row['first_seconds'])}, steady {units.seconds(median(kept))}{flags}"
+    reason = f": {row['reason']}" if row["reason"] else ""
+    return f"{name}  {row['outcome']}{reason}{flags}"
+
+
+class Lines:
+    """A plain line per finished case: for logs, pipes and CI."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        """Say which block begins."""
+        self.note(f"Block {number} of {blocks}: {attempts} processes")
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        """Nothing: the line comes at the end."""
+
+    def attempt_ends(self, row: Row) -> None:
+        """The line."""
+        self.note(line(row))
+
+    def note(self, text: str) -> None:
+        """Any other line."""
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Bar:
+    """A progress bar with the current case and the time left, redrawn between processes only."""
+
+    def __init__(self, total: int, console: Console) -> None:
+        self.progress = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"),
+            console=console, auto_refresh=False,
+        )  # fmt: skip
+        self.task = self.progress.add_task("starting", total=total, left="")
+        self.started = monotonic()
+        self.progress.start()
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        """A line above the bar; more blocks than planned make the bar longer."""
+        self.note(f"Block {number} of {blocks}")
+        task = self.progress.tasks[0]
+        self.progress.update(self.task, total=max(task.total or 0, task.completed + attempts))
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        """The current case."""
+        self.progress.update(self.task, description=attempt.case.case_name, refresh=True)
+
+    def attempt_ends(self, row: Row) -> None:
+        """A line above the bar, and the time left by the mean so far."""
+        self.progress.advance(self.task)
+        task = self.progress.tasks[0]
+        left = (monotonic() - self.started) / task.completed * ((task.total or 0) - task.completed)
+        self.progress.update(self.task, left=f"about {units.duration(left)} left")
+        self.note(line(row))
+
+    def note(self, text: str) -> None:
+        """Any other line above the bar."""
+        self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.progress.refresh()
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        self.progress.stop()
+
+
+def listener(total: int) -> Lines | Bar:
+    """A bar on a terminal, lines elsewhere."""
+    console = Console(stderr=True)
+    return Bar(total, console) if console.is_terminal else Lines()
+
+
+def print_table(
+    title: str, columns: list[str], rows: list[list[str]], numbers: Collection[str] = (), markup: bool = False
+) -> None:
+    """A table on standard output, fitting the terminal or not: nothing is cut when piped.
+
+    Columns named in `numbers` are right-aligned. Words stay whole where the terminal has room for them; `markup`
+    says that cells may have rich's colours.
+    """
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=markup, highlight=False)
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for index, column in enumerate(columns):
+        words = [word for text in (column, *(row[index] for row in rows)) for word in text.split()]
+        least = min(max(map(len, words), default=0), WORD_WIDTH_MAX)
+        justify: Literal["left", "right"] = "right" if column in numbers else "left"
+        table.add_column(column, justify=justify, overflow="fold", min_width=least)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)

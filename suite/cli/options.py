@@ -1,0 +1,126 @@
+"""What the words of a command line mean: `invoke run`'s options, and the preset and selection that they make."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suite.case import Outcome
+from suite.errors import UserError
+from suite.plan.planning import Selection
+from suite.plan.preset import Preset
+from suite.plan.preset import load as load_preset
+
+BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30,
+         "k": 2**10, "m": 2**20, "g": 2**30}  # fmt: skip
+SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of `invoke run`, as typed."""
+
+    target: str = "cpu"
+    preset: str = "quick"
+    workload: Sequence[str] = ()
+    stack: Sequence[str] = ()
+    size: Sequence[str] = ()
+    pass_: Sequence[str] = ()
+    precision: Sequence[str] = ()
+    track: Sequence[str] = ()
+    dims: Sequence[str] = ()
+    cache: str = "cold"
+    baseline: str | None = None
+    engine: str = "auto"
+    python: str | None = None
+    repeats: str | None = None
+    limit_memory: str | None = None
+    timeout: str | None = None
+    workload_path: Sequence[str] = ()
+    results: str = "results"
+
+    def command(self, **replaced: Any) -> str:
+        """The command that asks the same again, some options `replaced`."""
+        words = ["invoke", "run"]
+        for field in dataclasses.fields(self):
+            value = replaced.get(field.name, getattr(self, field.name))
+            if value != field.default and value not in ((), [], None):
+                option = "--" + field.name.rstrip("_").replace("_", "-")
+                words += [f"{option}={item}" for item in (value if isinstance(value, (list, tuple)) else [value])]
+        return shlex.join(words)
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        """Which cases are asked for; empty means what the preset says."""
+        limit = self.limit_memory
+        return Selection(
+            workloads=tuple(self.workload),
+            stacks=tuple(self.stack),
+            sizes=tuple(self.size),
+            passes=tuple(self.pass_),
+            precisions=tuple(self.precision),
+            tracks=tuple(self.track),
+            caches=("cold",) if self.cache == "cold" else ("cold", self.cache),
+            dims=tuple(parse_dims(text) for text in self.dims),
+            target=self.target,
+            device=self.target,
+            threads=len(cores),
+            limit_memory_bytes=None if limit is None else int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")),
+        )
+
+    def chosen_preset(self) -> Preset:
+        """The preset with the protocol's constants that options replace."""
+        chosen = load_preset(self.preset)
+        replaced: dict[str, Any] = {}
+        if self.repeats is not None:
+            if not re.fullmatch(r"[1-9]\d*", self.repeats):
+                raise UserError(f"--repeats={self.repeats} isn't understood: a run has at least one block.")
+            blocks = int(self.repeats)
+            replaced |= {"blocks": blocks, "blocks_max": blocks, "noisy_retries": 0}  # exactly so many, noisy or not
+        if self.timeout is not None:
+            seconds = parse_quantity(self.timeout, SECONDS, "timeout", "10min")
+            compile_seconds = min(seconds, chosen.protocol.compile_timeout_seconds)
+            replaced |= {"timeout_seconds": seconds, "compile_timeout_seconds": compile_seconds}
+        return dataclasses.replace(chosen, protocol=dataclasses.replace(chosen.protocol, **replaced))
+
+    @property
+    def workload_paths(self) -> tuple[Path, ...]:
+        """Folders of the user's own workloads, absolute: a set may be resumed from elsewhere."""
+        return tuple(Path(path).absolute() for path in self.workload_path)
+
+
+def parse_quantity(text: str, units: Mapping[str, int], option: str, example: str) -> float:
+    """`512MiB` or `10min` as a number. Raises UserError with an example."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
+    if not found or found[2] not in units or float(found[1]) <= 0:
+        unit = " A number needs its unit." if found and not found[2] else ""
+        raise UserError(f"--{option}={text} isn't understood.{unit} Write it like --{option}={example}.")
+    return float(found[1]) * units[found[2]]
+
+
+def parse_dims(text: str) -> dict[str, int]:
+    """`n=1024` or `batch=2,seq=64`: the dims of one comparison. Raises UserError for a dim named twice."""
+    dims: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, value = (word.strip() for word in part.partition("="))
+        if not name or not re.fullmatch(r"\d+", value):
+            raise UserError(f"--dims {text} isn't understood: a dim is a name and a whole number, like --dims n=1024.")
+        if name in dims:
+            raise UserError(f"--dims {text} names {name} twice. Each --dims is a comparison of its own: "
+                            f"--dims {name}={dims[name]} --dims {name}={value}.")  # fmt: skip
+        dims[name] = int(value)
+    return dims
+
+
+def parse_outcomes(words: Sequence[str]) -> frozenset[str]:
+    """`--again=timeout,error`: outcome words. Raises UserError for others."""
+    known = [str(outcome) for outcome in Outcome]
+    again = [word.strip() for text in words for word in text.split(",") if word.strip()]
+    for word in again:
+        if word not in known:
+            raise UserError(f"--again={word}: not an outcome. Known: {', '.join(known)}.")
+    return frozenset(again)

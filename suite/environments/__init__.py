@@ -1,0 +1,17 @@
+"""What the stacks run in: hashed locks, virtual environments made from them by uv, and images made from them by Docker.
+
+`python3 -m suite.environments orchestrator` runs before any environment exists: `locks`, `uv` and `venv` import the
+standard library alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def say(text: str, end: str = "\n") -> None:
+    """A line of progress, on standard error."""
+    print(text, end=end, file=sys.stderr, flush=True)

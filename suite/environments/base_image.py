@@ -1,0 +1,88 @@
+"""`invoke base-image`: a base like the official one, made by debootstrap where no registry can be reached.
+
+Debian 12 has the Python that the locks are for. The image takes packages from the mirror that this
+machine uses, and trusts whom this machine trusts: behind a proxy that inspects TLS, builds need that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from docker import DockerClient
+
+from suite.errors import UserError
+from suite.machine import facts
+
+RELEASE = "bookworm"  # Debian 12: its python3.11 is the distribution's own
+# debootstrap doesn't know that python3-distutils provides what python3.11-venv asks for; PyTorch/XLA
+# is linked against libpython, which the official image has.
+PACKAGES = ("ca-certificates", "python3.11-venv", "python3-distutils", "libpython3.11")
+CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
+# Kept for programs at run time: nothing of it. Device files come from the engine.
+LEFT_OUT = ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man", "usr/share/info",
+            "usr/share/locale", "debootstrap", "dev")  # fmt: skip
+
+
+def make(client: DockerClient, tag: str, mirror: str | None, say: Callable[[str], None]) -> str:
+    """Make the base and import it as `tag`; the image's id. Raises UserError with what to do."""
+    if os.geteuid() != 0:
+        raise UserError("debootstrap makes a root file system, which takes root: sudo .venv/bin/invoke base-image")
+    if shutil.which("debootstrap") is None:
+        raise UserError("debootstrap isn't installed: apt-get install debootstrap.")
+    mirror = mirror or host_mirror()
+    with tempfile.TemporaryDirectory(prefix="stackwars-base-") as folder:
+        root = Path(folder) / "root"
+        say(f"Debian {RELEASE} from {mirror} by debootstrap ...")
+        debootstrap(root, mirror)
+        trust_as_here(root)
+        archive = Path(folder) / "root.tar"
+        left_out = [f"--exclude=./{name}/*" for name in LEFT_OUT]
+        run(["tar", "--numeric-owner", *left_out, "-C", str(root), "-cf", str(archive), "."])
+        repository, _, version = tag.partition(":")
+        changes = [f"ENV SSL_CERT_FILE={CA_BUNDLE}", f"ENV PIP_CERT={CA_BUNDLE}", 'CMD ["python3.11"]']
+        client.api.import_image_from_file(str(archive), repository=repository, tag=version, changes=changes)
+    return str(client.images.get(tag).id)
+
+
+def debootstrap(root: Path, mirror: str) -> None:
+    """Debian's smallest system with Python. Raises UserError with debootstrap's own last words."""
+    command = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", RELEASE, str(root), mirror]
+    try:
+        run(command)
+    except UserError as failed:
+        log = facts.read(str(root / "debootstrap" / "debootstrap.log")) or ""
+        raise UserError("\n".join([str(failed), *log.splitlines()[-5:]])) from None
+
+
+def trust_as_here(root: Path) -> None:
+    """Put this machine's CA bundle in place of Debian's."""
+    paths = (os.environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile, CA_BUNDLE)
+    bundle = next((Path(path) for path in paths if path and Path(path).is_file()), None)
+    if bundle is not None:
+        (root / CA_BUNDLE.lstrip("/")).write_bytes(bundle.read_bytes())
+
+
+def host_mirror(etc: Path = Path("/etc/apt")) -> str:
+    """The Debian mirror of this machine's own sources, of either format. Raises UserError if there is none."""
+    if "ID=debian" in (facts.read("/etc/os-release") or "").splitlines():
+        files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
+        for line in "\n".join(facts.read(str(file)) or "" for file in files).splitlines():
+            found = re.match(r"(?:deb\s+(?:\[.*?\]\s*)?|URIs:\s*)(\S+/debian/?)(?:\s|$)", line)
+            if found:
+                return found[1]
+    raise UserError("This machine's package sources name no Debian mirror: say which, like --mirror=URL.")
+
+
+def run(command: list[str]) -> None:
+    """Run a program. Raises UserError with its last line."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or ["without a word"]
+        raise UserError(f"{command[0]} exited {done.returncode}: {last[0]}")

@@ -1,0 +1,150 @@
+"""Locked virtual environments: made from hashed locks by uv, reused by lock hash, never half-made.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from suite import environments
+from suite.environments import locks, say, uv
+from suite.environments.locks import ORCHESTRATOR, lock_path, lock_sha256, names
+from suite.errors import UserError, unknown
+
+MARKER = ".lock-sha256"  # written last: without it, or with another hash, an environment isn't whole
+
+
+@dataclass(frozen=True)  # no slots: an older Python must get as far as being refused
+class Environment:
+    """An environment ready to run."""
+
+    name: str
+    python: Path
+    lock: Path
+    lock_sha256: str
+
+
+def place(name: str, target: str) -> Path:
+    """Where an environment lives: `.venv`, or a folder named after its lock, so that two locks live side by side."""
+    if name == ORCHESTRATOR:
+        return environments.ROOT / ".venv"
+    return environments.ROOT / ".environments" / target / f"{name}-{(lock_sha256(name, target) or 'none')[:12]}"
+
+
+def status(name: str, target: str) -> str:
+    """`ready`, `missing`, `half-made` (or of another lock, or its Python is gone), or `no lock`."""
+    digest, folder = lock_sha256(name, target), place(name, target)
+    if digest is None:
+        return "no lock"
+    if not os.path.lexists(folder):
+        return "missing"
+    marker = folder / MARKER
+    whole = marker.is_file() and marker.read_text(encoding="ascii", errors="replace").strip() == digest
+    return "ready" if whole and (folder / "bin" / "python").exists() else "half-made"
+
+
+def ensure(name: str, target: str = "cpu") -> Environment:
+    """An environment made from its lock, or found made. Raises UserError; nothing half-made stays behind."""
+    digest, lock = lock_sha256(name, target), lock_path(name, target)
+    if digest is None:
+        raise unknown(f"lock for target {target} of environment", name, [*names(target), ORCHESTRATOR])
+    folder = place(name, target)
+    made = Environment(name, folder / "bin" / "python", lock, digest)
+    if status(name, target) != "ready":
+        try:
+            with only_one(folder):
+                # Asked again: another process may have made it while this one waited.
+                found = status(name, target)
+                if found != "ready":
+                    make(made, folder, uv.wheel_source(name, target), again=found == "half-made")
+        except OSError as broken:
+            advice = uv.remedy(str(broken))
+            raise UserError(f"Environment {name} can't be made in {folder}: {broken}.\n{advice}") from None
+    return made
+
+
+def make(wanted: Environment, folder: Path, source: Sequence[str], *, again: bool) -> None:
+    """Install a lock into a new environment, byte code compiled; the marker is written last."""
+    refuse_python()
+    if folder.resolve() == Path(sys.prefix).resolve():
+        raise UserError(f"{folder} isn't made from {wanted.lock} as it is now. `make setup` makes it again.")
+    started = time.monotonic()
+    if again:
+        say(f"{folder} is half-made or of another lock: it is removed and made again")
+    program = uv.find_uv(folder)
+    # One line in two halves: the first tells a person with a slow network what is going on.
+    say(f"Making environment {wanted.name} from {wanted.lock.relative_to(environments.ROOT)} ... ", end="")
+    failure = f"{wanted.lock} could not be installed; nothing of it is left behind."
+    remove(folder)
+    try:
+        uv.run([program, "venv", "--no-project", "--python", sys.executable, str(folder)], failure)
+        uv.run([program, "pip", "sync", "--python", str(wanted.python), "--require-hashes", "--compile-bytecode",
+             *source, str(wanted.lock)], failure)  # fmt: skip
+        if wanted.name == ORCHESTRATOR:
+            # Last, because the project's `invoke` command replaces the library's own.
+            uv.run([program, "pip", "install", "--python", str(wanted.python), "--no-deps", "--no-build-isolation",
+                 "--editable", str(environments.ROOT)], failure)  # fmt: skip
+        (folder / MARKER).write_text(wanted.lock_sha256 + "\n", encoding="ascii")
+    except BaseException:  # Ctrl-C as well: no later run may take half an environment for a whole one
+        say("failed")
+        remove(folder)
+        raise
+    say(f"{time.monotonic() - started:.1f} s, {size(folder) / 1e6:.0f} MB")
+
+
+def refuse_python() -> None:
+    """Raises UserError under any Python but the one that the locks are for."""
+    if sys.version_info[:2] != locks.PYTHON_VERSION:
+        wanted, found = ".".join(map(str, locks.PYTHON_VERSION)), sys.version.split()[0]
+        raise UserError(
+            f"Stack Wars needs Python {wanted}; {sys.executable} is {found}. "
+            f"Install Python {wanted}, or say where it is: `make setup PYTHON=/path/to/python{wanted}`."
+        )
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Hold a file lock, so that two processes never make the same environment at once."""
+    locks = environments.ROOT / ".environments" / "locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with (locks / f"{folder.name.lstrip('.')}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"Another process is making {folder}: waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def remove(folder: Path) -> None:
+    """Remove an environment, if there is one."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
+
+
+def size(folder: Path) -> int:
+    """Bytes of all files in a folder."""
+    return sum(path.lstat().st_size for path in folder.rglob("*"))
+
+
+def prune() -> list[Path]:
+    """Remove environments whose lock isn't the current one; returns them."""
+    removed = []
+    for target in ("cpu", "cuda", "tpu", "test"):
+        current = {place(name, target) for name in names(target)}
+        for folder in sorted((environments.ROOT / ".environments" / target).glob("*-*")):
+            if folder.is_dir() and folder not in current:
+                remove(folder)
+                removed.append(folder)
+    return removed

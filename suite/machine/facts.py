@@ -1,0 +1,153 @@
+"""What can be read about this machine and this process. Linux, standard library only; null where hidden."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import platform
+import re
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from suite.errors import UserError
+
+RELEVANT = re.compile(r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS")
+
+
+def refuse_platform(system: str | None = None, machine: str | None = None) -> None:
+    """Raises UserError on anything but Linux on x86-64 (by default: where this runs)."""
+    system, machine = system or platform.system(), machine or platform.machine()
+    if (system, machine) != ("Linux", "x86_64"):
+        raise UserError(f"Stack Wars runs on Linux on x86-64; this is {system} on {machine}.")
+
+
+def read(path: str) -> str | None:
+    """A file's text without surrounding space; None where it can't be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def cpu_fields() -> dict[str, str]:
+    """The first processor's block of /proc/cpuinfo."""
+    block = (read("/proc/cpuinfo") or "").split("\n\n")[0]
+    pairs = (line.partition(":") for line in block.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def usable_cores() -> list[int]:
+    """The cores that this process may run on, as many as the cgroup's CPU quota pays for."""
+    cores = sorted(os.sched_getaffinity(0))
+    quota = cpu_quota()
+    return cores if quota is None else cores[: max(1, int(quota))]
+
+
+def cpu_quota() -> float | None:
+    """Cores' worth of CPU time that the cgroup allows; None without a limit."""
+    v2 = (read("/sys/fs/cgroup/cpu.max") or "max").split()
+    if len(v2) == 2 and v2[0] != "max":
+        return int(v2[0]) / int(v2[1])
+    quota = read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+    period = read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
+    return int(quota) / int(period) if quota and period and int(quota) > 0 else None
+
+
+def memory() -> dict[str, int]:
+    """RAM and swap in bytes."""
+    fields = dict(re.findall(r"^(\w+):\s+(\d+) kB", read("/proc/meminfo") or "", re.MULTILINE))
+    names = {"MemTotal": "ram_bytes", "MemAvailable": "available_bytes", "SwapTotal": "swap_bytes"}
+    return {ours: 1024 * int(fields[theirs]) for theirs, ours in names.items() if theirs in fields}
+
+
+def mhz() -> float | None:
+    """The mean clock of the cores in MHz, as the kernel reports it now."""
+    clocks = [float(value) for value in re.findall(r"cpu MHz\s*:\s*([\d.]+)", read("/proc/cpuinfo") or "")]
+    return sum(clocks) / len(clocks) if clocks else None
+
+
+def cpu_times() -> tuple[int, int]:
+    """(stolen, all) jiffies of all cores since boot, to be subtracted."""
+    fields = [int(value) for value in (read("/proc/stat") or "cpu 0").split("\n")[0].split()[1:9]]
+    return (fields[7] if len(fields) > 7 else 0), sum(fields)
+
+
+def throttled_periods() -> int | None:
+    """How often the cgroup's CPU quota stopped us so far; None without a quota's statistics."""
+    for path in ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"):
+        found = re.search(r"nr_throttled (\d+)", read(path) or "")
+        if found:
+            return int(found[1])
+    return None
+
+
+def machine() -> dict[str, Any]:
+    """What doesn't change while a run lasts: processor, caches, memory, kernel, virtualisation."""
+    cpu = cpu_fields()
+    caches = {}
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        name = f"L{read(f'{index}/level')} {read(f'{index}/type')}"
+        caches[name] = read(f"{index}/size")
+    return {
+        "machine_id": machine_id(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "kernel": platform.release(),
+        "cpu_model": cpu.get("model name"),
+        "cpu_family_model_stepping": "/".join(cpu.get(k, "?") for k in ("cpu family", "model", "stepping")),
+        "cpu_flags": cpu.get("flags", "").split(),
+        "cores_online": os.cpu_count(),
+        "cores_usable": usable_cores(),
+        "cpu_quota": cpu_quota(),
+        "caches": caches,
+        "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
+        "smt": read("/sys/devices/system/cpu/smt/control"),
+        "governor": read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "boost": read("/sys/devices/system/cpu/cpufreq/boost"),
+        **memory(),
+        "huge_pages": read("/sys/kernel/mm/transparent_hugepage/enabled"),
+        "clock_source": read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "hypervisor": "hypervisor" in cpu.get("flags", "").split(),
+        "product": read("/sys/class/dmi/id/product_name"),
+    }
+
+
+def machine_id() -> str:
+    """A stable pseudonym of this machine: results of two machines are never paired."""
+    identity = "/".join(
+        (read("/etc/machine-id") or socket.gethostname(), cpu_fields().get("model name", ""), str(os.cpu_count()))
+    )
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+
+def process(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What this process sees when it starts to measure."""
+    return {
+        "affinity": sorted(os.sched_getaffinity(0)),
+        "environment_variables": {k: v for k, v in sorted(environ.items()) if RELEVANT.search(k)},
+        "mhz_before": mhz(),
+        "load_before": os.getloadavg()[0],
+        "pressure_cpu_before": read("/proc/pressure/cpu"),
+        "timer_resolution_seconds": time.get_clock_info("perf_counter").resolution,
+        "timer_cost_seconds": timer_cost(),
+    }
+
+
+def process_end() -> dict[str, Any]:
+    """The same after the last sample, with the context switches that this process didn't ask for."""
+    switches = re.search(r"nonvoluntary_ctxt_switches:\s*(\d+)", read("/proc/self/status") or "")
+    return {
+        "mhz_after": mhz(),
+        "load_after": os.getloadavg()[0],
+        "involuntary_switches": int(switches[1]) if switches else None,
+    }
+
+
+def timer_cost() -> float:
+    """Seconds that one reading of the clock takes: the median over 1001."""
+    readings = [time.perf_counter_ns() for _ in range(1002)]
+    return median(b - a for a, b in itertools.pairwise(readings)) / 1e9

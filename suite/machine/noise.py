@@ -1,0 +1,115 @@
+"""The noise gate: a fixed piece of work before and after each block, and what the kernel saw in between."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import IO, Any
+
+from suite.machine import facts
+from suite.protocol import Protocol
+
+CHUNK = bytes(1 << 20)
+ROUNDS = 32  # 32 MiB of SHA-256 per core and reading, in hardware that nothing else of ours uses
+LOAD_MAX = 0.5  # of a core's worth for each core, over the last minute, before a run begins
+RUN_MARK = Path(tempfile.gettempdir()) / "stackwars-run.lock"  # one a machine
+READINGS = 5  # their median: one reading is at the mercy of a single interrupt. About 100 ms in all
+
+
+def hash_rounds(_: int) -> float:
+    """Seconds for the fixed work. hashlib releases the interpreter lock, so cores work side by side."""
+    start = perf_counter()
+    digest = hashlib.sha256()
+    for _ in range(ROUNDS):
+        digest.update(CHUNK)
+    return perf_counter() - start
+
+
+def canary(threads: int) -> float:
+    """Seconds of the slowest core, the median of a few readings."""
+    with ThreadPoolExecutor(threads) as pool:
+        return median(max(pool.map(hash_rounds, range(threads))) for _ in range(READINGS))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at the machine."""
+
+    canary_seconds: float
+    stolen: int
+    jiffies: int
+    throttled: int | None
+    load: float
+    mhz: float | None
+
+
+def look(threads: int) -> Look:
+    """Run the canary and read the kernel's counters."""
+    seconds = canary(threads)
+    stolen, jiffies = facts.cpu_times()
+    return Look(seconds, stolen, jiffies, facts.throttled_periods(), os.getloadavg()[0], facts.mhz())
+
+
+def compare(before: Look, after: Look, protocol: Protocol) -> dict[str, Any]:
+    """The block's record of noise; `reasons` is empty for a quiet block."""
+    drift = after.canary_seconds / before.canary_seconds - 1
+    steal = (after.stolen - before.stolen) / max(1, after.jiffies - before.jiffies)
+    throttled = None if after.throttled is None or before.throttled is None else after.throttled - before.throttled
+    reasons = []
+    if abs(drift) > protocol.canary_drift_max:
+        reasons.append(f"the canary drifted by {drift:+.1%}")
+    if steal > protocol.steal_share_max:
+        reasons.append(f"the hypervisor took {steal:.1%} of the CPU time")
+    if throttled:
+        reasons.append(f"the CPU quota throttled {throttled} periods")
+    return {
+        "canary_seconds": [before.canary_seconds, after.canary_seconds],
+        "steal_share": steal,
+        "throttled": throttled,
+        "load_before": before.load,
+        "load_after": after.load,
+        "mhz_before": before.mhz,
+        "mhz_after": after.mhz,
+        "reasons": reasons,
+    }
+
+
+@contextmanager
+def run_beside(cores: int) -> Iterator[list[str]]:
+    """What disturbs a run from its start, in sentences: another run on this machine, or a busy machine.
+
+    Holds the mark by which a second run notices this one.
+    """
+    found = []
+    load = os.getloadavg()[0]
+    if load > LOAD_MAX * cores:
+        found.append(f"This machine is busy: a load of {load:.1f} on {cores} cores. Its figures will be noisy.")
+    with open_mark() as mark:
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            mark.seek(0)
+            found.append(f"Another run is going on here (process {mark.read().strip()}): each disturbs the other.")
+        else:
+            if mark.writable():
+                mark.truncate(0)
+                mark.write(str(os.getpid()))
+                mark.flush()
+        yield found
+
+
+def open_mark() -> IO[str]:
+    """The file that a run locks; another user's can be locked as well, but not written."""
+    try:
+        return RUN_MARK.open("a+", encoding="ascii")
+    except PermissionError:
+        return RUN_MARK.open(encoding="ascii")

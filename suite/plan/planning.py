@@ -1,0 +1,164 @@
+"""From catalogue, specs and a selection to the cases of a plan. An unsupported pairing becomes a reason."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from suite.case import CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned
+from suite.errors import UserError, unknown
+from suite.plan.plan import Plan
+from suite.plan.preset import Preset, Question
+from suite.stacks.catalog import REAL_STACKS, STACKS, Stack, adapter_class
+from suite.stacks.knobs import chosen
+from suite.workloads.catalog import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What the options ask for; empty means what the preset says. Each of `dims` is a comparison of its own."""
+
+    workloads: tuple[str, ...] = ()
+    stacks: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    tracks: tuple[str, ...] = ()
+    caches: tuple[str, ...] = ("cold",)
+    dims: tuple[Mapping[str, int], ...] = ()
+    target: str = "cpu"
+    device: str = "cpu"
+    threads: int = 1
+    limit_memory_bytes: int | None = None
+
+
+def make(
+    set_id: str, preset: Preset, selection: Selection, workloads: dict[str, Workload], baseline: str | None,
+    absent: Callable[[Stack, str], str | None],
+) -> Plan:  # fmt: skip
+    """The plan of a run. `absent(stack, target)` says what this machine lacks for a stack, or None.
+
+    Raises UserError for a name that doesn't exist, a dim that breaks a rule, or a baseline not selected.
+    """
+    check_words(selection, preset)
+    stacks = choose_stacks(selection.stacks or preset.stacks)
+    cases: dict[str, Planned] = {}  # by id: two sizes with the same dims replaced are one question
+    for workload, question in questions(preset, selection, workloads):
+        for size, overrides in itertools.product(sizes(workload, question, preset, selection), selection.dims or ({},)):
+            dims = workload.dims(size, overrides)
+            for precision, track, cache, name in itertools.product(
+                selection.precisions or preset.precisions, selection.tracks or preset.tracks, selection.caches, stacks
+            ):
+                stack, _, variant = name.partition("@")
+                case = Case(
+                    workload=workload.name, size=workload.size_of(dims, size), dims=dims, pass_=question.pass_,
+                    precision=precision, track=track, stack=stack, variant=variant, target=selection.target,
+                    device=selection.device, cache=cache, threads=selection.threads,
+                    limit_memory_bytes=selection.limit_memory_bytes,
+                )  # fmt: skip
+                cases[case.case_id] = Planned(case, unsupported(case, workload, absent))
+    chosen = choose_baseline(baseline, preset, stacks)
+    return Plan(set_id, tuple(cases.values()), preset.protocol, chosen, preset.twin, preset.seed)
+
+
+def check_words(selection: Selection, preset: Preset) -> None:
+    """Refuse words outside the vocabulary, typed or in the preset."""
+    asked: list[tuple[str, Iterable[str], Sequence[str]]] = [
+        ("pass", selection.passes, PASSES),
+        ("precision", selection.precisions or preset.precisions, PRECISIONS),
+        ("cache", selection.caches, CACHES),
+        ("target", (selection.target,), TARGETS),
+        ("track", selection.tracks or preset.tracks, TRACKS),
+    ]
+    for kind, words, known in asked:
+        for word in words:
+            if word not in known:
+                raise unknown(kind, word, known)
+
+
+def choose(kind: str, patterns: Iterable[str], known: Sequence[str], of: str = "") -> list[str]:
+    """Names that match any of the globs, in the order known. Raises UserError for one that matches none."""
+    chosen: set[str] = set()
+    for pattern in patterns:
+        matched = {name for name in known if fnmatchcase(name, pattern)}
+        if not matched:
+            raise unknown(kind, pattern, known, of=of)
+        chosen |= matched
+    return [name for name in known if name in chosen]
+
+
+def choose_stacks(patterns: Iterable[str]) -> list[str]:
+    """Stack names, with their variants (`jax_jit@nightly`). Globs don't reach the tests' fake stack."""
+    chosen: list[str] = []
+    for pattern in patterns:
+        name, at, variant = pattern.partition("@")
+        known = [*REAL_STACKS, "fake"] if name == "fake" else list(REAL_STACKS)
+        chosen += [f"{stack}{at}{variant}" for stack in choose("stack", [name], known)]
+    return list(dict.fromkeys(chosen))
+
+
+def choose_baseline(asked: str | None, preset: Preset, stacks: Sequence[str]) -> str:
+    """The option, else the preset's if it is selected, else the first stack."""
+    if asked is not None:
+        if asked not in stacks:
+            raise unknown("selected stack to be the baseline", asked, stacks)
+        return asked
+    return preset.baseline if preset.baseline in stacks else stacks[0]
+
+
+def questions(
+    preset: Preset, selection: Selection, workloads: dict[str, Workload]
+) -> list[tuple[Workload, Question]]:
+    """`--workload` picks among the preset's questions, or adds a workload with both passes; `--pass` replaces."""
+    for question in preset.questions:
+        if question.workload not in workloads:
+            raise UserError(f"Preset {preset.path}: {unknown('workload', question.workload, workloads)}")
+    asked = list(preset.questions)
+    if selection.workloads:
+        names = choose("workload", selection.workloads, list(workloads))
+        listed = {question.workload for question in asked}
+        asked = [question for question in asked if question.workload in names]
+        asked += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
+    if selection.passes:
+        names = list(dict.fromkeys(question.workload for question in asked))
+        sizes_of = {question.workload: question.size for question in asked}
+        asked = [Question(name, pass_, sizes_of[name]) for name in names for pass_ in selection.passes]
+    return [(workloads[question.workload], question) for question in asked]
+
+
+def sizes(workload: Workload, question: Question, preset: Preset, selection: Selection) -> list[str]:
+    """`--size` replaces the question's, which replaces the preset's."""
+    known = list(workload.sizes)
+    if selection.sizes:
+        return choose("size", selection.sizes, known, of=f"Workload '{workload.name}'")
+    size = question.size or preset.size
+    if size not in known:
+        raise UserError(f"{unknown('size', size, known, of=f'Workload {workload.name!r}')} Choose with --size.")
+    return [size]
+
+
+def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str], str | None]) -> str | None:
+    """The first reason why this case can't run, from literal facts alone."""
+    stack = STACKS[case.stack]
+    fields: dict[str, Any] = case.to_json()
+    if case.target not in stack.targets:
+        return f"{stack.title} doesn't run on {case.target}"
+    if stack.dialect not in workload.dialects:
+        return f"{workload.name} isn't written in the {stack.dialect} dialect ({workload.name}_{stack.dialect}.py)"
+    if case.pass_ not in workload.spec.PASSES:
+        return f"{workload.name} has no {case.pass_} pass"
+    if case.precision == "tf32" and case.target != "cuda":
+        return f"tf32 is arithmetic of NVIDIA GPUs, which a {case.target} hasn't got"
+    if case.precision not in stack.precisions:
+        return f"{stack.title} has no {case.precision} arithmetic"
+    if case.track == "tuned" and not chosen(adapter_class(case.stack).knobs, case, workload):
+        return f"no tuned setting of {stack.title} is documented that changes {case.workload} on {case.target}"
+    if case.cache == "warm" and not stack.compile_cache:
+        return f"{stack.title} keeps no compiled code for the next process"
+    for limit in stack.limits:
+        if all(fields[name] == value for name, value in limit.match.items()):
+            return limit.reason
+    return absent(stack, case.target)

@@ -1,0 +1,132 @@
+"""Counts a step's FLOPs in its StableHLO: `python -m suite.reference.flops WORKLOAD_FOLDER SIZE PASS`, in `jax`.
+
+Every dot and convolution of the `jax_jit` step as it is lowered, on shapes alone: nothing is allocated or
+compiled. It is the other side of a spec's analytic count; XLA's own cost analysis counts a loop's body
+once and what a convolution multiplies with its padding.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from suite.case import Case
+from suite.stacks.jax_jit_adapter import Adapter
+from suite.workloads import catalog
+from suite.workloads.tensors import Integers, Tensor, buffers_of
+
+
+def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
+    """The StableHLO module of one step, on shapes."""
+    dims = workload.dims(size, {})
+    case = Case(workload=workload.name, size=size, dims=dims, pass_=pass_, precision="f32", track="default",
+                stack="jax_jit", variant="", target="cpu", device="cpu", cache="cold", threads=1,
+                limit_memory_bytes=None)  # fmt: skip
+    adapter = Adapter(case, workload)
+    adapter.build(abstract=True)
+    inputs = workload.spec.inputs(dims) | ({"target": workload.spec.target(dims)} if adapter.train else {})
+    weights = workload.spec.parameters(dims) | buffers_of(workload.spec, dims)
+    state, batch = jax.eval_shape(
+        lambda weights, batch: adapter.place(weights.items(), batch.items()), shapes(weights), shapes(inputs)
+    )
+    return jax.jit(adapter.step).lower(state, batch).compiler_ir("stablehlo")
+
+
+def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
+    """A spec's tensors without values."""
+    return {name: jax.ShapeDtypeStruct(t.shape, "int32" if isinstance(t, Integers) else "float32")
+            for name, t in tensors.items()}  # fmt: skip
+
+
+def count(module: Any) -> Counter[str]:
+    """FLOPs by operation, each function as often as it is called."""
+    functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in module.body.operations}
+    found: Counter[str] = Counter()
+
+    def walk(operation: Any) -> None:
+        for inner in operations(operation):
+            name = inner.operation.name
+            if name == "func.call":
+                walk(functions[ir.FlatSymbolRefAttr(inner.attributes["callee"]).value])
+            elif name == "stablehlo.while":
+                raise SystemExit("the step has a loop, whose body would be counted once")
+            elif name in FLOPS:
+                found[name] += FLOPS[name](inner)
+
+    walk(functions["main"])
+    return found
+
+
+def operations(operation: Any) -> Iterator[Any]:
+    """All operations inside one."""
+    for region in operation.regions:
+        for block in region:
+            for inner in block.operations:
+                yield inner
+                yield from operations(inner)
+
+
+def shape(value: Any) -> list[int]:
+    """Of a tensor of the program."""
+    return list(ir.RankedTensorType(value.type).shape)
+
+
+def dot(operation: Any) -> int:
+    """Two for each element of the result and each one that is summed over."""
+    numbers = stablehlo.DotDimensionNumbers(operation.attributes["dot_dimension_numbers"])
+    left = shape(operation.operands[0])
+    summed = math.prod(left[axis] for axis in numbers.lhs_contracting_dimensions)
+    return 2 * math.prod(shape(operation.results[0])) * summed
+
+
+def convolution(operation: Any) -> int:
+    """Two for each product of two elements that exist: not of padding, nor of the zeros that a dilation puts in."""
+    numbers = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
+    image, kernel = (shape(operand) for operand in operation.operands)
+    result = shape(operation.results[0])
+    sides = list(numbers.input_spatial_dimensions)
+    strides, spread, spacing = (
+        settings(operation, name, len(sides)) for name in ("window_strides", "lhs_dilation", "rhs_dilation")
+    )
+    padding = settings(operation, "padding", 2 * len(sides), default=0)
+    taps = 1
+    for n, side in enumerate(sides):
+        size, window = image[side], kernel[numbers.kernel_spatial_dimensions[n]]
+        places = range(result[numbers.output_spatial_dimensions[n]])
+        read = (place * strides[n] + tap * spacing[n] - padding[2 * n] for place in places for tap in range(window))
+        taps *= sum(at % spread[n] == 0 and 0 <= at // spread[n] < size for at in read)
+    groups = ir.IntegerAttr(operation.attributes["batch_group_count"]).value
+    batch = image[numbers.input_batch_dimension] // groups
+    features = kernel[numbers.kernel_input_feature_dimension] * kernel[numbers.kernel_output_feature_dimension]
+    return 2 * batch * taps * features
+
+
+def settings(operation: Any, name: str, length: int, default: int = 1) -> list[int]:
+    """A convolution's attribute, which may be left out."""
+    if name not in operation.attributes:
+        return [default] * length
+    return [int(value) for value in operation.attributes[name]]
+
+
+FLOPS = {"stablehlo.dot_general": dot, "stablehlo.convolution": convolution}
+
+
+def main() -> None:
+    folder, size, pass_ = sys.argv[1:]
+    workload = catalog.load(Path(folder))
+    found = count(lowered(workload, size, pass_))
+    asked = workload.spec.flops(workload.dims(size, {}), pass_)
+    print(f"{workload.name} {size} {pass_}: counted {sum(found.values())} FLOPs {dict(found)}, "
+          f"the spec says {asked}: {sum(found.values()) / asked:.5f}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

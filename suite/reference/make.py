@@ -1,0 +1,117 @@
+"""Makes a golden file: `python -m suite.reference.make WORKLOAD_FOLDER SIZE FILE`, in the environment `oracle`.
+
+Another implementation of the same architecture, loaded with the same canonical weights, says in float64
+what every stack has to compute: output, loss, gradients, and parameters after three optimizer steps.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+
+from suite import protocol
+from suite.reference.expected import Expected, Steps, digest, save
+from suite.workloads import catalog
+from suite.workloads.tensors import buffers_of, generate_all
+
+SEED = 0
+WHOLE_SIZES = ("tiny", "odd")  # of the others, digests are kept
+# From the oracle's layout to the canonical one: dense weights (inputs, outputs), convolutions HWIO.
+TO_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(2, 3, 1, 0)}
+FROM_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(3, 2, 0, 1)}
+
+
+class Oracle:
+    """Another implementation of a workload at some dims, with canonical names and layouts."""
+
+    def __init__(self, workload: catalog.Workload, dims: Mapping[str, int], dtype: torch.dtype = torch.float64) -> None:
+        module = catalog.load_module(workload.folder / "oracle.py")
+        self.spec, self.dims, self.logits = workload.spec, dims, module.logits
+        self.model = module.build(dims).to(dtype)
+        self.dtype, self.names = dtype, module.names(dims)
+        own = dict(self.model.named_parameters(remove_duplicate=False)) | dict(self.model.named_buffers())
+        self.own = {name: own[theirs] for name, (theirs, _) in self.names.items()}
+
+    def place(self) -> None:
+        """The canonical weights."""
+        tensors = self.spec.parameters(self.dims) | buffers_of(self.spec, self.dims)
+        if set(tensors) != set(self.names):
+            raise SystemExit(f"oracle.py and spec.py differ in {sorted(set(tensors) ^ set(self.names))}")
+        with torch.no_grad():
+            for name, value in generate_all(tensors, "parameter", SEED):
+                turned = FROM_CANONICAL[self.names[name][1]](torch.from_numpy(value))
+                self.own[name].copy_(turned)
+
+    def batch(self) -> dict[str, Any]:
+        """Inputs and target; ids are 64 bits wide in PyTorch."""
+        tensors = dict(self.spec.inputs(self.dims)) | {"target": self.spec.target(self.dims)}
+        made = ((name, torch.from_numpy(value)) for name, value in generate_all(tensors, "batch", SEED))
+        return {name: value.to(self.dtype if value.is_floating_point() else torch.int64) for name, value in made}
+
+    def canonical(self, name: str, tensor: Any) -> NDArray[Any]:
+        """A tensor of theirs in our layout."""
+        turned: NDArray[Any] = TO_CANONICAL[self.names[name][1]](tensor.detach()).contiguous().numpy()
+        return turned
+
+    def gradients(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """(name, gradient) of every parameter, in our layout."""
+        for name in self.spec.parameters(self.dims):
+            yield name, self.canonical(name, self.own[name].grad)
+
+
+def make(workload: catalog.Workload, size: str) -> Expected:
+    """What the oracle computes at a size."""
+    whole = size in WHOLE_SIZES
+    dims = workload.dims(size, {})
+    oracle = Oracle(workload, dims)
+    oracle.place()
+    batch = oracle.batch()
+    target = batch.pop("target")
+    oracle.model.eval()
+    with torch.no_grad():
+        output = oracle.logits(oracle.model, **batch).numpy()
+    expected = Expected(output if whole else digest(output, "output"))
+    oracle.model.train()
+    optimizer, steps = make_optimizer(workload.spec.OPTIMIZER, oracle.model), Steps()
+    for step in range(protocol.GATE_STEPS if whole else 1):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(oracle.logits(oracle.model, **batch).flatten(0, -2), target.flatten())
+        loss.backward()
+        if whole:
+            steps.add(loss.item(), dict(oracle.gradients()))
+        else:
+            steps.losses.append(loss.item())
+        if step == 0:
+            for name, gradient in oracle.gradients():
+                expected.gradients[name] = np.array(gradient) if whole else digest(gradient, f"gradient/{name}")
+        if whole:
+            optimizer.step()
+    expected.losses = steps.losses
+    if whole:
+        expected.after = {name: oracle.canonical(name, tensor) for name, tensor in oracle.own.items()}
+        expected.noise = steps.noise() if workload.spec.OPTIMIZER == "adamw" else {}
+    return expected
+
+
+def make_optimizer(name: str, model: Any) -> Any:
+    """PyTorch's own, with the protocol's constants."""
+    if name == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
+    return torch.optim.AdamW(model.parameters(), lr=protocol.LEARNING_RATE, betas=(protocol.BETA1, protocol.BETA2),
+                             eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY)  # fmt: skip
+
+
+def main() -> None:
+    folder, size, file = sys.argv[1:]
+    save(Path(file), make(catalog.load(Path(folder)), size))
+
+
+if __name__ == "__main__":
+    main()

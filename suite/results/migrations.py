@@ -1,0 +1,55 @@
+"""How sets of earlier schema versions are read today: plan and rows, one step a version. `schema.HISTORY` says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from suite.case import Case
+
+SIZES = {"seed": "full"}  # renamed in version 3
+
+
+def plan(fields: dict[str, Any]) -> dict[str, Any]:
+    """plan.json of any version, with the keys of today's."""
+    return plan_from_2(fields) if fields["schema_version"] < 3 else fields
+
+
+def plan_from_2(fields: dict[str, Any]) -> dict[str, Any]:
+    """Version 3: the options as typed became the few that a run needs, `attempt` of an attempt became `retry`."""
+    request = fields.pop("request")
+    attempts = []
+    for old in fields["attempts"]:
+        attempt = dict(old)
+        attempts.append(attempt | {"retry": attempt.pop("attempt"), "case": renamed(attempt["case"])})
+    protocol = dict(fields["protocol"])
+    protocol.pop("holm_above", None)  # every family is adjusted
+    protocol["roofline"] = protocol.pop("ceiling")
+    return fields | {
+        "target": request["target"],
+        "engine": request["engine"],
+        "python": request["python"],
+        "workload_paths": request["workload_path"],
+        "protocol": protocol,
+        "cases": [renamed(case) for case in fields["cases"]],
+        "attempts": attempts,
+    }
+
+
+def renamed(case: Mapping[str, Any]) -> dict[str, Any]:
+    """A case with its size as it is called today."""
+    return {**case, "size": SIZES.get(case["size"], case["size"])}
+
+
+def columns(version: int) -> dict[str, str]:
+    """Today's names of the columns that a version called otherwise, by its own."""
+    return {"attempt": "retry"} if version < 3 else {}
+
+
+def row(fields: dict[str, Any]) -> dict[str, Any]:
+    """A row of any version, its columns already called as today. Names and ids follow the size's new name."""
+    if fields["schema_version"] >= 3 or fields["size"] not in SIZES:
+        return fields
+    case = Case.of_row(renamed(fields))
+    return fields | {"size": case.size, "case_id": case.case_id, "case_name": case.case_name,
+                     "comparison_id": case.comparison_id}  # fmt: skip

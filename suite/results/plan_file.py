@@ -1,0 +1,76 @@
+"""plan.json: what a run was asked and with which constants, written before anything ran. Its one reader and writer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from suite.case import Attempt, Case, Planned
+from suite.protocol import Protocol
+from suite.results import migrations
+from suite.results.schema import SCHEMA_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFile:
+    """The plan of one result set.
+
+    `attempts` are those of the first stage of blocks, in order; `units` says by workload what a step's items are
+    (tokens, images, rows); `locks` has the sha256 of each environment's lock, nothing for an interpreter of the
+    user's own (`python`). `revision` and `dirty` are of the source.
+    """
+
+    set_id: str
+    created_at: str
+    command: str
+    target: str
+    engine: str
+    python: str | None = None
+    workload_paths: tuple[str, ...] = ()
+    protocol: Protocol
+    baseline: str
+    twin: bool
+    seed: int
+    machine_id: str
+    cores: tuple[int, ...]
+    cases: tuple[Planned, ...]
+    attempts: tuple[Attempt, ...]
+    units: Mapping[str, str] = field(default_factory=dict)
+    locks: Mapping[str, str | None] = field(default_factory=dict)
+    revision: str | None = None
+    dirty: bool = False
+    schema_version: int = SCHEMA_VERSION  # of the program that wrote it
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dict."""
+        fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return fields | {
+            "protocol": dataclasses.asdict(self.protocol),
+            "cases": [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in self.cases],
+            "attempts": [attempt.to_json() for attempt in self.attempts],
+            "workload_paths": list(self.workload_paths),
+            "cores": list(self.cores),
+            "units": dict(self.units),
+            "locks": dict(self.locks),
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> PlanFile:
+        """The inverse of `to_json`, of every schema version. Raises KeyError or TypeError on what isn't a plan."""
+        fields = migrations.plan(dict(fields))
+        cases = [Planned(Case.from_json({k: v for k, v in entry.items() if k != "unsupported"}), entry["unsupported"])
+                 for entry in fields["cases"]]  # fmt: skip
+        replaced = {
+            "protocol": Protocol(**fields["protocol"]),
+            "cases": tuple(cases),
+            "attempts": tuple(Attempt.from_json(attempt) for attempt in fields["attempts"]),
+            "workload_paths": tuple(fields["workload_paths"]),
+            "cores": tuple(fields["cores"]),
+        }
+        return cls(**{**fields, **replaced})
+
+    def reason(self, case: Case) -> str | None:
+        """Why a case can't run, or None."""
+        return next((planned.unsupported for planned in self.cases if planned.case == case), None)

@@ -1,0 +1,1 @@
+"""The run: every planned attempt, block by block, becomes a row."""

@@ -1,0 +1,160 @@
+"""One planned attempt becomes one row, whatever becomes of its process."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import pyarrow as pa
+
+from suite.case import Attempt, Flag, Outcome, Purpose, canonical_json
+from suite.launch import run_attempt
+from suite.launch.engine import Engine
+from suite.plan.plan import Plan
+from suite.protocol import FLOPS_PER_CORE_MAX
+from suite.results.compare import samples
+from suite.results.schema import NAMES, Row, empty_row
+from suite.results.store import ResultSet
+from suite.run.agreement import Agreement
+from suite.stacks.catalog import IMPORTS, STACKS
+from suite.workloads.catalog import Workload
+
+JSON_COLUMNS = ("versions", "environment_facts")
+# Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
+REPEATING = (Outcome.TIMEOUT, Outcome.OOM_HOST, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE, Outcome.WRONG)
+
+
+@dataclass
+class Runner:
+    """Runs attempts of one plan into one result set."""
+
+    plan: Plan
+    store: ResultSet
+    workloads: dict[str, Workload]
+    engines: Callable[[Attempt], Engine]
+    machine_id: str
+    cores: list[int]
+    engine: str = "local"
+    unpinned: bool = False  # an interpreter that no lock pins
+    warmed: set[Engine] = field(default_factory=set)
+    settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
+
+    def __post_init__(self) -> None:
+        self.agreement = Agreement(self.workloads)
+
+    def remember(self, row: Row) -> None:
+        """Learn from a row, of this run or of the one that is resumed."""
+        if row["purpose"] == Purpose.TIMED and row["provenance"] == "measured":
+            if row["outcome"] in REPEATING:
+                self.settled[row["case_id"]] = row
+            elif row["outcome"] == Outcome.OK:
+                self.agreement.remember(row)
+                if row["block"] == 1:
+                    self.settled.pop(row["case_id"], None)  # --again has found otherwise
+
+    def run(self, attempt: Attempt, again: bool = False) -> Row:
+        """Unsupported and already settled cases need no process; `again` asks for one all the same."""
+        reason = self.plan.reason(attempt.case)
+        settled = None if again else self.settled.get(attempt.case.case_id)
+        if reason is not None:
+            row = self.blank(attempt) | {"outcome": str(Outcome.UNSUPPORTED), "reason": reason}
+        elif settled is not None:
+            row = self.blank(attempt) | inferred(settled)
+        else:
+            row = self.measure(attempt)
+        self.save(attempt, row)
+        if row["outcome"] != Outcome.UNSUPPORTED:
+            self.store.make_latest()  # not before: a set without a measurement isn't worth pointing at
+        self.remember(row)
+        return row
+
+    def blank(self, attempt: Attempt) -> Row:
+        """The row before anything is known but who asks what, where and when."""
+        stack = STACKS[attempt.case.stack]
+        return empty_row(attempt) | {
+            "machine_id": self.machine_id,
+            "dialect": stack.dialect,
+            "environment": stack.environment,
+            "engine": self.engine,
+            "started_at": datetime.datetime.now(datetime.UTC),
+        }
+
+    def measure(self, attempt: Attempt) -> Row:
+        """Run the attempt's process in its environment; what it told, under our identity columns."""
+        case, row = attempt.case, self.blank(attempt)
+        known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
+        engine = self.engines(attempt)
+        self.warm_up(row["environment"], engine)
+        cache = self.cache_directory(attempt)
+        try:
+            told = run_attempt(
+                attempt,
+                engine=engine,
+                folder=self.store.log_folder(attempt),
+                protocol=self.plan.protocol,
+                cpus=self.cores[: case.threads],
+                gate=attempt.block == 1 and attempt.purpose is Purpose.TIMED,
+                workload_folder=self.workloads[case.workload].folder,
+                cache_directory=cache,
+                environment=row["environment"],
+            )
+        finally:
+            if attempt.purpose is not Purpose.PRIME:
+                shutil.rmtree(cache, ignore_errors=True)
+        row |= {name: value for name, value in told.items() if name in NAMES and name not in known}
+        for name in JSON_COLUMNS:
+            row[name] = None if row[name] is None else canonical_json(row[name])
+        self.agreement.judge(row)
+        if self.unpinned:
+            row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
+        if implausible(row):
+            row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
+        return row
+
+    def warm_up(self, environment: str, engine: Engine) -> None:
+        """One unmeasured import, so that the first measured process doesn't pay for a cold disk cache."""
+        modules = IMPORTS.get(environment, ())
+        if modules and engine not in self.warmed:
+            engine.warm_up("; ".join(f"import {module}" for module in modules))
+        self.warmed.add(engine)
+
+    def cache_directory(self, attempt: Attempt) -> Path:
+        """Empty and this process's own; a warm case finds what its prime left there."""
+        folder = self.store.cache_folder(attempt)
+        if attempt.case.cache == "cold" or attempt.purpose is Purpose.PRIME:
+            shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def save(self, attempt: Attempt, row: Row) -> None:
+        """Write the row; figures that don't fit the schema make it an error that says so."""
+        try:
+            self.store.write_attempt(attempt.name, row)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as broken:
+            reason = f"the worker's events hold a value that the schema can't: {broken}"
+            row.update(self.blank(attempt) | {"outcome": str(Outcome.ERROR), "reason": reason})
+            self.store.write_attempt(attempt.name, row)
+
+
+def implausible(row: Row) -> bool:
+    """Whether a CPU's steady calls are faster than its cores can be."""
+    taken = samples(row, "synced")
+    if row["target"] != "cpu" or not row["flops"] or not taken:
+        return False
+    return bool(row["flops"] / median(taken) > FLOPS_PER_CORE_MAX * row["threads"])
+
+
+def inferred(source: Row) -> Row:
+    """What an earlier block's outcome says of a later one."""
+    where = f"block {source['block']}, retry {source['retry']}"
+    return {
+        "outcome": source["outcome"],
+        "reason": f"{source['reason']} ({where})",
+        "phase": source["phase"],
+        "provenance": "inferred",
+        "inferred_from": f"{source['case_name']}, {where}",
+    }

@@ -1,0 +1,168 @@
+"""How a run begins: what was asked becomes a plan and an engine, then a new result set, or one that is completed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import secrets
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from suite.environments import venv
+from suite.environments.checkout import git
+from suite.environments.locks import lock_path, lock_sha256, names
+from suite.errors import UserError, unknown
+from suite.launch.engine import ROOT, worker_environment
+from suite.machine import devices, facts
+from suite.plan.plan import Plan
+from suite.plan.planning import Selection, make
+from suite.plan.preset import Preset
+from suite.results.plan_file import PlanFile
+from suite.results.schema import SCHEMA_VERSION
+from suite.results.store import ResultSet, write_json
+from suite.run import engines
+from suite.run.runner import Runner
+from suite.stacks.catalog import environment_of
+from suite.stacks.threads import thread_environ
+from suite.workloads.catalog import Workload, find
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What is asked, understood: cases in blocks, their workloads, and the engine that runs them."""
+
+    plan: Plan
+    workloads: dict[str, Workload]
+    workload_paths: tuple[Path, ...]
+    target: str
+    engine: engines.Choice
+    python: str | None
+
+
+def prepare(
+    preset: Preset, selection: Selection, *, baseline: str | None = None, engine: str = engines.AUTO,
+    python: str | None = None, workload_paths: Sequence[Path] = (), build: bool = True,
+) -> Run:  # fmt: skip
+    """What is asked, refused where it is mistyped. Nothing is measured, but with `build` images may be built."""
+    facts.refuse_platform()
+    target, workloads = selection.target, find(workload_paths)
+    python = engines.interpreter(python) if python else None
+    plan = partial(make, new_set_id(preset.name, target), preset, selection, workloads, baseline)
+    # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
+    first = plan(lambda stack, target: devices.missing().get(target))
+    if not first.cases:
+        raise UserError("Nothing is selected: no workload of the preset matches the options.")
+    for name in {environment_of(p.case.stack, p.case.variant) for p in first.cases if p.case.variant}:
+        if lock_sha256(name, target) is None:
+            raise unknown(f"lock on {target} for the variant", name, names(target))
+    choice = engines.choose(engine, needed(first), target, python, build=build)
+    made = plan(partial(engines.absent, engine=choice, python=python))
+    return Run(plan=made, workloads=workloads, workload_paths=tuple(workload_paths), target=target, engine=choice,
+               python=python)  # fmt: skip
+
+
+def needed(plan: Plan) -> list[str]:
+    """The environments of the cases that can run, variants included."""
+    return sorted({environment_of(p.case.stack, p.case.variant) for p in plan.cases if not p.unsupported})
+
+
+def new_set_id(name: str, target: str) -> str:
+    """Sorts by time: `20260102-030405-quick-cpu-1a2b`."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{stamp}-{name}-{target}-{secrets.token_hex(2)}"
+
+
+def create(run: Run, preset: Preset, command: str, results: Path) -> ResultSet:
+    """The new result set: the plan first, then what it takes to run it again."""
+    store = ResultSet.create(results / run.plan.set_id, describe(run, command))
+    store.machine = facts.machine()
+    store.keep(preset.path)
+    for name in store.plan.locks:
+        store.keep(lock_path(name, run.target), store.lock_copy(name).name)
+    for name in {planned.case.workload for planned in run.plan.cases}:
+        folder = run.workloads[name].folder
+        if not folder.is_relative_to(ROOT / "suite"):  # no revision of ours has it
+            store.keep(folder, f"workloads/{name}")
+    store.keep_source(git("rev-parse", "HEAD"), git("diff", "HEAD"))
+    return store
+
+
+def describe(run: Run, command: str) -> PlanFile:
+    """The plan as it is written: all planned attempts of the first stage, and every constant in force."""
+    plan = run.plan
+    # An interpreter of the user's own runs what no lock pins.
+    locked = [] if run.python else [name for name in needed(plan) if lock_sha256(name, run.target)]
+    return PlanFile(
+        schema_version=SCHEMA_VERSION,
+        set_id=plan.set_id,
+        created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        command=command,
+        target=run.target,
+        engine=run.engine.name,
+        python=run.python,
+        workload_paths=tuple(map(str, run.workload_paths)),
+        protocol=plan.protocol,
+        baseline=plan.baseline,
+        twin=plan.twin,
+        seed=plan.seed,
+        machine_id=facts.machine_id(),
+        cores=tuple(facts.usable_cores()),
+        cases=plan.cases,
+        attempts=tuple(a for number in range(1, plan.protocol.blocks + 1) for a in plan.block(number)),
+        units={name: run.workloads[name].unit for name in {planned.case.workload for planned in plan.cases}},
+        locks={name: lock_sha256(name, run.target) for name in locked},
+        revision=git("rev-parse", "HEAD").strip() or None,
+        dirty=bool(git("status", "--porcelain").strip()),
+    )
+
+
+def reopen(path: Path) -> tuple[ResultSet, Run]:
+    """A result set to complete. Refused on another machine or with other locks: those are never paired."""
+    facts.refuse_platform()
+    store = ResultSet.open(path)
+    file = store.plan
+    if file.schema_version != SCHEMA_VERSION:
+        raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
+    if file.machine_id != facts.machine_id():
+        raise UserError(f"{path} was begun on another machine; results of two machines are never paired.")
+    for name, lock in file.locks.items():
+        if lock_sha256(name, file.target) != lock:
+            raise UserError(
+                f"{path} was begun with another lock of environment '{name}' "
+                f"({store.lock_copy(name)}). Restore it, or begin a new run."
+            )
+    plan = Plan(file.set_id, file.cases, file.protocol, file.baseline, file.twin, file.seed)
+    paths = tuple(map(Path, file.workload_paths))
+    engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=True)
+    return store, Run(plan=plan, workloads=find(paths), workload_paths=paths, target=file.target, engine=engine,
+                      python=file.python)  # fmt: skip
+
+
+def runner(store: ResultSet, run: Run) -> Runner:
+    """Runs the attempts of a plan on its engine."""
+    provide = engines.provider(run.engine, needed(run.plan), run.target, run.plan.set_id, run.python)
+    return Runner(run.plan, store, run.workloads, provide, store.plan.machine_id, list(store.plan.cores),
+                  run.engine.name, unpinned=run.python is not None)  # fmt: skip
+
+
+def measure_roofline(store: ResultSet) -> None:
+    """What the machine reaches into the set, from today's sweep of this machine or a new one. Not for `quick`."""
+    if not store.plan.protocol.roofline or store.plan.target != "cpu" or store.roofline:
+        return
+    cores = store.plan.cores
+    today = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d")
+    kept = store.folder.parent / ".rooflines" / f"{store.plan.machine_id}-{today}-{len(cores)}.json"
+    if not kept.exists():
+        python = venv.ensure("numpy", "cpu").python
+        variables = worker_environment(os.environ)[0] | thread_environ(len(cores))
+        command = [str(python), "-m", "suite.machine.roofline", "--cores", *map(str, cores)]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError(f"What the machine reaches couldn't be measured: {done.stderr.strip()[-500:]}")
+        kept.parent.mkdir(exist_ok=True)
+        write_json(kept, json.loads(done.stdout))
+    store.roofline = json.loads(kept.read_text(encoding="utf-8"))

@@ -1,0 +1,163 @@
+"""The command line: what is refused, in which words, with which exit code; and that nothing runs before."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite import environments
+from suite.results.store import ResultSet, accepted
+
+INVOKE = Path(sys.executable).parent / "invoke"
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+STORY = ("--workload-path", str(SCENARIOS), "--workload=story", "--stack=fake", "--repeats=1")
+
+
+def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """One command, as typed."""
+    return subprocess.run([INVOKE, *words], capture_output=True, text=True, check=False, cwd=cwd or environments.ROOT)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "--stack=jax_jt"], "Did you mean 'jax_jit'?"),
+        (["run", "--workload=gem"], "Did you mean 'gemm'?"),
+        (["run", "--preset=quik"], "Did you mean 'quick'?"),
+        (["run", "--preset=no/such.toml"], "no preset file no/such.toml"),
+        (["run", "--size=big"], "tiny"),
+        (["run", "--pass=backward"], "Known: forward, train"),
+        (["run", "--precision=f16"], "Known: bf16, f32, tf32"),
+        (["run", "--track=fast"], "Known: default, tuned"),
+        (["run", "--cache=lukewarm"], "Known: cold, warm"),
+        (["run", "--target=gpu"], "Known: cpu, cuda, tpu"),
+        (["run", "--stack=jax_jit@nightli"], "lock on cpu for the variant 'jax@nightli'"),
+        (["run", "--engine=podman"], "Known: auto, docker, local"),
+        (["run", "--dims", "n=big"], "whole number"),
+        (["run", "--dims", "n=0"], "at least 1"),
+        (["run", "--dims", "rows=3"], "has no dim 'rows'"),
+        (["run", "--workload=mha", "--dims", "heads=5"], "width=768 must be a multiple of heads=5"),
+        (["run", "--repeats=-1"], "at least one block"),
+        (["run", "--repeats=many"], "repeats"),
+        (["run", "--limit-memory=lots"], "--limit-memory=2GiB"),
+        (["run", "--timeout=soon"], "--timeout=10min"),
+        (["run", "--baseline=numpy", "--stack=jax_jit"], "selected stack to be the baseline 'numpy'"),
+        (["run", "--again=timeout"], "goes with --resume"),
+        (["run", "--resume=nowhere", "--again=timout"], "not an outcome"),
+        (["run", "--resume=nowhere"], "no result set"),
+        (["run", "--resume=nowhere", "--preset=ops"], "--resume takes its plan from the set"),
+        (["run", "--resume=nowhere", "--dry-run"], "--resume takes its plan from the set"),
+        (["run", "--workload-path=nowhere"], "no spec.py"),
+        (["run", "--stak=numpy"], "Did you mean '--stack'?"),
+        (["run", "--stack"], "--stack needs a value"),
+        (["run", "--repeats=2", "--repeats=3"], "--repeats is given more than once"),
+        (["rum"], "Did you mean 'run'?"),
+        (["report", "--set=nowhere"], "no result set at nowhere"),
+        (["lock", "--environment=tensorflw"], "Did you mean 'tensorflow'?"),
+    ],
+)
+def test_a_mistake_is_refused_with_what_to_do(words: list[str], said: str) -> None:
+    done = invoke(*words)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_key_in_a_preset_names_file_key_and_near_match(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('size = "tiny"\nquestions = []\n[protocol]\nblcks = 3\n')
+    done = invoke("run", f"--preset={file}")
+    assert done.returncode == 2
+    assert f"{file}, [protocol]: unknown key 'blcks'. Did you mean 'blocks'?" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_first_case(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = invoke("run", *STORY, "--size=calm", f"--results={tmp_path / 'file' / 'results'}")
+    assert done.returncode == 2
+    assert "Results can't be written" in done.stderr
+    assert "Block 1" not in done.stderr
+
+
+def test_a_dry_run_prints_cases_and_minutes_and_runs_nothing(tmp_path: Path) -> None:
+    done = invoke("run", "--dry-run", f"--results={tmp_path / 'results'}")
+    assert done.returncode == 0
+    assert "gemm-quick-forward-f32-cpu-jax_jit" in done.stdout
+    assert "20 cases; 3 block(s); 22 processes a block" in done.stdout
+    assert "About" in done.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def test_dims_and_globs_select(tmp_path: Path) -> None:
+    done = invoke("run", "--dry-run", "--workload=gemm", "--stack=tf_*", "--pass=train", "--dims", "n=128")
+    assert "n=128" in done.stdout
+    assert "gemm-quick-train-f32-cpu-tf_xla" in done.stdout
+    assert "3 cases" in done.stdout
+
+
+def test_what_can_not_run_here_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    done = invoke("run", "--target=tpu", "--stack=jax_jit", "--repeats=1", f"--results={tmp_path}")
+    assert done.returncode == 0, done.stderr
+    assert "no TPU was found" in done.stderr
+
+
+def test_list_names_everything() -> None:
+    done = invoke("list")
+    assert done.returncode == 0
+    for name in ("gemm", "selu", "torch_inductor", "quick", "ops"):
+        assert name in done.stdout
+    assert "fake" not in done.stdout
+
+
+def test_doctor_says_what_is_missing_with_the_remedy() -> None:
+    done = invoke("doctor")
+    assert done.returncode in (0, 3)
+    assert "C++ compiler" in done.stdout
+    assert ("Missing" in done.stderr) == (done.returncode == 3)
+
+
+@pytest.mark.parametrize(
+    ("scene", "code"), [("calm", 0), ("unsupported", 0), ("raise", 3), ("wrong", 3), ("segfault", 3)]
+)
+def test_the_exit_code_says_how_the_cases_ended(tmp_path: Path, scene: str, code: int) -> None:
+    done = invoke("run", *STORY, f"--size={scene}", f"--results={tmp_path}")
+    assert done.returncode == code, done.stderr
+
+
+def test_one_plain_line_per_case_and_both_paths(tmp_path: Path) -> None:
+    done = invoke("run", *STORY, "--size=calm", f"--results={tmp_path}")
+    lines = [line for line in done.stderr.splitlines() if "story-calm-forward-f32-cpu-fake" in line]
+    assert len(lines) == 2, "the case and its A/A twin"
+    assert "ok  first" in lines[0]
+    for name in ("results.parquet", "report.html"):
+        assert list(tmp_path.glob(f"*/{name}"))
+        assert name in done.stdout
+
+
+def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> None:
+    command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
+    command[command.index("--repeats=1")] = "--repeats=2"
+    running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob("*/attempts/*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 130, said
+    assert "--resume=" in said
+    assert "Traceback" not in said
+    folder = next(path for path in tmp_path.iterdir() if path.name != "latest")
+    before = ResultSet.open(folder).read()[0]
+    assert before, "finished cases are on disk"
+    done = invoke("run", f"--resume={folder}")
+    assert done.returncode == 0, done.stderr
+    rows = accepted(ResultSet.open(folder).merged())
+    assert sorted((row["size"], row["block"], row["replicate"]) for row in rows) == [
+        (size, block, replicate) for size in ("calm", "slow") for block in (1, 2) for replicate in (1, 2)]  # fmt: skip

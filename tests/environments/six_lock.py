@@ -1,0 +1,5 @@
+"""The lock of the tiniest environment."""
+
+SIX = """six==1.17.0 \\
+    --hash=sha256:4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274
+"""

@@ -1,0 +1,83 @@
+"""What uv is asked: for a lock without addresses, of the oldest system; and how it is got where there is none."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from suite.environments import ROOT, locks, uv
+from suite.errors import UserError
+from tests.environments.six_lock import SIX
+
+LOCKS = ROOT / "docker" / "locks"
+
+
+def test_without_uv_pip_gets_the_locked_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(LOCKS / "orchestrator.txt", root / "docker" / "locks")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin" if not Path("/usr/bin/uv").exists() else "/nowhere")
+    got = uv.find_uv(root / ".venv")
+    assert Path(got) == root / ".environments" / "uv" / "bin" / "uv"
+    assert uv.runs(got)
+    locked = uv.pinned("uv", locks.lock_path("orchestrator", "cpu"))
+    assert locked.startswith(f"uv=={uv.run([got, '--version'], '').split()[1]} ")
+    assert locked.count("--hash=sha256:") > 5
+    assert "\nuv" not in locked.strip()
+
+
+def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = locks.lock_path("six", "cpu")
+    lock.with_suffix(".in").write_text("six\n")
+    monkeypatch.setattr(uv, "find_uv", lambda doomed: "uv")
+    for text in ("--index-url somewhere\n" + SIX, "six @ file://here/six.whl\n"):
+        monkeypatch.setattr(uv, "run", lambda *_, text=text: text)
+        with pytest.raises(UserError, match="names an address or an index"):
+            uv.compile_lock("six")
+        assert lock.read_text() == SIX
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "platform"),
+    [("six", "cpu", "2_28"), ("six", "cuda", "2_28"), ("six", "tpu", "2_31"), ("orchestrator", "tpu", "2_28")],
+)
+def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
+    root: Path, monkeypatch: pytest.MonkeyPatch, name: str, target: str, platform: str
+) -> None:
+    lock = locks.lock_path(name, target)
+    lock.parent.mkdir(exist_ok=True)
+    lock.with_suffix(".in").write_text("six\n")
+    monkeypatch.setattr(uv, "find_uv", lambda doomed: "uv")  # getting one has a command too, and a test of its own
+    commands = []
+    monkeypatch.setattr(uv, "run", lambda command, failure: commands.append(command) or SIX)
+    assert uv.compile_lock(name, target) == lock
+    assert lock.read_text() == SIX
+    (command,) = commands
+    assert command[command.index("--python-platform") + 1] == f"x86_64-manylinux_{platform}"
+
+
+def test_a_list_of_overrides_is_given_to_the_resolver(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = locks.lock_path("six", "cpu")
+    lock.with_suffix(".in").write_text("six\n")
+    monkeypatch.setattr(uv, "find_uv", lambda doomed: "uv")  # getting one has a command too, and a test of its own
+    commands = []
+    monkeypatch.setattr(uv, "run", lambda command, failure: commands.append(command) or SIX)
+    uv.compile_lock("six")
+    lock.with_suffix(".override").write_text('other ; python_version < "3"\n')
+    uv.compile_lock("six")
+    without, given = commands
+    assert "--override" not in without
+    assert given[given.index("--override") + 1] == str(lock.with_suffix(".override"))
+
+
+def test_the_torch_wheels_come_from_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", "/p")
+    monkeypatch.delenv("UV_FIND_LINKS", raising=False)
+    assert uv.wheel_source("torch", "cpu") == ["--find-links", "/p"]
+    monkeypatch.setenv("UV_FIND_LINKS", "/u")
+    assert uv.wheel_source("torch", "cpu") == ["--find-links", "/u"]
+    monkeypatch.delenv("UV_FIND_LINKS")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    assert uv.TORCH_CPU_INDEX in uv.wheel_source("torch", "cpu")
+    plain = [("torch_xla", "cpu"), ("torch", "cuda"), ("torchax", "cuda"), ("torch_xla", "tpu")]
+    assert all(uv.wheel_source(name, target) == [] for name, target in plain)

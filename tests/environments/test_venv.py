@@ -1,0 +1,143 @@
+"""Locked environments: reused by lock hash, never half-made, refused with a wrong hash; locks without addresses."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from suite.environments import locks, uv, venv
+from suite.errors import UserError
+from tests.environments.six_lock import SIX
+
+
+def test_an_environment_is_made_once_with_byte_code(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    made = venv.ensure("six")
+    assert list(made.python.parents[1].glob("lib/*/site-packages/__pycache__/six.*.pyc"))
+    monkeypatch.setattr(uv, "run", None)  # calling it would fail
+    assert venv.ensure("six") == made
+
+
+def test_a_half_made_environment_is_made_again(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = venv.place("six", "cpu")
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").touch()
+    assert venv.status("six", "cpu") == "half-made"
+    venv.ensure("six")
+    assert "half-made" in capsys.readouterr().err
+    assert venv.status("six", "cpu") == "ready"
+
+
+def test_a_wrong_hash_is_refused_and_nothing_stays(root: Path) -> None:
+    lock = locks.lock_path("six", "cpu")
+    lock.write_text(SIX.replace("4721f391", "00000000"))
+    with pytest.raises(UserError, match="six") as refused:
+        venv.ensure("six")
+    assert "hash" in str(refused.value).lower()
+    assert str(lock) in str(refused.value)
+    assert not venv.place("six", "cpu").exists()
+
+
+def test_an_unknown_environment_names_the_near_match(root: Path) -> None:
+    with pytest.raises(UserError, match="Did you mean 'six'"):
+        venv.ensure("sixx")
+
+
+def test_an_environment_whose_python_is_gone_is_not_ready(root: Path) -> None:
+    folder = venv.place("six", "cpu")
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(root / "uninstalled")
+    (folder / venv.MARKER).write_text(locks.lock_sha256("six", "cpu") or "")
+    assert venv.status("six", "cpu") == "half-made"
+    (folder / "bin" / "python").unlink()
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    assert venv.status("six", "cpu") == "ready"
+    locks.lock_path("six", "cpu").write_text(SIX + "# another day\n")
+    assert venv.status("six", "cpu") == "missing"  # of this lock; the other's folder stands until pruned
+
+
+def test_another_lock_makes_the_orchestrator_again_and_says_so(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (root / ".venv" / venv.MARKER).write_text("0" * 64)
+    (root / ".venv" / "left-over").touch()
+    assert venv.status("orchestrator", "cpu") == "half-made"
+    real = uv.run
+    monkeypatch.setattr(uv, "run", lambda c, f: "" if "--editable" in c else real(c, f))
+    venv.ensure("orchestrator")
+    assert "is removed and made again" in capsys.readouterr().err
+    assert not (root / ".venv" / "left-over").exists()
+    assert venv.status("orchestrator", "cpu") == "ready"
+
+
+def test_the_environment_that_runs_this_is_not_pulled_away(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
+    (root / ".venv").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(root / ".venv"))
+    with pytest.raises(UserError, match="make setup"):
+        venv.ensure("orchestrator")
+    assert (root / ".venv").exists()
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), OSError(28, "No space left on device"), UserError("no network")])
+def test_whatever_stops_an_installation_leaves_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    real = uv.run
+
+    def run(command: list[str], failure: str) -> str:
+        if "sync" in command:
+            raise stop
+        return real(command, failure)
+
+    monkeypatch.setattr(uv, "run", run)
+    with pytest.raises(KeyboardInterrupt if isinstance(stop, KeyboardInterrupt) else UserError) as ended:
+        venv.ensure("six")
+    assert venv.status("six", "cpu") == "missing"
+    if isinstance(stop, OSError):
+        assert "The disk is full" in str(ended.value)
+
+
+def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def make(wanted: venv.Environment, folder: Path, source: list[str], *, again: bool) -> None:
+        made.append(wanted.name)
+        time.sleep(0.2)
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "python").symlink_to(sys.executable)
+        (folder / venv.MARKER).write_text(wanted.lock_sha256)
+
+    monkeypatch.setattr(venv, "make", make)
+    threads = [threading.Thread(target=venv.ensure, args=("six",)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["six"]
+
+
+def test_another_python_is_refused_with_the_way_to_name_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "PYTHON_VERSION", (3, 10))
+    with pytest.raises(UserError, match=r"needs Python 3\.10.*make setup PYTHON="):
+        venv.ensure("six")
+
+
+def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
+    old = venv.place("six", "cpu")
+    old.mkdir(parents=True)
+    locks.lock_path("six", "cpu").write_text(SIX + "# another day\n")
+    (root / "docker" / "locks" / "cpu" / "six.in").touch()
+    new = venv.place("six", "cpu")
+    new.mkdir(parents=True)
+    assert venv.prune() == [old]
+    assert new.exists()
+
+

@@ -1,0 +1,77 @@
+"""Which cases a selection makes, and why some of them can't run: precisions and tracks."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from suite.case import Planned
+from suite.errors import UserError
+from suite.plan import preset
+from suite.plan.planning import Selection, make
+from suite.stacks.catalog import REAL_STACKS
+from suite.workloads.catalog import find
+
+
+def plan(changes: dict[str, Any] | None = None, **selection: Any) -> list[Planned]:
+    """Every stack on `gemm` forward at `tiny`, but for what is given."""
+    chosen = dataclasses.replace(preset.load("tiny"), **changes or {})
+    asked = Selection(**{"workloads": ("gemm",), "passes": ("forward",)} | selection)
+    return list(make("set", chosen, asked, find(), None, lambda stack, target: None).cases)
+
+
+def reasons(**selection: Any) -> dict[str, str | None]:
+    """By stack."""
+    return {planned.case.stack: planned.unsupported for planned in plan(**selection)}
+
+
+@pytest.mark.parametrize("target", ["cpu", "tpu"])
+def test_tf32_is_nvidias(target: str) -> None:
+    found = reasons(precisions=("tf32",), target=target)
+    assert set(found) == set(REAL_STACKS)
+    assert None not in found.values()
+    assert found["jax_jit"] == f"tf32 is arithmetic of NVIDIA GPUs, which a {target} hasn't got"
+
+
+def test_tf32_runs_on_cuda() -> None:
+    found = reasons(precisions=("tf32",), target="cuda")
+    assert {stack for stack, reason in found.items() if reason is None} == set(REAL_STACKS) - {"numpy", "torch_xla"}
+
+
+def test_bf16_runs_on_all_but_numpy() -> None:
+    found = reasons(precisions=("bf16",))
+    assert {stack: reason for stack, reason in found.items() if reason} == {"numpy": "NumPy has no bf16 arithmetic"}
+
+
+def test_a_stack_without_a_knob_is_not_reported_as_tuned() -> None:
+    found = reasons(tracks=("tuned",))
+    untuned = {"numpy", "jax_eager", "torch_eager", "tf_eager", "tf_graph"}
+    assert {stack for stack, reason in found.items() if reason} == untuned
+    assert found["tf_graph"] == (
+        "no tuned setting of TensorFlow, tf.function is documented that changes gemm on cpu"
+    )
+    assert reasons(tracks=("tuned",), target="tpu")["jax_jit"]
+    assert reasons(tracks=("tuned",), workloads=("vit",))["torch_eager"] is None
+
+
+def test_both_tracks_are_different_cases_of_one_run() -> None:
+    both = [planned.case for planned in plan(tracks=("default", "tuned"), stacks=("jax_jit",))]
+    assert [case.track for case in both] == ["default", "tuned"]
+    assert len({case.comparison_id for case in both}) == 2
+    assert "tuned" in both[1].case_name
+
+
+def test_a_preset_may_choose_and_an_option_replaces() -> None:
+    of_preset = {"tracks": ("tuned",), "precisions": ("bf16",)}
+    (planned,) = plan(of_preset, stacks=("jax_jit",))
+    assert (planned.case.track, planned.case.precision) == ("tuned", "bf16")
+    (planned,) = plan(of_preset, stacks=("jax_jit",), tracks=("default",), precisions=("f32",))
+    assert (planned.case.track, planned.case.precision) == ("default", "f32")
+
+
+@pytest.mark.parametrize("changes", [{"tracks": ("fast",)}, {"precisions": ("f16",)}])
+def test_words_of_a_preset_are_checked(changes: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="Known: "):
+        plan(changes)

@@ -1,0 +1,229 @@
+"""Every outcome, every flag, resuming, noise: the pipeline on a stack that does as it is told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from suite import results
+from suite.case import Flag, Outcome
+from suite.machine import noise
+from suite.results.compare import ratios, twins
+from suite.results.store import ResultSet, accepted, exit_code
+from suite.run.runner import implausible
+from tests.pipeline import SCENARIOS, Heard, make_plan, make_session, run_scenes
+
+MIB = 2**20
+
+
+def test_known_sleeps_come_back_as_first_second_steady(tmp_path: Path) -> None:
+    row = run_scenes(tmp_path, "calm")["calm"]
+    assert row["outcome"] == "ok", row["reason"]
+    assert row["first_seconds"] >= 0.060 > row["second_seconds"] >= 0.030
+    assert 200e-6 <= median(row["synced_seconds"]) < 0.030
+    assert all(d <= s for d, s in zip(row["dispatch_seconds"], row["synced_seconds"], strict=True))
+    assert len(row["pipelined_seconds"]) == len(row["fetch_seconds"]) == 10
+    assert (row["compiles_first"], row["compiles_second"], row["compiles_steady"]) == (0, 0, 0)
+    assert row["relative_error"] < 1e-6
+    assert row["host_peak_build_bytes"] > MIB
+    assert row["weights_sha256"]
+
+
+@pytest.mark.parametrize(
+    ("scene", "outcome", "words"),
+    [
+        ("segfault", "crashed", "signal 11"),
+        ("silent", "error", "without results"),
+        ("garbage", "error", "events.jsonl"),
+        ("raise", "error", "the story ends here"),
+        ("oom", "oom_host", "MemoryError"),
+        ("unsupported", "unsupported", "refuses this scene"),
+        ("wrong", "wrong", "forward output"),
+        ("flood", "ok", ""),
+    ],
+)
+def test_every_ending_is_a_row_with_its_reason(tmp_path: Path, scene: str, outcome: str, words: str) -> None:
+    row = run_scenes(tmp_path, scene)[scene]
+    assert row["outcome"] == outcome
+    assert words in (row["reason"] or "")
+    assert exit_code([row]) == (3 if outcome in ("crashed", "error", "wrong") else 0)
+
+
+@pytest.mark.parametrize(
+    ("scene", "flag"), [("recompile", "recompiled"), ("break", "graph_breaks"), ("fallback", "fallback_ops")]
+)
+def test_nothing_falls_back_in_silence(tmp_path: Path, scene: str, flag: str) -> None:
+    assert flag in run_scenes(tmp_path, scene)[scene]["flags"]
+
+
+def test_a_drifting_stack_has_no_steady_state(tmp_path: Path) -> None:
+    row = run_scenes(tmp_path, "drift")["drift"]
+    assert Flag.NO_STEADY_STATE in row["flags"]
+    assert len(row["synced_seconds"]) == 60, "samples were doubled up to the maximum"
+
+
+def test_hanging_and_forking_workers_end_at_the_limit_with_their_children(tmp_path: Path) -> None:
+    rows = run_scenes(tmp_path, "hang", "fork", timeout_seconds=2.0)
+    assert {row["outcome"] for row in rows.values()} == {"timeout"}
+    assert all(row["phase"] == "second" for row in rows.values())
+    assert not processes_with(str(tmp_path))
+
+
+def test_the_memory_limit_is_an_outcome(tmp_path: Path) -> None:
+    row = run_scenes(tmp_path, "allocate", limit=300 * MIB)["allocate"]
+    assert row["outcome"] == "oom_host"
+    assert "300 MiB" in row["reason"]
+
+
+def test_a_wrong_stack_leaves_every_ratio_and_is_not_run_again(tmp_path: Path) -> None:
+    plan = make_plan(("calm", "wrong"), ("fake", "fake@slow"), blocks=2, blocks_max=2)
+    rows = make_session(tmp_path / "set", plan).run()
+    wrong = [row for row in rows if row["size"] == "wrong"]
+    assert {row["outcome"] for row in wrong} == {"wrong"}
+    assert {row["provenance"] for row in wrong if row["block"] == 2} == {"inferred"}
+    assert all(row["inferred_from"] for row in wrong if row["block"] == 2)
+    found = ratios(rows, "fake", plan.protocol)
+    assert [(c.name.split("-")[1], c.stack) for c in found] == [("calm", "fake@slow")]
+    assert found[0].ratio.value < 0.8, "the slow variant sleeps twice as long"
+
+
+def test_the_twin_runs_in_every_block_and_is_no_comparison(tmp_path: Path) -> None:
+    plan = make_plan(("calm",), ("fake", "fake@slow"), twin=True, blocks=2, blocks_max=2)
+    rows = make_session(tmp_path / "set", plan).run()
+    assert len(rows) == 6
+    assert len(twins(rows, plan.protocol)) == 1
+    assert {c.stack for c in ratios(rows, "fake", plan.protocol)} == {"fake@slow"}
+
+
+def test_a_warm_case_is_primed_in_a_process_of_its_own(tmp_path: Path) -> None:
+    plan = make_plan(("calm",), caches=("cold", "warm"))
+    rows = make_session(tmp_path / "set", plan).run()
+    assert sorted((row["cache"], row["purpose"]) for row in rows) == [
+        ("cold", "timed"), ("warm", "prime"), ("warm", "timed")]  # fmt: skip
+    prime, warm = (row for row in sorted(rows, key=lambda r: r["order"]) if row["cache"] == "warm")
+    assert (prime["purpose"], warm["order"]) == ("prime", prime["order"] + 1)
+    assert prime["synced_seconds"] is None
+    assert not (tmp_path / "set" / "caches").exists()
+
+
+def test_interrupted_and_resumed_is_whole_without_duplicates(tmp_path: Path) -> None:
+    plan = make_plan(("calm",), ("fake", "fake@slow"), blocks=2, blocks_max=2)
+    with pytest.raises(KeyboardInterrupt):
+        make_session(tmp_path / "set", plan, Heard(interrupt_after=3)).run()
+    assert not (tmp_path / "set" / "manifest.json").exists()
+    rows = make_session(tmp_path / "set", plan).run()
+    assert [row["block"] for row in rows if Flag.INCOMPLETE_BLOCK in row["flags"]] == [2], "kept, flagged"
+    counted = accepted(rows)
+    assert sorted((row["block"], row["stack"], row["variant"]) for row in counted) == [
+        (1, "fake", ""), (1, "fake", "slow"), (2, "fake", ""), (2, "fake", "slow")]  # fmt: skip
+    keys = [(r["case_id"], r["block"], r["replicate"], r["purpose"], r["retry"]) for r in rows]
+    assert len(keys) == len(set(keys))
+    assert ResultSet.open(tmp_path / "set").problems() == []
+
+
+def test_a_truncated_attempt_is_named_set_aside_and_run_again(tmp_path: Path) -> None:
+    plan = make_plan(("calm", "raise"))
+    make_session(tmp_path / "set", plan).run()
+    victim = next((tmp_path / "set" / "attempts").glob("*calm*.parquet"))
+    victim.write_bytes(victim.read_bytes()[:100])
+    heard = Heard()
+    rows = make_session(tmp_path / "set", plan, heard).run()
+    assert [row["size"] for row in heard.rows] == ["calm"]
+    assert any(victim.name in note for note in heard.notes)
+    assert (tmp_path / "set" / "attempts" / "damaged" / victim.name).exists()
+    assert len(accepted(rows)) == 2
+
+
+def test_again_runs_the_named_outcomes_and_the_last_counts(tmp_path: Path) -> None:
+    plan = make_plan(("calm", "raise"))
+    make_session(tmp_path / "set", plan).run()
+    heard = Heard()
+    rows = make_session(tmp_path / "set", plan, heard, frozenset({"error"})).run()
+    assert [row["size"] for row in heard.rows] == ["raise"]
+    assert len(rows) == 3
+    assert max(row["retry"] for row in accepted(rows)) == 2
+
+
+def test_a_noisy_block_is_run_again_and_the_rejected_one_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter([0.1, 0.2, 0.1, 0.1])
+    monkeypatch.setattr(noise, "canary", lambda threads: next(calls))
+    plan = make_plan(("calm",), noisy_retries=2, noise_drift_max=0.05)
+    heard = Heard()
+    rows = make_session(tmp_path / "set", plan, heard).run()
+    assert [(row["retry"], Flag.REJECTED_BLOCK in row["flags"]) for row in rows] == [(1, True), (2, False)]
+    assert [row["retry"] for row in accepted(rows)] == [2]
+    assert any("noisy" in note for note in heard.notes)
+
+
+def test_the_first_losses_of_every_process_must_agree(tmp_path: Path) -> None:
+    session = make_session(tmp_path / "set", make_plan(("calm",)))
+    row = session.run()[0]
+    loss = {"name": "loss", "unit": "1", "kind": "gate"}
+    session.runner.remember(row | {"metrics": [loss | {"values": [1.0, 0.9, 0.8]}]})
+    same = row | {"metrics": [loss | {"values": [1.0, 0.9, 0.8]}]}
+    session.runner.judge_losses(same)
+    assert same["outcome"] == "ok"
+    other = row | {"metrics": [loss | {"values": [1.0, 0.9, 0.81]}]}
+    session.runner.judge_losses(other)
+    assert other["outcome"] == Outcome.WRONG
+    assert "step 3" in other["reason"]
+
+
+def test_a_row_faster_than_any_core_is_flagged(tmp_path: Path) -> None:
+    row = run_scenes(tmp_path, "calm")["calm"]
+    assert not implausible(row)
+    assert implausible(row | {"flops": 10**12})
+
+
+ORCHESTRATOR = """
+import sys
+from pathlib import Path
+from tests.pipeline import make_plan, make_session
+make_session(Path(sys.argv[1]), make_plan(("calm", "hang"), blocks=1)).run()
+"""
+
+
+def test_kill_dash_nine_takes_the_workers_along_and_resume_completes(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    orchestrator = subprocess.Popen([sys.executable, "-c", ORCHESTRATOR, str(folder)], cwd=SCENARIOS.parents[1])
+    deadline = time.monotonic() + 20
+    while not list(folder.glob("logs/*hang*/events.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(orchestrator.pid, signal.SIGKILL)
+    orchestrator.wait()
+    while processes_with(str(folder)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not processes_with(str(folder)), "workers outlived the orchestrator"
+    plan = make_plan(("calm", "hang"), blocks=1, timeout_seconds=1.5)
+    rows = make_session(folder, plan).run()
+    assert sorted((row["size"], row["outcome"]) for row in accepted(rows)) == [("calm", "ok"), ("hang", "timeout")]
+
+
+def test_load_gives_frames_and_ratios(tmp_path: Path) -> None:
+    plan = make_plan(("calm",), ("fake", "fake@slow"), blocks=2, blocks_max=2)
+    make_session(tmp_path / "set", plan).run()
+    loaded = results.load(tmp_path / "set")
+    assert len(loaded.frame) == 4
+    assert list(loaded.ratios()["stack"]) == ["fake@slow"]
+    assert loaded.ratios("fake@slow")["value"][0] > 1.2
+    assert results.load(tmp_path / "set" / "results.parquet").ratios("fake")["value"][0] < 0.8
+
+
+def processes_with(text: str) -> list[int]:
+    """Processes whose command line holds a text."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue  # ended meanwhile
+        if text in line and int(path.parent.name) != os.getpid():
+            found.append(int(path.parent.name))
+    return found

@@ -1,0 +1,62 @@
+"""Numbers as people read them, and positions on a log axis."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite import units
+from suite.report.plots import LogAxis
+from suite.units import Unit
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(24800.4, "24,800"), (22.14, "22.1"), (0.02214, "0.0221"), (9.996, "10.0"), (999.6, "1,000"), (1.0, "1.00"),
+     (0, "0"), (-102.4, "\N{MINUS SIGN}102"), (2.5e-7, "2.50e-07"), (None, "–"), (math.nan, "–"), (math.inf, "–")],
+)  # fmt: skip
+def test_three_significant_digits(value: float | None, shown: str) -> None:
+    assert units.digits(value) == shown
+
+
+@given(st.floats(1e-4, 1e14))
+def test_digits_are_within_half_a_unit_of_the_third(value: float) -> None:
+    assert float(units.digits(value).replace(",", "")) == pytest.approx(value, rel=5.1e-3)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [([0.0221, 0.13], "ms"), ([1.2, 24.0], "s"), ([4.2e-6], "µs"), ([3e-10], "ns"), ([], "s"), ([None, 0.5], "ms"),
+     ([0.9999], "s"), ([0.0, 0.002], "ms")],
+)  # fmt: skip
+def test_one_unit_for_a_column(values: list[float | None], name: str) -> None:
+    assert units.time_unit(values).name == name
+
+
+def test_units_scale_what_they_name() -> None:
+    assert units.byte_unit([3 * 2.0**30])(3 * 2.0**30) == "3.00 GiB"
+    assert units.rate_unit([136_000.0])(136_000.0) == "136 k items/s"
+    assert units.rate_unit([42.0])(42.0) == "42.0 items/s"
+    assert units.seconds(0.00042) == "420 µs" and units.seconds(None) == "–"
+    assert units.ratio(1.4212) == "1.42×" and units.ratio(None) == "–"
+    assert units.interval(1.35, 1.5) == "[1.35, 1.50]" and units.interval(None, 1.5) == ""
+    assert units.percent(0.05) == "5 %" and units.percent(0.0123) == "1.23 %"
+    assert units.percent(2e-6) == "< 0.1 %" and units.percent(0) == "0 %" and units.percent(None) == "–"
+
+
+@given(st.lists(st.floats(1e-9, 1e6), min_size=1, max_size=20))
+def test_an_axis_holds_its_values_in_order(values: list[float]) -> None:
+    axis = LogAxis.over(values)
+    places = [axis.x(v) for v in sorted(values)]
+    assert places == sorted(places) and places[0] > 0 and places[-1] < 100
+
+
+@given(st.floats(1e-8, 1e3), st.floats(1.0, 1e7))
+def test_an_axis_has_two_to_seven_labelled_ticks_in_order(low: float, span: float) -> None:
+    ticks = LogAxis.over([low, low * span]).ticks(Unit("ms", 1e-3))
+    assert 2 <= len(ticks) <= 7
+    assert [t.x for t in ticks] == sorted(t.x for t in ticks)
+    assert all(0 <= t.x <= 100 and t.label for t in ticks)
