@@ -22,7 +22,7 @@ GEMM = Case(
 ATTEMPT = Attempt(
     set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
 )
-SAFE = set(string.ascii_letters + string.digits + "_.@-")
+SAFE = set(string.ascii_letters + string.digits + "_.@-" + "=,")
 
 word = st.text(max_size=12)
 cases = st.builds(
@@ -35,7 +35,7 @@ cases = st.builds(
 attempts = st.builds(
     Attempt,
     set_id=word, case=cases, block=st.integers(1, 99), order=st.integers(1, 999), replicate=st.integers(1, 2),
-    purpose=st.sampled_from(list(Purpose)), attempt=st.integers(1, 9), seed=st.integers(0, 2**32),
+    purpose=st.sampled_from(list(Purpose)), retry=st.integers(1, 9), seed=st.integers(0, 2**32),
 )  # fmt: skip
 
 
@@ -101,6 +101,18 @@ def test_names_are_file_safe(attempt: Attempt) -> None:
     assert set(attempt.case.case_name) <= SAFE
     assert set(attempt.name) <= SAFE
     assert not attempt.name.startswith((".", "-"))
+
+
+def test_dims_without_a_name_of_their_own_are_in_the_case_s() -> None:
+    case = dataclasses.replace(GEMM, size="custom", dims={"batch": 2, "seq": 64})
+    assert case.comparison_name.startswith("gemm-custom-batch=2,seq=64-train")
+    long = dataclasses.replace(case, dims={f"dim{i}": 10**9 for i in range(40)})
+    assert len(dataclasses.replace(ATTEMPT, case=long).name) < 200
+
+
+def test_a_retry_is_read_from_the_name_that_it_made() -> None:
+    for retry in (1, 7, 12):
+        assert Attempt.retry_of(dataclasses.replace(ATTEMPT, retry=retry).name) == retry
 
 
 def test_attempt_names_differ_wherever_keys_do() -> None:

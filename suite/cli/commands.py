@@ -26,7 +26,7 @@ from suite.plan import preset
 from suite.reference import check
 from suite.reference.optimizers import training_state_bytes
 from suite.report.render import render
-from suite.results.store import INTERRUPTED, ResultSet, exit_code
+from suite.results.store import INTERRUPTED, NOTHING_MEASURED, ResultSet, exit_code
 from suite.run.engines import absent
 from suite.run.session import Session
 from suite.run.start import Run, create, measure_roofline, prepare, reopen, runner
@@ -82,6 +82,8 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], as_json: bool
     store.seal()
     code = exit_code(rows)
     answer.tell(store, page, code, as_json)
+    if code == NOTHING_MEASURED:
+        say("Nothing was measured: no case of this run can run here. The page has each case's reason.")
     return code
 
 

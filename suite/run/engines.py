@@ -41,8 +41,6 @@ def choose(asked: str, names: Iterable[str], target: str, python: str | None, *,
     if asked not in (AUTO, LOCAL, DOCKER):
         raise unknown("engine", asked, (AUTO, LOCAL, DOCKER))
     if python is not None:
-        if asked == DOCKER:
-            raise UserError("--python is for the local engine: an image has its own interpreter.")
         return Choice(LOCAL, f"Engine: local, with {python} (not pinned by any lock).")
     if asked == LOCAL:
         return Choice(LOCAL, "Engine: local.")
@@ -68,8 +66,13 @@ def containers(names: list[str], target: str, build: bool) -> Choice:
     return Choice(DOCKER, f"Engine: docker {client.version()['Version']}{rest}.", client)
 
 
-def interpreter(python: str) -> str:
-    """The path of an interpreter of the user's own, as a shell would find it. Raises UserError if it is none."""
+def interpreter(python: str, engine: str) -> str:
+    """The path of an interpreter of the user's own, as a shell would find it.
+
+    Raises UserError if it is none, or if an `engine` is asked for that has its own.
+    """
+    if engine == DOCKER:
+        raise UserError("--python is for the local engine: an image has its own interpreter.")
     found = shutil.which(python)
     if found is None:
         raise UserError(f"--python={python} can't be run: no such program.")

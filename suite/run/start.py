@@ -50,7 +50,7 @@ def prepare(
     """What is asked, refused where it is mistyped. Nothing is measured, but with `build` images may be built."""
     facts.refuse_platform()
     target, workloads = selection.target, find(workload_paths)
-    python = engines.interpreter(python) if python else None
+    python = engines.interpreter(python, engine) if python else None
     plan = partial(make, new_set_id(preset.name, target), preset, selection, workloads, baseline)
     # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
     first = plan(lambda stack, target: devices.missing().get(target))

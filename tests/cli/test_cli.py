@@ -47,6 +47,10 @@ def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
         (["run", "--repeats=-1"], "at least one block"),
         (["run", "--repeats=many"], "repeats"),
         (["run", "--limit-memory=lots"], "--limit-memory=2GiB"),
+        (["run", "--limit-memory=2"], "A number needs its unit"),
+        (["run", "--workload=GEMM"], "Did you mean 'gemm'?"),
+        (["run", "--workload=gemm", "--size=huge"], "Workload 'gemm' has no size 'huge'."),
+        (["run", "--dims", "n=512,n=1024"], "--dims n=512 --dims n=1024"),
         (["run", "--timeout=soon"], "--timeout=10min"),
         (["run", "--baseline=numpy", "--stack=jax_jit"], "selected stack to be the baseline 'numpy'"),
         (["run", "--again=timeout"], "goes with --resume"),
@@ -98,14 +102,30 @@ def test_a_dry_run_prints_cases_and_minutes_and_runs_nothing(tmp_path: Path) -> 
 def test_dims_and_globs_select(tmp_path: Path) -> None:
     done = invoke("run", "--dry-run", "--workload=gemm", "--stack=tf_*", "--pass=train", "--dims", "n=128")
     assert "n=128" in done.stdout
-    assert "gemm-quick-train-f32-cpu-tf_xla" in done.stdout
+    assert "gemm-custom-n=128-train-f32-cpu-tf_xla" in done.stdout
     assert "3 cases" in done.stdout
 
 
-def test_what_can_not_run_here_is_a_row_with_its_reason(tmp_path: Path) -> None:
+def test_each_dims_is_a_comparison_of_its_own() -> None:
+    done = invoke("run", "--dry-run", "--workload=gemm", "--stack=numpy", "--dims", "n=512", "--dims", "n=1024")
+    assert "gemm-custom-n=512-forward-f32-cpu-numpy" in done.stdout
+    assert "gemm-quick-forward-f32-cpu-numpy" in done.stdout, "these are the dims of a named size"
+    assert "2 cases" in done.stdout
+
+
+def test_what_can_t_fit_is_said_before_it_runs() -> None:
+    done = invoke("run", "--dry-run", "--workload=gemm", "--stack=numpy", "--dims", "n=1000000", "--limit-memory=2GiB")
+    assert "runs out of memory: tensors of 7.28 TiB, a limit of 2.00 GiB" in done.stdout
+    assert "About 2 h 00 min" in done.stdout, "no more than the time limit of each process"
+
+
+def test_a_run_that_measures_nothing_says_so_and_leaves_latest_alone(tmp_path: Path) -> None:
+    (tmp_path / "latest").symlink_to("an-older-set")
     done = invoke("run", "--target=tpu", "--stack=jax_jit", "--repeats=1", f"--results={tmp_path}")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     assert "no TPU was found" in done.stderr
+    assert "Nothing was measured" in done.stderr
+    assert os.readlink(tmp_path / "latest") == "an-older-set"
 
 
 def test_list_names_everything() -> None:
@@ -124,7 +144,7 @@ def test_doctor_says_what_is_missing_with_the_remedy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scene", "code"), [("calm", 0), ("unsupported", 0), ("raise", 3), ("wrong", 3), ("segfault", 3)]
+    ("scene", "code"), [("calm", 0), ("unsupported", 4), ("raise", 3), ("wrong", 3), ("segfault", 3)]
 )
 def test_the_exit_code_says_how_the_cases_ended(tmp_path: Path, scene: str, code: int) -> None:
     done = invoke("run", *STORY, f"--size={scene}", f"--results={tmp_path}")

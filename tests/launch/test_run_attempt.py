@@ -94,7 +94,7 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
         "stderr_tail": "seen",
     }
     question = json.loads((logs / "ATTEMPT.json").read_text(encoding="utf-8"))
-    assert Attempt.from_json(question["retry"]) == ATTEMPT
+    assert Attempt.from_json(question["attempt"]) == ATTEMPT
     assert Protocol(**question["protocol"]) == PROTOCOL
     assert (question["cpus"], question["gate"], question["environment"]) == ([0], True, "numpy")
 

@@ -75,3 +75,37 @@ def test_a_preset_may_choose_and_an_option_replaces() -> None:
 def test_words_of_a_preset_are_checked(changes: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="Known: "):
         plan(changes)
+
+
+def test_dims_of_no_size_are_custom_and_others_keep_their_name() -> None:
+    cases = [planned.case for planned in plan(stacks=("numpy",), dims=({"n": 100}, {"n": 64}, {"n": 3000}))]
+    assert [case.size for case in cases] == ["custom", "tiny", "full"]
+    assert cases[0].case_name == "gemm-custom-n=100-forward-f32-cpu-numpy"
+    assert len({case.comparison_id for case in cases}) == 3
+
+
+def test_a_size_that_was_asked_for_keeps_its_name_where_another_has_its_dims() -> None:
+    (planned,) = plan(stacks=("numpy",), workloads=("ffn",), sizes=("full",))
+    assert planned.case.size == "full"
+    assert find()["ffn"].dims("quick", {}) == planned.case.dims
+
+
+def test_the_same_dims_from_two_sizes_are_one_question() -> None:
+    (planned,) = plan(stacks=("numpy",), sizes=("tiny", "quick"), dims=({"n": 100},))
+    assert planned.case.size == "custom"
+
+
+@pytest.mark.parametrize(
+    ("selection", "said"),
+    [
+        ({"sizes": ("huge",)}, "Workload 'gemm' has no size 'huge'"),
+        ({"workloads": ("GEMM",)}, "Did you mean 'gemm'?"),
+        ({"dims": ({"m": 3},)}, "Workload 'gemm' has no dim 'm'"),
+        ({"stacks": ("torch",)}, "There is no stack 'torch'"),
+    ],
+)
+def test_what_does_not_exist_is_refused_in_plain_words(selection: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        plan(**selection)
+    assert said in str(refused.value)
+    assert ".." not in str(refused.value)

@@ -88,13 +88,13 @@ def test_what_was_asked_for_is_had_or_refused_in_one_line(words: list[str], code
 def test_a_python_without_numpy_is_refused(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     with pytest.raises(UserError, match="is no Python with NumPy: ModuleNotFoundError"):
-        choose("local", "numpy", python=str(tmp_path / "bare" / "bin" / "python"))
+        engines.interpreter(str(tmp_path / "bare" / "bin" / "python"), "auto")
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--python=/nowhere/python"], "--python=/nowhere/python can't be run: No such file or directory."),
+        (["--python=/nowhere/python"], "--python=/nowhere/python can't be run: no such program."),
         (["--python=/bin/false"], "is no Python with NumPy"),
         (["--python=/bin/true", "--engine=docker"], "--python is for the local engine"),
     ],
@@ -105,8 +105,14 @@ def test_an_interpreter_of_ones_own_is_tried_first(words: list[str], complaint: 
     assert complaint in done.stderr
 
 
-def test_rows_of_an_interpreter_of_ones_own_are_unpinned(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_name", [False, True])
+def test_rows_of_an_interpreter_of_ones_own_are_unpinned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool
+) -> None:
     python = venv.ensure("numpy", "cpu").python
+    if by_name:  # as a shell would find it
+        monkeypatch.setenv("PATH", f"{python.parent}:/usr/bin:/bin")
+        python = Path("python")
     words = ["run", "--preset=tiny", "--workload=gemm", "--pass=forward", "--stack=numpy", f"--python={python}",
              f"--results={tmp_path}", "--json"]  # fmt: skip
     done = subprocess.run([INVOKE, *words], capture_output=True, text=True, check=False)

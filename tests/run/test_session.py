@@ -53,7 +53,8 @@ def test_every_ending_is_a_row_with_its_reason(tmp_path: Path, scene: str, outco
     row = run_scenes(tmp_path, scene)[scene]
     assert row["outcome"] == outcome
     assert words in (row["reason"] or "")
-    assert exit_code([row]) == (3 if outcome in ("crashed", "error", "wrong") else 0)
+    assert exit_code([row]) == {"crashed": 3, "error": 3, "wrong": 3, "unsupported": 4}.get(outcome, 0)
+    assert (tmp_path / "latest").exists() == (outcome != "unsupported")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_again_runs_the_named_outcomes_and_the_last_counts(tmp_path: Path) -> No
 def test_a_noisy_block_is_run_again_and_the_rejected_one_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = iter([0.1, 0.2, 0.1, 0.1])
     monkeypatch.setattr(noise, "canary", lambda threads: next(calls))
-    plan = make_plan(("calm",), noisy_retries=2, noise_drift_max=0.05)
+    plan = make_plan(("calm",), noisy_retries=2, canary_drift_max=0.05)
     heard = Heard()
     rows = make_session(tmp_path / "set", plan, heard).run()
     assert [(row["retry"], Flag.REJECTED_BLOCK in row["flags"]) for row in rows] == [(1, True), (2, False)]
@@ -168,10 +169,10 @@ def test_the_first_losses_of_every_process_must_agree(tmp_path: Path) -> None:
     loss = {"name": "loss", "unit": "1", "kind": "gate"}
     session.runner.remember(row | {"metrics": [loss | {"values": [1.0, 0.9, 0.8]}]})
     same = row | {"metrics": [loss | {"values": [1.0, 0.9, 0.8]}]}
-    session.runner.judge_losses(same)
+    session.runner.agreement.judge(same)
     assert same["outcome"] == "ok"
     other = row | {"metrics": [loss | {"values": [1.0, 0.9, 0.81]}]}
-    session.runner.judge_losses(other)
+    session.runner.agreement.judge(other)
     assert other["outcome"] == Outcome.WRONG
     assert "step 3" in other["reason"]
 

@@ -1,0 +1,80 @@
+"""What a person sees: a line per case, a bar, and tables that keep words whole."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from suite.case import Purpose
+from suite.cli import console
+from suite.cli.console import Bar, Lines, line, listener, print_table
+from tests.results.rows import attempt_of, row_of
+
+ROW = row_of(attempt_of(block=2), 0.01234)
+
+
+def test_a_line_has_median_and_flags() -> None:
+    assert line(ROW | {"flags": ["assumed", "noisy"]}) == (
+        "block 2  gemm-tiny-forward-f32-cpu-numpy  ok  first 123 ms, steady 12.3 ms  [assumed, noisy]"
+    )
+
+
+def test_a_line_of_what_failed_has_its_reason() -> None:
+    failed = row_of(attempt_of(), outcome="timeout", reason="too slow", synced_seconds=None)
+    assert line(failed) == "block 1  gemm-tiny-forward-f32-cpu-numpy  timeout: too slow"
+
+
+def test_the_twin_is_named() -> None:
+    assert "(A/A twin)" in line(row_of(attempt_of(replicate=2)))
+    assert "(A/A twin)" not in line(ROW)
+
+
+def test_a_prime_has_no_steady_time() -> None:
+    assert line(row_of(attempt_of(purpose=Purpose.PRIME), synced_seconds=None)).endswith("  ok")
+
+
+def test_lines_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = listener(3)
+    assert isinstance(shown, Lines)
+    shown.block_starts(1, 3, 20)
+    shown.attempt_starts(attempt_of())
+    shown.attempt_ends(ROW)
+    shown.close()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == ["Block 1 of 3: 20 processes", line(ROW)]
+
+
+def test_a_bar_grows_with_blocks_that_were_not_planned() -> None:
+    stream = io.StringIO()
+    bar = Bar(1, Console(file=stream, force_terminal=True, width=100))
+    for number in (1, 2):
+        bar.block_starts(number, 2, 1)
+        bar.attempt_starts(attempt_of())
+        bar.attempt_ends(ROW)
+    bar.close()
+    assert "2/2" in stream.getvalue()
+    assert "Block 2 of 2" in stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_words_stay_whole_and_prose_is_left(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "PIPED_WIDTH", width)
+    prose = "no C++ compiler that Inductor takes was found; `invoke doctor` says how to get one"
+    print_table("Stacks", ["stack", "what it is", "median", "runs here"],
+                [["torch_inductor", "PyTorch, torch.compile", "9.05 ms", prose]], numbers=("median",))  # fmt: skip
+    out = capsys.readouterr().out
+    for word in ("torch_inductor", "torch.compile", "Inductor", "compiler"):
+        assert word in out
+    assert max(map(len, out.splitlines())) <= width
+    first = next(text for text in out.splitlines() if "torch_inductor" in text)
+    assert "│ no C++" in first, "prose begins at the left of its column"
+
+
+def test_a_cell_with_brackets_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("t", ["a"], [["1.84× [1.67, 2.03] [red]"]])
+    assert "1.84× [1.67, 2.03] [red]" in capsys.readouterr().out

@@ -1,0 +1,85 @@
+"""What typed words mean, and which are refused."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.cli.options import BYTES, SECONDS, Options, parse_dims, parse_outcomes, parse_quantity
+from suite.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("2GiB", 2 * 2**30), ("1.5 gb", 1.5e9), ("512MiB", 2**29), ("1k", 1024), ("100b", 100)],
+)
+def test_bytes(text: str, value: float) -> None:
+    assert parse_quantity(text, BYTES, "limit-memory", "2GiB") == value
+
+
+@pytest.mark.parametrize(("text", "value"), [("90", 90), ("10min", 600), ("1.5h", 5400), ("3 s", 3)])
+def test_seconds(text: str, value: float) -> None:
+    assert parse_quantity(text, SECONDS, "timeout", "10min") == value
+
+
+@pytest.mark.parametrize("text", ["2", "0GiB", "-1GiB", "GiB", "2 apples", "", "1e9b"])
+def test_what_is_no_quantity_of_memory(text: str) -> None:
+    with pytest.raises(UserError, match=r"--limit-memory=.* Write it like --limit-memory=2GiB\."):
+        parse_quantity(text, BYTES, "limit-memory", "2GiB")
+
+
+def test_a_number_without_its_unit_is_not_bytes() -> None:
+    with pytest.raises(UserError, match="A number needs its unit"):
+        parse_quantity("2", BYTES, "limit-memory", "2GiB")
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), st.integers(0, 10**9), min_size=1, max_size=5))
+def test_dims_come_back(dims: dict[str, int]) -> None:
+    assert parse_dims(", ".join(f"{name} = {value}" for name, value in dims.items())) == dims
+
+
+@pytest.mark.parametrize("text", ["", "n", "n=", "=3", "n=1.5", "n=-1", "n=2;m=3", "n=2,,m=3"])
+def test_what_is_no_dim(text: str) -> None:
+    with pytest.raises(UserError, match="a name and a whole number"):
+        parse_dims(text)
+
+
+def test_each_dims_is_a_comparison_of_its_own() -> None:
+    selection = Options(dims=("n=512", "n=1024,m=2")).selection([0, 1])
+    assert selection.dims == ({"n": 512}, {"n": 1024, "m": 2})
+    with pytest.raises(UserError, match="--dims n=512 --dims n=1024"):
+        parse_dims("n=512,n=1024")
+
+
+def test_warm_means_cold_too() -> None:
+    assert Options(cache="warm").selection([0]).caches == ("cold", "warm")
+    assert Options().selection([0]).caches == ("cold",)
+
+
+def test_repeats_are_exactly_so_many_blocks() -> None:
+    protocol = Options(preset="ops", repeats="7").chosen_preset().protocol
+    assert (protocol.blocks, protocol.blocks_max, protocol.noisy_retries) == (7, 7, 0)
+    with pytest.raises(UserError, match="at least one block"):
+        Options(repeats="0").chosen_preset()
+
+
+def test_a_time_limit_limits_compiling_too() -> None:
+    protocol = Options(timeout="5min").chosen_preset().protocol
+    assert (protocol.timeout_seconds, protocol.compile_timeout_seconds) == (300, 300)
+
+
+def test_the_command_asks_the_same_again() -> None:
+    options = Options(preset="ops", stack=("jax_*", "torch_eager"), dims=("n=2",), pass_=("train",),
+                      limit_memory="2GiB")  # fmt: skip
+    words = shlex.split(options.command(engine="local"))
+    assert words == ["invoke", "run", "--preset=ops", "--stack=jax_*", "--stack=torch_eager", "--pass=train",
+                     "--dims=n=2", "--engine=local", "--limit-memory=2GiB"]  # fmt: skip
+
+
+def test_outcomes() -> None:
+    assert parse_outcomes(["timeout, error", "wrong"]) == {"timeout", "error", "wrong"}
+    with pytest.raises(UserError, match="--again=timout: not an outcome"):
+        parse_outcomes(["timout"])

@@ -1,0 +1,88 @@
+"""The canary, what makes a block noisy, and what disturbs a run from its start."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+
+from suite.machine import noise
+from suite.protocol import Protocol
+
+PROTOCOL = Protocol(canary_drift_max=0.05, steal_share_max=0.01)
+QUIET = noise.Look(canary_seconds=0.1, stolen=100, jiffies=10_000, throttled=3, load=0.2, mhz=None)
+
+
+def after(**changes: float | None) -> noise.Look:
+    """A second look, 10,000 jiffies later."""
+    return dataclasses.replace(QUIET, **{"jiffies": 20_000} | changes)
+
+
+def test_a_quiet_block_has_no_reasons() -> None:
+    record = noise.compare(QUIET, after(canary_seconds=0.104, stolen=199), PROTOCOL)
+    assert record["reasons"] == []
+    assert record["canary_seconds"] == [0.1, 0.104]
+    assert record["steal_share"] == pytest.approx(0.0099)
+    assert record["throttled"] == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"canary_seconds": 0.106}, "drifted by +6.0%"),
+        ({"canary_seconds": 0.094}, "drifted by -6.0%"),
+        ({"stolen": 300}, "took 2.0% of the CPU time"),
+        ({"throttled": 5}, "throttled 2 periods"),
+    ],
+)
+def test_each_disturbance_is_a_reason(changes: dict[str, float], said: str) -> None:
+    (reason,) = noise.compare(QUIET, after(**changes), PROTOCOL)["reasons"]
+    assert said in reason
+
+
+def test_what_the_kernel_hides_is_unknown() -> None:
+    assert noise.compare(QUIET, after(throttled=None), PROTOCOL)["throttled"] is None
+
+
+def test_the_canary_takes_time_on_every_core() -> None:
+    assert noise.canary(1) > 0.001
+
+
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A mark of this test's own on a quiet machine."""
+    monkeypatch.setattr(noise, "RUN_MARK", tmp_path / "mark")
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.9, 0.0, 0.0))
+    return tmp_path / "mark"
+
+
+def test_a_second_run_on_this_machine_is_noticed(mark: Path) -> None:
+    with noise.run_beside(2) as alone:
+        assert alone == []
+        with noise.run_beside(2) as beside:
+            (said,) = beside
+            assert f"Another run is going on here (process {os.getpid()})" in said
+    with noise.run_beside(2) as again:
+        assert again == []
+
+
+def test_a_busy_machine_is_noticed(mark: Path) -> None:
+    with noise.run_beside(1) as found:
+        assert found == ["This machine is busy: a load of 0.9 on 1 cores. Its figures will be noisy."]
+
+
+def test_another_user_s_mark_can_be_locked_too(mark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark.write_text("77", encoding="ascii")
+    original = Path.open
+
+    def refuse(self: Path, mode: str = "r", *arguments: object, **options: object) -> object:
+        if mode == "a+":
+            raise PermissionError(13, "Permission denied", str(self))
+        return original(self, mode, *arguments, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with noise.run_beside(2) as found:
+        assert found == []
+    assert mark.read_text(encoding="ascii") == "77"

@@ -1,0 +1,64 @@
+"""Cases in blocks: each once, in an order that can be had again, and what must stay together does."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from suite.case import Planned, Purpose
+from suite.plan.plan import Plan, estimate
+from suite.protocol import Protocol
+from suite.workloads.catalog import find
+from tests.pipeline import make_plan
+from tests.results.rows import attempt_of
+
+SCENES = ("calm", "slow", "drift")
+
+
+def plan(**changes: object) -> Plan:
+    """Three scenes on a stack and its variant, cold and warm, with a twin."""
+    return make_plan(SCENES, ("fake", "fake@slow"), twin=True, caches=("cold", "warm"), **changes)
+
+
+def test_a_block_has_every_case_once_and_the_baseline_s_twin() -> None:
+    timed = Counter((a.case.case_id, a.replicate) for a in plan().block(1) if a.purpose is Purpose.TIMED)
+    assert set(timed.values()) == {1}
+    assert {case_id for case_id, _ in timed} == {planned.case.case_id for planned in plan().cases}
+    twins = [a for a in plan().block(1) if a.replicate == 2]
+    assert {a.case.stack_name for a in twins} == {"fake"}
+
+
+def test_a_warm_case_comes_right_after_the_process_that_fills_its_caches() -> None:
+    for number in (1, 2, 3):
+        attempts = plan().block(number)
+        for before, attempt in zip([None, *attempts], attempts, strict=False):
+            if attempt.case.cache == "warm" and attempt.purpose is Purpose.TIMED:
+                assert before is not None
+                assert (before.purpose, before.case, before.replicate) == (
+                    Purpose.PRIME, attempt.case, attempt.replicate)  # fmt: skip
+
+
+def test_the_same_block_has_the_same_order_and_others_have_others() -> None:
+    assert plan().block(2) == plan().block(2)
+    orders = {tuple(a.case.case_name for a in plan().block(number)) for number in range(2, 8)}
+    assert len(orders) > 1
+    again = tuple((a.case.case_name, a.replicate) for a in plan().block(2, retry=2))
+    assert again != tuple((a.case.case_name, a.replicate) for a in plan().block(2))
+    assert [a.order for a in plan().block(2)] == list(range(1, len(again) + 1))
+
+
+def test_an_unsupported_case_is_planned_without_a_twin_or_a_prime() -> None:
+    case = attempt_of(cache="warm").case
+    refused = Plan("set", (Planned(case, "has no cache"),), Protocol(), case.stack_name, twin=True, seed=0)
+    (attempt,) = refused.block(1)
+    assert (attempt.purpose, attempt.replicate) == (Purpose.TIMED, 1)
+    assert refused.reason(case) == "has no cache"
+    assert refused.seconds(find()) == 0
+
+
+@pytest.mark.parametrize("n", [64, 10**6])
+def test_no_estimate_is_longer_than_the_time_limit(n: int) -> None:
+    case = attempt_of(dims={"n": n}).case
+    seconds = estimate(Planned(case), find()["gemm"], Protocol(timeout_seconds=1200.0))
+    assert 1 < seconds <= 1200

@@ -1,0 +1,22 @@
+"""The optimizers that every stack is held to, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suite.reference.optimizers import AdamW, Momentum
+
+
+def test_momentum_by_hand() -> None:
+    optimizer = Momentum({"p": np.array([1.0])})
+    for _ in range(2):
+        optimizer.step({"p": np.array([1.0])})
+    assert optimizer.parameters["p"][0] == pytest.approx(1.0 - 1e-3 * (1.0 + 1.9))
+
+
+def test_adamw_by_hand() -> None:
+    optimizer = AdamW({"p": np.array([2.0])})
+    optimizer.step({"p": np.array([0.5])})
+    # The first step's corrected moments are g and g squared, so that the update is lr g / (|g| + eps).
+    assert optimizer.parameters["p"][0] == pytest.approx(2.0 * (1 - 1e-3 * 0.01) - 1e-3 * 0.5 / (0.5 + 1e-8), rel=1e-14)

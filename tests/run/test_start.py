@@ -1,0 +1,79 @@
+"""How a run begins: what is written before anything runs, and when a set may be completed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite.errors import UserError
+from suite.machine import facts
+from suite.plan import preset
+from suite.plan.planning import Selection
+from suite.results.store import ResultSet, write_json
+from suite.run import engines
+from suite.run.start import Run, create, prepare, reopen
+from tests.pipeline import SCENARIOS
+
+SELECTION = Selection(workloads=("gemm",), stacks=("numpy", "jax_jit"), passes=("forward",), threads=1)
+TINY = preset.load("tiny")
+
+
+def prepared(**changes: Any) -> Run:
+    """Two stacks on a tiny product, on the local engine."""
+    return prepare(TINY, dataclasses.replace(SELECTION, **changes), engine=engines.LOCAL)
+
+
+def test_the_plan_and_what_it_takes_to_run_it_again_are_kept(tmp_path: Path) -> None:
+    run = prepared()
+    store = create(run, TINY, "invoke run --preset=tiny", tmp_path)
+    file = ResultSet.open(store.folder).plan
+    assert (file.command, file.target, file.engine) == ("invoke run --preset=tiny", "cpu", "local")
+    assert file.cases == run.plan.cases
+    assert file.units == {"gemm": "rows"}
+    assert set(file.locks) == {"numpy", "jax"}
+    assert all(store.lock_copy(name).is_file() for name in file.locks)
+    kept = {path.name for path in (store.folder / "inputs").iterdir()}
+    assert {"tiny.toml", "revision.txt", "diff.patch"} <= kept
+    assert store.machine["machine_id"] == facts.machine_id()
+    assert not (tmp_path / "latest").exists(), "nothing was measured yet"
+
+
+def test_workloads_from_outside_are_kept_whole(tmp_path: Path) -> None:
+    asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=1)
+    run = prepare(TINY, asked, engine=engines.LOCAL, workload_paths=[SCENARIOS])
+    store = create(run, TINY, "invoke run", tmp_path)
+    assert (store.folder / "inputs" / "workloads" / "story" / "spec.py").is_file()
+    reopened, again = reopen(store.folder)
+    assert again.plan == run.plan
+    assert again.workloads["story"].folder == run.workloads["story"].folder
+    assert reopened.plan == store.plan
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"machine_id": "another"}, "begun on another machine"),
+        ({"locks": {"numpy": "0" * 64}}, "another lock of environment 'numpy'"),
+        ({"schema_version": 2, "request": {"target": "cpu", "engine": "local", "python": None, "workload_path": []}},
+         "another version of this program"),
+    ],
+)
+def test_what_can_t_be_paired_is_not_completed(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    store = create(prepared(), TINY, "invoke run", tmp_path)
+    fields = json.loads((store.folder / "plan.json").read_text()) | changes
+    if "request" in changes:
+        fields["attempts"] = []
+        fields["protocol"]["ceiling"] = fields["protocol"].pop("roofline")
+    write_json(store.folder / "plan.json", fields)
+    with pytest.raises(UserError, match=said):
+        reopen(store.folder)
+
+
+def test_nothing_selected_is_a_mistake() -> None:
+    nothing = dataclasses.replace(TINY, questions=())
+    with pytest.raises(UserError, match="Nothing is selected"):
+        prepare(nothing, Selection(threads=1), engine=engines.LOCAL)
