@@ -142,7 +142,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runner = Runner(planned, store, workloads, lambda attempt: Local(Path(sys.executable), "lock"),
                     facts.machine_id(), facts.usable_cores())  # fmt: skip
     Session(runner, Heard()).run()
-    (folder / "results" / "latest").symlink_to("set")
     return folder
 
 
@@ -199,7 +198,7 @@ def test_the_example_workload_is_right_on_real_stacks(tmp_path: Path) -> None:
 def test_pairs_have_the_interval_of_student() -> None:
     for count in pairs.PAIRS:
         readings = [(1.0 + 0.01 * (i % 3), 1.0) for i in range(count)]
-        expected = ratio_of([math.log(a / b) for a, b in readings], count - 1)
+        expected = ratio_of([math.log(a / b) for a, b in readings], count - 1, 0.95)
         found = pairs.summarise(readings)
         assert found.ratio == pytest.approx(expected.value)
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-5)

@@ -142,7 +142,7 @@ def print_catalogue(paths: Sequence[Path]) -> None:
         [w.name, w.spec.TITLE, ", ".join(w.sizes), training_state(w), ", ".join(w.spec.PASSES), ", ".join(w.dialects)]
         for w in workloads.values()
     ]
-    heads = ["workload", "what it computes", "sizes", "state of the largest", "passes", "dialects"]
+    heads = ["workload", "what it computes", "sizes", "largest state", "passes", "dialects"]
     print_table("Workloads", heads, rows)
     stacks = []
     for name in REAL_STACKS:

@@ -11,6 +11,7 @@ from statistics import median
 from time import monotonic
 from typing import Literal
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
@@ -21,7 +22,6 @@ from suite.results.compare import samples
 from suite.results.schema import Row
 
 PIPED_WIDTH = 160
-WORD_WIDTH_MAX = 16  # a longer one (a path) may be broken
 
 
 def line(row: Row) -> str:
@@ -116,12 +116,19 @@ def print_table(
     says that cells may have rich's colours.
     """
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=markup, highlight=False)
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for index, column in enumerate(columns):
-        words = [word for text in (column, *(row[index] for row in rows)) for word in text.split()]
-        least = min(max(map(len, words), default=0), WORD_WIDTH_MAX)
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1))
+    widths = word_widths([columns, *rows], console.width - 3 * len(columns) - 1)
+    for column, least in zip(columns, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
         table.add_column(column, justify=justify, overflow="fold", min_width=least)
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+def word_widths(lines: list[list[str]], room: int) -> list[int]:
+    """For each column the width of its longest word; where there is no room for all, the widest give way."""
+    widths = [max(len(word) for text in column for word in (*text.split(), "")) for column in zip(*lines, strict=True)]
+    while sum(widths) > room and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    return widths

@@ -1,0 +1,31 @@
+"""The house: few loose modules, a line for each room in README's map, and a folder of tests for each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SUITE = ROOT / "suite"
+ROOMS = sorted(path.parent.name for path in SUITE.glob("*/__init__.py"))
+
+
+def test_only_the_vocabulary_lies_loose() -> None:
+    loose = {path.name for path in SUITE.glob("*.py")}
+    assert loose == {"__init__.py", "case.py", "protocol.py", "stats.py", "errors.py", "units.py"}
+
+
+def test_every_room_has_a_line_in_the_map_of_readme_and_design() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    design = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    assert sorted(set(re.findall(r"^suite/(\w+)/  +\S", readme, re.MULTILINE)) | {"report"}) == ROOMS
+    assert "suite/report/  reports/ " in readme
+    assert sorted(set(re.findall(r"^\| `(\w+)/` \|", design, re.MULTILINE))) == ROOMS
+
+
+def test_the_tests_mirror_the_rooms() -> None:
+    assert [room for room in ROOMS if not list((ROOT / "tests" / room).glob("test_*.py"))] == []
+
+
+def test_readme_is_short_enough_to_be_read() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
