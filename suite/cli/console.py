@@ -15,6 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
+from rich.text import Text
 
 from suite import units
 from suite.case import Attempt, Outcome
@@ -115,20 +116,30 @@ def print_table(
     Columns named in `numbers` are right-aligned. Words stay whole where the terminal has room for them; `markup`
     says that cells may have rich's colours.
     """
-    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=markup, highlight=False)
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1))
-    widths = word_widths([columns, *rows], console.width - 3 * len(columns) - 1)
-    for column, least in zip(columns, widths, strict=True):
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+    cells = [[Text.from_markup(text) if markup else Text(text) for text in row] for row in rows]
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    plain = [columns, *([cell.plain for cell in row] for row in cells)]
+    widths = column_widths(plain, console.width - 3 * len(columns) + 1)
+    for column, width in zip(columns, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
-        table.add_column(column, justify=justify, overflow="fold", min_width=least)
-    for row in rows:
+        table.add_column(column, justify=justify, overflow="fold", width=width)
+    for row in cells:
         table.add_row(*row)
     console.print(table)
 
 
-def word_widths(lines: list[list[str]], room: int) -> list[int]:
-    """For each column the width of its longest word; where there is no room for all, the widest give way."""
-    widths = [max(len(word) for text in column for word in (*text.split(), "")) for column in zip(*lines, strict=True)]
+def column_widths(lines: list[list[str]], room: int) -> list[int]:
+    """Widths that fill no more than `room`: whole cells if they fit, else whole words as far as they do.
+
+    Rich's own way shrinks every column alike, and breaks the words of the narrow ones for the sake of prose.
+    """
+    columns = list(zip(*lines, strict=True))
+    wanted = [max(map(len, column)) for column in columns]
+    widths = [max(len(word) for text in column for word in (*text.split(), "")) for column in columns]
     while sum(widths) > room and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
+    while sum(widths) < min(room, sum(wanted)):
+        lacking = [want - width for want, width in zip(wanted, widths, strict=True)]
+        widths[lacking.index(max(lacking))] += 1
     return widths

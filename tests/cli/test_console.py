@@ -78,9 +78,15 @@ def test_words_stay_whole_and_prose_is_left(
 
 def test_where_there_is_no_room_the_longest_words_give_way() -> None:
     lines = [["a", "what"], ["torch_inductor", "/a/path/that/is/too/long"]]
-    assert console.word_widths(lines, 60) == [14, 24]
-    assert console.word_widths(lines, 30) == [14, 16]
-    assert sum(console.word_widths(lines, 20)) == 20
+    assert console.column_widths(lines, 60) == [14, 24]
+    assert console.column_widths(lines, 30) == [14, 16]
+    assert sum(console.column_widths(lines, 20)) == 20
+
+
+def test_prose_gets_the_room_that_words_leave() -> None:
+    lines = [["stack", "why"], ["torch_inductor", "a reason of a good many words"]]
+    assert console.column_widths(lines, 80) == [14, 29]
+    assert console.column_widths(lines, 30) == [14, 16]
 
 
 def test_a_cell_with_brackets_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
