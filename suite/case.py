@@ -64,6 +64,12 @@ class Purpose(StrEnum):
 
 PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
           "fetch", "memory", "probe", "gate", "end")  # fmt: skip
+COMPILE_PHASES = ("first", "second")  # which have a time limit of their own: compilers work in them
+
+# What a worker tells (events.jsonl): the version of its lines, how long the file and a message in it may be.
+EVENTS_VERSION = 1
+EVENTS_BYTES_MAX = 64 * 2**20
+MESSAGE_BYTES_MAX = 4096
 
 
 def canonical_json(value: Any) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from suite.case import COMPILE_PHASES
 from suite.launch.process import Exit, Limits
 
 ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package `suite`
@@ -93,6 +94,7 @@ def supervisor_spec(
         "directory": str(directory.resolve()),
         "timeout_seconds": limits.timeout_seconds,
         "compile_timeout_seconds": limits.compile_timeout_seconds,
+        "compile_phases": COMPILE_PHASES,
         "memory_bytes": limits.memory_bytes,
         **engine,
     }

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suite.case import PHASES, Flag
+from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, Flag
 
-VERSION = 1
-SIZE_BYTES_MAX = 64 * 2**20
 # The sample columns of each clock; those of one event are equally long.
 CLOCKS = {
     "synced": ("synced_seconds", "dispatch_seconds"),
@@ -25,7 +23,7 @@ CLOCKS = {
 
 
 @dataclass(slots=True)
-class Events:
+class Account:
     """The sum of a worker's events.
 
     `columns` are row columns (later events override earlier ones), `samples` the columns of
@@ -52,30 +50,30 @@ class EventError(Exception):
     """A line that is no event of this protocol; says why."""
 
 
-def read(path: Path) -> Events:
+def read(path: Path) -> Account:
     """The events in a file; none if there is no file. Never raises on what the file contains."""
     try:
         with path.open("rb") as file:
-            data = file.read(SIZE_BYTES_MAX + 1)
+            data = file.read(EVENTS_BYTES_MAX + 1)
     except FileNotFoundError:
-        return Events()
+        return Account()
     except OSError as error:
-        return Events(problem=f"cannot be read: {error}")
+        return Account(problem=f"cannot be read: {error}")
     return parse(data)
 
 
-def parse(data: bytes) -> Events:
+def parse(data: bytes) -> Account:
     """The events in a file's bytes. Never raises."""
-    events = Events()
-    lines = data[:SIZE_BYTES_MAX].split(b"\n")[:-1]
+    events = Account()
+    lines = data[:EVENTS_BYTES_MAX].split(b"\n")[:-1]
     for number, line in enumerate(lines):
         try:
             _add(events, _decode(line, number))
         except EventError as error:
             events.problem = f"line {number + 1}: {error}"
             return events
-    if len(data) > SIZE_BYTES_MAX:
-        events.problem = f"longer than {SIZE_BYTES_MAX // 2**20} MiB"
+    if len(data) > EVENTS_BYTES_MAX:
+        events.problem = f"longer than {EVENTS_BYTES_MAX // 2**20} MiB"
     return events
 
 
@@ -89,14 +87,14 @@ def _decode(line: bytes, number: int) -> dict[str, Any]:
         raise EventError(f"not JSON ({error})") from None
     if not isinstance(event, dict):
         raise EventError("not an object")
-    if event.get("v") != VERSION:
-        raise EventError(f"version {_short(event.get('v'))} instead of {VERSION}")
+    if event.get("v") != EVENTS_VERSION:
+        raise EventError(f"version {_short(event.get('v'))} instead of {EVENTS_VERSION}")
     if event.get("seq") != number:
         raise EventError(f"sequence number {_short(event.get('seq'))} instead of {number}")
     return event
 
 
-def _add(events: Events, event: dict[str, Any]) -> None:
+def _add(events: Account, event: dict[str, Any]) -> None:
     """Take one event in. Raises EventError before anything is changed."""
     name = event.get("event")
     add = ADDERS.get(name) if isinstance(name, str) else None
@@ -107,21 +105,21 @@ def _add(events: Events, event: dict[str, Any]) -> None:
     add(events, event)
 
 
-def _add_phase(events: Events, event: dict[str, Any]) -> None:
+def _add_phase(events: Account, event: dict[str, Any]) -> None:
     phase = _text(event, "phase")
     if phase not in PHASES:
         raise EventError(f"unknown phase {_short(phase)}")
     events.phase = phase
 
 
-def _add_facts(events: Events, event: dict[str, Any]) -> None:
+def _add_facts(events: Account, event: dict[str, Any]) -> None:
     columns = event.get("columns")
     if not isinstance(columns, dict):
         raise EventError("facts without columns")
     events.columns |= columns
 
 
-def _add_samples(events: Events, event: dict[str, Any]) -> None:
+def _add_samples(events: Account, event: dict[str, Any]) -> None:
     clock = _text(event, "clock")
     if clock not in CLOCKS:
         raise EventError(f"unknown clock {_short(clock)}")
@@ -132,7 +130,7 @@ def _add_samples(events: Events, event: dict[str, Any]) -> None:
         events.samples[column] += values
 
 
-def _add_flag(events: Events, event: dict[str, Any]) -> None:
+def _add_flag(events: Account, event: dict[str, Any]) -> None:
     flag = _text(event, "flag")
     if flag not in list(Flag):
         raise EventError(f"unknown flag {_short(flag)}")
@@ -140,28 +138,28 @@ def _add_flag(events: Events, event: dict[str, Any]) -> None:
         events.flags.append(flag)
 
 
-def _add_metric(events: Events, event: dict[str, Any]) -> None:
+def _add_metric(events: Account, event: dict[str, Any]) -> None:
     metric: dict[str, Any] = {key: _text(event, key) for key in ("name", "unit", "kind")}
     events.metrics.append(metric | {"values": _numbers(event, "values")})
 
 
-def _add_exception(events: Events, event: dict[str, Any]) -> None:
+def _add_exception(events: Account, event: dict[str, Any]) -> None:
     events.exception = {key: _text(event, key) for key in ("type", "message", "traceback")}
 
 
-def _add_wrong(events: Events, event: dict[str, Any]) -> None:
+def _add_wrong(events: Account, event: dict[str, Any]) -> None:
     events.wrong = _text(event, "reason")
 
 
-def _add_unsupported(events: Events, event: dict[str, Any]) -> None:
+def _add_unsupported(events: Account, event: dict[str, Any]) -> None:
     events.unsupported = _text(event, "reason")
 
 
-def _add_end(events: Events, event: dict[str, Any]) -> None:
+def _add_end(events: Account, event: dict[str, Any]) -> None:
     events.ended = True
 
 
-ADDERS: dict[str, Callable[[Events, dict[str, Any]], None]] = {
+ADDERS: dict[str, Callable[[Account, dict[str, Any]], None]] = {
     "phase": _add_phase,
     "facts": _add_facts,
     "samples": _add_samples,

@@ -12,14 +12,12 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from suite.case import Flag, Outcome
-from suite.launch.events import Events
+from suite.case import COMPILE_PHASES, MESSAGE_BYTES_MAX, Flag, Outcome
+from suite.launch.events import Account
 from suite.launch.process import Exit
 
-MESSAGE_BYTES_MAX = 4096
 QUOTE_CHARACTERS_MAX = 300
 
-COMPILE_PHASES = ("first", "second")
 
 # Compilers that ran out of memory: their own words, whatever the phase.
 COMPILE_OOM = (
@@ -103,7 +101,7 @@ class Evidence:
     """All that a rule may look at. `lines` are a failed process's words, empty for others."""
 
     exit: Exit
-    events: Events
+    events: Account
     target: str
     lines: Sequence[str]
 
@@ -120,7 +118,7 @@ class Evidence:
         return None
 
 
-def judge(exit: Exit, events: Events, target: str, stderr_tail: str) -> Verdict:
+def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> Verdict:
     """The outcome of a process, with its reason. `target` is cpu, cuda or tpu.
 
     An interrupted process, or one whose supervisor was lost, is an `error` with the flag
@@ -147,7 +145,7 @@ def clip(text: str, size_bytes: int) -> str:
     return text.encode("utf-8", "replace")[:size_bytes].decode("utf-8", "ignore")
 
 
-def _lines(exit: Exit, events: Events, stderr_tail: str) -> list[str]:
+def _lines(exit: Exit, events: Account, stderr_tail: str) -> list[str]:
     """What a failed process said: its exception, with those behind it, or else its last words."""
     if events.exception is not None:
         traceback = events.exception["traceback"].splitlines()

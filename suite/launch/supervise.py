@@ -26,7 +26,6 @@ from suite.launch.tree import Tree, descendants, proportional_bytes, resident_by
 CHECK_SECONDS = 0.25  # between two looks at phase, deadline and memory
 TREE_SECONDS = 1.0  # between two listings of the tree, where only the peak is wanted
 EVENTS_CHUNK_BYTES = 2**20  # of events.jsonl read in one look
-COMPILE_PHASES = ("first", "second")
 
 
 class PhaseReader:
@@ -135,7 +134,7 @@ class Supervisor:
 
     def _deadline(self) -> float:
         deadline: float = self.started + self.spec["timeout_seconds"]
-        if self.phases.phase in COMPILE_PHASES:
+        if self.phases.phase in self.spec["compile_phases"]:
             deadline = min(deadline, self.phases.since + self.spec["compile_timeout_seconds"])
         return deadline
 

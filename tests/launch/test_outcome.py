@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from suite.case import Outcome
-from suite.launch.events import Events
+from suite.launch.events import Account
 from suite.launch.outcome import Verdict, clip, judge
 from suite.launch.process import Exit, Limits
 
@@ -37,7 +37,7 @@ def verdict(
     **end: Any,
 ) -> Verdict:
     """The judgement of an end that is fine but for what is given."""
-    found = Events(phase="steady", ended=exception is None)
+    found = Account(phase="steady", ended=exception is None)
     if exception is not None:
         found.exception = {"type": exception[0], "message": exception[1], "traceback": traceback}
         end = {"exit_code": 1} | end
@@ -207,7 +207,7 @@ def test_what_the_harness_caused_is_flagged_so() -> None:
         ["harness"],
         "interrupted while placing",
     )
-    lost = judge(Exit.lost("no account", LIMITS), Events(), "cpu", "")
+    lost = judge(Exit.lost("no account", LIMITS), Account(), "cpu", "")
     assert (lost.outcome, lost.flags, lost.reason) == (Outcome.ERROR, ["harness"], "no account")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from suite.case import PHASES, Flag
 from suite.launch import events
-from suite.launch.events import Events, parse
+from suite.launch.events import Account, parse
 
 seconds = st.floats(0, 1e6)
 words = st.text(max_size=8)
@@ -64,7 +64,7 @@ def test_every_prefix_of_a_valid_file_is_consistent(
     file = encode(found + ([{"event": "end"}] if ends else []))
     whole = parse(file)
     assert whole.problem is None and whole.ended == ends
-    shorter: Events = Events()
+    shorter: Account = Account()
     for cut in [*sorted(data.draw(st.lists(st.integers(0, len(file)), max_size=6))), len(file)]:
         longer = parse(file[:cut])
         assert longer.problem is None
@@ -157,9 +157,9 @@ def test_half_a_surrogate_pair_becomes_text_that_can_be_stored() -> None:
 def test_a_missing_an_unreadable_and_an_overlong_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert events.read(tmp_path / "none.jsonl") == Events()
+    assert events.read(tmp_path / "none.jsonl") == Account()
     assert "cannot be read" in (events.read(tmp_path).problem or "")
-    monkeypatch.setattr(events, "SIZE_BYTES_MAX", 2**20)
+    monkeypatch.setattr(events, "EVENTS_BYTES_MAX", 2**20)
     file = tmp_path / "events.jsonl"
     file.write_bytes(encode([{"event": "flag", "flag": "noisy"}] * 30_000))
     found = events.read(file)
