@@ -18,6 +18,7 @@ from suite.stacks import numpy_adapter
 from suite.stacks.base import Adapter
 from suite.worker import gate
 from suite.worker.data import Data
+from suite.worker.verdict import REASONS_MAX, Verdict
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload
 from tests.mutations import MUTANTS, make_mutant
@@ -31,7 +32,7 @@ def op(name: str) -> Workload:
 
 
 def run(workload: Workload, pass_: str, adapter_class: Callable[..., Adapter] = numpy_adapter.Adapter,
-        spoil: Callable[[list[float]], list[float]] = lambda losses: losses) -> gate.Gate:  # fmt: skip
+        spoil: Callable[[list[float]], list[float]] = lambda losses: losses) -> Verdict:  # fmt: skip
     """Three timed steps and the gate, as the worker does."""
     dims = workload.dims("tiny", {})
     case: Case = case_of(workload=workload.name, dims=dims, pass_=pass_)
@@ -254,8 +255,8 @@ def test_state_from_the_timed_steps_does_not_leak_into_the_gate() -> None:
     class Keeping(numpy_adapter.Adapter):
         kept: Any = None
 
-        def place(self, parameters: Any, batch: Any) -> Any:
-            placed = super().place(parameters, batch)
+        def place(self, parameters: Any, batch: Any, moments: bool = True) -> Any:
+            placed = super().place(parameters, batch, moments)
             self.kept = self.kept or placed
             return self.kept
 
@@ -298,16 +299,16 @@ def test_the_query_s_bias_is_not_forgiven() -> None:
 
 
 def test_a_row_tells_the_first_reasons_and_how_many_more() -> None:
-    found = gate.Gate(tolerance=1e-6)
-    for number in range(gate.REASONS_MAX):
+    found = Verdict(tolerance=1e-6)
+    for number in range(REASONS_MAX):
         found.relative(f"tensor {number}", [1.0], [2.0])
-    assert found.reason.count("relative error") == gate.REASONS_MAX and "more" not in found.reason
+    assert found.reason.count("relative error") == REASONS_MAX and "more" not in found.reason
     found.relative("another", [1.0], [2.0])
     assert found.reason.endswith("; and 1 more")
 
 
 def test_relative_error_by_hand() -> None:
-    one = gate.Gate(1e-3)
+    one = Verdict(1e-3)
     one.relative("x", [3.0, 4.001], [3.0, 4.0])
     assert one.worst == pytest.approx(0.001 / 5)
     assert one.reasons == []
@@ -317,13 +318,13 @@ def test_relative_error_by_hand() -> None:
 
 
 def test_an_elementwise_error_near_zero_is_no_reason() -> None:
-    one = gate.Gate(5e-6)
+    one = Verdict(5e-6)
     one.relative("x", [1.0, 1e-9], [1.0, 1e-19])
     assert one.reasons == []
 
 
 def test_nan_stays_the_worst() -> None:
-    one = gate.Gate(1e-3)
+    one = Verdict(1e-3)
     one.relative("x", [np.nan], [1.0])
     one.relative("y", [1.0], [1.0])
     assert one.worst == float("inf") and len(one.reasons) == 1
