@@ -14,6 +14,8 @@ from suite.workloads.tensors import Integers
 PRODUCTS = ("matmul", "linalg.matmul", "einsum", "linalg.einsum", "tensordot", "nn.convolution", "nn.conv1d",
             "nn.conv2d", "nn.conv3d", "nn.depthwise_conv2d")  # fmt: skip
 
+PART = 1 << 22  # values written to a variable at a time
+
 
 class Adapter(base.Adapter):
     """State: (model, optimizer or None); the optimizer's moments are tf.Variables like the weights."""
@@ -140,7 +142,7 @@ class Adapter(base.Adapter):
         if self.updater and not moments:
             self.updater.release()
         for name, value in parameters:
-            (self.kept if name in self.buffers else self.variables)[name].assign(value)
+            write((self.kept if name in self.buffers else self.variables)[name], value)
         if self.updater and moments:
             self.updater.reset()
         placed = (self.model, self.updater), {name: tf.constant(value) for name, value in batch}
@@ -185,3 +187,13 @@ class Adapter(base.Adapter):
             return super().memory()  # TensorFlow reports 0 for CPUs: it doesn't know
         figures = self.tf.config.experimental.get_memory_info(self.logical.name.removeprefix("/device:"))
         return {"device_peak_bytes": figures["peak"], "device_reserved_bytes": None}
+
+
+def write(variable, value):
+    """A host array into a variable; a large one by rows. As one constant it would be in memory a third time."""
+    if value.size <= PART:
+        variable.assign(value)
+        return
+    rows = max(1, PART * len(value) // value.size)
+    for start in range(0, len(value), rows):
+        variable[start : start + rows].assign(value[start : start + rows])

@@ -63,6 +63,32 @@ def test_two_adapters_of_one_process_agree_and_leave_the_dialect_as_it_was(stack
     assert told["plain"][0] > told["plain"][2], "it learns"
 
 
+WRITES = """
+import numpy as np, tensorflow as tf
+from suite.stacks import tf_eager_adapter, tf_optimizers
+for part, shape in ((7, (5, 3)), (1, (4,)), (2, (3, 2, 2)), (100, ()), (100, (2, 2))):
+    tf_eager_adapter.PART = part
+    variable, value = tf.Variable(tf.zeros(shape)), np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    tf_eager_adapter.write(variable, value)
+    assert (variable.numpy() == value).all(), (part, shape)
+adamw = tf_optimizers.AdamW(tf, {"p": tf.Variable(tf.ones([2, 3]))})
+step = tf.function(lambda: adamw.apply({"p": tf.ones([2, 3])}), jit_compile=False)
+step()
+adamw.release()
+assert [tuple(moment.read_value().numpy().shape) for moment in adamw.moments["p"]] == [(0,), (0,)]
+adamw.reset()
+assert [moment.numpy().tolist() for moment in adamw.moments["p"]] == 2 * [[[0.0] * 3] * 2]
+step()
+"""
+
+
+@pytest.mark.stacks
+def test_tensorflow_s_variables_are_written_by_rows_and_its_moments_released() -> None:
+    made = venv.ensure("tensorflow", "cpu")
+    done = subprocess.run([made.python, "-c", WRITES], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_torchax_takes_from_jax_what_it_shares_with_it_and_nothing_from_eager_pytorch() -> None:
     torchax = adapter_class("torchax_jit")
     assert issubclass(torchax, jax_runtime.JaxAdapter)

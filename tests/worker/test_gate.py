@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -261,6 +262,31 @@ def test_state_from_the_timed_steps_does_not_leak_into_the_gate() -> None:
             return self.kept
 
     assert run(op("ffn"), "train", Keeping).reasons
+
+
+# --- memory ---
+
+
+def test_gradients_and_moments_are_never_there_together() -> None:
+    """A step frees a gradient once it has used it; the gate holds all of them, so the moments mustn't be there."""
+    gradients: list[weakref.ref[Any]] = []
+    places: list[bool] = []
+
+    class Watched(numpy_adapter.Adapter):
+        def place(self, parameters: Any, batch: Any, moments: bool = True) -> Any:
+            assert not any(gradient() is not None for gradient in gradients), "gradients are still held"
+            places.append(moments)
+            return super().place(parameters, batch, moments)
+
+        def read(self, what: str, state: Any, batch: Any) -> Any:
+            answer = super().read(what, state, batch)
+            if what == "gradients":
+                assert "moments" not in state
+                gradients.extend(weakref.ref(answer[name]) for name in state["parameters"])
+            return answer
+
+    assert run(op("ffn"), "train", Watched).reasons == []
+    assert len(gradients) == 4 and places == [True, False, True], "timed, to be read, to be stepped"
 
 
 # --- zero gradients ---
