@@ -47,7 +47,7 @@ def on_jax(adapter: type[Any]) -> type[Any]:
             logits, rest = self.model.stateless_call(parameters, rest, self.theirs.inputs(**inputs), training=True)
             return self.optax.softmax_cross_entropy_with_integer_labels(logits, batch["target"]).mean(), rest
 
-        def place(self, parameters: Any, batch: Any) -> tuple[Any, Any]:
+        def place(self, parameters: Any, batch: Any, moments: bool = True) -> tuple[Any, Any]:
             self.theirs.load(parameters)
             own = [variable.value for variable in self.model.trainable_variables]
             rest = [variable.value for variable in self.model.non_trainable_variables]
@@ -76,7 +76,7 @@ def on_tensorflow(adapter: type[Any]) -> type[Any]:
             nats = self.tf.nn.sparse_softmax_cross_entropy_with_logits(labels=target, logits=logits)
             return self.tf.reduce_mean(nats)
 
-        def place(self, parameters: Any, batch: Any) -> tuple[Any, Any]:
+        def place(self, parameters: Any, batch: Any, moments: bool = True) -> tuple[Any, Any]:
             self.theirs.load(parameters)
             self.updater.reset()
             return (self.model, self.updater), {name: self.tf.constant(value) for name, value in batch}

@@ -38,7 +38,7 @@ def on(adapter: type[Any], attention: str | None) -> type[Any]:
 
             self.loss, self.run = self.compile(loss), self.train_step
 
-        def place(self, parameters: Any, batch: Any) -> tuple[Any, Any]:
+        def place(self, parameters: Any, batch: Any, moments: bool = True) -> tuple[Any, Any]:
             self.oracle.place()  # the canonical weights, by their names
             placed = {name: self.put_input(value) for name, value in batch}
             # The oracle takes channels last and turns that into a view with channels first: back to contiguous.

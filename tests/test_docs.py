@@ -232,3 +232,14 @@ def test_known_sleeps_come_back_through_the_whole_of_measuring() -> None:
     finally:
         gc.unfreeze()  # a worker may keep what it has frozen; this process has other tests to run
     assert all(found[phase] >= seconds for phase, seconds in loop_overhead.KNOWN_SECONDS.items())
+
+
+def test_code_that_a_page_quotes_is_the_file_s_own() -> None:
+    """A block under `<!-- FILE: NAME -->` is that class or function, one under `<!-- FILE -->` stands in the file."""
+    quoted = re.compile(r"^<!-- (\S+\.py)(?:: (\w+))? -->\n```python\n(.*?)\n```", re.MULTILINE | re.DOTALL)
+    quotes = [quote for page in PAGES for quote in quoted.findall(page.read_text(encoding="utf-8"))]
+    assert quotes
+    for file, name, text in quotes:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        named = (node for node in ast.parse(source).body if getattr(node, "name", None) == name)
+        assert text == ast.get_source_segment(source, next(named)) if name else text in source, f"{file}: {name}"

@@ -51,9 +51,9 @@ class Adapter(ABC):
         self.tuned = chosen(self.knobs, case, workload)
         self.buffers = frozenset(buffers_of(workload.spec, self.dims))
 
-    @staticmethod
-    def environ(case: Case, cache_directory: str) -> dict[str, str]:
-        """Environment variables to set before the framework is imported. Pure.
+    @classmethod
+    def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """Environment variables to set before the framework is imported. Pure; a stack adds its own to `super()`'s.
 
         `cache_directory` is for compile caches: this process's own and empty in a cold case, filled by an
         earlier process of the same block in a warm one.
@@ -91,10 +91,12 @@ class Adapter(ABC):
         """Make the step, ready to call. Abstract: on shapes only, nothing allocated. Nothing is compiled yet."""
 
     @abstractmethod
-    def place(self, parameters: Named, batch: Named) -> tuple[State, Batch]:
+    def place(self, parameters: Named, batch: Named, moments: bool = True) -> tuple[State, Batch]:
         """Put parameters, fresh optimizer state and inputs on the device, tensor by tensor, and wait for it.
 
         `parameters` ends with the workload's buffers, if it has any: state that no gradient is taken of.
+        Without `moments` the state has none, nor may the adapter keep memory for them: it is for `read` alone, whose
+        gradients are as large as a moment.
         """
 
     @abstractmethod

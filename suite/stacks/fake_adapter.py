@@ -31,7 +31,7 @@ class Adapter(base.Adapter):
     def build(self, abstract=False):
         self.scenario("build")
 
-    def place(self, parameters, batch):
+    def place(self, parameters, batch, moments=True):
         self.scenario("place")
         return dict(parameters), dict(batch)
 

@@ -4,94 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from suite import protocol
 from suite.stacks import base
-from suite.stacks.threads import cuda_environ, thread_environ
-
-PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
+from suite.stacks.jax_runtime import JaxAdapter
 
 
-class CompileCounter:
-    """Compiles and their seconds (trace, lower and backend) from JAX's own monitoring events."""
-
-    def __init__(self, jax):
-        self.compiles = 0
-        self.seconds = 0.0
-        jax.monitoring.register_event_duration_secs_listener(self.count)
-
-    def count(self, event, seconds, **_):
-        if event.startswith("/jax/core/compile/"):
-            self.seconds += seconds
-            self.compiles += event.endswith("backend_compile_duration")
-
-    def read(self):
-        return {"compiles": self.compiles, "compile_seconds": self.seconds,
-                "graph_breaks": None, "fallback_ops": None}  # fmt: skip
-
-
-def environ(case, cache_directory):
-    """JAX's variables, for every stack that computes with it."""
-    variables = thread_environ(case.threads) | cuda_environ(case.target) | {
-        "JAX_PLATFORMS": case.target,
-        "JAX_ENABLE_X64": "0",
-        # Of products of float32, convolutions too. JAX's default is TF32 on GPUs and bfloat16 on TPUs.
-        "JAX_DEFAULT_MATMUL_PRECISION": PRODUCTS[case.precision],
-    }
-    if case.target == "cuda":
-        variables["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # else peak memory is the pool's size
-    if case.cache == "warm":  # without a directory JAX keeps no cache
-        variables |= {
-            "JAX_COMPILATION_CACHE_DIR": f"{cache_directory}/jax",
-            # Everything is kept: JAX's defaults skip what compiled in under a second.
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        }
-    return variables
-
-
-def find_devices(adapter):
-    """The target's devices, for every stack that computes with JAX."""
-    try:
-        devices = adapter.jax.devices()
-    except RuntimeError as missing:
-        raise adapter.no_device(missing) from missing
-    except AssertionError as missing:  # all that JAX says where no NVIDIA GPU is visible
-        raise adapter.no_device("JAX sees no NVIDIA GPU") from missing
-    if adapter.case.target == "cuda":
-        adapter.require_tf32([int(number) for number in devices[0].compute_capability.split(".")])
-    return devices
-
-
-def make_optimizer(optax, name):
-    """optax's optimizer with the protocol's constants."""
-    if name == "sgd":
-        return optax.sgd(protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
-    return optax.adamw(
-        protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
-        weight_decay=protocol.WEIGHT_DECAY,
-    )  # fmt: skip
-
-
-class Adapter(base.Adapter):
+class Adapter(JaxAdapter):
     """State: (parameters, buffers, optimizer state), pytrees; most workloads have no buffers."""
 
     packages = ("jax", "jaxlib", "libtpu", "optax", "numpy")
 
-    @staticmethod
-    def environ(case, cache_directory):
-        return environ(case, cache_directory)
-
     def __init__(self, case, workload):
-        super().__init__(case, workload)
         import jax
         import optax
 
-        self.jax = jax
-        self.optax = optax
-        self.compiles = CompileCounter(jax)
+        super().__init__(case, workload, jax, optax)
 
     def device(self):
-        devices = find_devices(self)
+        devices = self.find_devices()
         asynchronous = self.jax.config.values.get("jax_cpu_enable_async_dispatch")
         return {"device": devices[0].device_kind, "devices": len(devices), "async_dispatch": asynchronous}
 
@@ -118,12 +47,11 @@ class Adapter(base.Adapter):
 
     def build(self, abstract=False):
         dialect, dims = self.workload.dialect("jax"), self.dims
-        # A `loss` that calls `forward` finds it by this name: its logits are float32 again.
-        dialect.forward = self.in_precision(dialect.forward)
+        in_precision = self.in_precision(dialect.forward)
 
-        def forward(parameters, buffers, batch):
+        def forward(parameters, buffers, inputs):
             state = (parameters, buffers) if self.buffers else (parameters,)
-            return dialect.forward(dims, *state, **batch)
+            return in_precision(dims, *state, **inputs)
 
         def loss(parameters, buffers, batch):
             # Target and running statistics stay as they are.
@@ -136,7 +64,6 @@ class Adapter(base.Adapter):
 
         self.forward, self.loss = forward, loss
         self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
-        self.transform = make_optimizer(self.optax, self.optimizer)
         self.run = self.train_step if self.train else self.forward_step
 
     def forward_step(self, state, batch):
@@ -151,17 +78,14 @@ class Adapter(base.Adapter):
         parameters, moments = self.apply(parameters, moments, gradients)
         return (parameters, buffers, moments), loss
 
-    def apply(self, parameters, moments, gradients):
-        updates, moments = self.transform.update(gradients, moments, parameters)
-        return self.optax.apply_updates(parameters, updates), moments
-
-    def place(self, parameters, batch):
+    def place(self, parameters, batch, moments=True):
         put = self.jax.device_put
-        own = {name: put(value) for name, value in parameters}
-        buffers = base.nested({name: own.pop(name) for name in self.buffers})
-        own = base.nested(own)
-        moments = self.transform.init(own) if self.train and self.optimizer else ()
-        return self.jax.block_until_ready(((own, buffers, moments), {name: put(value) for name, value in batch}))
+        weights = {name: put(value) for name, value in parameters}
+        buffers = base.nested({name: weights.pop(name) for name in self.buffers})
+        weights = base.nested(weights)
+        updates = self.train and self.optimizer and moments
+        state = weights, buffers, self.transform.init(weights) if updates else ()
+        return self.jax.block_until_ready((state, {name: put(value) for name, value in batch}))
 
     def step(self, state, batch):
         return self.run(state, batch)
@@ -185,23 +109,3 @@ class Adapter(base.Adapter):
 
     def host(self, tree):
         return {name: np.asarray(value) for name, value in base.flat(tree).items()}
-
-    def compile(self, function):
-        """How this stack runs a function: as it is."""
-        return function
-
-    def update(self, parameters, gradients):
-        own = self.jax.device_put(base.nested(parameters))
-        moments = self.transform.init(own)
-        apply = self.compile(self.apply)
-        for injected in gradients:
-            own, moments = apply(own, moments, self.jax.device_put(base.nested(injected)))
-        return self.host(own)
-
-    def counters(self):
-        return self.compiles.read()
-
-    def memory(self):
-        figures = self.jax.local_devices()[0].memory_stats() or {}
-        return {"device_peak_bytes": figures.get("peak_bytes_in_use"),
-                "device_reserved_bytes": figures.get("peak_pool_bytes")}  # fmt: skip

@@ -20,11 +20,10 @@ class Adapter(base.Adapter):
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("numpy")
 
-    def place(self, parameters, batch):
-        own = {name: value.copy() for name, value in parameters}
-        state = {"parameters": own, "count": 0}
-        if self.train and self.optimizer:
-            state["moments"] = {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in own.items()}
+    def place(self, parameters, batch, moments=True):
+        state = {"parameters": {name: value.copy() for name, value in parameters}, "count": 0}
+        if self.train and self.optimizer and moments:
+            state["moments"] = zeros(state["parameters"])
         return state, {name: value.copy() for name, value in batch}
 
     def step(self, state, batch):
@@ -53,12 +52,16 @@ class Adapter(base.Adapter):
         return {"loss": np.asarray(loss), **gradients}
 
     def update(self, parameters, gradients):
-        own = {name: value.copy() for name, value in parameters.items()}
-        state = {"parameters": own, "count": 0,
-                 "moments": {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in own.items()}}  # fmt: skip
+        updated = {name: value.copy() for name, value in parameters.items()}
+        state = {"parameters": updated, "count": 0, "moments": zeros(updated)}
         for injected in gradients:
             adamw(state, injected)
-        return own
+        return updated
+
+
+def zeros(parameters):
+    """Both of AdamW's moments of each parameter, before the first step."""
+    return {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in parameters.items()}
 
 
 def adamw(state, gradients):

@@ -6,14 +6,15 @@ import functools
 
 import numpy as np
 
-from suite import protocol
 from suite.stacks import base
-from suite.stacks.threads import cuda_environ, thread_environ
+from suite.stacks.tf_optimizers import OPTIMIZERS
 from suite.workloads.tensors import Integers
 
 # What bf16 is about. Models call these by their public names.
 PRODUCTS = ("matmul", "linalg.matmul", "einsum", "linalg.einsum", "tensordot", "nn.convolution", "nn.conv1d",
             "nn.conv2d", "nn.conv3d", "nn.depthwise_conv2d")  # fmt: skip
+
+PART = 1 << 22  # values written to a variable at a time
 
 
 class Adapter(base.Adapter):
@@ -21,9 +22,9 @@ class Adapter(base.Adapter):
 
     packages = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "numpy")  # one build a target
 
-    @staticmethod
-    def environ(case, cache_directory):
-        variables = thread_environ(case.threads) | cuda_environ(case.target) | {
+    @classmethod
+    def environ(cls, case, cache_directory):
+        variables = super().environ(case, cache_directory) | {
             "TF_NUM_INTEROP_THREADS": "1",
             "TF_ENABLE_ONEDNN_OPTS": "1",  # the default on x86, stated
             "TF_CPP_MIN_LOG_LEVEL": "1",
@@ -45,7 +46,12 @@ class Adapter(base.Adapter):
 
     def mix(self):
         """TensorFlow has no autocast for tf.Modules. For this process, products take their operands in bfloat16
-        and return float32, as one would write it around each; so do their gradients."""
+        and return float32, as one would write it around each; so do their gradients.
+
+        For the process, because a dialect file finds `tf.matmul` in TensorFlow itself: nothing nearer could be changed
+        but the dialect's own module. A worker has one case and so one precision. Twice mixed is as once: the second
+        cast finds bfloat16, and float32 on the way back.
+        """
         for path in PRODUCTS:
             parent = functools.reduce(getattr, path.split(".")[:-1], self.tf)
             name = path.rpartition(".")[2]
@@ -69,10 +75,10 @@ class Adapter(base.Adapter):
         tf, kind = self.tf, {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}[self.case.target]
         if kind == "TPU":
             self.start_tpu()
-        found = tf.config.list_logical_devices(kind)
-        if not found:
+        devices = tf.config.list_logical_devices(kind)
+        if not devices:
             raise self.no_device(f"TensorFlow lists no {kind}")
-        self.logical = found[0]
+        self.logical = devices[0]
         details = tf.config.experimental.get_device_details(tf.config.list_physical_devices(kind)[0])
         if kind == "GPU":
             self.require_tf32(details["compute_capability"])
@@ -112,7 +118,7 @@ class Adapter(base.Adapter):
         return self.tf.TensorSpec(tensor.shape, self.tf.int32 if isinstance(tensor, Integers) else self.tf.float32)
 
     def make_optimizer(self, variables):
-        return (Momentum if self.optimizer == "sgd" else AdamW)(self.tf, variables)
+        return OPTIMIZERS[self.optimizer](self.tf, variables)
 
     def compile(self, function, *signature):
         """How this stack runs a function of tensors of these shapes: as it is."""
@@ -131,11 +137,13 @@ class Adapter(base.Adapter):
         self.updater.apply(gradients)
         return loss
 
-    def place(self, parameters, batch):
+    def place(self, parameters, batch, moments=True):
         tf = self.tf
+        if self.updater and not moments:
+            self.updater.release()
         for name, value in parameters:
-            (self.kept if name in self.buffers else self.variables)[name].assign(value)
-        if self.updater:
+            write((self.kept if name in self.buffers else self.variables)[name], value)
+        if self.updater and moments:
             self.updater.reset()
         placed = (self.model, self.updater), {name: tf.constant(value) for name, value in batch}
         self.wait(*placed)
@@ -166,13 +174,13 @@ class Adapter(base.Adapter):
 
     def update(self, parameters, gradients):
         tf = self.tf
-        own = {name: tf.Variable(value, name=name) for name, value in parameters.items()}
-        updater = self.make_optimizer(own)
-        shapes = {name: tf.TensorSpec(v.shape) for name, v in own.items()}
+        updated = {name: tf.Variable(value, name=name) for name, value in parameters.items()}
+        updater = self.make_optimizer(updated)
+        shapes = {name: tf.TensorSpec(v.shape) for name, v in updated.items()}
         apply = self.compile(updater.apply, shapes)
         for injected in gradients:
             apply({name: tf.constant(g) for name, g in injected.items()})
-        return {name: v.numpy() for name, v in own.items()}
+        return {name: v.numpy() for name, v in updated.items()}
 
     def memory(self):
         if self.case.target == "cpu":
@@ -181,59 +189,11 @@ class Adapter(base.Adapter):
         return {"device_peak_bytes": figures["peak"], "device_reserved_bytes": None}
 
 
-class AdamW:
-    """AdamW by TensorFlow's fused Adam kernel on tf.Variables.
-
-    The kernel, like Keras's optimizers, adds epsilon before the bias correction, which is another
-    algorithm. Given epsilon times the root of the correction it is exactly ours.
-    """
-
-    def __init__(self, tf, variables):
-        self.tf = tf
-        self.variables = variables
-        self.count = tf.Variable(0.0, trainable=False)
-        self.moments = {name: (tf.Variable(tf.zeros_like(v)), tf.Variable(tf.zeros_like(v)))
-                        for name, v in variables.items()}  # fmt: skip
-
-    def reset(self):
-        """Back to before the first step."""
-        self.count.assign(0.0)
-        for m, v in self.moments.values():
-            m.assign(self.tf.zeros_like(m))
-            v.assign(self.tf.zeros_like(v))
-
-    def apply(self, gradients):
-        """p (1 - lr wd) - lr/c1 m / (sqrt(v)/sqrt(c2) + eps), c the bias corrections 1 - beta^count."""
-        tf = self.tf
-        self.count.assign_add(1.0)
-        power1, power2 = tf.pow(protocol.BETA1, self.count), tf.pow(protocol.BETA2, self.count)
-        epsilon = protocol.EPSILON * tf.sqrt(1.0 - power2)
-        for name, p in self.variables.items():
-            m, v = self.moments[name]
-            p.assign(p * (1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY))
-            tf.raw_ops.ResourceApplyAdam(
-                var=p.handle, m=m.handle, v=v.handle, beta1_power=power1, beta2_power=power2,
-                lr=protocol.LEARNING_RATE, beta1=protocol.BETA1, beta2=protocol.BETA2, epsilon=epsilon,
-                grad=gradients[name],
-            )  # fmt: skip
-
-
-class Momentum:
-    """SGD with momentum by TensorFlow's own kernel: a = momentum a + g; p -= lr a."""
-
-    def __init__(self, tf, variables):
-        self.tf = tf
-        self.variables = variables
-        self.moments = {name: tf.Variable(tf.zeros_like(v)) for name, v in variables.items()}
-
-    def reset(self):
-        """Back to before the first step."""
-        for a in self.moments.values():
-            a.assign(self.tf.zeros_like(a))
-
-    def apply(self, gradients):
-        for name, p in self.variables.items():
-            self.tf.raw_ops.ResourceApplyMomentum(
-                var=p.handle, accum=self.moments[name].handle, lr=protocol.LEARNING_RATE, grad=gradients[name],
-                momentum=protocol.MOMENTUM,
-            )  # fmt: skip
+def write(variable, value):
+    """A host array into a variable; a large one by rows. As one constant it would be in memory a third time."""
+    if value.size <= PART:
+        variable.assign(value)
+        return
+    rows = max(1, PART * len(value) // value.size)
+    for start in range(0, len(value), rows):
+        variable[start : start + rows].assign(value[start : start + rows])

@@ -12,6 +12,6 @@ class Adapter(tf_graph.Adapter):
     jit_compile = True
     knobs = xla.KNOBS
 
-    @staticmethod
-    def environ(case, cache_directory):
-        return tf_graph.Adapter.environ(case, cache_directory) | xla.flags_environ(case)
+    @classmethod
+    def environ(cls, case, cache_directory):
+        return super().environ(case, cache_directory) | xla.flags_environ(case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suite import protocol
-from suite.stacks import base
+from suite.stacks import base, torch_modules
 from suite.stacks.knobs import Knob
 
 
@@ -30,8 +30,7 @@ class Adapter(base.Adapter):
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
         torch.backends.cudnn.benchmark = "cudnn.benchmark" in self.tuned
-        torch.set_num_threads(case.threads)
-        torch.set_num_interop_threads(1)
+        torch_modules.set_threads(torch, case.threads)
 
     def device(self):
         self.home = self.torch.device(self.case.target)
@@ -54,16 +53,7 @@ class Adapter(base.Adapter):
             return self.host(product(self.put(a), self.put(b)))
 
     def in_precision(self, function):
-        """bf16: autocast, PyTorch's own mixed precision; the result is float32."""
-        if self.case.precision != "bf16":
-            return function
-
-        def mixed(*arguments, **named):
-            with self.autocast():
-                result = function(*arguments, **named)
-            return result.float()
-
-        return mixed
+        return torch_modules.in_precision(function, self.case.precision, self.autocast)
 
     def autocast(self):
         return self.torch.autocast(self.home.type, dtype=self.torch.bfloat16)
@@ -72,6 +62,7 @@ class Adapter(base.Adapter):
         self.dialect = self.workload.dialect("torch")
         with self.torch.device("meta"):
             self.model = self.dialect.Model(**self.dims).train(self.train)
+        self.layouts = torch_modules.Layouts(self.torch, self.model)
         self.forward = self.compile(self.in_precision(self.model))
         self.loss = self.compile(self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch)))
         self.run = self.train_step if self.train else self.forward_step
@@ -95,21 +86,20 @@ class Adapter(base.Adapter):
         return self.torch.tensor(value, device=self.home)
 
     def put_input(self, value):
-        """Ids and labels are 64 bits wide in PyTorch, and images have their channels first."""
+        """Ids and labels are 64 bits wide in PyTorch."""
         if value.dtype == np.int32:
             value = value.astype(np.int64)
-        if value.ndim != 4:
-            return self.put(value)
-        image = self.put(np.ascontiguousarray(value.transpose(0, 3, 1, 2)))
-        return image.to(memory_format=self.memory_format())
+        tensor = self.put(torch_modules.channels_first(value))
+        return tensor.to(memory_format=self.memory_format()) if value.ndim == 4 else tensor
 
     def memory_format(self):
         """Of images and of the weights of convolutions."""
         return self.torch.channels_last if "channels_last" in self.tuned else self.torch.contiguous_format
 
-    def place(self, parameters, batch):
+    def place(self, parameters, batch, moments=True):
         self.load(parameters)
-        optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
+        updates = self.train and self.optimizer and moments
+        optimizer = self.make_optimizer(self.model.parameters()) if updates else None
         state, batch = (self.model, optimizer), {name: self.put_input(value) for name, value in batch}
         self.wait(state, None)
         return state, batch
@@ -118,26 +108,18 @@ class Adapter(base.Adapter):
         """Parameters and buffers into the model."""
         torch = self.torch
         self.model.to_empty(device=self.home).to(memory_format=self.memory_format())
-        own = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
+        empty = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
         with torch.no_grad():
             for name, value in parameters:
                 # Straight from the host array: a copy of a model's largest tensor would be GBs.
-                own[name].copy_(torch.from_numpy(self.native(name, value)))
-                own.pop(name).grad = None
-            for rest in own.values():  # counters of batches seen, which aren't part of any result
-                rest.zero_()
-
-    def native(self, name, value):
-        """Canonical weights are (inputs, outputs) and HWIO; nn.Linear has the transpose, nn.Conv2d OIHW."""
-        module = self.model.get_submodule(name.rpartition(".")[0])
-        if isinstance(module, self.torch.nn.Linear) and value.ndim == 2:
-            return value.T
-        return value.transpose(3, 2, 0, 1) if isinstance(module, self.torch.nn.Conv2d) and value.ndim == 4 else value
+                empty[name].copy_(torch.from_numpy(self.layouts.native(name, value)))
+                empty.pop(name).grad = None
+            for counter in empty.values():  # of batches seen, which aren't part of any result
+                counter.zero_()
 
     def canonical(self, name, tensor):
-        """The inverse of `native`, on the host."""
-        value = self.host(tensor)
-        return value.transpose(2, 3, 1, 0) if value.ndim == 4 else self.native(name, value)
+        """On the host, in canonical layout."""
+        return self.layouts.canonical(name, self.host(tensor))
 
     def forward_step(self, state, batch):
         with self.no_gradients():
@@ -167,8 +149,8 @@ class Adapter(base.Adapter):
     def read(self, what, state, batch):
         model = state[0]
         if what == "parameters":
-            own = (*model.named_parameters(), *((n, b) for n, b in model.named_buffers() if n in self.buffers))
-            return {name: self.canonical(name, value.detach()) for name, value in own}
+            tensors = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in self.buffers}
+            return {name: self.canonical(name, value.detach()) for name, value in tensors.items()}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             model.eval()
@@ -184,8 +166,8 @@ class Adapter(base.Adapter):
             value.copy_(before[name])  # reading isn't a step
         self.cut()
         # What the loss doesn't depend on has no gradient: the gate will miss its name.
-        own = ((name, p.grad) for name, p in model.named_parameters() if p.grad is not None)
-        gradients = {name: self.canonical(name, gradient) for name, gradient in own}
+        reached = ((name, p.grad) for name, p in model.named_parameters() if p.grad is not None)
+        gradients = {name: self.canonical(name, gradient) for name, gradient in reached}
         model.zero_grad(set_to_none=True)
         return {"loss": self.host(loss.detach()), **gradients}
 
@@ -196,13 +178,13 @@ class Adapter(base.Adapter):
         return tensor.cpu().numpy()
 
     def update(self, parameters, gradients):
-        own = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters.items()}
-        optimizer = self.make_optimizer(list(own.values()))
+        updated = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters.items()}
+        optimizer = self.make_optimizer(list(updated.values()))
         for injected in gradients:
-            for name, parameter in own.items():
+            for name, parameter in updated.items():
                 parameter.grad = self.put(injected[name])
             optimizer.step()
-        return {name: self.host(parameter.detach()) for name, parameter in own.items()}
+        return {name: self.host(parameter.detach()) for name, parameter in updated.items()}
 
     def memory(self):
         if self.case.target != "cuda":

@@ -14,10 +14,10 @@ class Adapter(torch_eager.Adapter):
                     "fastest is kept", ("cpu", "cuda"))  # fmt: skip
     knobs = (*torch_eager.Adapter.knobs, autotune)
 
-    @staticmethod
-    def environ(case, cache_directory):
+    @classmethod
+    def environ(cls, case, cache_directory):
         # Always named: Inductor's default folder is shared by every process of the user.
-        return torch_eager.Adapter.environ(case, cache_directory) | {
+        return super().environ(case, cache_directory) | {
             "TORCHINDUCTOR_CACHE_DIR": f"{cache_directory}/inductor",
             "TRITON_CACHE_DIR": f"{cache_directory}/triton",
         }

@@ -12,9 +12,9 @@ class Adapter(torch_eager.Adapter):
     knobs = xla.KNOBS
     packages = ("torch", "torch_xla", "libtpu", "numpy")
 
-    @staticmethod
-    def environ(case, cache_directory):
-        return torch_eager.Adapter.environ(case, cache_directory) | xla.flags_environ(case) | {
+    @classmethod
+    def environ(cls, case, cache_directory):
+        return super().environ(case, cache_directory) | xla.flags_environ(case) | {
             "PJRT_DEVICE": case.target.upper()
         }
 
@@ -47,16 +47,16 @@ class Adapter(torch_eager.Adapter):
         # The fused CPU and CUDA kernels can't be traced; XLA fuses the plain formula itself.
         return super().make_optimizer(parameters, fused)
 
-    def place(self, parameters, batch):
-        placed = super().place(parameters, batch)
+    def place(self, parameters, batch, moments=True):
+        placed = super().place(parameters, batch, moments)
         self.torch_xla.sync(wait=True)  # whatever was computed for it isn't part of the first step
         return placed
 
     def load(self, parameters):
         # Assigned: copies into tensors that are there already would be a graph, and the model there twice.
         for name, value in parameters:
-            own = {name: self.put(self.native(name, value))}
-            self.model.load_state_dict(own, strict=False, assign=True)
+            tensor = self.put(self.layouts.native(name, value))
+            self.model.load_state_dict({name: tensor}, strict=False, assign=True)
         for name, value in self.model.named_buffers():
             if name not in self.buffers:  # counters of batches seen, which aren't part of any result
                 zero = self.torch.zeros(value.shape, dtype=value.dtype, device=self.home)

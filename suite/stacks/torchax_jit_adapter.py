@@ -4,43 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from suite.stacks import jax_eager_adapter as jax_eager
-from suite.stacks import torch_eager_adapter as torch_eager
-from suite.stacks import xla
+from suite.stacks import torch_modules, xla
+from suite.stacks.jax_runtime import JaxAdapter
+
+HOME = "jax"  # torchax's name for the device
 
 
-class Adapter(torch_eager.Adapter):
+class Adapter(JaxAdapter):
     """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
 
     knobs = xla.KNOBS
     packages = ("torch", "torchax", "jax", "jaxlib", "libtpu", "optax", "numpy")
 
-    @staticmethod
-    def environ(case, cache_directory):
-        return jax_eager.environ(case, cache_directory)
-
     def __init__(self, case, workload):
-        super().__init__(case, workload)
         import jax
         import optax
+        import torch
         import torchax
         import torchax.amp
         import torchax.interop
         from torchax.ops import ops_registry
 
-        self.jax, self.torchax, self.interop, self.ops_registry = jax, torchax, torchax.interop, ops_registry
-        self.transform = jax_eager.make_optimizer(optax, self.optimizer)
-        self.apply_updates = optax.apply_updates
-        self.compiles = jax_eager.CompileCounter(jax)
+        super().__init__(case, workload, jax, optax)
+        self.torch, self.torchax, self.interop, self.ops_registry = torch, torchax, torchax.interop, ops_registry
+        torch_modules.set_threads(torch, case.threads)
 
     def device(self):
-        devices = jax_eager.find_devices(self)
+        devices = self.find_devices()
         self.torchax.enable_globally()
         norm = self.torch.ops.aten.native_batch_norm
         self.pure_batch_norm = self.ops_registry.all_aten_ops[norm].func
         self.torchax.default_env().override_op_definition(norm, self.batch_norm)
         self.mend_autocast()
-        self.home = "jax"
         return {"device": devices[0].device_kind, "devices": len(devices)}
 
     def batch_norm(self, x, weight, bias, mean, var, training, momentum, epsilon):
@@ -53,12 +48,25 @@ class Adapter(torch_eager.Adapter):
             var.lerp_(self.torch.var(x, others, correction=1), momentum)
         return result
 
-    def compile(self, function, **options):
-        options["compiler_options"] = xla.compiler_options(self.tuned)
-        return self.interop.jax_jit(function, kwargs_for_jax_jit=options)
+    def matmul(self, a, b):
+        product = self.compile_torch(self.in_precision(self.torch.matmul))
+        return self.host(product(self.put(a), self.put(b)))
+
+    def compile(self, function):
+        return self.jax.jit(function, **self.options())
+
+    def compile_torch(self, function, **options):
+        """As `compile`, for a function of torch tensors."""
+        return self.interop.jax_jit(function, kwargs_for_jax_jit=self.options() | options)
+
+    def options(self):
+        return {"compiler_options": xla.compiler_options(self.tuned)}
+
+    def in_precision(self, function):
+        return torch_modules.in_precision(function, self.case.precision, self.autocast)
 
     def autocast(self):
-        return self.torchax.amp.autocast(self.home, self.torch.bfloat16)
+        return self.torchax.amp.autocast(HOME, self.torch.bfloat16)
 
     def mend_autocast(self):
         """torchax's list of casts misses what these products become in it: functions of its own, or ATen's one
@@ -73,7 +81,7 @@ class Adapter(torch_eager.Adapter):
 
     def build(self, abstract=False):
         torch, interop = self.torch, self.interop
-        self.dialect = dialect = self.workload.dialect("torch")
+        dialect = self.workload.dialect("torch")
 
         class WithLoss(torch.nn.Module):
             """The loss as a module's forward, so that `functional_call` swaps the weights in."""
@@ -88,6 +96,7 @@ class Adapter(torch_eager.Adapter):
         with torch.device("meta"):
             self.model = dialect.Model(**self.dims).eval()
             with_loss = WithLoss(dialect.Model(**self.dims).train())
+        self.layouts = torch_modules.Layouts(torch, self.model)
 
         def call(module, prefix, weights, buffers, *args, **kwargs):
             tensors = {f"{prefix}{name}": value for name, value in (weights | buffers).items()}
@@ -111,37 +120,40 @@ class Adapter(torch_eager.Adapter):
             (loss, _), gradients = loss_and_gradients(weights, buffers, batch)
             return loss, gradients
 
-        self.forward = self.compile(self.in_precision(forward))
-        self.loss_and_gradients = self.compile(gradients)
-        self.compiled_step = self.compile(step, donate_argnums=(0, 1, 2))
+        self.forward = self.compile_torch(self.in_precision(forward))
+        self.loss_and_gradients = self.compile_torch(gradients)
+        self.compiled_step = self.compile_torch(step, donate_argnums=(0, 1, 2))
         if not self.train:
             self.run = self.forward_step
         else:
             self.run = self.train_step if self.optimizer else self.gradient_step
 
-    def apply(self, weights, moments, gradients):
-        updates, moments = self.transform.update(gradients, moments, weights)
-        return self.apply_updates(weights, updates), moments
-
     def put(self, value):
-        return self.torch.tensor(value, device=self.home)
+        return self.torch.tensor(value, device=HOME)
 
     def put_input(self, value):
         if value.dtype == np.int32:  # named, or torchax makes floats of it; 64 bits are off in JAX
-            return self.torch.tensor(value, dtype=self.torch.int32, device=self.home)
-        return super().put_input(value)
+            return self.torch.tensor(value, dtype=self.torch.int32, device=HOME)
+        return self.put(torch_modules.channels_first(value))
 
-    def place(self, parameters, batch):
-        weights = {name: self.put(np.ascontiguousarray(self.native(name, value))) for name, value in parameters}
+    def put_weight(self, name, value):
+        return self.put(np.ascontiguousarray(self.layouts.native(name, value)))
+
+    def place(self, parameters, batch, moments=True):
+        weights = {name: self.put_weight(name, value) for name, value in parameters}
         buffers = {name: weights.pop(name) for name in self.buffers}
         # Counters of batches seen, which aren't part of any result.
         rest = {name: value for name, value in self.model.named_buffers() if name not in self.buffers}
-        counts = {"dtype": self.torch.int32, "device": self.home}
+        counts = {"dtype": self.torch.int32, "device": HOME}
         buffers |= {name: self.torch.zeros(value.shape, **counts) for name, value in rest.items()}
-        moments = self.interop.call_jax(self.transform.init, weights) if self.train and self.optimizer else ()
-        placed = (weights, buffers, moments), {name: self.put_input(value) for name, value in batch}
+        updates = self.train and self.optimizer and moments
+        state = weights, buffers, self.interop.call_jax(self.transform.init, weights) if updates else ()
+        placed = state, {name: self.put_input(value) for name, value in batch}
         self.wait(*placed)
         return placed
+
+    def step(self, state, batch):
+        return self.run(state, batch)
 
     def forward_step(self, state, batch):
         weights, buffers, _ = state
@@ -166,30 +178,15 @@ class Adapter(torch_eager.Adapter):
     def host(self, tensor):
         return np.asarray(self.interop.jax_view(tensor))
 
+    def canonical(self, tensors):
+        return {name: self.layouts.canonical(name, self.host(tensor)) for name, tensor in tensors.items()}
+
     def read(self, what, state, batch):
         weights, buffers, _ = state
         if what == "parameters":
-            own = weights | {name: buffers[name] for name in self.buffers}
-            return {name: self.canonical(name, value) for name, value in own.items()}
+            return self.canonical(weights | {name: buffers[name] for name in self.buffers})
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": self.host(self.forward(weights, buffers, inputs))}
         loss, gradients = self.loss_and_gradients(weights, buffers, batch)
-        return {"loss": self.host(loss), **{n: self.canonical(n, g) for n, g in gradients.items()}}
-
-    def update(self, parameters, gradients):
-        own = self.jax.device_put(dict(parameters))
-        moments = self.transform.init(own)
-
-        apply = self.jax.jit(self.apply)
-        for injected in gradients:
-            own, moments = apply(own, moments, self.jax.device_put(dict(injected)))
-        return {name: np.array(value) for name, value in own.items()}
-
-    def counters(self):
-        return self.compiles.read()
-
-    def memory(self):
-        figures = self.jax.local_devices()[0].memory_stats() or {}
-        return {"device_peak_bytes": figures.get("peak_bytes_in_use"),
-                "device_reserved_bytes": figures.get("peak_pool_bytes")}  # fmt: skip
+        return {"loss": self.host(loss), **self.canonical(gradients)}

@@ -73,8 +73,8 @@ def answer(request: dict[str, Any], events: Events) -> None:
                  bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_),
                  items_per_step=workload.items(case.dims))  # fmt: skip
 
-    seen = timed(events, "device", adapter.device)
-    surroundings = facts.process(os.environ) | {"device": seen, "tuned": sorted(adapter.tuned)}
+    device = timed(events, "device", adapter.device)
+    surroundings = facts.process(os.environ) | {"device": device, "tuned": sorted(adapter.tuned)}
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
     timed(events, "build", adapter.build)
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
@@ -94,9 +94,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
     measured.state = None  # the gate places its own
     # Not before the first call: what the probe compiles would be missing from it, seconds in some stacks.
     events.phase("probe")
-    found = precision.observed(adapter.matmul(*precision.probe_operands()))
-    events.facts(precision_observed=found)
-    reasons = precision.contradictions(case.precision, found)
+    observed = precision.observed(adapter.matmul(*precision.probe_operands()))
+    events.facts(precision_observed=observed)
+    reasons = precision.contradictions(case.precision, observed)
     if request["gate"]:
         reasons += judged(adapter, data, measured, events)
     if reasons:
@@ -105,10 +105,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
 
 def judged(adapter: Any, data: Any, measured: Any, events: Events) -> list[str]:
     """The gate, as a phase: why the stack's answers are wrong, nothing if they are equal."""
-    from suite.worker import gate, measure
+    from suite.worker import gate
 
     events.phase("gate")
-    measure.release()
     verdict = gate.run(adapter, data, measured.result, measured.losses)
     if verdict.compared:
         events.facts(relative_error=verdict.worst)
@@ -130,11 +129,11 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
     """The versions of an adapter's packages and of Python."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": sys.version.split()[0]}
+    numbers = {"python": sys.version.split()[0]}
     for package in packages:
         with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            numbers[package] = version(package)
+    return numbers
 
 
 if __name__ == "__main__":

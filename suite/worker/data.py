@@ -40,20 +40,21 @@ class Data:
         source = generate_all(tensors, group, self.seed)
         while True:
             start = perf_counter()
-            made = next(source, None)
-            if made is not None:
-                self.digest.update(made[0].encode())
-                self.digest.update(made[1].data)
+            tensor = next(source, None)
+            if tensor is not None:
+                name, values = tensor
+                self.digest.update(name.encode())
+                self.digest.update(values.data)
             self.generating_seconds += perf_counter() - start
-            if made is None:
+            if tensor is None:
                 return
-            yield made
+            yield tensor
 
-    def place(self, adapter: Adapter) -> tuple[Any, Any]:
-        """(state, batch) on the device, fresh."""
+    def place(self, adapter: Adapter, moments: bool = True) -> tuple[Any, Any]:
+        """(state, batch) on the device, fresh; without `moments` to be read alone."""
         self.generating_seconds, self.digest = 0.0, hashlib.sha256()
         state = self.stream(self.parameters | self.buffers, "parameter")
-        return adapter.place(state, self.stream(self.batch, "batch"))
+        return adapter.place(state, self.stream(self.batch, "batch"), moments)
 
     def values(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """(name, values) of every parameter and buffer, as placed."""

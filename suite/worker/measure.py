@@ -6,8 +6,9 @@ is written, printed or copied to the host inside a timed region.
 
 from __future__ import annotations
 
-import ctypes
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter_ns as now
@@ -80,14 +81,14 @@ class Clock:
         return ready - start
 
 
-class quiet_collector:  # noqa: N801 - reads as the statement it is used as
+@contextmanager
+def quiet_collector() -> Iterator[None]:
     """Collect garbage now, none inside the block."""
-
-    def __enter__(self) -> None:
-        gc.collect()
-        gc.disable()
-
-    def __exit__(self, *_: object) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
         gc.enable()
 
 
@@ -99,14 +100,6 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def release() -> None:
-    """Give back what a state held: an optimizer's moments may hang in a cycle that `settle` took from collections,
-    and the allocator keeps what was freed (as much as the model after JAX's steps on four layers of GPT-Neo)."""
-    gc.unfreeze()
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
 
 
 def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events) -> Measured:

@@ -43,7 +43,7 @@ def observed(product: NDArray[Any]) -> str:
     return "unknown"
 
 
-def contradictions(declared: str, found: str) -> list[str]:
+def contradictions(declared: str, observed: str) -> list[str]:
     """Why a row that declares this arithmetic can't stand; empty if it can."""
-    words = "neither f32 nor tf32 nor bf16" if found == "unknown" else found
-    return [] if found == declared else [f"declared {declared}, but a probe product was computed in {words}"]
+    words = "neither f32 nor tf32 nor bf16" if observed == "unknown" else observed
+    return [] if observed == declared else [f"declared {declared}, but a probe product was computed in {words}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from suite.stacks import numpy_adapter
 from suite.stacks.base import Adapter
 from suite.worker import gate
 from suite.worker.data import Data
+from suite.worker.verdict import REASONS_MAX, Verdict
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload
 from tests.mutations import MUTANTS, make_mutant
@@ -31,7 +33,7 @@ def op(name: str) -> Workload:
 
 
 def run(workload: Workload, pass_: str, adapter_class: Callable[..., Adapter] = numpy_adapter.Adapter,
-        spoil: Callable[[list[float]], list[float]] = lambda losses: losses) -> gate.Gate:  # fmt: skip
+        spoil: Callable[[list[float]], list[float]] = lambda losses: losses) -> Verdict:  # fmt: skip
     """Three timed steps and the gate, as the worker does."""
     dims = workload.dims("tiny", {})
     case: Case = case_of(workload=workload.name, dims=dims, pass_=pass_)
@@ -254,12 +256,37 @@ def test_state_from_the_timed_steps_does_not_leak_into_the_gate() -> None:
     class Keeping(numpy_adapter.Adapter):
         kept: Any = None
 
-        def place(self, parameters: Any, batch: Any) -> Any:
-            placed = super().place(parameters, batch)
+        def place(self, parameters: Any, batch: Any, moments: bool = True) -> Any:
+            placed = super().place(parameters, batch, moments)
             self.kept = self.kept or placed
             return self.kept
 
     assert run(op("ffn"), "train", Keeping).reasons
+
+
+# --- memory ---
+
+
+def test_gradients_and_moments_are_never_there_together() -> None:
+    """A step frees a gradient once it has used it; the gate holds all of them, so the moments mustn't be there."""
+    gradients: list[weakref.ref[Any]] = []
+    places: list[bool] = []
+
+    class Watched(numpy_adapter.Adapter):
+        def place(self, parameters: Any, batch: Any, moments: bool = True) -> Any:
+            assert not any(gradient() is not None for gradient in gradients), "gradients are still held"
+            places.append(moments)
+            return super().place(parameters, batch, moments)
+
+        def read(self, what: str, state: Any, batch: Any) -> Any:
+            answer = super().read(what, state, batch)
+            if what == "gradients":
+                assert "moments" not in state
+                gradients.extend(weakref.ref(answer[name]) for name in state["parameters"])
+            return answer
+
+    assert run(op("ffn"), "train", Watched).reasons == []
+    assert len(gradients) == 4 and places == [True, False, True], "timed, to be read, to be stepped"
 
 
 # --- zero gradients ---
@@ -298,16 +325,16 @@ def test_the_query_s_bias_is_not_forgiven() -> None:
 
 
 def test_a_row_tells_the_first_reasons_and_how_many_more() -> None:
-    found = gate.Gate(tolerance=1e-6)
-    for number in range(gate.REASONS_MAX):
+    found = Verdict(tolerance=1e-6)
+    for number in range(REASONS_MAX):
         found.relative(f"tensor {number}", [1.0], [2.0])
-    assert found.reason.count("relative error") == gate.REASONS_MAX and "more" not in found.reason
+    assert found.reason.count("relative error") == REASONS_MAX and "more" not in found.reason
     found.relative("another", [1.0], [2.0])
     assert found.reason.endswith("; and 1 more")
 
 
 def test_relative_error_by_hand() -> None:
-    one = gate.Gate(1e-3)
+    one = Verdict(1e-3)
     one.relative("x", [3.0, 4.001], [3.0, 4.0])
     assert one.worst == pytest.approx(0.001 / 5)
     assert one.reasons == []
@@ -317,13 +344,13 @@ def test_relative_error_by_hand() -> None:
 
 
 def test_an_elementwise_error_near_zero_is_no_reason() -> None:
-    one = gate.Gate(5e-6)
+    one = Verdict(5e-6)
     one.relative("x", [1.0, 1e-9], [1.0, 1e-19])
     assert one.reasons == []
 
 
 def test_nan_stays_the_worst() -> None:
-    one = gate.Gate(1e-3)
+    one = Verdict(1e-3)
     one.relative("x", [np.nan], [1.0])
     one.relative("y", [1.0], [1.0])
     assert one.worst == float("inf") and len(one.reasons) == 1

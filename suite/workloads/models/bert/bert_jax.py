@@ -63,7 +63,7 @@ def forward(dims, parameters, tokens, types):
 
 
 def loss(dims, parameters, tokens, types, target):
-    logits_BSV = forward(dims, parameters, tokens, types)
+    logits_BSV = forward(dims, parameters, tokens, types).astype(jnp.float32)
     # -log softmax at the target, without an array of log-probabilities.
     right_BS = jnp.take_along_axis(logits_BSV, target[..., None], axis=-1)[..., 0]
     return jnp.mean(jax.nn.logsumexp(logits_BSV, axis=-1) - right_BS)

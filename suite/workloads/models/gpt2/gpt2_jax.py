@@ -44,7 +44,7 @@ def forward(dims, parameters, tokens):
 
 
 def loss(dims, parameters, tokens, target):
-    logits_BTV = forward(dims, parameters, tokens)
+    logits_BTV = forward(dims, parameters, tokens).astype(jnp.float32)
     # Not through log_softmax: the log-probabilities of all V tokens are never needed.
     wanted_BT = jnp.take_along_axis(logits_BTV, target[..., None], axis=-1)[..., 0]
     return jnp.mean(jax.nn.logsumexp(logits_BTV, axis=-1) - wanted_BT)

@@ -60,7 +60,7 @@ def forward(dims, parameters, tokens):
 
 
 def loss(dims, parameters, tokens, target):
-    logits_BTV = forward(dims, parameters, tokens)
+    logits_BTV = forward(dims, parameters, tokens).astype(jnp.float32)
     # -log_softmax at the target alone: the other V - 1 log-probabilities are never written.
     wanted_BT = jnp.take_along_axis(logits_BTV, target[..., None], axis=-1)[..., 0]
     return jnp.mean(jax.nn.logsumexp(logits_BTV, axis=-1) - wanted_BT)

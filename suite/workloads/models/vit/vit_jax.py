@@ -60,7 +60,7 @@ def forward(dims, parameters, image):
 
 
 def loss(dims, parameters, image, target):
-    logits_BC = forward(dims, parameters, image)
+    logits_BC = forward(dims, parameters, image).astype(jnp.float32)
     # -log softmax at the target, without an array of log-probabilities.
     right_B = jnp.take_along_axis(logits_BC, target[:, None], axis=-1)[:, 0]
     return jnp.mean(jax.nn.logsumexp(logits_BC, axis=-1) - right_B)

@@ -1,0 +1,104 @@
+"""What the gate takes of host memory against the timed step: the worker's peak in each phase, watched from outside.
+
+Asked: no more in the phase `gate` than from `first` to `fetch`, or a case that could be timed can't be judged.
+Run in the orchestrator's environment, see benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from suite.case import Attempt, Case, Purpose
+from suite.launch import run_attempt
+from suite.machine import facts
+from suite.protocol import Protocol
+from suite.reference.optimizers import training_state_bytes
+from suite.run import engines
+from suite.stacks.catalog import STACKS
+from suite.worker.memory import status_bytes
+from suite.workloads.catalog import find
+
+GIB = 1 << 30
+POLL_SECONDS = 0.02
+STEPPING = ("first", "second", "steady", "pipelined", "fetch")
+
+
+def worker_of(folder: Path) -> int | None:
+    """The process of the worker that writes into this folder."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = path.read_bytes().split(b"\0")
+            if b"suite.worker" in words and str(folder).encode() in words:
+                return int(path.parent.name)
+    return None
+
+
+def phase_of(events: Path) -> str:
+    """The last phase that the worker began."""
+    lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
+    phases = [json.loads(line)["phase"] for line in lines if '"event": "phase"' in line and line.endswith("}")]
+    return phases[-1] if phases else "start"
+
+
+def watch(folder: Path, running: Future[Any]) -> dict[str, int]:
+    """Largest resident set by phase, in bytes, until the attempt has ended.
+
+    Polled: between two looks a peak may pass unseen, but no phase of the models asked about is as short as that.
+    """
+    peaks: dict[str, int] = {}
+    pid = None
+    while not running.done():
+        pid = pid or worker_of(folder)
+        if pid is not None:
+            phase = phase_of(folder / "events.jsonl")
+            peaks[phase] = max(peaks.get(phase, 0), status_bytes(pid, "VmRSS") or 0)
+        sleep(POLL_SECONDS)
+    return peaks
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stacks", nargs="*", default=["tf_graph", "torchax_jit", "torch_eager", "jax_jit"])
+    parser.add_argument("--model", default="gpt_neo")
+    parser.add_argument("--size", default="full")
+    parser.add_argument("--dims", default="", help="as invoke run takes them: layers=4,seq=32")
+    options = parser.parse_args()
+    workload = find()[options.model]
+    asked = (pair.split("=") for pair in options.dims.split(",") if pair)
+    dims = workload.dims(options.size, {name: int(value) for name, value in asked})
+    state = training_state_bytes(workload.spec, dims) / GIB
+    print(f"{options.model} {options.size} {options.dims} train; parameters and moments: {state:.2f} GiB")
+    protocol = dataclasses.replace(Protocol(), seconds_min=0.1, samples_min=3, slow_samples_min=3, samples_max=3)
+    for stack in options.stacks:
+        case = Case(workload=workload.name, size=workload.size_of(dims, options.size), dims=dims, pass_="train",
+                    precision="f32", track="default", stack=stack, variant="", target="cpu", device="cpu",
+                    cache="cold", threads=len(facts.usable_cores()))  # fmt: skip
+        attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
+                          retry=1, seed=0)  # fmt: skip
+        environment = STACKS[stack].environment
+        engine = engines.provider(engines.Choice("local", ""), [environment], "cpu", "benchmark", None)(attempt)
+        with tempfile.TemporaryDirectory(prefix="stack-wars-") as home, ThreadPoolExecutor(1) as pool:
+            logs, cache = Path(home) / "logs", Path(home) / "cache"
+            cache.mkdir()
+            running = pool.submit(
+                run_attempt, attempt, engine=engine, folder=logs, protocol=protocol, cpus=facts.usable_cores(),
+                gate=True, workload_folder=workload.folder, cache_directory=cache, environment=environment,
+            )  # fmt: skip
+            peaks, row = watch(logs, running), running.result()
+        stepping = max((peaks.get(phase, 0) for phase in STEPPING), default=0) / GIB
+        gate = peaks.get("gate", 0) / GIB
+        told = f"{row['outcome']} in {row['phase']}" + (f" ({row['reason']})" if row["reason"] else "")
+        print(f"{stack}: stepping {stepping:.2f} GiB, gate {gate:.2f} GiB, gate / stepping "
+              f"{gate / (stepping or 1):.2f}; {told}", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What every stack that computes with JAX shares: its variables, devices, optimizer and counters.
+
+The frameworks come in as arguments: only an adapter's own module imports them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suite import protocol
+from suite.case import Case
+from suite.stacks import base
+from suite.workloads.catalog import Workload
+
+PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
+
+
+class CompileCounter:
+    """Compiles and their seconds (trace, lower and backend) from JAX's own monitoring events."""
+
+    def __init__(self, jax: Any) -> None:
+        self.compiles = 0
+        self.seconds = 0.0
+        jax.monitoring.register_event_duration_secs_listener(self.count)
+
+    def count(self, event: str, seconds: float, **_: object) -> None:
+        """One event, as JAX reports it."""
+        if event.startswith("/jax/core/compile/"):
+            self.seconds += seconds
+            self.compiles += event.endswith("backend_compile_duration")
+
+
+def make_optimizer(optax: Any, name: str | None) -> Any:
+    """optax's optimizer with the protocol's constants."""
+    if name == "sgd":
+        return optax.sgd(protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
+    return optax.adamw(
+        protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
+        weight_decay=protocol.WEIGHT_DECAY,
+    )  # fmt: skip
+
+
+class JaxAdapter(base.Adapter):
+    """An adapter whose arrays are JAX's. What it leaves out is how the dialect's code becomes a step."""
+
+    def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
+        super().__init__(case, workload)
+        self.jax, self.optax = jax, optax
+        self.transform = make_optimizer(optax, self.optimizer)
+        self.compile_counter = CompileCounter(jax)
+
+    @classmethod
+    def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """JAX's variables, and those that every stack has."""
+        variables = super().environ(case, cache_directory) | {
+            "JAX_PLATFORMS": case.target,
+            "JAX_ENABLE_X64": "0",
+            # Of products of float32, convolutions too. JAX's default is TF32 on GPUs and bfloat16 on TPUs.
+            "JAX_DEFAULT_MATMUL_PRECISION": PRODUCTS[case.precision],
+        }
+        if case.target == "cuda":
+            variables["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # else peak memory is the pool's size
+        if case.cache == "warm":  # without a directory JAX keeps no cache
+            variables |= {
+                "JAX_COMPILATION_CACHE_DIR": f"{cache_directory}/jax",
+                # Everything is kept: JAX's defaults skip what compiled in under a second.
+                "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+                "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+            }
+        return variables
+
+    def find_devices(self) -> Any:
+        """The target's devices, as JAX lists them. Raises `no_device` where there are none."""
+        try:
+            devices = self.jax.devices()
+        except RuntimeError as missing:
+            raise self.no_device(missing) from missing
+        except AssertionError as missing:  # all that JAX says where no NVIDIA GPU is visible
+            raise self.no_device("JAX sees no NVIDIA GPU") from missing
+        if self.case.target == "cuda":
+            self.require_tf32([int(number) for number in devices[0].compute_capability.split(".")])
+        return devices
+
+    def compile(self, function: Any) -> Any:
+        """How this stack runs a function of JAX arrays: as it is, unless the stack says otherwise."""
+        return function
+
+    def apply(self, parameters: Any, moments: Any, gradients: Any) -> tuple[Any, Any]:
+        """The optimizer's update of a pytree of parameters: (parameters, moments)."""
+        updates, moments = self.transform.update(gradients, moments, parameters)
+        return self.optax.apply_updates(parameters, updates), moments
+
+    def update(self, parameters: base.Tensors, gradients: Any) -> dict[str, Any]:
+        """See `base.Adapter.update`."""
+        updated = self.jax.device_put(dict(parameters))
+        moments = self.transform.init(updated)
+        apply = self.compile(self.apply)
+        for injected in gradients:
+            updated, moments = apply(updated, moments, self.jax.device_put(dict(injected)))
+        return {name: np.asarray(value) for name, value in updated.items()}
+
+    def counters(self) -> dict[str, float | None]:
+        """JAX counts compiles; its step has no graph to break and nothing to fall back to."""
+        counter = self.compile_counter
+        return super().counters() | {"compiles": counter.compiles, "compile_seconds": counter.seconds}
+
+    def memory(self) -> dict[str, int | None]:
+        """Of the allocator of the first device; a CPU has none."""
+        figures = self.jax.local_devices()[0].memory_stats() or {}
+        return {"device_peak_bytes": figures.get("peak_bytes_in_use"),
+                "device_reserved_bytes": figures.get("peak_pool_bytes")}  # fmt: skip

@@ -1,0 +1,60 @@
+"""What every stack that runs an nn.Module shares: where weights and images have their axes, threads, mixed precision.
+
+PyTorch comes in as an argument: only an adapter's own module imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Layouts:
+    """Canonical weights are (inputs, outputs) and HWIO; nn.Linear has the transpose, nn.Conv2d OIHW."""
+
+    def __init__(self, torch: Any, model: Any) -> None:
+        modules = dict(model.named_modules())
+        self.dense = {f"{name}.weight" for name, module in modules.items() if isinstance(module, torch.nn.Linear)}
+        self.kernels = {f"{name}.weight" for name, module in modules.items() if isinstance(module, torch.nn.Conv2d)}
+
+    def native(self, name: str, value: Array) -> Array:
+        """A canonical weight as the module has it; a view."""
+        if name in self.dense:
+            return value.T
+        return value.transpose(3, 2, 0, 1) if name in self.kernels else value
+
+    def canonical(self, name: str, value: Array) -> Array:
+        """The inverse of `native`."""
+        if name in self.dense:
+            return value.T
+        return value.transpose(2, 3, 1, 0) if name in self.kernels else value
+
+
+def channels_first(value: Array) -> Array:
+    """An input as PyTorch has it: images (B, H, W, C) become (B, C, H, W)."""
+    return np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if value.ndim == 4 else value
+
+
+def set_threads(torch: Any, threads: int) -> None:
+    """PyTorch's own pools: one operation at a time, on all cores of the case."""
+    torch.set_num_threads(threads)
+    if torch.get_num_interop_threads() != 1:  # PyTorch takes this setting once in a process
+        torch.set_num_interop_threads(1)
+
+
+def in_precision(function: Any, precision: str, autocast: Callable[[], Any]) -> Any:
+    """bf16: autocast, PyTorch's own mixed precision; the result is float32."""
+    if precision != "bf16":
+        return function
+
+    def mixed(*arguments: Any, **named: Any) -> Any:
+        with autocast():
+            result = function(*arguments, **named)
+        return result.float()
+
+    return mixed

@@ -1,0 +1,95 @@
+"""What every adapter keeps to: it leaves the dialect's module as it was, and a state to be read has no moments."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from suite.environments import venv
+from suite.stacks import jax_runtime, torch_eager_adapter
+from suite.stacks.catalog import STACKS, adapter_class
+from suite.workloads import catalog
+from tests.worker.processes import ROOT, case_of
+
+# Eager JAX dispatches each primitive by itself: an operation will do.
+ASKED = {"jax_eager": "ops/ffn", "jax_jit": "models/gpt2", "torch_eager": "models/gpt2", "torchax_jit": "models/gpt2",
+         "tf_graph": "models/gpt2"}  # fmt: skip
+TWO_ADAPTERS = """
+import json, os, sys
+from pathlib import Path
+from suite.case import Case
+from suite.stacks.catalog import STACKS, adapter_class
+from suite.worker.data import Data
+from suite.workloads import catalog
+case, workload = Case.from_json(json.loads(sys.argv[1])), catalog.load(Path(sys.argv[2]))
+os.environ.update(adapter_class(case.stack).environ(case, "/nowhere"))
+
+def losses(read_first):
+    adapter, data = adapter_class(case.stack)(case, workload), Data(case, workload, 0)
+    adapter.device()
+    adapter.build()
+    if read_first:
+        adapter.read("gradients", *data.place(adapter, moments=False))
+    state, batch = data.place(adapter)
+    steps = []
+    for _ in range(3):
+        state, outputs = adapter.step(state, batch)
+        adapter.wait(state, outputs)
+        steps.append(float(adapter.fetch(outputs)))
+    return steps
+
+dialect = workload.dialect(STACKS[case.stack].dialect)
+before = dict(vars(dialect))
+print(json.dumps({"plain": losses(False), "read first": losses(True), "untouched": dict(vars(dialect)) == before}))
+"""
+
+
+@pytest.mark.stacks
+@pytest.mark.parametrize("stack", ASKED)
+def test_two_adapters_of_one_process_agree_and_leave_the_dialect_as_it_was(stack: str) -> None:
+    """In bf16, where an adapter has most to put between a dialect and its step."""
+    folder = catalog.HOME / ASKED[stack]
+    dims = catalog.load(folder).dims("tiny", {})
+    case = case_of(stack=stack, workload=folder.name, dims=dims, pass_="train", precision="bf16")
+    made = venv.ensure(STACKS[stack].environment, "cpu")
+    asked = [made.python, "-c", TWO_ADAPTERS, json.dumps(case.to_json()), str(folder)]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["untouched"]
+    assert told["plain"] == told["read first"]
+    assert told["plain"][0] > told["plain"][2], "it learns"
+
+
+WRITES = """
+import numpy as np, tensorflow as tf
+from suite.stacks import tf_eager_adapter, tf_optimizers
+for part, shape in ((7, (5, 3)), (1, (4,)), (2, (3, 2, 2)), (100, ()), (100, (2, 2))):
+    tf_eager_adapter.PART = part
+    variable, value = tf.Variable(tf.zeros(shape)), np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    tf_eager_adapter.write(variable, value)
+    assert (variable.numpy() == value).all(), (part, shape)
+adamw = tf_optimizers.AdamW(tf, {"p": tf.Variable(tf.ones([2, 3]))})
+step = tf.function(lambda: adamw.apply({"p": tf.ones([2, 3])}), jit_compile=False)
+step()
+adamw.release()
+assert [tuple(moment.read_value().numpy().shape) for moment in adamw.moments["p"]] == [(0,), (0,)]
+adamw.reset()
+assert [moment.numpy().tolist() for moment in adamw.moments["p"]] == 2 * [[[0.0] * 3] * 2]
+step()
+"""
+
+
+@pytest.mark.stacks
+def test_tensorflow_s_variables_are_written_by_rows_and_its_moments_released() -> None:
+    made = venv.ensure("tensorflow", "cpu")
+    done = subprocess.run([made.python, "-c", WRITES], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_torchax_takes_from_jax_what_it_shares_with_it_and_nothing_from_eager_pytorch() -> None:
+    torchax = adapter_class("torchax_jit")
+    assert issubclass(torchax, jax_runtime.JaxAdapter)
+    assert not issubclass(torchax, torch_eager_adapter.Adapter)
