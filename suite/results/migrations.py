@@ -50,6 +50,8 @@ def row(fields: dict[str, Any]) -> dict[str, Any]:
     """A row of any version, its columns already called as today. Names and ids follow the size's new name."""
     if fields["schema_version"] >= 3 or fields["size"] not in SIZES:
         return fields
-    case = Case.of_row(renamed(fields))
+    case, then = Case.of_row(renamed(fields)), fields["case_name"]
+    source = fields["inferred_from"]  # a row of the same case, by its name and place
     return fields | {"size": case.size, "case_id": case.case_id, "case_name": case.case_name,
-                     "comparison_id": case.comparison_id}  # fmt: skip
+                     "comparison_id": case.comparison_id,
+                     "inferred_from": source and source.replace(then, case.case_name)}  # fmt: skip

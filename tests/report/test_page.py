@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from suite.report.render import TEMPLATES, render
+from tests.plan_files import plan_file
 from tests.report import synthetic
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
@@ -106,12 +107,7 @@ def test_hostile_names_stay_text(folder: Path, tmp_path: Path) -> None:
     loaded = results.load(folder)
     bad = '"><script>alert(1)</script>'
     rows = [r | {"workload": bad, "variant": bad, "flags": [bad], "versions": "{}"} for r in loaded.rows]
-    plan = {
-        "set_id": bad,
-        "command": bad,
-        "protocol": loaded.plan["protocol"],
-        "baseline": f"torch_eager@{bad}",
-    }
+    plan = plan_file(set_id=bad, command=bad, baseline=f"torch_eager@{bad}", locks={bad: bad}, units={bad: bad})
     text = rendered(results.Results(folder, plan, rows, [], {bad: {bad: bad}}))
     assert len(Page(text).all("script")) == 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from statistics import fmean, geometric_mean, median, stdev
@@ -20,6 +19,7 @@ from suite.report.rows import NOT_RUN
 from suite.report.summary import break_even, compiled_pairs
 from suite.report.tables import Comparison, StackRow
 from suite.results.store import accepted
+from tests.plan_files import plan_file
 from tests.report import synthetic
 
 T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
@@ -131,7 +131,8 @@ def test_a_stack_that_failed_in_one_block_is_compared_in_the_others_and_says_so(
 
 
 def test_every_planned_case_appears(made: Report, loaded: results.Results) -> None:
-    planned = {(a["case"]["workload"], a["case"]["stack"]) for a in loaded.plan["attempts"]}
+    assert loaded.plan is not None
+    planned = {(attempt.case.workload, attempt.case.stack) for attempt in loaded.plan.attempts}
     shown = {
         (c.name.split()[0], stack)
         for c, line in zip(made.comparisons, made.matrix, strict=True)
@@ -240,27 +241,29 @@ def test_a_bare_parquet_file_is_reported(folder: Path, tmp_path: Path) -> None:
 
 def test_the_names_tell_comparisons_apart(tmp_path: Path, folder: Path) -> None:
     loaded = results.load(folder)
+    bare = plan_file(baseline="numpy")  # of no attempts
     doubled = [
         r | {"size": size, "comparison_id": size + r["comparison_id"], "case_id": size + r["case_id"]}
         for size in ("full", "tiny")
         for r in loaded.rows
     ]
-    made = report(results.Results(folder, loaded.plan | {"attempts": []}, doubled, [], {}))
+    made = report(results.Results(folder, bare, doubled, [], {}))
     assert [c.name for c in made.comparisons][:2] == ["ffn train full", "ffn train tiny"]
     same = [r | {"size": "full"} for r in doubled]
-    names = [c.name for c in report(results.Results(folder, {"baseline": "numpy"}, same, [], {})).comparisons]
+    names = [c.name for c in report(results.Results(folder, bare, same, [], {})).comparisons]
     assert len(set(names)) == 6 and names[2].startswith("gemm forward (n = 1,024) ")
     swept = [r | {"dims": '{"n": 64}'} if r["case_id"].startswith("tiny") else r for r in same]
-    names = [c.name for c in report(results.Results(folder, {"baseline": "numpy"}, swept, [], {})).comparisons]
+    names = [c.name for c in report(results.Results(folder, bare, swept, [], {})).comparisons]
     assert {"gemm forward (n = 64)", "gemm forward (n = 1,024)"} <= set(names)
 
 
 def test_reproduction_names_everything_the_set_was_made_from(made: Report, loaded: results.Results) -> None:
-    steps = "\n".join(made.recipe.steps)
-    assert "git checkout 0123456789abcdef" in steps and str(loaded.plan["command"]) in steps
+    plan, steps = loaded.plan, "\n".join(made.recipe.steps)
+    assert plan is not None
+    assert "git checkout 0123456789abcdef" in steps and plan.command in steps
     facts = {fact.name: fact.value for fact in made.recipe.facts}
     assert facts["seed"] == "20260115" and facts["source modified"] == "no"
-    assert facts["lock jax"] == loaded.plan["environments"]["jax"]["lock_sha256"]
+    assert {name: facts[f"lock {name}"] for name in plan.locks} == dict(plan.locks) and len(plan.locks) > 5
 
 
 def test_surroundings(made: Report) -> None:
@@ -269,7 +272,7 @@ def test_surroundings(made: Report) -> None:
     facts = {f.name: f.value for f in jax.facts}
     assert facts["affinity"] == "0, 1" and facts["environment_variables.OMP_NUM_THREADS"] == "2"
     assert facts["timer_cost_seconds"] == "81.0 ns" and "readings" in facts["mhz_before"]
-    assert [(b.block, b.attempt, b.verdict) for b in made.blocks][1:3] == [
+    assert [(b.block, b.retry, b.verdict) for b in made.blocks][1:3] == [
         (2, 1, "rejected"),
         (2, 2, "accepted"),
     ]
@@ -282,7 +285,6 @@ def test_missing_set_and_unknown_baseline_are_refused(folder: Path, tmp_path: Pa
     with pytest.raises(UserError, match="Did you mean 'torch_eager'"):
         render(folder, tmp_path / "x.html", baseline="torch_eagre")
     assert not (tmp_path / "x.html").exists()
-    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    empty = results.Results(folder, plan | {"attempts": []}, [], [], {})
+    empty = results.Results(folder, plan_file(), [], [], {})
     with pytest.raises(UserError, match="nothing to report"):
         report(empty)

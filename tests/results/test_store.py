@@ -53,7 +53,7 @@ def test_opening_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text('{"schema_ver')
     with pytest.raises(UserError, match="can't be read"):
         ResultSet.open(tmp_path)
-    (tmp_path / "plan.json").write_text(json.dumps(plan_file(schema_version=99)))
+    (tmp_path / "plan.json").write_text(json.dumps(plan_file(schema_version=99).to_json()))
     with pytest.raises(UserError, match="99"):
         ResultSet.open(tmp_path)
 
