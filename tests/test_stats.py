@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from suite.stats import (
-    Ratio,
+    Estimate,
     blocks_needed,
     deviation,
     holm,
@@ -180,7 +180,7 @@ def test_the_inverse_question_has_the_inverse_answer(values: list[float], freedo
     assert verdict(other, TIE, CONFIDENCE) == swapped.get(said, said) or touches(one)
 
 
-def touches(ratio: Ratio) -> bool:
+def touches(ratio: Estimate) -> bool:
     """Whether rounding alone decides the verdict."""
     ends = (ratio.low or 0.0, ratio.high or 0.0)
     return any(math.isclose(end, edge, rel_tol=1e-9) for end in ends for edge in (1 / TIE, 1.0, TIE))
@@ -222,13 +222,13 @@ def test_equal_blocks_that_differ_from_1_are_certain() -> None:
      (1.5, 1.6, "faster")],
 )  # fmt: skip
 def test_four_words(low: float, high: float, word: str) -> None:
-    assert verdict(Ratio(math.sqrt(low * high), low, high, 0.01, 5), TIE, CONFIDENCE) == word
+    assert verdict(Estimate(math.sqrt(low * high), low, high, 0.01, 5), TIE, CONFIDENCE) == word
 
 
 @given(st.floats(0.2, 5), st.floats(1, 3), st.none() | st.floats(0, 1))
 def test_words_mean_what_they_say(value: float, width: float, adjusted: float | None) -> None:
     low, high = value / width, value * width
-    said = verdict(Ratio(value, low, high, 0.01, 5), TIE, CONFIDENCE, adjusted)
+    said = verdict(Estimate(value, low, high, 0.01, 5), TIE, CONFIDENCE, adjusted)
     inside = low >= 1 / TIE and high <= TIE
     assert (said == "tie") == inside
     if said == "faster":
@@ -240,32 +240,32 @@ def test_words_mean_what_they_say(value: float, width: float, adjusted: float | 
 
 
 def test_a_large_family_needs_the_adjusted_p() -> None:
-    ratio = Ratio(1.2, 1.1, 1.3, 0.01, 5)
+    ratio = Estimate(1.2, 1.1, 1.3, 0.01, 5)
     assert verdict(ratio, TIE, CONFIDENCE, adjusted_p=0.2) == "undecided"
     assert verdict(ratio, TIE, CONFIDENCE, adjusted_p=0.01) == "faster"
-    assert verdict(Ratio(1.0, 0.99, 1.01, 0.9, 5), TIE, CONFIDENCE, adjusted_p=1.0) == "tie"
+    assert verdict(Estimate(1.0, 0.99, 1.01, 0.9, 5), TIE, CONFIDENCE, adjusted_p=1.0) == "tie"
 
 
 def test_the_confidence_and_the_tie_band_are_the_caller_s() -> None:
     values = [math.log(2.0), math.log(2.2), math.log(1.8)]
     wide, narrow = ratio_of(values, 2, 0.99), ratio_of(values, 2, 0.5)
     assert (wide.low or 0) < (narrow.low or 0) < narrow.value < (narrow.high or 0) < (wide.high or 0)
-    ratio = Ratio(1.05, 1.04, 1.06, 0.02, 5)
+    ratio = Estimate(1.05, 1.04, 1.06, 0.02, 5)
     assert verdict(ratio, 1.1, 0.95) == "tie" and verdict(ratio, 1.03, 0.95) == "faster"
     assert verdict(ratio, 1.03, 0.99, adjusted_p=0.02) == "undecided"
     needed = [blocks_needed([[0.0, 0.2, 0.1]], 3, 99, tie, 0.95) for tie in (1.03, 1.2)]
     assert needed[0] > needed[1]
 
 
-@pytest.mark.parametrize("floor", [Ratio(1.0, 0.8, 1.25, 0.9, 5), Ratio(0.9, 0.83, 1.21, 0.9, 5)])
-def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Ratio) -> None:
+@pytest.mark.parametrize("floor", [Estimate(1.0, 0.8, 1.25, 0.9, 5), Estimate(0.9, 0.83, 1.21, 0.9, 5)])
+def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Estimate) -> None:
     """Inside of the A/A twin's interval nothing is shown, however sure its own interval is."""
-    inside, outside = Ratio(1.2, 1.19, 1.21, 1e-6, 5), Ratio(1.3, 1.1, 1.5, 0.01, 5)
+    inside, outside = Estimate(1.2, 1.19, 1.21, 1e-6, 5), Estimate(1.3, 1.1, 1.5, 0.01, 5)
     assert verdict(inside, TIE, CONFIDENCE, 1e-5, floor) == "undecided"
-    assert verdict(Ratio(1 / 1.2, 1 / 1.21, 1 / 1.19, 1e-6, 5), TIE, CONFIDENCE, 1e-5, floor) == "undecided"
+    assert verdict(Estimate(1 / 1.2, 1 / 1.21, 1 / 1.19, 1e-6, 5), TIE, CONFIDENCE, 1e-5, floor) == "undecided"
     assert verdict(outside, TIE, CONFIDENCE, 0.01, floor) == "faster"
-    assert verdict(inside, TIE, CONFIDENCE, 1e-5, Ratio(1.2, None, None, None, 1)) == "faster"  # one block: no floor
-    assert verdict(Ratio(1.0, 0.99, 1.01, 0.9, 5), TIE, CONFIDENCE, 1.0, floor) == "tie"
+    assert verdict(inside, TIE, CONFIDENCE, 1e-5, Estimate(1.2, None, None, None, 1)) == "faster"  # one block: no floor
+    assert verdict(Estimate(1.0, 0.99, 1.01, 0.9, 5), TIE, CONFIDENCE, 1.0, floor) == "tie"
 
 
 # --- Holm ---

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from html.parser import HTMLParser
 
 Key = tuple[str, ...]
+Renames = Mapping[tuple[str, str], str]  # (section as the page has it or empty for all, old words): new words
 NUMBER = re.compile(r"[-\u2212]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
 PROSE = ("Method in short",)  # sections whose numbers are in sentences that may be reworded
@@ -23,7 +24,7 @@ def numbers(text: str) -> tuple[str, ...]:
 class PageNumbers(HTMLParser):
     """{(section, table or figure, row, column): its numbers}. `renames` puts new words in place of old ones."""
 
-    def __init__(self, page: str, renames: Mapping[str, str]) -> None:
+    def __init__(self, page: str, renames: Renames) -> None:
         super().__init__(convert_charrefs=True)
         self.renames = renames
         self.found: dict[Key, tuple[str, ...]] = {}
@@ -49,8 +50,8 @@ class PageNumbers(HTMLParser):
 
     def renamed(self, text: str) -> str:
         """The text in today's words."""
-        for old, new in self.renames.items():
-            text = text.replace(old, new)
+        for (section, old), new in self.renames.items():
+            text = text.replace(old, new) if section in ("", self.section) else text
         return text
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -127,6 +128,6 @@ class PageNumbers(HTMLParser):
                 self.keep(f"table {self.tables}", row, head, values=(*numbers(text), *([raw] if raw else [])))
 
 
-def page_numbers(page: str, renames: Mapping[str, str] | None = None) -> dict[Key, tuple[str, ...]]:
+def page_numbers(page: str, renames: Renames | None = None) -> dict[Key, tuple[str, ...]]:
     """The numbers of a page by (section, table or figure, row, column)."""
     return PageNumbers(page, renames or {}).found

@@ -12,7 +12,7 @@ import numpy as np
 
 from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
-from suite.results.schema import empty_row
+from suite.results.rows import empty_row
 from suite.results.store import ResultSet, write_json
 from tests.plan_files import plan_file
 

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import suite.results
 from suite.errors import UserError
 from suite.protocol import Protocol
-from suite.results.compare import between_processes, ratios, samples, stack_name, summaries, twins
-from suite.results.schema import NAMES, Row
+from suite.results.compare import ratios, summaries, twins
+from suite.results.rows import Row
+from suite.results.schema import NAMES
 from suite.stats import ratio_of
 from tests.results.rows import attempt_of, make_set, record, row_of, rows_of
 
@@ -103,7 +104,8 @@ def test_every_clock_has_its_ratio(clock: str) -> None:
 
 def test_samples_of_a_row_without_any() -> None:
     row = row_of(attempt_of(), synced_seconds=None, first_seconds=None, synced_warmup=None)
-    assert list(samples(row, "synced")) == list(samples(row, "first")) == []
+    assert list(row.samples("synced")) == list(row.samples("first")) == list(row.steady) == []
+    assert row.median() is None and row.median("second") == 0.02
 
 
 # --- what is left out ---
@@ -189,7 +191,7 @@ def test_variants_are_stacks_of_their_own() -> None:
     found = {one.stack: one.ratio.value for one in ratios(rows, "numpy", THREE)}
     assert set(found) == {JAX, "jax_jit@nightly"}
     assert found["jax_jit@nightly"] > 1.5 > found[JAX]
-    assert stack_name(rows[-1]) == "jax_jit@nightly"
+    assert rows[-1].stack_name == "jax_jit@nightly"
 
 
 # --- families, twins, summaries ---
@@ -227,7 +229,8 @@ def test_a_summary_by_hand() -> None:
     found = only(summaries(rows, ratios(rows, "numpy", THREE), THREE))
     assert found.ratio.value == pytest.approx(1.0)
     assert (found.n_ok, found.n) == (2, 2)
-    assert (found.least, found.greatest) == (pytest.approx(0.5), pytest.approx(2.0))
+    assert (found.least.ratio.value, found.greatest.ratio.value) == (pytest.approx(0.5), pytest.approx(2.0))
+    assert found.least.name == "gemm-tiny-train-f32-cpu"
 
 
 def test_a_failure_is_counted_and_never_imputed() -> None:
@@ -269,12 +272,6 @@ def test_a_summary_lies_in_its_own_interval() -> None:
     other[3] |= {"outcome": "timeout", "reason": "x"}
     found = only(summaries(rows + other, ratios(rows + other, "numpy", THREE), THREE)).ratio
     assert found.low <= found.value * (1 + 1e-12) and found.value <= found.high * (1 + 1e-12)
-
-
-def test_spread_between_processes() -> None:
-    assert between_processes([0.01]) is None
-    assert between_processes([0.01, 0.01]) == 0.0
-    assert between_processes([0.01, 0.01 * math.e]) == pytest.approx(math.sqrt(0.5))
 
 
 # --- in a notebook ---

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from suite.case import Flag, Purpose
 from suite.errors import UserError
 from suite.results import store as store_module
-from suite.results.schema import Row
-from suite.results.store import ResultSet, accepted, exit_code, read_parquet
+from suite.results.rows import Row, accepted
+from suite.results.store import ResultSet, exit_code, read_parquet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 
