@@ -18,6 +18,7 @@ from suite.stats import (
     blocks_needed,
     deviation,
     holm,
+    is_doubtful,
     mser,
     outliers,
     percentile,
@@ -266,6 +267,15 @@ def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Estimat
     assert verdict(outside, TIE, CONFIDENCE, 0.01, floor) == "faster"
     assert verdict(inside, TIE, CONFIDENCE, 1e-5, Estimate(1.2, None, None, None, 1)) == "faster"  # one block: no floor
     assert verdict(Estimate(1.0, 0.99, 1.01, 0.9, 5), TIE, CONFIDENCE, 1.0, floor) == "tie"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "doubtful"),
+    [(0.92, 1.08, False), (0.9, 1.08, False), (0.9, 1.1, True), (0.5, 2.0, True), (1.001, 1.02, True),
+     (0.9, 0.999, True), (1.0, 1.2, False), (None, None, False)],
+)  # fmt: skip
+def test_a_noise_floor_is_doubtful_if_wide_or_beside_1(low: float, high: float, doubtful: bool) -> None:
+    assert is_doubtful(Estimate(1.0, low, high)) == doubtful
 
 
 # --- Holm ---

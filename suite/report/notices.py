@@ -29,7 +29,7 @@ def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
     """Planned processes that have no row."""
     if analysis.not_run and plan:
         yield (f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
-               f"`invoke run --resume=results/{plan.set_id}` runs them.")  # fmt: skip
+               f"To run them: invoke run --resume=results/{plan.set_id}")  # fmt: skip
 
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
@@ -61,7 +61,7 @@ def doubtful(comparisons: Iterable[Comparison]) -> Iterable[str]:
 
 def others(analysis: Analysis, modified: bool) -> Iterable[str]:
     """One block, unpinned environments, a changed source."""
-    if len({row["block"] for row in analysis.counted}) == 1:
+    if len(analysis.blocks) == 1:
         yield "One block only: no interval exists and every verdict is undecided."
     if any(Flag.UNPINNED in row.flags for row in analysis.counted):
         yield "Some environments were not installed from the locks (unpinned)."

@@ -25,7 +25,6 @@ from suite.report.summary import (
 from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
 from suite.results import Results
 from suite.results.analysis import Analysis
-from suite.results.rows import NOT_RUN
 from suite.stacks.catalog import STACKS
 
 
@@ -123,7 +122,7 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
         "Target": ", ".join(sorted({row.text("target") for row in counted})),
         "Cores each": ", ".join(map(str, sorted({row["threads"] for row in counted if row["threads"] is not None}))),
         "Processes": f"{ok} ok of {len(timed)} planned",
-        "Blocks": str(len({row["block"] for row in counted if row.outcome != NOT_RUN})),
+        "Blocks": str(len(analysis.blocks)),
         "Baseline": analysis.baseline,
     }
     return tuple(Fact(name, value) for name, value in shown.items() if value)

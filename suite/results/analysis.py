@@ -65,6 +65,11 @@ class Analysis:
     comparisons: tuple[Comparison, ...]
 
     @property
+    def blocks(self) -> frozenset[int]:
+        """The blocks that have a row."""
+        return frozenset(row["block"] for row in self.counted if row["provenance"] is not None)
+
+    @property
     def not_run(self) -> int:
         """How many planned processes have no row yet."""
         return sum(row.outcome == NOT_RUN for row in self.counted)

@@ -30,3 +30,8 @@ def test_the_cache_is_the_largest_one() -> None:
 )
 def test_the_least_time_is_the_slower_of_computing_and_moving(flops: int, floor: int, seconds: float) -> None:
     assert Roofline(100.0, 10.0).seconds(flops, floor) == seconds
+
+
+def test_a_roofline_is_what_the_sweep_keeps() -> None:
+    reached = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3, "threads": 2}
+    assert Roofline.of(reached) == Roofline(2e9, 3.0)

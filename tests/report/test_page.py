@@ -132,6 +132,22 @@ def test_tables_and_figures_have_names(page: Page) -> None:
     assert [m["content"] for m in page.all("meta") if m.get("name") == "viewport"]
 
 
+def test_what_scrolls_is_a_region_of_its_own(page: Page) -> None:
+    regions = [attrs for _, attrs in page.elements if attrs.get("role") == "region"]
+    scrolling = [attrs for attrs in page.all("div") if attrs.get("class") == "scroll"] + page.all("pre")
+    assert scrolling and all(attrs in regions for attrs in scrolling)
+    assert all(attrs.get("tabindex") == "0" for attrs in regions)
+    labels = [attrs.get("aria-label") for attrs in regions]
+    assert len(labels) > 10 and all(labels) and len(set(labels)) == len(labels)
+
+
+def test_words_of_the_page(page: Page) -> None:
+    assert "✓ ok" in page.text and "fits" not in page.text
+    assert "k tokens/s" in page.text and "rows/s" in page.text and "items/s" not in page.text
+    assert "roofline" not in page.text  # this set has none
+    assert not re.search(r"\broof\b", page.text)
+
+
 def test_every_stack_and_verdict_is_on_the_page(page: Page) -> None:
     for stack in synthetic.STACKS:
         assert stack in page.text

@@ -8,8 +8,10 @@ import pytest
 
 from suite import results
 from suite.case import Case
+from suite.results import migrations
 from suite.results.schema import NAMES
 from suite.results.store import ResultSet
+from tests.results.rows import attempt_of, row_of
 
 SET = Path(__file__).parent / "sets" / "v2"
 
@@ -52,3 +54,11 @@ def test_the_stored_set_is_as_it_was_sealed() -> None:
 
 def test_a_bare_file_of_an_earlier_version_is_read_alike(loaded: results.Results) -> None:
     assert results.load(SET / "results.parquet").rows == loaded.rows
+
+
+def test_what_had_no_process_is_not_noisy() -> None:
+    """Version 2 wrote the flag on rows of unsupported cases, too."""
+    row = row_of(attempt_of(), outcome="unsupported", flags=["noisy", "unpinned"]) | {"schema_version": 2}
+    assert migrations.row(row)["flags"] == ["unpinned"]
+    assert migrations.row(row | {"outcome": "ok"})["flags"] == ["noisy", "unpinned"]
+    assert migrations.row(row | {"schema_version": 3})["flags"] == ["noisy", "unpinned"]

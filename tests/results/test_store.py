@@ -205,6 +205,12 @@ def test_a_noisy_block_is_kept_beside_the_one_that_counts(tmp_path: Path) -> Non
     assert counted(found) == {("numpy", 1, 2), (JAX, 1, 2)}
 
 
+def test_what_had_no_process_is_not_noisy(tmp_path: Path) -> None:
+    rows = [row_of(attempt_of()), row_of(attempt_of(JAX), outcome="unsupported", reason="x", synced_seconds=None)]
+    found = make_set(tmp_path / "a-set", rows, [record(1, 1, reasons=["steal"])]).merged()
+    assert flags(found) == {("numpy", 1, 1): {"noisy"}, (JAX, 1, 1): set()}
+
+
 def test_where_every_try_was_noisy_the_last_counts(tmp_path: Path) -> None:
     rows = [row_of(attempt_of(retry=a)) for a in (1, 2, 3)]
     blocks = [record(1, a, "rejected", ["steal"]) for a in (1, 2)]
