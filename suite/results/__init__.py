@@ -153,7 +153,8 @@ def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFra
 def load(path: str | Path) -> Results:
     """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
     from suite.errors import UserError
-    from suite.results.store import ResultSet, read_parquet
+    from suite.results.parquet import read_parquet
+    from suite.results.store import ResultSet
 
     path = Path(path)
     if path.is_file():

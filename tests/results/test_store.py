@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from suite.case import Flag, Purpose
 from suite.errors import UserError
-from suite.results import store as store_module
+from suite.results import files
+from suite.results.parquet import read_parquet
 from suite.results.rows import Row, accepted
-from suite.results.store import ResultSet, exit_code, read_parquet
+from suite.results.store import ResultSet, exit_code
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 
@@ -65,7 +66,7 @@ class Usage(NamedTuple):
 
 
 def test_no_disk_space_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module.shutil, "disk_usage", lambda place: Usage(10**12, 10**12 - 2**20, 2**20))
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda place: Usage(10**12, 10**12 - 2**20, 2**20))
     with pytest.raises(UserError, match=r"1 MiB free.*--results"):
         ResultSet.create(tmp_path / "a-set", plan_file())
     assert list(tmp_path.iterdir()) == []
