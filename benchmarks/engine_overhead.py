@@ -21,7 +21,6 @@ from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.machine import facts
 from suite.protocol import Protocol
-from suite.results.compare import samples
 from suite.run import engines
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import find
@@ -52,7 +51,7 @@ class Side:
             lines = (Path(folder) / "logs" / "events.jsonl").read_text(encoding="utf-8").splitlines()
         if row["outcome"] != "ok":
             raise SystemExit(f"{row['engine']}: {row['outcome']}: {row['reason']}")
-        self.steady.append(median(samples(row, "synced")))
+        self.steady.append(median(row.steady))
         self.around.append(seconds - measuring([json.loads(line) for line in lines]))
         return self.steady[-1]
 

@@ -18,8 +18,7 @@ from typing import Any
 
 from suite.case import Attempt, Purpose
 from suite.errors import UserError
-from suite.results.compare import case_of
-from suite.results.store import read_parquet
+from suite.results.parquet import read_parquet
 
 PREPARATION = ("import", "device", "build", "place")
 
@@ -60,7 +59,7 @@ def own_seconds(events: list[dict[str, Any]]) -> float:
 def attempt_of(row: dict[str, Any]) -> Attempt:
     """The attempt that a row is the answer to; its log folder has its name."""
     fields = {name: row[name] for name in ("set_id", "block", "order", "replicate", "retry", "seed")}
-    return Attempt(**fields, case=case_of(row), purpose=Purpose(row["purpose"]))
+    return Attempt(**fields, case=row.case, purpose=Purpose(row["purpose"]))
 
 
 def costs(folder: Path) -> tuple[list[Cost], int]:

@@ -11,8 +11,7 @@ import argparse
 from pathlib import Path
 
 from suite.errors import UserError
-from suite.results.compare import case_of
-from suite.results.store import read_parquet
+from suite.results.parquet import read_parquet
 from suite.workloads.catalog import find
 from suite.workloads.tensors import buffers_of
 
@@ -26,7 +25,7 @@ def main() -> None:
     for row in read_parquet(parser.parse_args().set / "results.parquet"):
         if row["pass"] != "forward" or row["host_peak_build_bytes"] is None:
             continue
-        case = case_of(row)
+        case = row.case
         spec = workloads[case.workload].spec
         tensors = [*spec.parameters(case.dims).values(), *buffers_of(spec, case.dims).values()]
         model, largest = sum(t.nbytes for t in tensors), max(t.nbytes for t in tensors)

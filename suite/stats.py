@@ -12,6 +12,7 @@ NORMAL_CONSISTENT = 1.4826  # MAD of a normal sample times this estimates its st
 MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, normal samples
 DRIFT_MIN = 0.01  # thirds closer than this in log t never count as drift
 DRIFT_ERRORS = 3.0
+FLOOR_MAX = 1.10  # equal processes whose interval is wider than ±10 % say little about unequal ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +76,20 @@ Word = Literal["faster", "slower", "tie", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """A speedup t_B / t_A over paired blocks: above 1, A is faster. Without an interval: one block alone."""
+class Estimate:
+    """A geometric mean over blocks with its interval; one block alone has none.
+
+    Of a speedup t_B / t_A (above 1, A is faster), or of the time of a step, one process a block.
+    """
 
     value: float
-    low: float | None
-    high: float | None
-    p: float | None  # two-sided, of the hypothesis that the ratio is 1
-    blocks: int
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None  # two-sided, of the hypothesis that a speedup is 1
+    blocks: int = 0
 
 
-def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Ratio:
+def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Estimate:
     """The geometric mean of block ratios with its t interval.
 
     `log_ratios` are ln(t_B/t_A) block by block; `freedom` is that of the first stage of blocks, because a
@@ -96,11 +100,11 @@ def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Ra
     count = len(log_ratios)
     mean = fmean(log_ratios)
     if count < 2 or freedom < 1:
-        return Ratio(math.exp(mean), None, None, None, count)
+        return Estimate(math.exp(mean), None, None, None, count)
     error = spread(log_ratios) / math.sqrt(count)
     half = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
     p = float(2 * stats.t.sf(abs(mean) / error, freedom)) if error > 0 else float(mean == 0)
-    return Ratio(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, count)
+    return Estimate(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, count)
 
 
 def spread(values: Sequence[float]) -> float:
@@ -109,8 +113,8 @@ def spread(values: Sequence[float]) -> float:
     return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def verdict(ratio: Ratio, tie: float, confidence: float, adjusted_p: float | None = None,
-            floor: Ratio | None = None) -> Word:  # fmt: skip
+def verdict(ratio: Estimate, tie: float, confidence: float, adjusted_p: float | None = None,
+            floor: Estimate | None = None) -> Word:  # fmt: skip
     """One of four words.
 
     `adjusted_p` allows for the other ratios of the family, `floor` is what equal processes differ by: `faster`
@@ -127,6 +131,13 @@ def verdict(ratio: Ratio, tie: float, confidence: float, adjusted_p: float | Non
     if ratio.low > 1:
         return "faster"
     return "slower" if ratio.high < 1 else "undecided"
+
+
+def is_doubtful(floor: Estimate) -> bool:
+    """Whether equal processes differ so much, or so surely, that no verdict beside them should be trusted."""
+    if floor.low is None or floor.high is None:
+        return False
+    return floor.high / floor.low > FLOOR_MAX**2 or floor.low > 1 or floor.high < 1
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -106,7 +106,7 @@ def age(value: float) -> str:
     return f"{days} days" if days > 1 else f"{hours} h" if hours else f"{minutes} min"
 
 
-def quantity(value: float) -> str:
+def quantity(value: float | None) -> str:
     """Bytes in the unit that fits them alone."""
     return byte_unit([value])(value)
 
@@ -122,6 +122,16 @@ def interval(low: float | None, high: float | None, unit: Unit | None = None) ->
         return ""
     shown = (unit or Unit("", 1.0)).show
     return f"[{shown(low)}, {shown(high)}]"
+
+
+def estimate(value: float | None, low: float | None, high: float | None) -> str:
+    """A speedup with its interval, where it has one: `1.42× [1.35, 1.50]`."""
+    return f"{ratio(value)} {interval(low, high)}".strip()
+
+
+def magnitude(value: float | None) -> str:
+    """An error, of which only the order matters: `2.2e-07`."""
+    return f"{value:.1e}" if value is not None and math.isfinite(value) else UNKNOWN
 
 
 def percent(value: float | None) -> str:

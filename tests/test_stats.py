@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from suite.stats import (
-    Ratio,
+    Estimate,
     blocks_needed,
     deviation,
     holm,
+    is_doubtful,
     mser,
     outliers,
     percentile,
@@ -29,6 +30,7 @@ from suite.stats import (
 )
 
 TIE = 1.03
+CONFIDENCE = 0.95
 logs = st.lists(st.floats(-3, 3), min_size=2, max_size=15)
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 durations = st.lists(st.floats(1e-7, 1e3), min_size=1, max_size=150)
@@ -146,7 +148,7 @@ def test_deviation() -> None:
 
 def test_ratio_by_hand() -> None:
     values = [math.log(2.0), math.log(2.2), math.log(1.8)]
-    found = ratio_of(values, freedom=2)
+    found = ratio_of(values, 2, CONFIDENCE)
     half = 4.302652729911275 * np.std(values, ddof=1) / math.sqrt(3)
     assert found.value == pytest.approx((2.0 * 2.2 * 1.8) ** (1 / 3))
     assert found.low == pytest.approx(found.value * math.exp(-half))
@@ -157,7 +159,7 @@ def test_ratio_by_hand() -> None:
 
 def test_the_first_stage_gives_the_degrees_of_freedom() -> None:
     values = list(np.random.default_rng(0).normal(0, 0.1, 12))
-    first, all_ = ratio_of(values, freedom=4), ratio_of(values, freedom=11)
+    first, all_ = ratio_of(values, 4, CONFIDENCE), ratio_of(values, 11, CONFIDENCE)
     assert first.value == all_.value
     assert first.low is not None and all_.low is not None and first.high is not None and all_.high is not None
     wider = math.log(first.high / first.low) / math.log(all_.high / all_.low)
@@ -166,7 +168,7 @@ def test_the_first_stage_gives_the_degrees_of_freedom() -> None:
 
 @given(logs, st.integers(1, 14))
 def test_the_inverse_question_has_the_inverse_answer(values: list[float], freedom: int) -> None:
-    one, other = ratio_of(values, freedom), ratio_of([-v for v in values], freedom)
+    one, other = ratio_of(values, freedom, CONFIDENCE), ratio_of([-v for v in values], freedom, CONFIDENCE)
     assert other.value == pytest.approx(1 / one.value)
     assert one.low is not None and one.high is not None and other.low is not None and other.high is not None
     # Intervals may overflow to infinity or 0 for absurd spreads: compare where they are finite.
@@ -175,11 +177,11 @@ def test_the_inverse_question_has_the_inverse_answer(values: list[float], freedo
     assert other.high == pytest.approx(1 / one.low)
     assert other.p == pytest.approx(one.p)
     swapped = {"faster": "slower", "slower": "faster"}
-    said = verdict(one)
-    assert verdict(other) == swapped.get(said, said) or touches(one)
+    said = verdict(one, TIE, CONFIDENCE)
+    assert verdict(other, TIE, CONFIDENCE) == swapped.get(said, said) or touches(one)
 
 
-def touches(ratio: Ratio) -> bool:
+def touches(ratio: Estimate) -> bool:
     """Whether rounding alone decides the verdict."""
     ends = (ratio.low or 0.0, ratio.high or 0.0)
     return any(math.isclose(end, edge, rel_tol=1e-9) for end in ends for edge in (1 / TIE, 1.0, TIE))
@@ -187,10 +189,10 @@ def touches(ratio: Ratio) -> bool:
 
 @pytest.mark.parametrize(("values", "freedom"), [([0.7], 0), ([0.7], 4), ([0.7, 0.7], 0)])
 def test_one_block_has_no_interval(values: list[float], freedom: int) -> None:
-    found = ratio_of(values, freedom)
+    found = ratio_of(values, freedom, CONFIDENCE)
     assert (found.low, found.high, found.p) == (None, None, None)
     assert found.value == pytest.approx(math.exp(0.7))
-    assert verdict(found) == "undecided"
+    assert verdict(found, TIE, CONFIDENCE) == "undecided"
 
 
 def test_coverage_of_the_interval() -> None:
@@ -198,17 +200,17 @@ def test_coverage_of_the_interval() -> None:
     random = np.random.default_rng(20)
     trials, truth, covered = 800, math.log(1.4), 0
     for _ in range(trials):
-        found = ratio_of(list(random.normal(truth, 0.08, 5)), freedom=4)
+        found = ratio_of(list(random.normal(truth, 0.08, 5)), 4, CONFIDENCE)
         assert found.low is not None and found.high is not None
         covered += found.low <= 1.4 <= found.high
     assert 0.93 <= covered / trials <= 0.97
 
 
 def test_equal_blocks_that_differ_from_1_are_certain() -> None:
-    found = ratio_of([0.5, 0.5, 0.5], freedom=2)
-    assert found.p == 0.0 and verdict(found) == "faster"
-    same = ratio_of([0.0, 0.0, 0.0], freedom=2)
-    assert same.p == 1.0 and verdict(same) == "tie"
+    found = ratio_of([0.5, 0.5, 0.5], 2, CONFIDENCE)
+    assert found.p == 0.0 and verdict(found, TIE, CONFIDENCE) == "faster"
+    same = ratio_of([0.0, 0.0, 0.0], 2, CONFIDENCE)
+    assert same.p == 1.0 and verdict(same, TIE, CONFIDENCE) == "tie"
 
 
 # --- verdicts ---
@@ -221,13 +223,13 @@ def test_equal_blocks_that_differ_from_1_are_certain() -> None:
      (1.5, 1.6, "faster")],
 )  # fmt: skip
 def test_four_words(low: float, high: float, word: str) -> None:
-    assert verdict(Ratio(math.sqrt(low * high), low, high, 0.01, 5), TIE) == word
+    assert verdict(Estimate(math.sqrt(low * high), low, high, 0.01, 5), TIE, CONFIDENCE) == word
 
 
 @given(st.floats(0.2, 5), st.floats(1, 3), st.none() | st.floats(0, 1))
 def test_words_mean_what_they_say(value: float, width: float, adjusted: float | None) -> None:
     low, high = value / width, value * width
-    said = verdict(Ratio(value, low, high, 0.01, 5), TIE, adjusted)
+    said = verdict(Estimate(value, low, high, 0.01, 5), TIE, CONFIDENCE, adjusted)
     inside = low >= 1 / TIE and high <= TIE
     assert (said == "tie") == inside
     if said == "faster":
@@ -239,10 +241,41 @@ def test_words_mean_what_they_say(value: float, width: float, adjusted: float | 
 
 
 def test_a_large_family_needs_the_adjusted_p() -> None:
-    ratio = Ratio(1.2, 1.1, 1.3, 0.01, 5)
-    assert verdict(ratio, adjusted_p=0.2) == "undecided"
-    assert verdict(ratio, adjusted_p=0.01) == "faster"
-    assert verdict(Ratio(1.0, 0.99, 1.01, 0.9, 5), adjusted_p=1.0) == "tie"
+    ratio = Estimate(1.2, 1.1, 1.3, 0.01, 5)
+    assert verdict(ratio, TIE, CONFIDENCE, adjusted_p=0.2) == "undecided"
+    assert verdict(ratio, TIE, CONFIDENCE, adjusted_p=0.01) == "faster"
+    assert verdict(Estimate(1.0, 0.99, 1.01, 0.9, 5), TIE, CONFIDENCE, adjusted_p=1.0) == "tie"
+
+
+def test_the_confidence_and_the_tie_band_are_the_caller_s() -> None:
+    values = [math.log(2.0), math.log(2.2), math.log(1.8)]
+    wide, narrow = ratio_of(values, 2, 0.99), ratio_of(values, 2, 0.5)
+    assert (wide.low or 0) < (narrow.low or 0) < narrow.value < (narrow.high or 0) < (wide.high or 0)
+    ratio = Estimate(1.05, 1.04, 1.06, 0.02, 5)
+    assert verdict(ratio, 1.1, 0.95) == "tie" and verdict(ratio, 1.03, 0.95) == "faster"
+    assert verdict(ratio, 1.03, 0.99, adjusted_p=0.02) == "undecided"
+    needed = [blocks_needed([[0.0, 0.2, 0.1]], 3, 99, tie, 0.95) for tie in (1.03, 1.2)]
+    assert needed[0] > needed[1]
+
+
+@pytest.mark.parametrize("floor", [Estimate(1.0, 0.8, 1.25, 0.9, 5), Estimate(0.9, 0.83, 1.21, 0.9, 5)])
+def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Estimate) -> None:
+    """Inside of the A/A twin's interval nothing is shown, however sure its own interval is."""
+    inside, outside = Estimate(1.2, 1.19, 1.21, 1e-6, 5), Estimate(1.3, 1.1, 1.5, 0.01, 5)
+    assert verdict(inside, TIE, CONFIDENCE, 1e-5, floor) == "undecided"
+    assert verdict(Estimate(1 / 1.2, 1 / 1.21, 1 / 1.19, 1e-6, 5), TIE, CONFIDENCE, 1e-5, floor) == "undecided"
+    assert verdict(outside, TIE, CONFIDENCE, 0.01, floor) == "faster"
+    assert verdict(inside, TIE, CONFIDENCE, 1e-5, Estimate(1.2, None, None, None, 1)) == "faster"  # one block: no floor
+    assert verdict(Estimate(1.0, 0.99, 1.01, 0.9, 5), TIE, CONFIDENCE, 1.0, floor) == "tie"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "doubtful"),
+    [(0.92, 1.08, False), (0.9, 1.08, False), (0.9, 1.1, True), (0.5, 2.0, True), (1.001, 1.02, True),
+     (0.9, 0.999, True), (1.0, 1.2, False), (None, None, False)],
+)  # fmt: skip
+def test_a_noise_floor_is_doubtful_if_wide_or_beside_1(low: float, high: float, doubtful: bool) -> None:
+    assert is_doubtful(Estimate(1.0, low, high)) == doubtful
 
 
 # --- Holm ---
@@ -277,17 +310,17 @@ def test_blocks_needed_by_hand() -> None:
     values = [0.0, 0.04, -0.04, 0.02, -0.02]
     wanted = math.ceil((2.7764451 * float(np.std(values, ddof=1)) / math.log(1.03)) ** 2)
     assert 5 < wanted < 15
-    assert blocks_needed([values, [0.0] * 5], least=5, most=15) == wanted
+    assert blocks_needed([values, [0.0] * 5], least=5, most=15, tie=TIE, confidence=CONFIDENCE) == wanted
 
 
 @given(st.lists(logs, max_size=5))
 def test_blocks_needed_stays_in_its_bounds(values: list[Sequence[float]]) -> None:
-    assert 5 <= blocks_needed(values, least=5, most=15) <= 15
+    assert 5 <= blocks_needed(values, least=5, most=15, tie=TIE, confidence=CONFIDENCE) <= 15
 
 
 def test_nothing_to_compare_needs_no_second_stage() -> None:
-    assert blocks_needed([], least=5, most=15) == 5
-    assert blocks_needed([[0.3]], least=5, most=15) == 5
+    assert blocks_needed([], least=5, most=15, tie=TIE, confidence=CONFIDENCE) == 5
+    assert blocks_needed([[0.3]], least=5, most=15, tie=TIE, confidence=CONFIDENCE) == 5
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60), st.floats(0, 100))

@@ -43,6 +43,10 @@ def test_units_scale_what_they_name() -> None:
     assert units.seconds(0.00042) == "420 µs" and units.seconds(None) == "–"
     assert units.ratio(1.4212) == "1.42×" and units.ratio(None) == "–"
     assert units.interval(1.35, 1.5) == "[1.35, 1.50]" and units.interval(None, 1.5) == ""
+    assert units.rate_unit([2e4], "tokens")(2e4) == "20.0 k tokens/s"
+    assert units.estimate(1.4212, 1.35, 1.5) == "1.42× [1.35, 1.50]" and units.estimate(2, None, None) == "2.00×"
+    assert units.magnitude(2.24e-7) == "2.2e-07" and units.magnitude(None) == units.magnitude(math.nan) == "–"
+    assert units.quantity(None) == "–"
     assert units.percent(0.05) == "5 %" and units.percent(0.0123) == "1.23 %"
     assert units.percent(2e-6) == "< 0.1 %" and units.percent(0) == "0 %" and units.percent(None) == "–"
 

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from suite import results, units
+from suite.case import Outcome
 from suite.cli.console import print_table
-from suite.report.page import Tables, tables
-from suite.report.tables import Comparison, StackRow
-from suite.results.store import ResultSet, accepted
+from suite.report.answers import headlines
+from suite.report.outcomes import outcome_text
+from suite.results.analysis import Analysis, Comparison
+from suite.results.compare import Speedup
+from suite.results.rows import accepted
+from suite.results.stack_figures import StackFigures
+from suite.results.store import ResultSet
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "undecided": "yellow", "baseline": "dim"}
 
@@ -19,12 +24,12 @@ COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "undecided": "yell
 def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
     """The answers of a set, and where everything is, on standard output."""
     loaded = results.load(store.folder)
-    found = tables(loaded)
+    analysis = loaded.analysis()
     if as_json:
-        print(json.dumps(summary(store, loaded, found, page, code)))
+        print(json.dumps(summary(store, loaded, analysis, page, code)))
         return
-    for comparison, answer in zip(found.comparisons, found.headlines, strict=True):
-        print_comparison(comparison, found.baseline)
+    for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True):
+        print_comparison(comparison, analysis.baseline)
         print(f"{answer.text}\n")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
@@ -33,21 +38,22 @@ def print_comparison(comparison: Comparison, baseline: str) -> None:
     """One question: fastest first, what has no times last, with its outcome in place of a verdict."""
     columns = ["stack", "median", f"speedup over {baseline}", "verdict", "first run", "second run", "average"]
     rows = []
-    for row in comparison.rows:
-        times = [units.seconds(value) for value in (row.median.value, row.first, row.second, row.average)]
-        rows.append([row.stack, times[0], speedup_text(row), coloured(word(row)), *times[1:]])
+    for figures in comparison.stacks:
+        times = [units.seconds(seconds) for seconds in (figures.first, figures.second, figures.average)]
+        median = units.seconds(figures.median.value)
+        rows.append([figures.stack, median, speedup_text(figures), verdict_text(figures), *times])
     dash = units.UNKNOWN
-    rows += [[cell.stack, dash, dash, cell.text, dash, dash, dash] for cell in comparison.failed]
+    rows += [[cell.stack, dash, dash, outcome_text(cell), dash, dash, dash] for cell in comparison.untimed]
     print_table(comparison.name, columns, rows, numbers=("median", columns[2], *columns[4:]), markup=True)
 
 
-def word(row: StackRow) -> str:
-    """The verdict; `baseline`; for a stack that isn't `ok` its outcome."""
-    if row.outcome != "ok" and not (row.speedup and row.counts):
-        return row.outcome_text
-    if row.is_baseline:
-        return "baseline"
-    return row.speedup.verdict if row.speedup else units.UNKNOWN
+def verdict_text(figures: StackFigures) -> str:
+    """The verdict, or `baseline`; where some process did not end ok that too, and nothing else if none counts."""
+    if not figures.counts:
+        return outcome_text(figures.cell)
+    verdict = figures.speedup.verdict if figures.speedup else units.UNKNOWN
+    word = coloured("baseline" if figures.is_baseline else verdict)
+    return f"{word} ({outcome_text(figures.cell)})" if figures.outcome != Outcome.OK else word
 
 
 def coloured(verdict: str) -> str:
@@ -55,16 +61,15 @@ def coloured(verdict: str) -> str:
     return f"[{COLOURS[verdict]}]{verdict}[/]" if verdict in COLOURS else verdict
 
 
-def speedup_text(row: StackRow) -> str:
+def speedup_text(figures: StackFigures) -> str:
     """`1.42× [1.35, 1.50]`."""
-    if row.is_baseline or row.speedup is None:
+    if figures.speedup is None:
         return units.UNKNOWN
-    return f"{units.ratio(row.speedup.ratio)} {units.interval(row.speedup.low, row.speedup.high)}".strip()
+    ratio = figures.speedup.ratio
+    return units.estimate(ratio.value, ratio.low, ratio.high)
 
 
-def summary(
-    store: ResultSet, loaded: results.Results, found: Tables, page: Path, code: int
-) -> dict[str, Any]:
+def summary(store: ResultSet, loaded: results.Results, analysis: Analysis, page: Path, code: int) -> dict[str, Any]:
     """The machine-readable end of a run: paths, outcomes, and per comparison medians, ratios, intervals, verdicts."""
     return {
         "set": str(store.folder),
@@ -73,38 +78,40 @@ def summary(
         "rows": len(loaded.rows),
         "outcomes": dict(Counter(row["outcome"] for row in accepted(loaded.rows))),
         "exit_code": code,
-        "baseline": found.baseline,
+        "baseline": analysis.baseline,
         "comparisons": [
             {
                 "name": comparison.name,
                 "answer": answer.text,
                 "noise_floor": ratio_json(comparison.noise),
-                "stacks": [stack_json(row) for row in comparison.rows]
-                + [{"stack": cell.stack, "outcome": cell.outcome, "reason": cell.text} for cell in comparison.failed],
+                "stacks": [stack_json(figures) for figures in comparison.stacks]
+                + [{"stack": cell.stack, "outcome": cell.outcome, "reason": cell.reason}
+                   for cell in comparison.untimed],
             }
-            for comparison, answer in zip(found.comparisons, found.headlines, strict=True)
+            for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True)
         ],
-    }
+    }  # fmt: skip
 
 
-def stack_json(row: StackRow) -> dict[str, Any]:
+def stack_json(figures: StackFigures) -> dict[str, Any]:
     """One stack of a comparison; times in seconds."""
     return {
-        "stack": row.stack,
-        "outcome": row.outcome,
-        "median_seconds": row.median.value,
-        "median_low_seconds": row.median.low,
-        "median_high_seconds": row.median.high,
-        "first_seconds": row.first,
-        "second_seconds": row.second,
-        "average_seconds": row.average,
-        "speedup": ratio_json(row.speedup),
-        "flags": [flag for flag, _ in row.flags],
+        "stack": figures.stack,
+        "outcome": figures.outcome,
+        "median_seconds": figures.median.value,
+        "median_low_seconds": figures.median.low,
+        "median_high_seconds": figures.median.high,
+        "first_seconds": figures.first,
+        "second_seconds": figures.second,
+        "average_seconds": figures.average,
+        "speedup": ratio_json(figures.speedup),
+        "flags": [flag for flag, _ in figures.flags],
     }
 
 
-def ratio_json(found: Any) -> dict[str, Any] | None:
+def ratio_json(speedup: Speedup | None) -> dict[str, Any] | None:
     """A ratio with its interval and verdict; null where there is none."""
-    if found is None:
+    if speedup is None:
         return None
-    return {"value": found.ratio, "low": found.low, "high": found.high, "verdict": found.verdict}
+    ratio = speedup.ratio
+    return {"value": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": speedup.verdict}

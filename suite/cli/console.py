@@ -19,8 +19,7 @@ from rich.text import Text
 
 from suite import units
 from suite.case import Attempt, Outcome
-from suite.results.compare import samples
-from suite.results.schema import Row
+from suite.results.rows import Row
 
 PIPED_WIDTH = 160
 
@@ -29,7 +28,7 @@ def line(row: Row) -> str:
     """One finished case: its name, what came of it, and the steady median."""
     twin = " (A/A twin)" if row["replicate"] > 1 else ""
     name = f"block {row['block']}  {row['case_name']}{twin}"
-    kept = samples(row, "synced")
+    kept = row.steady
     flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
     if row["outcome"] == Outcome.OK and kept:
         return f"{name}  ok  first {units.seconds(row['first_seconds'])}, steady {units.seconds(median(kept))}{flags}"

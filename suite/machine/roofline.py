@@ -1,4 +1,4 @@
-"""The machine's roof: float32 operations and bytes a second that it really reaches (Williams et al. 2009).
+"""The machine's roofline: float32 operations and bytes a second that it really reaches (Williams et al. 2009).
 
 `python -m suite.machine.roofline --cores 0 1` prints it as JSON; needs numpy alone. The session runs it in the locked
 numpy environment once per machine and day, outside every block.
@@ -10,8 +10,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +22,25 @@ GEMM_REPEATS = 3
 COPY_REPEATS = 10
 CACHE_MULTIPLE = 4  # arrays this many times the last-level cache, so that none of it helps
 CACHE_BYTES_LEAST = 32 * 2**20  # assumed where the cache's size is hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """What cores and memory reach: float32 operations and bytes a second."""
+
+    flops_per_second: float
+    bytes_per_second: float
+
+    @classmethod
+    def of(cls, reached: Mapping[str, Any]) -> Roofline:
+        """As `sweep` has measured it."""
+        return cls(float(reached["flops_per_second_best"]), float(reached["bytes_per_second_best"]))
+
+    def seconds(self, flops: float | None, bytes_moved: float | None) -> float | None:
+        """The least time that so much work can take: t* = max(F / P, bytes / bandwidth). None for unknown work."""
+        if flops is None or bytes_moved is None:
+            return None
+        return max(flops / self.flops_per_second, bytes_moved / self.bytes_per_second)
 
 
 def last_level_cache_bytes() -> int:
@@ -69,7 +89,7 @@ def bandwidth(threads: int, triad: bool) -> float:
 
 
 def sweep(cores: list[int]) -> dict[str, Any]:
-    """The roof of these cores."""
+    """The roofline of these cores, as it is kept."""
     os.sched_setaffinity(0, cores)
     gemm = {str(side): gemm_flops(side) for side in SIDES}
     bytes_per_second = {"copy": bandwidth(len(cores), triad=False), "triad": bandwidth(len(cores), triad=True)}

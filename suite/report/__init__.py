@@ -15,6 +15,6 @@ def headline(results: Results, baseline: str | None = None) -> list[Headline]:
     Raises UserError for a baseline that the set doesn't have.
     """
     # The package is imported to parse a command line; numpy and scipy can wait.
-    from suite.report.page import tables
+    from suite.report.answers import headlines
 
-    return list(tables(results, baseline).headlines)
+    return list(headlines(results.analysis(baseline)))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suite import units
-from suite.report.ratios import Ratios, Speedup
-from suite.report.tables import Comparison, StackRow
+from suite.report.outcomes import outcome_text
+from suite.report.sections import column_units
+from suite.results.analysis import Analysis, Comparison
+from suite.results.compare import Speedup
+from suite.results.stack_figures import StackFigures
 
 MOST_RIVALS = 4  # more are counted, not listed
+VERDICTS = {"faster": "", "tie": ", a tie", "undecided": ", undecided", "slower": ", slower"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,6 @@ class Headline:
     is fastest or has no `ok` row), `rivals` the stacks whose times can't be told from it.
     """
 
-    anchor: str
     question: str
     lead: str
     fastest: str
@@ -36,59 +40,63 @@ class Headline:
         return f"{self.lead} for {self.question}: {self.fastest}{self.rest}"
 
 
-def headlines(comparisons: tuple[Comparison, ...], ratios: Ratios) -> tuple[Headline, ...]:
+def headlines(analysis: Analysis) -> tuple[Headline, ...]:
     """One answer a comparison, in the order of the comparisons."""
-    return tuple(_headline(c, ratios) for c in comparisons)
+    return tuple(headline(comparison, analysis) for comparison in analysis.comparisons)
 
 
-def _headline(c: Comparison, ratios: Ratios) -> Headline:
-    ok = [row for row in c.rows if row.counts]
-    base = next((row for row in ok if row.is_baseline), None)
-    lost = sum(cell.outcome != "ok" for cell in c.cells)
-    tail = f" {lost} of {len(c.cells)} stacks did not end ok." if lost else ""
-    if not ok:
-        return Headline(c.anchor, c.name, "No answer", "", f"no stack produced a time that counts.{tail}", None,
-                        None, (), 0, len(c.cells))  # fmt: skip
-    first = ok[0]
-    rivals = _rivals(c, first, ok, ratios)
-    lead = "Fastest" if not rivals else "Lowest median"
-    rest = f", {c.units.steady(first.median.value)}{_against(first, base, ratios.baseline)}"
-    if first.outcome != "ok":
-        rest += f" ({first.outcome_text})"
-    if rivals:
-        rest += f"; not shown to be faster than {_listed(rivals)}"
-    if len(ok) == 1:
-        lead, rest = (
-            "Only answer",
-            f", {c.units.steady(first.median.value)}: no other stack has a time that counts",
-        )
-    return Headline(c.anchor, c.name, lead, first.stack, f"{rest}.{tail}", first.median.value, first.speedup,
-                    rivals, len(ok), len(c.cells))  # fmt: skip
+def headline(comparison: Comparison, analysis: Analysis) -> Headline:
+    """The answer to one question; of a set that isn't complete only what it says so far."""
+    counting = [figures for figures in comparison.stacks if figures.counts]
+    complete, planned = analysis.not_run == 0, len(comparison.cells)
+    lost = sum(cell.failed for cell in comparison.cells)
+    tail = f" {lost} of {planned} stacks did not end ok." if lost else ""
+    if not counting:
+        lead = "No answer" if complete else "No answer so far"
+        rest = f"no stack {'produced' if complete else 'has'} a time that counts.{tail}"
+        return Headline(comparison.name, lead, "", rest, None, None, (), 0, planned)
+    first, time = counting[0], column_units(comparison).steady(counting[0].median.value)
+    rivals: tuple[str, ...] = ()
+    if len(counting) == 1:
+        lead = "Only answer" if complete else "So far the only answer"
+        rest = f", {time}: no other stack has a time that counts"
+    else:
+        rivals = rivals_of(first, counting, comparison, analysis)
+        lead = ("Lowest median" if rivals else "Fastest") if complete else "So far the lowest median"
+        rest = f", {time}{against(first, counting, analysis.baseline)}"
+        rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
+        rest += f"; not shown to be faster than {listed(rivals)}" if rivals else ""
+    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}", first.median.value, first.speedup,
+                    rivals, len(counting), planned)  # fmt: skip
 
 
-def _rivals(c: Comparison, first: StackRow, ok: list[StackRow], ratios: Ratios) -> tuple[str, ...]:
+def rivals_of(
+    first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison, analysis: Analysis
+) -> tuple[str, ...]:
     """The stacks that paired blocks don't show to be slower than the one with the lowest median."""
-    against = ratios.pairs(first.stack, [row.stack for row in ok], c.id)
-    others = [row.stack for row in ok if row.stack != first.stack]
-    return tuple(s for s in others if (found := against.get((c.id, s))) is None or found.verdict != "slower")
+    others = [figures.stack for figures in counting if figures.stack != first.stack]
+    over_first = analysis.over(first.stack, others, comparison.id)
+    slower = {stack for (_, stack), speedup in over_first.items() if speedup.verdict == "slower"}
+    return tuple(stack for stack in others if stack not in slower)
 
 
-def _against(first: StackRow, base: StackRow | None, baseline: str) -> str:
+def against(first: StackFigures, counting: Sequence[StackFigures], baseline: str) -> str:
+    """The fastest stack's ratio to the baseline in words, or why there is none."""
     if first.is_baseline:
         return " (the baseline)"
-    if base is None:
+    if not any(figures.is_baseline for figures in counting):
         return f"; no ratio, the baseline {baseline} has no ok row"
     if first.speedup is None:
         return f"; no block pairs it with the baseline {baseline}"
-    s = first.speedup
-    measured = f"{units.ratio(s.ratio)} {baseline}"
-    if s.low is None:
+    ratio = first.speedup.ratio
+    measured = f"{units.ratio(ratio.value)} {baseline}"
+    if ratio.low is None:
         return f", {measured} (one block: no interval, undecided)"
-    word = {"faster": "", "tie": ", a tie", "undecided": ", undecided", "slower": ", slower"}[s.verdict]
-    return f", {measured} {units.interval(s.low, s.high)}{word}"
+    return f", {measured} {units.interval(ratio.low, ratio.high)}{VERDICTS[first.speedup.verdict]}"
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and 5 others`."""
     if len(names) == 1:
         return names[0]
     first, last = (names[:-1], names[-1]) if len(names) <= MOST_RIVALS else (names[:2], f"{len(names) - 2} others")

@@ -6,31 +6,28 @@ from collections.abc import Sequence
 
 from suite import units
 from suite.report.plots import LogAxis, Mark, Plot, PlotRow, row_y
-from suite.report.ratios import Estimate
+from suite.report.sections import Section
 from suite.report.summary import SummaryRow
-from suite.report.tables import Comparison, StackRow
-from suite.units import Unit
+from suite.results.stack_figures import Process, StackFigures
+from suite.stats import Estimate
 
-RATIO_UNIT = Unit("×", 1.0)
+WORDS = {"faster": "faster", "slower": "slower", "tie": "tie", "undecided": "undecided"}  # in the legend's order
+KINDS = {"process": "one process", "twin": "its A/A twin", "rejected": "not counted"}
 
 
-def of_comparison(c: Comparison, baseline: str, tie: float) -> tuple[Plot, ...]:
+def of_section(section: Section, baseline: str, tie: float) -> tuple[Plot, ...]:
     """The figures that one comparison has data for."""
-    compared = [r for r in c.rows if r.speedup is not None]
-    plots = [processes(c), phases(c)] if c.rows else []
-    if compared:
-        entries = [
-            (r.stack, Estimate(r.speedup.ratio, r.speedup.low, r.speedup.high), r.speedup.verdict)
-            for r in compared
-            if r.speedup is not None
-        ]
-        plots.insert(0, forest(f"{c.anchor}-forest", f"Speedup over {baseline}", entries, tie))
-    return tuple(plots)
+    stacks = section.comparison.stacks
+    if not stacks:
+        return ()
+    entries = [(each.stack, each.speedup.ratio, str(each.speedup.verdict)) for each in stacks if each.speedup]
+    speedups = [forest(f"{section.anchor}-forest", f"Speedup over {baseline}", entries, tie)] if entries else []
+    return (*speedups, processes(section), phases(section))
 
 
 def of_summary(rows: Sequence[SummaryRow], baseline: str, tie: float) -> Plot | None:
     """The forest plot of the geometric means."""
-    entries = [(r.stack, r.mean, "mean") for r in rows if not r.is_baseline and r.mean.value is not None]
+    entries = [(row.stack, row.mean, "mean") for row in rows if row.mean and not row.is_baseline]
     return forest("summary-forest", f"Geometric mean speedup over {baseline}", entries, tie) if entries else None
 
 
@@ -40,21 +37,19 @@ def forest(id_: str, title: str, entries: Sequence[tuple[str, Estimate, str]], t
     axis = LogAxis.over([*values, 1 / tie, tie])
     rows = []
     for index, (label, estimate, verdict) in enumerate(entries):
-        value = estimate.value or 1.0
-        text = f"{units.ratio(value)} {units.interval(estimate.low, estimate.high)}".strip()
+        text = units.estimate(estimate.value, estimate.low, estimate.high)
         known = estimate.low is not None and estimate.high is not None
         rows.append(
             PlotRow(
                 label=label,
                 y=row_y(index),
-                marks=(Mark(axis.x(value), verdict, f"{label}: {text}, {verdict}"),),
+                marks=(Mark(axis.x(estimate.value), verdict, f"{label}: {text}, {verdict}"),),
                 low=axis.x(estimate.low) if known and estimate.low else None,
                 high=axis.x(estimate.high) if known and estimate.high else None,
                 value=text,
                 kind=verdict,
             )
         )
-    words = {"faster": "faster", "slower": "slower", "tie": "tie", "undecided": "undecided", "mean": "mean"}
     seen = {verdict for _, _, verdict in entries}
     return Plot(
         id=id_,
@@ -65,75 +60,82 @@ def forest(id_: str, title: str, entries: Sequence[tuple[str, Estimate, str]], t
         rows=tuple(rows),
         band=(axis.x(1 / tie), axis.x(tie)),
         line=axis.x(1.0),
-        legend=tuple((kind, word) for kind, word in words.items() if kind in seen and kind != "mean"),
+        legend=tuple((kind, word) for kind, word in WORDS.items() if kind in seen),
     )
 
 
-def processes(c: Comparison) -> Plot:
+def processes(section: Section) -> Plot:
     """The steady median of every process: equal processes that differ show how little one of them proves."""
-    axis = LogAxis.over([p.seconds for r in c.rows for p in r.processes])
-    rows = []
-    kinds = {"process": "one process", "twin": "its A/A twin", "rejected": "not counted"}
-    seen = set()
-    for index, row in enumerate(c.rows):
-        marks = []
-        for process in row.processes:
-            kind = "rejected" if not process.counted or not row.counts else "process"
-            kind = "twin" if process.replicate > 1 and kind == "process" else kind
-            seen.add(kind)
-            words = f"{row.stack}, block {process.block}, {kinds[kind]}"
-            marks.append(Mark(axis.x(process.seconds), kind, f"{words}: {units.seconds(process.seconds)}"))
-        spread = [p.seconds for p in row.processes]
+    stacks, unit = section.comparison.stacks, section.units.steady
+    axis = LogAxis.over([process.seconds for each in stacks for process in each.processes])
+    rows, seen = [], set()
+    for index, each in enumerate(stacks):
+        seconds = [process.seconds for process in each.processes]
+        kinds = [kind_of(process, counts=each.counts) for process in each.processes]
+        seen |= set(kinds)
+        marks = [
+            Mark(axis.x(process.seconds), kind,
+                 f"{each.stack}, block {process.block}, {KINDS[kind]}: {units.seconds(process.seconds)}")
+            for process, kind in zip(each.processes, kinds, strict=True)
+        ]  # fmt: skip
+        middle = Mark(axis.x(each.median.value), "middle", f"{each.stack}, median: {unit(each.median.value)}")
         rows.append(
             PlotRow(
-                label=row.stack if row.counts else f"✕ {row.stack}",
+                label=label(each),
                 y=row_y(index),
-                marks=(*marks, Mark(axis.x(row.median.value or 0.0), "middle", _median_words(row, c))),
-                low=axis.x(min(spread)),
-                high=axis.x(max(spread)),
-                value=f"max/min {units.ratio(max(spread) / min(spread))}",
+                marks=(*marks, middle),
+                low=axis.x(min(seconds)),
+                high=axis.x(max(seconds)),
+                value=f"max/min {units.ratio(max(seconds) / min(seconds))}",
                 kind="thin",
             )
         )
     return Plot(
-        id=f"{c.anchor}-processes",
+        id=f"{section.anchor}-processes",
         title="Steady median of each process",
         description="; ".join(f"{r.label}: {len(r.marks) - 1} processes, {r.value}" for r in rows),
-        axis_label=f"{c.units.steady.name} a step, log scale",
-        ticks=axis.ticks(c.units.steady),
+        axis_label=f"{unit.name} a step, log scale",
+        ticks=axis.ticks(unit),
         rows=tuple(rows),
-        legend=(*((kind, word) for kind, word in kinds.items() if kind in seen), ("middle", "median")),
+        legend=(*((kind, word) for kind, word in KINDS.items() if kind in seen), ("middle", "median")),
     )
 
 
-def _median_words(row: StackRow, c: Comparison) -> str:
-    return f"{row.stack}, median: {c.units.steady(row.median.value)}"
+def kind_of(process: Process, *, counts: bool) -> str:
+    """Which mark a process gets; `counts`: its stack's times may be compared."""
+    if not process.counted or not counts:
+        return "rejected"
+    return "twin" if process.replicate > 1 else "process"
 
 
-def phases(c: Comparison) -> Plot:
+def label(figures: StackFigures) -> str:
+    """The stack's name, crossed out where its times don't count."""
+    return figures.stack if figures.counts else f"✕ {figures.stack}"
+
+
+def phases(section: Section) -> Plot:
     """First, second and steady run of each stack on one log axis: what a fresh process pays before it is fast."""
-    points = [[("first", r.first), ("second", r.second), ("steady", r.median.value)] for r in c.rows]
-    known = [[(kind, v) for kind, v in line if v is not None and v > 0] for line in points]
-    everything = [v for line in known for _, v in line]
-    axis = LogAxis.over(everything)
-    unit = units.time_unit(everything)
+    stacks = section.comparison.stacks
+    points = [[("first", each.first), ("second", each.second), ("steady", each.median.value)] for each in stacks]
+    lines = [[(kind, seconds) for kind, seconds in line if seconds is not None and seconds > 0] for line in points]
+    everything = [seconds for line in lines for _, seconds in line]
+    axis, unit = LogAxis.over(everything), units.time_unit(everything)
     rows = []
-    for index, (row, line) in enumerate(zip(c.rows, known, strict=True)):
-        values = [v for _, v in line]
-        first = row.first / row.median.value if row.first and row.median.value else None
+    for index, (each, line) in enumerate(zip(stacks, lines, strict=True)):
+        values = [seconds for _, seconds in line]
         rows.append(
             PlotRow(
-                label=row.stack if row.counts else f"✕ {row.stack}",
+                label=label(each),
                 y=row_y(index),
-                marks=tuple(Mark(axis.x(v), kind, f"{row.stack}, {kind} run: {units.seconds(v)}") for kind, v in line),
+                marks=tuple(Mark(axis.x(v), kind, f"{each.stack}, {kind} run: {units.seconds(v)}") for kind, v in line),
                 low=axis.x(min(values)) if values else None,
                 high=axis.x(max(values)) if values else None,
-                value=f"first/steady {units.ratio(first)}" if first else "",
+                value=f"first/steady {units.ratio(each.first / each.median.value)}" if each.first else "",
                 kind="thin",
             )
         )
     return Plot(
-        id=f"{c.anchor}-phases",
+        id=f"{section.anchor}-phases",
         title="First, second and steady run",
         description="; ".join(m.title for r in rows for m in r.marks),
         axis_label=f"{unit.name}, log scale",

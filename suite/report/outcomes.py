@@ -1,17 +1,16 @@
-"""What did not end `ok`, with its reason; and the matrix of workloads by stacks."""
+"""Outcomes in words: what did not end `ok`, with its reason; and the matrix of questions by stacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from suite.report.rows import NOT_RUN, Row, flag_counts
+from suite.case import Outcome
+from suite.results.outcomes import SEVERITY, Cell, flag_counts
+from suite.results.rows import NOT_RUN, Row
 
-# The word that a reader acts on first stands for a cell whose processes ended differently.
-SEVERITY = ("wrong", "crashed", "error", "oom_device", "oom_host", "oom_compile", "timeout", NOT_RUN,
-            "unsupported", "ok")  # fmt: skip
 WORDS = {
-    "ok": "fits",
+    "ok": "ok",
     "oom_host": "out of host memory",
     "oom_device": "out of device memory",
     "oom_compile": "out of memory compiling",
@@ -22,11 +21,12 @@ WORDS = {
     "crashed": "crashed",
     NOT_RUN: "not run",
 }
+WITHOUT_PHASE = ("ok", "unsupported", "wrong")  # whose phase says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Processes of one case that ended alike: same outcome, phase and reason. `where` names them."""
+    """Processes of one case that ended alike: same outcome, phase and reason. `blocks` says which."""
 
     comparison: str
     stack: str
@@ -45,24 +45,6 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One workload on one stack: the gravest outcome of its processes and how many were `ok`."""
-
-    stack: str
-    outcome: str
-    phase: str
-    ok: int
-    total: int
-
-    @property
-    def text(self) -> str:
-        """`fits`, `timeout in first`, `wrong result 1/3`."""
-        where = f" in {self.phase}" if self.phase and self.outcome not in ("ok", "unsupported", "wrong") else ""
-        share = f" {self.total - self.ok}/{self.total}" if 0 < self.ok < self.total else ""
-        return f"{WORDS.get(self.outcome, self.outcome)}{where}{share}"
-
-
-@dataclass(frozen=True, slots=True)
 class MatrixRow:
     """One comparison across all stacks of the set; None where the stack was not planned."""
 
@@ -71,44 +53,33 @@ class MatrixRow:
     cells: tuple[Cell | None, ...]
 
 
-def gravest(outcomes: Iterable[str]) -> str:
-    """The outcome that stands for several processes."""
-    known = set(outcomes)
-    return next((o for o in SEVERITY if o in known), next(iter(sorted(known)), NOT_RUN))
-
-
-def cell(stack: str, rows: Sequence[Row]) -> Cell:
-    """The summary of one case's processes."""
-    worst = gravest(r.outcome for r in rows)
-    phase = next((r.text("phase") for r in rows if r.outcome == worst), "")
-    return Cell(stack, worst, phase, sum(r.outcome == "ok" for r in rows), len(rows))
+def outcome_text(cell: Cell) -> str:
+    """`ok`, `timeout in first`, `wrong result 1/3`."""
+    where = f" in {cell.phase}" if cell.phase and cell.outcome not in WITHOUT_PHASE else ""
+    share = f" {cell.total - cell.ok}/{cell.total}" if 0 < cell.ok < cell.total else ""
+    return f"{WORDS.get(cell.outcome, cell.outcome)}{where}{share}"
 
 
 def failures(rows: Iterable[Row], names: dict[str, str]) -> tuple[Failure, ...]:
     """Every row that is not `ok`, those that ended alike together. `names` gives a comparison_id's name."""
-    groups: dict[tuple[str, ...], list[Row]] = {}
+    alike: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        if row.outcome != "ok":
-            key = (
-                row.text("case_id"),
-                row.text("purpose"),
-                row.outcome,
-                row.text("phase"),
-                row.text("reason"),
-            )
-            groups.setdefault(key, []).append(row)
-    made = [_failure(group, names) for group in groups.values()]
-    return tuple(sorted(made, key=lambda f: (f.comparison, SEVERITY.index(f.outcome), f.stack, f.blocks)))
+        if row.outcome != Outcome.OK:
+            shared = ("case_id", "purpose", "outcome", "phase", "reason")
+            alike.setdefault(tuple(map(row.text, shared)), []).append(row)
+    lines = [failure(group, names) for group in alike.values()]
+    return tuple(sorted(lines, key=lambda f: (f.comparison, SEVERITY.index(f.outcome), f.stack, f.blocks)))
 
 
-def _failure(rows: Sequence[Row], names: dict[str, str]) -> Failure:
-    last = max(rows, key=lambda r: (r.integer("block"), r.integer("replicate"), r.integer("retry")))
+def failure(rows: Sequence[Row], names: dict[str, str]) -> Failure:
+    """One line for rows that ended alike; the last of them speaks for all."""
+    last = max(rows, key=lambda row: (row["block"], row["replicate"], row["retry"]))
     code, signal = last.number("exit_code"), last.number("signal")
     ends = [f"exit code {code:.0f}"] if code is not None else []
     ends += [f"signal {signal:.0f}"] if signal else []
     return Failure(
-        comparison=names.get(last.text("comparison_id"), "") or last.text("case_name"),
-        stack=last.stack,
+        comparison=names.get(last["comparison_id"], "") or last.text("case_name"),
+        stack=last.stack_name,
         purpose=last.text("purpose"),
         outcome=last.outcome,
         phase=last.text("phase"),
@@ -119,6 +90,6 @@ def _failure(rows: Sequence[Row], names: dict[str, str]) -> Failure:
         stderr_tail=last.text("stderr_tail"),
         provenance=last.text("provenance"),
         flags=flag_counts(rows),
-        blocks=tuple(sorted({r.integer("block") for r in rows})),
+        blocks=tuple(sorted({row["block"] for row in rows})),
         processes=len(rows),
     )

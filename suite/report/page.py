@@ -6,25 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite.errors import UserError, unknown
-from suite.report import answers, figures, summary, surroundings
+from suite.case import Outcome, Purpose
+from suite.report import answers, figures, surroundings
 from suite.report.answers import Headline
+from suite.report.notices import notices
 from suite.report.outcomes import Failure, MatrixRow, failures
 from suite.report.plots import Plot
-from suite.report.ratios import Ratios
-from suite.report.roof import roof_of
-from suite.report.rows import NOT_RUN, Row, unrun
-from suite.report.summary import PairRow, SummaryRow, TransferRow
-from suite.report.surroundings import BlockRecord, Environment, Fact, Recipe
-from suite.report.tables import Comparison, comparisons
+from suite.report.sections import Section, section
+from suite.report.summary import (
+    PairRow,
+    SummaryRow,
+    TransferRow,
+    compiled_pairs,
+    pair_rows,
+    summary_rows,
+    transfer_rows,
+)
+from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
 from suite.results import Results
-from suite.results.store import accepted
+from suite.results.analysis import Analysis
 from suite.stacks.catalog import STACKS
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Every table and figure of the page, ready to be drawn."""
+    """Every table and figure of the page, ready to be drawn. `family` counts the ratios that are judged together."""
 
     set_id: str
     title: str
@@ -36,150 +42,94 @@ class Report:
     summary_plot: Plot | None
     stacks: tuple[str, ...]
     matrix: tuple[MatrixRow, ...]
-    comparisons: tuple[Comparison, ...]
+    sections: tuple[Section, ...]
     plots: dict[str, tuple[Plot, ...]]
     pairs: tuple[PairRow, ...]
     transfers: tuple[TransferRow, ...]
     failures: tuple[Failure, ...]
     machine: tuple[Fact, ...]
-    environments: tuple[Environment, ...]
+    environments: tuple[EnvironmentFacts, ...]
     blocks: tuple[BlockRecord, ...]
-    recipe: Recipe
+    recipe: Recipe | None
     family: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """What the page and the console share: every row, the planned ones counted once, and their tables."""
-
-    rows: tuple[Row, ...]
-    counted: tuple[Row, ...]
-    baseline: str
-    ratios: Ratios
-    comparisons: tuple[Comparison, ...]
-    headlines: tuple[Headline, ...]
-
-
-def tables(results: Results, baseline: str | None = None) -> Tables:
-    """The comparisons of a set against `baseline` (the plan's own if None). Raises UserError if it has none such."""
-    attempts = results.plan.attempts if results.plan else ()
-    if not results.rows and not attempts:
-        raise UserError(f"{results.path} has neither a plan nor a row: there is nothing to report.")
-    missing = unrun(results.plan, [Row(raw) for raw in accepted(results.rows)])
-    known = {Row(raw).stack for raw in results.rows} | {row.stack for row in missing}
-    chosen = baseline or (results.baseline if results.plan or results.rows else min(known))
-    if chosen not in known:
-        raise unknown("stack in this result set to compare against, no baseline", chosen, known)
-    ratios = Ratios(results.rows, chosen, results.protocol)
-    # The judged rows: one process that fails the gate makes its whole case wrong.
-    counted = (*(Row(raw) for raw in accepted(ratios.rows)), *missing)
-    compared = comparisons(counted, ratios, chosen, roof_of(results, counted))
-    rows = (*(Row(raw) for raw in results.rows), *missing)
-    return Tables(rows, counted, chosen, ratios, compared, answers.headlines(compared, ratios))
-
-
 def report(results: Results, baseline: str | None = None) -> Report:
-    """The whole page of a result set."""
-    t = tables(results, baseline)
-    plan, protocol = results.plan, results.protocol
-    stacks = _ordered({cell.stack for c in t.comparisons for cell in c.cells})
-    means = summary.summary(t.comparisons, t.ratios)
-    names = {c.id: c.name for c in t.comparisons}
-    inputs = results.path / "inputs" if results.path.is_dir() else None
-    revision, modified = _source(inputs)
+    """The whole page of a result set. Raises UserError for a baseline that the set doesn't have."""
+    analysis = results.analysis(baseline)
+    plan, tie = results.plan, results.protocol.tie_ratio
+    sections = tuple(map(section, analysis.comparisons))
+    stacks = catalogue_order({cell.stack for comparison in analysis.comparisons for cell in comparison.cells})
+    means = summary_rows(analysis)
+    revision, modified = source(results.path / "inputs")
     records = surroundings.block_records(results.blocks)
     set_id = plan.set_id if plan else results.path.stem
     return Report(
         set_id=set_id,
-        title=_title(t.comparisons, set_id),
-        facts=_facts(results, t),
-        notices=_notices(t, records, modified),
-        baseline=t.baseline,
-        headlines=t.headlines,
+        title=title(analysis, set_id),
+        facts=facts(results, analysis),
+        notices=notices(analysis, plan, records, modified),
+        baseline=analysis.baseline,
+        headlines=answers.headlines(analysis),
         summary=means,
-        summary_plot=figures.of_summary(means, t.baseline, protocol.tie_ratio),
+        summary_plot=figures.of_summary(means, analysis.baseline, tie),
         stacks=stacks,
-        matrix=tuple(_matrix_row(c, stacks) for c in t.comparisons),
-        comparisons=t.comparisons,
-        plots={c.anchor: figures.of_comparison(c, t.baseline, protocol.tie_ratio) for c in t.comparisons},
-        pairs=summary.pairs(t.comparisons, t.ratios, summary.compiled_pairs(stacks)),
-        transfers=summary.transfers(t.comparisons),
-        failures=failures(t.rows, names),
+        matrix=tuple(matrix_row(each, stacks) for each in sections),
+        sections=sections,
+        plots={each.anchor: figures.of_section(each, analysis.baseline, tie) for each in sections},
+        pairs=pair_rows(analysis, compiled_pairs(stacks)),
+        transfers=transfer_rows(analysis),
+        failures=failures(analysis.rows, {each.id: each.name for each in analysis.comparisons}),
         machine=tuple(surroundings.facts_of(results.machine)) if results.machine else (),
-        environments=surroundings.environments(t.rows, plan),
+        environments=surroundings.environments(analysis.rows, plan),
         blocks=records,
         recipe=surroundings.recipe(plan, revision, modified),
-        family=t.ratios.family,
+        family=len(analysis.speedups),
     )
 
 
-def _ordered(stacks: set[str]) -> tuple[str, ...]:
-    """The catalogue's order: dialects stay together. Unknown stacks come last."""
+def catalogue_order(stacks: set[str]) -> tuple[str, ...]:
+    """Stacks as the catalogue has them: dialects stay together. Unknown ones come last."""
     order = list(STACKS)
     return tuple(sorted(stacks, key=lambda s: (order.index(b) if (b := s.partition("@")[0]) in order else 99, s)))
 
 
-def _matrix_row(c: Comparison, stacks: Sequence[str]) -> MatrixRow:
-    own = {cell.stack: cell for cell in c.cells}
-    return MatrixRow(c.name, c.anchor, tuple(own.get(stack) for stack in stacks))
+def matrix_row(section: Section, stacks: Sequence[str]) -> MatrixRow:
+    """One comparison over all stacks of the set."""
+    cells = {cell.stack: cell for cell in section.comparison.cells}
+    return MatrixRow(section.comparison.name, section.anchor, tuple(cells.get(stack) for stack in stacks))
 
 
-def _title(compared: Sequence[Comparison], set_id: str) -> str:
-    words = sorted({c.name.split()[0] for c in compared})
+def title(analysis: Analysis, set_id: str) -> str:
+    """What was asked, if that is short; else the set's name."""
+    words = sorted({comparison.name.split()[0] for comparison in analysis.comparisons})
     return f"{', '.join(words)}: which stack is fastest" if 0 < len(words) <= 6 else f"Result set {set_id}"
 
 
-def _facts(results: Results, t: Tables) -> tuple[Fact, ...]:
-    plan, machine = results.plan, results.machine
-    started = min((str(r.fields["started_at"]) for r in t.rows if r.fields.get("started_at")), default="")
+def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
+    """The line under the title."""
+    plan, counted = results.plan, analysis.counted
+    started = min((str(row["started_at"]) for row in analysis.rows if row["started_at"]), default="")
     when = (started or (plan.created_at if plan else ""))[:16].replace("T", " ")
-    blocks = len({r.integer("block") for r in t.counted if r.outcome != NOT_RUN})
-    timed = [r for r in t.counted if r.text("purpose") == "timed"]
-    facts = [Fact("Result set", plan.set_id if plan else results.path.stem)]
-    facts += [Fact("Measured", f"{when} UTC")] if when else []
-    model = machine.get("cpu_model")
-    cores = sorted({r.integer("threads") for r in t.counted if r.number("threads") is not None})
-    facts += [Fact("Machine", str(model))] if model else []
-    facts += [Fact("Sizes", ", ".join(sorted({r.text("size") for r in t.counted})))]
-    facts += [Fact("Precision", ", ".join(sorted({r.text("precision") for r in t.counted})))]
-    facts += [Fact("Target", ", ".join(sorted({r.text("target") for r in t.counted})))]
-    facts += [Fact("Cores each", ", ".join(map(str, cores)))] if cores else []
-    facts += [Fact("Processes", f"{sum(r.outcome == 'ok' for r in timed)} ok of {len(timed)} planned")]
-    facts += [Fact("Blocks", str(blocks)), Fact("Baseline", t.baseline)]
-    return tuple(facts)
+    timed = [row for row in counted if row["purpose"] == Purpose.TIMED]
+    ok = sum(row.outcome == Outcome.OK for row in timed)
+    shown = {
+        "Result set": plan.set_id if plan else results.path.stem,
+        "Measured": f"{when} UTC" if when else "",
+        "Machine": str(results.machine.get("cpu_model") or ""),
+        "Sizes": ", ".join(sorted({row.text("size") for row in counted})),
+        "Precision": ", ".join(sorted({row.text("precision") for row in counted})),
+        "Target": ", ".join(sorted({row.text("target") for row in counted})),
+        "Cores each": ", ".join(map(str, sorted({row["threads"] for row in counted if row["threads"] is not None}))),
+        "Processes": f"{ok} ok of {len(timed)} planned",
+        "Blocks": str(len(analysis.blocks)),
+        "Baseline": analysis.baseline,
+    }
+    return tuple(Fact(name, value) for name, value in shown.items() if value)
 
 
-def _notices(t: Tables, records: Sequence[BlockRecord], modified: bool) -> tuple[str, ...]:
-    """What a reader must know before believing a number."""
-    found = []
-    unfinished = sum(r.outcome == NOT_RUN for r in t.counted)
-    if unfinished:
-        found.append(f"This run is not complete: {unfinished} planned processes have no result yet.")
-    for c in t.comparisons:
-        wrong = [cell.stack for cell in c.cells if cell.outcome == "wrong"]
-        if wrong:
-            found.append(f"Wrong results, left out of every ratio: {', '.join(wrong)} in {c.name}.")
-    noisy = [b for b in records if b.reasons]
-    if noisy:
-        rejected = sum(b.verdict != "accepted" for b in noisy)
-        dropped = f"; {rejected} rejected and not counted" if rejected else ""
-        found.append(f"Noisy blocks: {len(noisy)} of {len(records)} runs of a block{dropped}.")
-    for c in t.comparisons:
-        if c.noise and c.noise.verdict in ("faster", "slower"):
-            found.append(f"In {c.name} the A/A twin of {c.noise.stack} differs from itself: doubt its verdicts.")
-    if len({r.integer("block") for r in t.counted}) == 1:
-        found.append("One block only: no interval exists and every verdict is undecided.")
-    if any("unpinned" in r.flags for r in t.counted):
-        found.append("Some environments were not installed from the locks (unpinned).")
-    if modified:
-        found.append("The source was modified when this set was measured; the change is archived with it.")
-    return tuple(found)
-
-
-def _source(inputs: Path | None) -> tuple[str, bool]:
-    """(revision, whether the source had been changed)."""
-    if inputs is None:
-        return "", False
+def source(inputs: Path) -> tuple[str, bool]:
+    """(revision, whether the source had been changed), as kept with the set."""
     revision, diff = inputs / "revision.txt", inputs / "diff.patch"
     text = revision.read_text(encoding="utf-8", errors="replace") if revision.is_file() else ""
     return text, diff.is_file() and diff.stat().st_size > 0

@@ -51,18 +51,18 @@ class LogAxis:
         decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
         fine = (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9)
         choices: list[tuple[float, ...]] = [(1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)]
-        found = [m * 10.0**d for d in decades for m in fine if low <= m * 10.0**d <= high]
+        chosen = [m * 10.0**d for d in decades for m in fine if low <= m * 10.0**d <= high]
         for steps in choices:
             values = [m * 10.0**d for d in decades for m in steps if low <= m * 10.0**d <= high]
             if len(values) >= 3:
-                found = values
-            if len(found) <= most and len(found) >= 2:
+                chosen = values
+            if 2 <= len(chosen) <= most:
                 break
-        if len(found) > most:
-            found = found[:: math.ceil(len(found) / most)]
-        if len(found) < 2:
-            found = [low * (high / low) ** share for share in (0.1, 0.9)]
-        return tuple(Tick(self.x(v * size), short(v) + suffix) for v in found)
+        if len(chosen) > most:
+            chosen = chosen[:: math.ceil(len(chosen) / most)]
+        if len(chosen) < 2:
+            chosen = [low * (high / low) ** share for share in (0.1, 0.9)]
+        return tuple(Tick(self.x(v * size), short(v) + suffix) for v in chosen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from suite import results, units
-from suite.report.outcomes import WORDS
+from suite.errors import UserError
+from suite.report.outcomes import WORDS, outcome_text
 from suite.report.page import report
 from suite.units import Unit
 
@@ -20,16 +22,30 @@ FILE_NAME = "report.html"
 def render(path: Path, out: Path | None = None, baseline: str | None = None) -> Path:
     """Write the report of the set at `path` (a folder, or a results.parquet) to `out`; returns its path.
 
-    The same set gives the same bytes. Raises UserError if there is no such set or no such baseline.
+    The same set gives the same bytes. Raises UserError if there is no such set or no such baseline, and if `out`
+    can't be written; then nothing is left behind.
     """
     loaded = results.load(path)
     target = out or (path if path.is_dir() else path.parent) / FILE_NAME
-    text = page(loaded, baseline)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.draft")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(target)
+    if target.is_dir():
+        raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
+    write(target, page(loaded, baseline))
     return target
+
+
+def write(target: Path, text: str) -> None:
+    """A file, whole or not at all. Raises UserError where it can't be written."""
+    draft = target.with_name(f".{target.name}.draft")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(target)
+    except OSError as broken:
+        raise UserError(f"The report can't be written to {target}: {broken.strerror}. "
+                        "Choose another file with --out=FILE.") from broken  # fmt: skip
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def page(loaded: results.Results, baseline: str | None = None) -> str:
@@ -52,7 +68,7 @@ def page(loaded: results.Results, baseline: str | None = None) -> str:
 
 def environment() -> Environment:
     """Jinja2 with autoescape on for every template, whatever its name ends in; a missing value is an error."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -60,8 +76,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {"units": units, "words": WORDS, "milliseconds": Unit("ms", 1e-3)}
-    return made
+    templates.globals |= {
+        "units": units,
+        "words": WORDS,
+        "outcome_text": outcome_text,
+        "milliseconds": Unit("ms", 1e-3),
+    }
+    return templates
 
 
 def policy(style: str, script: str) -> str:

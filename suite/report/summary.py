@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from suite.report.ratios import Estimate, Ratios, Speedup
-from suite.report.tables import Comparison, StackRow
+from suite.report.sections import anchor
+from suite.results.analysis import Analysis, Comparison
+from suite.results.compare import Speedup, Summary
+from suite.results.stack_figures import StackFigures
 from suite.stacks.catalog import STACKS
+from suite.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class SummaryRow:
 
     stack: str
     is_baseline: bool
-    mean: Estimate
+    mean: Estimate | None
     ok: int
     planned: int
     least: float | None
@@ -45,128 +48,108 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class TransferRow:
-    """One stack by its clocks, in seconds. `early`: share of a synced step that was still to be computed when
-    the call returned; `gain`: synced over pipelined; `copy_seconds`: fetch less synced.
-    """
+    """One stack by its clocks, on one question."""
 
     comparison: str
     anchor: str
-    stack: str
-    dispatch: float | None
-    synced: float | None
-    pipelined: float | None
-    fetch: float | None
-    early: float | None
-    gain: float | None
-    copy_seconds: float | None
+    figures: StackFigures
 
 
 def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
     """{compiled stack: the eager stack that runs the same code}, of those at hand, by the catalogue."""
-    found = {}
+    pairs_at_hand = {}
     for name in stacks:
         stack = STACKS.get(name.partition("@")[0])
         if stack and stack.eager in stacks:
-            found[name] = str(stack.eager)
-    return found
+            pairs_at_hand[name] = str(stack.eager)
+    return pairs_at_hand
 
 
-def summary(comparisons: Sequence[Comparison], ratios: Ratios) -> tuple[SummaryRow, ...]:
+def summary_rows(analysis: Analysis) -> tuple[SummaryRow, ...]:
     """The baseline and every stack with a ratio, fastest first; stacks without any come last."""
-    planned: dict[str, int] = {}
-    for c in comparisons:
-        for cell in c.cells:
-            planned[cell.stack] = planned.get(cell.stack, 0) + 1
-    means = {mean.stack: mean for mean in ratios.means()}
-    if not means:
+    if not analysis.speedups:
         return ()
-    found = [(row.speedup.ratio, row.stack, c.name) for c in comparisons for row in c.rows if row.speedup is not None]
-    rows = []
-    for stack, count in planned.items():
-        own = sorted((ratio, name) for ratio, of, name in found if of == stack)
-        mean = means.get(stack)
-        estimate = mean.mean if mean else Estimate(1.0 if stack == ratios.baseline else None)
-        done = sum(row.counts for c in comparisons if (row := c.row(stack)) is not None)
-        rows.append(
-            SummaryRow(
-                stack=stack,
-                is_baseline=stack == ratios.baseline,
-                mean=estimate,
-                ok=mean.ok if mean else done if stack == ratios.baseline else 0,
-                planned=count,
-                least=own[0][0] if own else None,
-                least_name=own[0][1] if own else "",
-                greatest=own[-1][0] if own else None,
-                greatest_name=own[-1][1] if own else "",
-            )
-        )
-    return tuple(sorted(rows, key=lambda r: (-(r.mean.value or -math.inf), r.stack)))
+    names = {comparison.id: comparison.name for comparison in analysis.comparisons}
+    rows = [summary_row(line, names) for line in analysis.summaries]
+    rows.append(baseline_row(analysis))
+    return tuple(sorted(rows, key=lambda row: (-(row.mean.value if row.mean else -math.inf), row.stack)))
 
 
-def pairs(comparisons: Sequence[Comparison], ratios: Ratios, compiled: Mapping[str, str]) -> tuple[PairRow, ...]:
+def summary_row(line: Summary, names: Mapping[str, str]) -> SummaryRow:
+    """The line of a stack."""
+    least, greatest = line.least, line.greatest
+    return SummaryRow(
+        stack=line.stack,
+        is_baseline=False,
+        mean=line.ratio,
+        ok=line.n_ok,
+        planned=line.n,
+        least=least.ratio.value if least else None,
+        least_name=names[least.comparison_id] if least else "",
+        greatest=greatest.ratio.value if greatest else None,
+        greatest_name=names[greatest.comparison_id] if greatest else "",
+    )
+
+
+def baseline_row(analysis: Analysis) -> SummaryRow:
+    """The line of the baseline: 1, over the comparisons in which it counts."""
+    cells = [cell for comparison in analysis.comparisons for cell in comparison.cells
+             if cell.stack == analysis.baseline]  # fmt: skip
+    return SummaryRow(analysis.baseline, is_baseline=True, mean=Estimate(1.0), ok=sum(cell.counts for cell in cells),
+                      planned=len(cells), least=None, least_name="", greatest=None, greatest_name="")  # fmt: skip
+
+
+def pair_rows(analysis: Analysis, compiled: Mapping[str, str]) -> tuple[PairRow, ...]:
     """Every compiled stack beside its eager one, where both were planned."""
-    speedups: dict[str, dict[tuple[str, str], Speedup]] = {}
-    for eager in sorted(set(compiled.values())):
-        speedups[eager] = ratios.pairs(eager, [name for name, other in compiled.items() if other == eager])
-    rows = []
-    for c in comparisons:
-        outcomes = {cell.stack: cell.outcome for cell in c.cells}
-        for name, eager in compiled.items():
-            if name not in outcomes or eager not in outcomes:
-                continue
-            slow, fast = c.row(eager), c.row(name)
-            speedup = speedups[eager].get((c.id, name))
-            worse = next((outcomes[s] for s in (name, eager) if outcomes[s] != "ok"), "ok")
-            rows.append(
-                PairRow(
-                    comparison=c.name,
-                    anchor=c.anchor,
-                    eager=eager,
-                    compiled=name,
-                    eager_seconds=slow.median.value if slow else None,
-                    compiled_seconds=fast.median.value if fast else None,
-                    eager_first=slow.first if slow else None,
-                    compiled_first=fast.first if fast else None,
-                    speedup=speedup,
-                    outcome=worse,
-                    steps=break_even(slow, fast) if speedup and speedup.verdict == "faster" else None,
-                )
-            )
-    return tuple(rows)
+    speedups = {
+        eager: analysis.over(eager, [name for name, other in compiled.items() if other == eager])
+        for eager in set(compiled.values())
+    }
+    return tuple(
+        pair_row(comparison, eager, name, speedups[eager].get((comparison.id, name)))
+        for comparison in analysis.comparisons
+        for name, eager in compiled.items()
+        if {name, eager} <= {cell.stack for cell in comparison.cells}
+    )
 
 
-def break_even(eager: StackRow | None, compiled: StackRow | None) -> float | None:
+def pair_row(comparison: Comparison, eager: str, compiled: str, speedup: Speedup | None) -> PairRow:
+    """One pair on one question."""
+    outcomes = {cell.stack: cell.outcome for cell in comparison.cells}
+    slow, fast = comparison.of(eager), comparison.of(compiled)
+    return PairRow(
+        comparison=comparison.name,
+        anchor=anchor(comparison),
+        eager=eager,
+        compiled=compiled,
+        eager_seconds=slow.median.value if slow else None,
+        compiled_seconds=fast.median.value if fast else None,
+        eager_first=slow.first if slow else None,
+        compiled_first=fast.first if fast else None,
+        speedup=speedup,
+        outcome=next((outcomes[stack] for stack in (compiled, eager) if outcomes[stack] != "ok"), "ok"),
+        steps=break_even(slow, fast) if speedup and speedup.verdict == "faster" else None,
+    )
+
+
+def break_even(eager: StackFigures | None, compiled: StackFigures | None) -> float | None:
     """Steps after which the compiled stack has caught up with the eager one, first and second run included."""
     if eager is None or compiled is None:
         return None
-    times = [(r.first, r.second, r.median.value) for r in (eager, compiled)]
-    (e1, e2, e), (c1, c2, c) = times
-    if None in (e1, e2, e, c1, c2, c):
+    heads = [(figures.first, figures.second) for figures in (eager, compiled)]
+    (eager_first, eager_second), (compiled_first, compiled_second) = heads
+    if eager_first is None or eager_second is None or compiled_first is None or compiled_second is None:
         return None
-    head = (c1 + c2) - (e1 + e2)  # type: ignore[operator]
-    saved = e - c  # type: ignore[operator]
-    return 2.0 + max(0.0, math.ceil(head / saved)) if saved > 0 else None
+    lost = (compiled_first + compiled_second) - (eager_first + eager_second)
+    saved = eager.median.value - compiled.median.value
+    return 2.0 + max(0.0, math.ceil(lost / saved)) if saved > 0 else None
 
 
-def transfers(comparisons: Sequence[Comparison]) -> tuple[TransferRow, ...]:
-    """The clocks of every stack that is `ok`."""
-    rows = []
-    for c in comparisons:
-        for r in c.rows:
-            if not r.counts or r.median.value is None:
-                continue
-            rows.append(
-                TransferRow(
-                    comparison=c.name,
-                    anchor=c.anchor,
-                    stack=r.stack,
-                    dispatch=r.dispatch,
-                    synced=r.median.value,
-                    pipelined=r.pipelined,
-                    fetch=r.fetch,
-                    early=r.early,
-                    gain=r.gain,
-                    copy_seconds=r.copy,
-                )
-            )
-    return tuple(rows)
+def transfer_rows(analysis: Analysis) -> tuple[TransferRow, ...]:
+    """The clocks of every stack whose times count."""
+    return tuple(
+        TransferRow(comparison.name, anchor(comparison), figures)
+        for comparison in analysis.comparisons
+        for figures in comparison.stacks
+        if figures.counts
+    )

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suite.report.rows import Row
 from suite.results.plan_file import PlanFile
-from suite.units import byte_unit, digits, seconds
+from suite.results.rows import Row
+from suite.units import digits, quantity, seconds
 
 MOST_VALUES = 4  # a fact that differs between rows shows this many of its values
 
@@ -23,7 +23,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class EnvironmentFacts:
     """One environment as its rows reported it. Versions or facts that differ between rows list every value."""
 
     name: str
@@ -62,11 +62,11 @@ class BlockRecord:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What makes this result set again, and what it was made from."""
+    """The commands that make this result set again, the one that renders its page, and what it was made from."""
 
     steps: tuple[str, ...]
+    render: str
     facts: tuple[Fact, ...]
-    modified: bool
 
 
 def facts_of(value: Any, prefix: str = "") -> list[Fact]:
@@ -86,7 +86,7 @@ def as_text(value: Any, name: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float) and name.endswith("_bytes"):
-        return byte_unit([value])(value)
+        return quantity(value)
     if isinstance(value, int | float) and name.endswith("_seconds"):
         return seconds(value)
     if isinstance(value, list | tuple) and not any(isinstance(v, Mapping | list) for v in value):
@@ -94,25 +94,25 @@ def as_text(value: Any, name: str = "") -> str:
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
 
 
-def environments(rows: Sequence[Row], plan: PlanFile | None) -> tuple[Environment, ...]:
+def environments(rows: Sequence[Row], plan: PlanFile | None) -> tuple[EnvironmentFacts, ...]:
     """Every environment that was planned or has a row, by name."""
     planned = plan.locks if plan else {}
-    names = sorted(set(planned) | {r.text("environment") for r in rows} - {""})
-    made = []
-    for name in names:
-        own = [r for r in rows if r.text("environment") == name]
-        locks = {r.text("lock_sha256") for r in own} | {planned.get(name) or ""}
-        made.append(
-            Environment(
-                name=name,
-                python=", ".join(sorted({str(r.mapping("versions").get("python", "")) for r in own} - {""})),
-                lock_sha256=", ".join(sorted(locks - {""})),
-                stacks=tuple(sorted({r.stack for r in own})),
-                versions=merged(r.mapping("versions") for r in own),
-                facts=merged({**contained(r), **r.mapping("environment_facts")} for r in own),
-            )
-        )
-    return tuple(made)
+    names = sorted(set(planned) | {row.text("environment") for row in rows} - {""})
+    return tuple(environment(name, [row for row in rows if row.text("environment") == name], planned) for name in names)
+
+
+def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None]) -> EnvironmentFacts:
+    """One environment by its rows; `planned` has the sha256 of each lock."""
+    locks = {row.text("lock_sha256") for row in rows} | {planned.get(name) or ""}
+    pythons = {str(row.mapping("versions").get("python", "")) for row in rows}
+    return EnvironmentFacts(
+        name=name,
+        python=", ".join(sorted(pythons - {""})),
+        lock_sha256=", ".join(sorted(locks - {""})),
+        stacks=tuple(sorted({row.stack_name for row in rows})),
+        versions=merged(row.mapping("versions") for row in rows),
+        facts=merged({**contained(row), **row.mapping("environment_facts")} for row in rows),
+    )
 
 
 def contained(row: Row) -> dict[str, str]:
@@ -143,38 +143,33 @@ def _joined(values: list[str]) -> str:
 
 def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...]:
     """The block records in the order in which they ran."""
-    made = []
-    for record in blocks:
-        canary = [*(record.get("canary_seconds") or ()), None, None]
-        made.append(
-            BlockRecord(
-                block=int(record["block"]),
-                retry=int(record.get("retry") or record["attempt"]),
-                verdict=str(record.get("verdict", "unknown")),
-                reasons=tuple(str(r) for r in record.get("reasons") or ()),
-                canary_before=canary[0],
-                canary_after=canary[1],
-                started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
-                **{
-                    key: record.get(key)
-                    for key in (
-                        "steal_share",
-                        "throttled",
-                        "load_before",
-                        "load_after",
-                        "mhz_before",
-                        "mhz_after",
-                    )
-                },
-            )
-        )
-    return tuple(sorted(made, key=lambda b: (b.block, b.retry)))
+    return tuple(sorted(map(block_record, blocks), key=lambda record: (record.block, record.retry)))
 
 
-def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe:
-    """The commands that make this very set again: source, then the change made to it, then the run."""
+def block_record(record: Mapping[str, Any]) -> BlockRecord:
+    """One record as it is stored; sets before version 3 called a retry an attempt."""
+    canary: Sequence[float | None] = record.get("canary_seconds") or ()
+    before, after, *_ = [*canary, None, None]
+    readings = ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
+    return BlockRecord(
+        block=int(record["block"]),
+        retry=int(record.get("retry") or record["attempt"]),
+        verdict=str(record.get("verdict", "unknown")),
+        reasons=tuple(str(reason) for reason in record.get("reasons") or ()),
+        canary_before=before,
+        canary_after=after,
+        started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
+        **{name: record.get(name) for name in readings},
+    )
+
+
+def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe | None:
+    """The commands that make this very set again: source, then the change made to it, then the run.
+
+    None for a bare Parquet file, which doesn't say how it was made.
+    """
     if plan is None:
-        return Recipe((), (Fact("plan", "unknown: a bare Parquet file doesn't say how it was made"),), modified=False)
+        return None
     clean = revision.split(maxsplit=1)[0] if revision.split() else ""
     steps = [f"git checkout {clean}"] if clean else []
     if modified:
@@ -186,4 +181,4 @@ def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe:
         Fact("seed", str(plan.seed)),
         *(Fact(f"lock {name}", digest or "none") for name, digest in sorted(plan.locks.items())),
     ]
-    return Recipe(tuple(steps), tuple(facts), modified)
+    return Recipe(tuple(steps), f"invoke report --set=results/{plan.set_id}", tuple(facts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suite.case import Case
+from suite.case import Case, Flag, Outcome
 
 SIZES = {"seed": "full"}  # renamed in version 3
 
@@ -48,8 +48,14 @@ def columns(version: int) -> dict[str, str]:
 
 def row(fields: dict[str, Any]) -> dict[str, Any]:
     """A row of any version, its columns already called as today. Names and ids follow the size's new name."""
-    if fields["schema_version"] >= 3 or fields["size"] not in SIZES:
+    if fields["schema_version"] >= 3:
         return fields
-    case = Case.of_row(renamed(fields))
+    if fields["outcome"] == Outcome.UNSUPPORTED:  # noise was written on rows without a process, too
+        fields = fields | {"flags": [flag for flag in fields["flags"] if flag != Flag.NOISY]}
+    if fields["size"] not in SIZES:
+        return fields
+    case, then = Case.of_row(renamed(fields)), fields["case_name"]
+    source = fields["inferred_from"]  # a row of the same case, by its name and place
     return fields | {"size": case.size, "case_id": case.case_id, "case_name": case.case_name,
-                     "comparison_id": case.comparison_id}  # fmt: skip
+                     "comparison_id": case.comparison_id,
+                     "inferred_from": source and source.replace(then, case.case_name)}  # fmt: skip

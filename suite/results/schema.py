@@ -12,10 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from suite.case import Attempt, canonical_json
-
-Row = dict[str, Any]  # one attempt by column name; every column is there
-
 SCHEMA_VERSION = 3
 HISTORY: tuple[tuple[int, str], ...] = (
     (1, "The first schema: operations on CPU."),
@@ -199,28 +195,6 @@ SCHEMA: Any = pa.schema(
     [pa.field(column.name, ARROW_TYPES[column.type]) for column in COLUMNS],
     metadata={"stack_wars_schema_version": str(SCHEMA_VERSION)},
 )
-
-
-def empty_row(attempt: Attempt) -> Row:
-    """Every column of an attempt's row, with identity and case filled in and all else unknown.
-
-    The caller adds what it alone knows (machine_id, dialect, environment, engine, lock_sha256); outcome and
-    figures come from the launch.
-    """
-    case = attempt.case
-    row: Row = dict.fromkeys(NAMES)
-    row |= {name: value for name, value in attempt.to_json().items() if name != "case"}
-    row |= case.to_json()
-    return row | {
-        "schema_version": SCHEMA_VERSION,
-        "case_id": case.case_id,
-        "case_name": case.case_name,
-        "comparison_id": case.comparison_id,
-        "dims": canonical_json(dict(case.dims)),
-        "provenance": "measured",
-        "flags": [],
-        "metrics": [],
-    }
 
 
 def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:

@@ -5,13 +5,9 @@ results/<set-id>/ plan.json  machine.json  inputs/  attempts/  blocks/  logs/  r
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
-from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +17,12 @@ import pyarrow.parquet as pq
 
 from suite.case import Attempt, Flag, Outcome
 from suite.errors import UserError
-from suite.results import migrations
+from suite.results.files import check_writable, commit, sha256, write_json
+from suite.results.parquet import read_rows
 from suite.results.plan_file import PlanFile
-from suite.results.schema import NAMES, SCHEMA, SCHEMA_VERSION, Row, to_table
+from suite.results.rows import Row, accepted
+from suite.results.schema import SCHEMA_VERSION, to_table
 
-FREE_BYTES_MIN = 200 * 2**20  # raw samples, logs and a report of a large run
 ARCHIVED = ("plan.json", "machine.json", "roofline.json", "ceiling.json", "results.parquet", "report.html")
 ARCHIVED_FOLDERS = ("inputs", "attempts", "blocks", "ir")
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
@@ -210,7 +207,7 @@ class ResultSet:
             else:
                 row["canary_seconds"] = block.record["canary_seconds"]
                 row["steal_share"] = block.record["steal_share"]
-                if block.record["reasons"]:
+                if block.record["reasons"] and row["outcome"] != Outcome.UNSUPPORTED:  # no process, no noise
                     extra.append(Flag.NOISY)
                 if not block.accepted:
                     extra.append(Flag.REJECTED_BLOCK)
@@ -220,8 +217,8 @@ class ResultSet:
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the set; empty where it has none."""
         path = self.folder / name
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        return found
+        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return fields
 
     def commit(self) -> list[Row]:
         """Merge into results.parquet, then write the manifest: the mark that the set is whole."""
@@ -258,32 +255,17 @@ class ResultSet:
         if not path.is_file():
             return [f"{path} is missing: the run didn't finish; --resume={self.folder} completes it"]
         listed = json.loads(path.read_text(encoding="utf-8"))["files"]
-        found = {str(p.relative_to(self.folder)): p for p in archived(self.folder)}
+        present = {str(p.relative_to(self.folder)): p for p in archived(self.folder)}
         return (
-            [f"{name} is missing" for name in sorted(listed.keys() - found.keys())]
-            + [f"{name} isn't in the manifest" for name in sorted(found.keys() - listed.keys())]
-            + [f"{n} was changed" for n in sorted(listed.keys() & found.keys()) if sha256(found[n]) != listed[n]]
+            [f"{name} is missing" for name in sorted(listed.keys() - present.keys())]
+            + [f"{name} isn't in the manifest" for name in sorted(present.keys() - listed.keys())]
+            + [f"{n} was changed" for n in sorted(listed.keys() & present.keys()) if sha256(present[n]) != listed[n]]
         )
 
 
 def mended(records: dict[tuple[int, int], Block], row: Row) -> Block | None:
     """The accepted block in which a row was run again by itself, which leaves no block record of its own."""
     return next((b for (n, a), b in records.items() if n == row["block"] and a < row["retry"] and b.accepted), None)
-
-
-def accepted(rows: Iterable[Row]) -> list[Row]:
-    """The rows that count: of each (case, block, replicate, purpose) the last whose block is complete.
-
-    A row of a rejected block counts only where no accepted one exists.
-    """
-    tries: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        if Flag.INCOMPLETE_BLOCK not in row["flags"]:
-            tries[row["case_id"], row["block"], row["replicate"], row["purpose"]].append(row)
-    return [
-        max(group, key=lambda row: (Flag.REJECTED_BLOCK not in row["flags"], row["retry"]))
-        for group in tries.values()
-    ]
 
 
 def exit_code(rows: Iterable[Row]) -> int:
@@ -294,81 +276,8 @@ def exit_code(rows: Iterable[Row]) -> int:
     return 0 if outcomes - {Outcome.UNSUPPORTED} else NOTHING_MEASURED
 
 
-def read_parquet(path: Path) -> list[Row]:
-    """Rows of a merged file. Raises UserError naming the columns that a foreign file lacks."""
-    try:
-        found = pq.read_schema(path)
-    except (pa.ArrowInvalid, OSError) as broken:
-        raise UserError(f"{path} can't be read as Parquet: {broken}.") from broken
-    names = {migrations.columns(version_of(found)).get(name, name) for name in found.names}
-    missing = [name for name in NAMES if name not in names]
-    if missing:
-        raise UserError(f"{path} lacks the columns {', '.join(missing)}: not a Stack Wars result.")
-    return read_rows(path)
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Rows of a file that one of our versions wrote, as they are called today; a column it hasn't got is null."""
-    older = migrations.columns(version_of(pq.read_schema(path)))
-    own = {today: then for then, today in older.items()}
-    # Always with the whole schema: Parquet readers silently drop a column that a file lacks.
-    schema = pa.schema([pa.field(own.get(field.name, field.name), field.type) for field in SCHEMA])
-    table = pq.read_table(path, schema=schema).rename_columns(list(NAMES))
-    return [migrations.row(row) for row in table.to_pylist()]
-
-
-def version_of(schema: Any) -> int:
-    """The schema version that a file says it has; today's if it says nothing."""
-    said = (schema.metadata or {}).get(b"stack_wars_schema_version")
-    return int(said) if said else SCHEMA_VERSION
-
-
-def check_writable(place: Path) -> None:
-    """Try it: make the folder, write and sync a file. Raises UserError with the remedy."""
-    probe = place / f".probe-{os.getpid()}"
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        with probe.open("wb") as file:
-            file.write(b"\0" * 4096)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as broken:
-        raise UserError(
-            f"Results can't be written to {place}: {broken.strerror}. Choose another folder with --results=DIR."
-        ) from broken
-    finally:
-        with suppress(OSError):
-            probe.unlink()
-    free = shutil.disk_usage(place).free
-    if free < FREE_BYTES_MIN:
-        raise UserError(
-            f"{place} has {free / 2**20:.0f} MiB free; a run needs {FREE_BYTES_MIN / 2**20:.0f} MiB. "
-            "Make room, or choose another folder with --results=DIR."
-        )
-
-
 def archived(folder: Path) -> list[Path]:
     """The files that a manifest covers; logs are kept but not part of the result."""
     files = [folder / name for name in ARCHIVED]
     files += [p for part in ARCHIVED_FOLDERS for p in sorted((folder / part).rglob("*")) if p.suffix != ".draft"]
     return [path for path in files if path.is_file()]
-
-
-def write_json(path: Path, value: Any) -> None:
-    """JSON, whole or not at all."""
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    commit(draft, path)
-
-
-def commit(draft: Path, path: Path) -> None:
-    """Rename after the bytes are on disk: a reader sees the whole file or none."""
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
-def sha256(path: Path) -> str:
-    """Hex digest of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

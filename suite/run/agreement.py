@@ -10,7 +10,7 @@ from functools import partial
 from suite.case import Outcome
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.expected import digest_tolerance
-from suite.results.schema import Row
+from suite.results.rows import Row
 from suite.workloads.catalog import Workload
 
 

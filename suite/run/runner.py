@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,8 +17,8 @@ from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.plan.plan import Plan
 from suite.protocol import FLOPS_PER_CORE_MAX
-from suite.results.compare import samples
-from suite.results.schema import NAMES, Row, empty_row
+from suite.results.rows import Row, empty_row
+from suite.results.schema import NAMES
 from suite.results.store import ResultSet
 from suite.run.agreement import Agreement
 from suite.stacks.catalog import IMPORTS, STACKS
@@ -142,13 +143,13 @@ class Runner:
 
 def implausible(row: Row) -> bool:
     """Whether a CPU's steady calls are faster than its cores can be."""
-    taken = samples(row, "synced")
+    taken = row.steady
     if row["target"] != "cpu" or not row["flops"] or not taken:
         return False
     return bool(row["flops"] / median(taken) > FLOPS_PER_CORE_MAX * row["threads"])
 
 
-def inferred(source: Row) -> Row:
+def inferred(source: Row) -> dict[str, Any]:
     """What an earlier block's outcome says of a later one."""
     where = f"block {source['block']}, retry {source['retry']}"
     return {

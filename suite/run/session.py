@@ -9,8 +9,8 @@ from typing import Protocol as Interface
 
 from suite.case import Attempt, Flag
 from suite.machine import noise
-from suite.results.compare import block_medians, counting, log_ratios
-from suite.results.schema import Row
+from suite.results.compare import block_medians, log_ratios
+from suite.results.rows import Row, counting
 from suite.results.store import ResultSet
 from suite.run.runner import Runner
 from suite.stats import blocks_needed

@@ -21,9 +21,10 @@ from suite.machine import devices, facts
 from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset
+from suite.results.files import write_json
 from suite.results.plan_file import PlanFile
 from suite.results.schema import SCHEMA_VERSION
-from suite.results.store import ResultSet, write_json
+from suite.results.store import ResultSet
 from suite.run import engines
 from suite.run.runner import Runner
 from suite.stacks.catalog import environment_of

@@ -1,4 +1,4 @@
-"""The machine's roof: really swept on small arrays, and what the report makes of it."""
+"""The machine's roofline: really swept on small arrays, and what the report makes of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from suite.machine import facts, roofline
-from suite.report.roof import Roof
-from suite.report.rows import Row
+from suite.machine.roofline import Roofline
 
 
 def test_a_sweep_finds_positive_rates_of_these_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,5 +28,10 @@ def test_the_cache_is_the_largest_one() -> None:
 @pytest.mark.parametrize(
     ("flops", "floor", "seconds"), [(1000, 10, 10.0), (100, 100, 10.0), (0, 50, 5.0), (None, 1, None)]
 )
-def test_the_roof_is_the_slower_of_computing_and_moving(flops: int, floor: int, seconds: float) -> None:
-    assert Roof(100.0, 10.0).seconds(Row({"flops": flops, "bytes_floor": floor})) == seconds
+def test_the_least_time_is_the_slower_of_computing_and_moving(flops: int, floor: int, seconds: float) -> None:
+    assert Roofline(100.0, 10.0).seconds(flops, floor) == seconds
+
+
+def test_a_roofline_is_what_the_sweep_keeps() -> None:
+    reached = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3, "threads": 2}
+    assert Roofline.of(reached) == Roofline(2e9, 3.0)

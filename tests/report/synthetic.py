@@ -12,8 +12,9 @@ import numpy as np
 
 from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
-from suite.results.schema import empty_row
-from suite.results.store import ResultSet, write_json
+from suite.results.files import write_json
+from suite.results.rows import empty_row
+from suite.results.store import ResultSet
 from tests.plan_files import plan_file
 
 BLOCKS = 5

@@ -55,23 +55,39 @@ def test_the_policy_blocks_a_foreign_script(browser: str, html_file: Path, tmp_p
     assert "<title>x</title>" not in document
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_no_sideways_scrolling(browser: str, html_file: Path, tmp_path: Path, width: int) -> None:
-    # The frame's own script measures: only tables may scroll, never the page.
-    frame = tmp_path / "frame.html"
-    body = html_file.read_text(encoding="utf-8")
-    body = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", body)
-    (tmp_path / "page.html").write_text(
-        body.replace(
-            "</body>", "<script>parent.postMessage(document.documentElement.scrollWidth, '*')</script></body>"
-        ),
-        encoding="utf-8",
-    )
+def told_by_frame(browser: str, page: Path, width: int, expression: str, folder: Path) -> str:
+    """What a JavaScript expression gives in the page in a frame so many pixels wide, its policy taken away."""
+    body = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text(encoding="utf-8"))
+    script = f"<script>parent.postMessage(String({expression}), '*')</script></body>"
+    (folder / "page.html").write_text(body.replace("</body>", script), encoding="utf-8")
+    frame = folder / "frame.html"
     frame.write_text(
-        f"<script>onmessage = e => document.title = 'width ' + e.data</script>"
+        f"<script>onmessage = e => document.title = 'told ' + e.data</script>"
         f"<iframe src='page.html' style='border:0;width:{width}px;height:900px'></iframe>",
         encoding="utf-8",
     )
-    document, _ = dump(browser, frame, tmp_path / "profile")
-    found = re.search(r"<title>width (\d+)</title>", document)
-    assert found is not None and int(found[1]) <= width
+    document, _ = dump(browser, frame, folder / "profile")
+    found = re.search(r"<title>told (.*?)</title>", document)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_sideways_scrolling(browser: str, html_file: Path, tmp_path: Path, width: int) -> None:
+    # Only tables may scroll, never the page.
+    assert int(told_by_frame(browser, html_file, width, "document.documentElement.scrollWidth", tmp_path)) <= width
+
+
+SCROLLING = """[...document.body.querySelectorAll('*')].filter(e => !(e instanceof SVGElement)
+  && /auto|scroll/.test(getComputedStyle(e).overflowX + getComputedStyle(e).overflowY)
+  && (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight)).map(e =>
+  e.tagName + (e.tabIndex === 0 && e.getAttribute('role') === 'region' && e.getAttribute('aria-label') ? ' region'
+  : e.querySelector('a, button, input') ? ' holds links' : ' unreachable'))"""
+
+
+def test_a_keyboard_reaches_whatever_scrolls(browser: str, html_file: Path, tmp_path: Path) -> None:
+    """axe's rule scrollable-region-focusable, with every detail open on a narrow screen."""
+    opened = tmp_path / "opened.html"
+    opened.write_text(html_file.read_text(encoding="utf-8").replace("<details", "<details open"), encoding="utf-8")
+    scrolling = told_by_frame(browser, opened, 380, SCROLLING, tmp_path).split(",")
+    assert "DIV region" in scrolling and not [each for each in scrolling if each.endswith("unreachable")]

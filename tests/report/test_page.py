@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from suite.report.render import TEMPLATES, render
+from tests.plan_files import plan_file
 from tests.report import synthetic
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
@@ -106,12 +107,7 @@ def test_hostile_names_stay_text(folder: Path, tmp_path: Path) -> None:
     loaded = results.load(folder)
     bad = '"><script>alert(1)</script>'
     rows = [r | {"workload": bad, "variant": bad, "flags": [bad], "versions": "{}"} for r in loaded.rows]
-    plan = {
-        "set_id": bad,
-        "command": bad,
-        "protocol": loaded.plan["protocol"],
-        "baseline": f"torch_eager@{bad}",
-    }
+    plan = plan_file(set_id=bad, command=bad, baseline=f"torch_eager@{bad}", locks={bad: bad}, units={bad: bad})
     text = rendered(results.Results(folder, plan, rows, [], {bad: {bad: bad}}))
     assert len(Page(text).all("script")) == 1
 
@@ -134,6 +130,22 @@ def test_tables_and_figures_have_names(page: Page) -> None:
     figures = [svg for svg in page.all("svg") if svg.get("role") == "img"]
     assert len(figures) == 3 * 3 + 1 and all(svg.get("aria-labelledby") for svg in figures)
     assert [m["content"] for m in page.all("meta") if m.get("name") == "viewport"]
+
+
+def test_what_scrolls_is_a_region_of_its_own(page: Page) -> None:
+    regions = [attrs for _, attrs in page.elements if attrs.get("role") == "region"]
+    scrolling = [attrs for attrs in page.all("div") if attrs.get("class") == "scroll"] + page.all("pre")
+    assert scrolling and all(attrs in regions for attrs in scrolling)
+    assert all(attrs.get("tabindex") == "0" for attrs in regions)
+    labels = [attrs.get("aria-label") for attrs in regions]
+    assert len(labels) > 10 and all(labels) and len(set(labels)) == len(labels)
+
+
+def test_words_of_the_page(page: Page) -> None:
+    assert "✓ ok" in page.text and "fits" not in page.text
+    assert "k tokens/s" in page.text and "rows/s" in page.text and "items/s" not in page.text
+    assert "roofline" not in page.text  # this set has none
+    assert not re.search(r"\broof\b", page.text)
 
 
 def test_every_stack_and_verdict_is_on_the_page(page: Page) -> None:

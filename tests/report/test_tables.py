@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from statistics import fmean, geometric_mean, median, stdev
@@ -14,12 +13,15 @@ import pytest
 import suite.report
 from suite import results
 from suite.errors import UserError
+from suite.report.outcomes import outcome_text
 from suite.report.page import Report, report
 from suite.report.render import render
-from suite.report.rows import NOT_RUN
 from suite.report.summary import break_even, compiled_pairs
-from suite.report.tables import Comparison, StackRow
-from suite.results.store import accepted
+from suite.results.analysis import Comparison
+from suite.results.rows import NOT_RUN, Row, accepted
+from suite.results.stack_figures import StackFigures
+from suite.stats import Estimate
+from tests.plan_files import plan_file
 from tests.report import synthetic
 
 T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
@@ -27,17 +29,22 @@ T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
 
 def comparison(made: Report, name: str) -> Comparison:
     """A comparison by its name."""
-    return next(c for c in made.comparisons if c.name == name)
+    return next(each.comparison for each in made.sections if each.comparison.name == name)
 
 
-def row(made: Report, name: str, stack: str) -> StackRow:
+def comparisons_of(made: Report) -> list[Comparison]:
+    """All of them, in the page's order."""
+    return [each.comparison for each in made.sections]
+
+
+def row(made: Report, name: str, stack: str) -> StackFigures:
     """A stack's row; it must be there."""
-    found = comparison(made, name).row(stack)
+    found = comparison(made, name).of(stack)
     assert found is not None
     return found
 
 
-def raw(loaded: results.Results, workload: str, stack: str, replicate: int = 1) -> list[dict[str, Any]]:
+def raw(loaded: results.Results, workload: str, stack: str, replicate: int = 1) -> list[Row]:
     """The counting rows of a case, by block."""
     kept = [r for r in accepted(loaded.rows) if r["workload"] == workload and r["stack"] == stack]
     return sorted((r for r in kept if r["replicate"] == replicate), key=lambda r: r["block"])
@@ -79,8 +86,8 @@ def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Resu
     assert found.copy == pytest.approx(median(copies))
     assert found.gain == pytest.approx(median(gains))
     assert found.early == pytest.approx(1 - 0.015)  # dispatch is 1.5 % of each synced sample
-    shown = next(t for t in made.transfers if (t.comparison, t.stack) == ("gemm forward", "jax_jit"))
-    assert (shown.copy_seconds, shown.gain, shown.early) == (found.copy, found.gain, found.early)
+    shown = next(t for t in made.transfers if (t.comparison, t.figures.stack) == ("gemm forward", "jax_jit"))
+    assert shown.figures is found
 
 
 def test_a_speedup_pairs_block_with_block(made: Report, loaded: results.Results) -> None:
@@ -90,7 +97,7 @@ def test_a_speedup_pairs_block_with_block(made: Report, loaded: results.Results)
     half = T4 * stdev(logs) / math.sqrt(5)
     found = row(made, "ffn train", "jax_jit").speedup
     assert found is not None
-    assert (found.ratio, found.low, found.high) == pytest.approx(
+    assert (found.ratio.value, found.ratio.low, found.ratio.high) == pytest.approx(
         (math.exp(fmean(logs)), math.exp(fmean(logs) - half), math.exp(fmean(logs) + half))
     )
     assert found.verdict == "faster"
@@ -98,15 +105,15 @@ def test_a_speedup_pairs_block_with_block(made: Report, loaded: results.Results)
 
 
 def test_rows_are_fastest_first_and_what_does_not_count_is_last(made: Report) -> None:
-    for c in made.comparisons:
-        counting = [r.median.value or 0.0 for r in c.rows if r.counts]
+    for c in comparisons_of(made):
+        counting = [r.median.value or 0.0 for r in c.stacks if r.counts]
         assert counting == sorted(counting)
-        assert [r.counts for r in c.rows] == sorted((r.counts for r in c.rows), reverse=True)
+        assert [r.counts for r in c.stacks] == sorted((r.counts for r in c.stacks), reverse=True)
 
 
 def test_the_rejected_first_try_of_a_block_is_not_counted(made: Report) -> None:
-    for c in made.comparisons:
-        for r in c.rows:
+    for c in comparisons_of(made):
+        for r in c.stacks:
             times = [p.seconds for p in r.processes]
             assert max(times) / min(times) < 2  # the rejected try was three times slower
 
@@ -114,7 +121,7 @@ def test_the_rejected_first_try_of_a_block_is_not_counted(made: Report) -> None:
 def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -> None:
     wrong = row(made, "selu forward", "torch_inductor")
     assert wrong.outcome == "wrong" and not wrong.counts and wrong.speedup is None
-    assert comparison(made, "selu forward").rows[-1] is wrong
+    assert comparison(made, "selu forward").stacks[-1] is wrong
     assert wrong.relative_error == pytest.approx(3.1e-2)
     inductor = next(s for s in made.summary if s.stack == "torch_inductor")
     assert (inductor.ok, inductor.planned) == (2, 3)
@@ -126,26 +133,27 @@ def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -
 
 def test_a_stack_that_failed_in_one_block_is_compared_in_the_others_and_says_so(made: Report) -> None:
     partial = row(made, "gemm forward", "tf_xla")
-    assert partial.outcome == "crashed" and partial.outcome_text == "crashed in steady 1/5"
-    assert partial.speedup is not None and partial.speedup.blocks == 4
+    assert partial.outcome == "crashed" and outcome_text(partial.cell) == "crashed in steady 1/5"
+    assert partial.speedup is not None and partial.speedup.ratio.blocks == 4
 
 
 def test_every_planned_case_appears(made: Report, loaded: results.Results) -> None:
-    planned = {(a["case"]["workload"], a["case"]["stack"]) for a in loaded.plan["attempts"]}
+    assert loaded.plan is not None
+    planned = {(attempt.case.workload, attempt.case.stack) for attempt in loaded.plan.attempts}
     shown = {
         (c.name.split()[0], stack)
-        for c, line in zip(made.comparisons, made.matrix, strict=True)
+        for c, line in zip(comparisons_of(made), made.matrix, strict=True)
         for stack, cell in zip(made.stacks, line.cells, strict=True)
         if cell is not None
     }
     assert shown == planned and len(planned) == 30
-    for c in made.comparisons:
-        assert {r.stack for r in c.rows} | {cell.stack for cell in c.failed} == set(synthetic.STACKS)
+    for c in comparisons_of(made):
+        assert {r.stack for r in c.stacks} | {cell.stack for cell in c.untimed} == set(synthetic.STACKS)
 
 
 def test_matrix_words(made: Report) -> None:
-    cells = {(line.name, cell.stack): cell.text for line in made.matrix for cell in line.cells if cell}
-    assert cells["gemm forward", "jax_jit"] == "fits"
+    cells = {(line.name, cell.stack): outcome_text(cell) for line in made.matrix for cell in line.cells if cell}
+    assert cells["gemm forward", "jax_jit"] == "ok"
     assert cells["ffn train", "tf_eager"] == "out of host memory in build"
     assert cells["ffn train", "torch_xla"] == "timeout in first"
     assert cells["selu forward", "torch_xla"] == "unsupported"
@@ -166,12 +174,13 @@ def test_every_row_that_is_not_ok_has_its_reason(made: Report, loaded: results.R
 
 
 def test_geometric_mean_over_the_comparisons_that_count(made: Report) -> None:
-    ratios = [r.speedup.ratio for c in made.comparisons for r in c.rows if r.stack == "jax_jit" and r.speedup]
+    of_stack = [r for c in comparisons_of(made) for r in c.stacks if r.stack == "jax_jit"]
+    ratios = [r.speedup.ratio.value for r in of_stack if r.speedup]
     found = next(s for s in made.summary if s.stack == "jax_jit")
-    assert found.mean.value == pytest.approx(geometric_mean(ratios))
+    assert found.mean is not None and found.mean.value == pytest.approx(geometric_mean(ratios))
     assert (found.ok, found.planned, found.least, found.greatest) == (3, 3, min(ratios), max(ratios))
     base = next(s for s in made.summary if s.is_baseline)
-    assert (base.stack, base.ok, base.mean.value) == ("torch_eager", 3, 1.0)
+    assert (base.stack, base.ok, base.mean) == ("torch_eager", 3, Estimate(1.0))
 
 
 def test_eager_pairs_come_from_the_catalogue_and_leave_numpy_out(made: Report) -> None:
@@ -186,7 +195,7 @@ def test_compiling_pays_off_after_the_step_that_catches_up(made: Report) -> None
     steps = break_even(eager, compiled)
     assert steps is not None
 
-    def spent(r: StackRow, n: float) -> float:
+    def spent(r: StackFigures, n: float) -> float:
         assert r.first and r.second and r.median.value
         return r.first + r.second + (n - 2) * r.median.value
 
@@ -199,8 +208,8 @@ def test_noise_floor_is_the_twin_against_itself(made: Report, loaded: results.Re
     first = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit")]
     second = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit", replicate=2)]
     noise = comparison(made, "ffn train").noise
-    assert noise is not None and noise.stack == "jax_jit" == noise.versus
-    assert noise.ratio == pytest.approx(geometric_mean([a / b for a, b in zip(first, second, strict=True)]))
+    assert noise is not None and noise.stack == "jax_jit" == noise.baseline
+    assert noise.ratio.value == pytest.approx(geometric_mean([a / b for a, b in zip(first, second, strict=True)]))
 
 
 def test_headlines_answer_each_comparison_and_are_honest(loaded: results.Results) -> None:
@@ -218,8 +227,8 @@ def test_one_block_decides_nothing(tmp_path: Path) -> None:
     loaded = results.load(synthetic.write(tmp_path / "one", blocks=1))
     made = report(loaded)
     assert any("not complete" in notice for notice in made.notices)
-    assert all(r.speedup.verdict == "undecided" for c in made.comparisons for r in c.rows if r.speedup)
-    assert all(r.median.low is None for c in made.comparisons for r in c.rows)
+    assert all(r.speedup.verdict == "undecided" for c in comparisons_of(made) for r in c.stacks if r.speedup)
+    assert all(r.median.low is None for c in comparisons_of(made) for r in c.stacks)
     assert all("no interval" in h.text for h in made.headlines)
     unrun = [f for f in made.failures if f.outcome == NOT_RUN]
     assert unrun and all(f.blocks == (2, 3, 4, 5) for f in unrun)
@@ -228,7 +237,8 @@ def test_one_block_decides_nothing(tmp_path: Path) -> None:
 def test_a_set_without_any_row_is_still_reported(tmp_path: Path) -> None:
     folder = synthetic.write(tmp_path / "none", blocks=0)
     made = report(results.load(folder))
-    assert [h.text.split(":")[0] for h in made.headlines] == [f"No answer for {c.name}" for c in made.comparisons]
+    names = [c.name for c in comparisons_of(made)]
+    assert [h.text.split(":")[0] for h in made.headlines] == [f"No answer so far for {name}" for name in names]
     assert render(folder).stat().st_size > 10_000
 
 
@@ -240,27 +250,29 @@ def test_a_bare_parquet_file_is_reported(folder: Path, tmp_path: Path) -> None:
 
 def test_the_names_tell_comparisons_apart(tmp_path: Path, folder: Path) -> None:
     loaded = results.load(folder)
+    bare = plan_file(baseline="numpy")  # of no attempts
     doubled = [
         r | {"size": size, "comparison_id": size + r["comparison_id"], "case_id": size + r["case_id"]}
         for size in ("full", "tiny")
         for r in loaded.rows
     ]
-    made = report(results.Results(folder, loaded.plan | {"attempts": []}, doubled, [], {}))
-    assert [c.name for c in made.comparisons][:2] == ["ffn train full", "ffn train tiny"]
-    same = [r | {"size": "full"} for r in doubled]
-    names = [c.name for c in report(results.Results(folder, {"baseline": "numpy"}, same, [], {})).comparisons]
+    made = report(results.Results(folder, bare, doubled, [], {}))
+    assert [c.name for c in comparisons_of(made)][:2] == ["ffn train full", "ffn train tiny"]
+    same: list[Row] = [r | {"size": "full"} for r in doubled]
+    names = [c.name for c in comparisons_of(report(results.Results(folder, bare, same, [], {})))]
     assert len(set(names)) == 6 and names[2].startswith("gemm forward (n = 1,024) ")
     swept = [r | {"dims": '{"n": 64}'} if r["case_id"].startswith("tiny") else r for r in same]
-    names = [c.name for c in report(results.Results(folder, {"baseline": "numpy"}, swept, [], {})).comparisons]
+    names = [c.name for c in comparisons_of(report(results.Results(folder, bare, swept, [], {})))]
     assert {"gemm forward (n = 64)", "gemm forward (n = 1,024)"} <= set(names)
 
 
 def test_reproduction_names_everything_the_set_was_made_from(made: Report, loaded: results.Results) -> None:
-    steps = "\n".join(made.recipe.steps)
-    assert "git checkout 0123456789abcdef" in steps and str(loaded.plan["command"]) in steps
-    facts = {fact.name: fact.value for fact in made.recipe.facts}
+    plan, steps = loaded.plan, "\n".join(made.recipe.steps)
+    assert plan is not None
+    assert "git checkout 0123456789abcdef" in steps and plan.command in steps
+    facts = {fact.name: fact.value for fact in (made.recipe.facts if made.recipe else ())}
     assert facts["seed"] == "20260115" and facts["source modified"] == "no"
-    assert facts["lock jax"] == loaded.plan["environments"]["jax"]["lock_sha256"]
+    assert {name: facts[f"lock {name}"] for name in plan.locks} == dict(plan.locks) and len(plan.locks) > 5
 
 
 def test_surroundings(made: Report) -> None:
@@ -269,7 +281,7 @@ def test_surroundings(made: Report) -> None:
     facts = {f.name: f.value for f in jax.facts}
     assert facts["affinity"] == "0, 1" and facts["environment_variables.OMP_NUM_THREADS"] == "2"
     assert facts["timer_cost_seconds"] == "81.0 ns" and "readings" in facts["mhz_before"]
-    assert [(b.block, b.attempt, b.verdict) for b in made.blocks][1:3] == [
+    assert [(b.block, b.retry, b.verdict) for b in made.blocks][1:3] == [
         (2, 1, "rejected"),
         (2, 2, "accepted"),
     ]
@@ -282,7 +294,6 @@ def test_missing_set_and_unknown_baseline_are_refused(folder: Path, tmp_path: Pa
     with pytest.raises(UserError, match="Did you mean 'torch_eager'"):
         render(folder, tmp_path / "x.html", baseline="torch_eagre")
     assert not (tmp_path / "x.html").exists()
-    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    empty = results.Results(folder, plan | {"attempts": []}, [], [], {})
+    empty = results.Results(folder, plan_file(), [], [], {})
     with pytest.raises(UserError, match="nothing to report"):
         report(empty)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from suite.case import Attempt, Case, Purpose
-from suite.results.schema import Row, empty_row
+from suite.results.rows import Row, empty_row
 from suite.results.store import ResultSet
 from tests.plan_files import plan_file
 
@@ -27,7 +27,7 @@ def attempt_of(
 
 def row_of(stack: str, block: int, seconds: float, **which: Any) -> Row:
     """An ok row whose steady median is `seconds`, behind a warm-up of more than half its samples."""
-    columns: Row = {
+    columns = {
         "machine_id": "m",
         "outcome": "ok",
         "synced_seconds": [*[90.0 * seconds] * 4, *[seconds] * 3],

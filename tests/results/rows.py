@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.case import Attempt, Case, Purpose
-from suite.results.schema import Row, empty_row
+from suite.results.rows import Row, empty_row
 from suite.results.store import ResultSet
 from tests.plan_files import plan_file
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from suite.results.schema import COLUMNS, HISTORY, NAMES, SCHEMA, SCHEMA_VERSION, empty_row, to_table
+from suite.results.rows import empty_row
+from suite.results.schema import COLUMNS, HISTORY, NAMES, SCHEMA, SCHEMA_VERSION, to_table
 from tests.results.rows import WHEN, attempt_of, row_of
 
 PUBLIC = [

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from suite.case import Flag, Purpose
 from suite.errors import UserError
-from suite.results import store as store_module
-from suite.results.schema import Row
-from suite.results.store import ResultSet, accepted, exit_code, read_parquet
+from suite.results import files
+from suite.results.parquet import read_parquet
+from suite.results.rows import Row, accepted
+from suite.results.store import ResultSet, exit_code
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 
@@ -53,7 +54,7 @@ def test_opening_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text('{"schema_ver')
     with pytest.raises(UserError, match="can't be read"):
         ResultSet.open(tmp_path)
-    (tmp_path / "plan.json").write_text(json.dumps(plan_file(schema_version=99)))
+    (tmp_path / "plan.json").write_text(json.dumps(plan_file(schema_version=99).to_json()))
     with pytest.raises(UserError, match="99"):
         ResultSet.open(tmp_path)
 
@@ -65,7 +66,7 @@ class Usage(NamedTuple):
 
 
 def test_no_disk_space_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module.shutil, "disk_usage", lambda place: Usage(10**12, 10**12 - 2**20, 2**20))
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda place: Usage(10**12, 10**12 - 2**20, 2**20))
     with pytest.raises(UserError, match=r"1 MiB free.*--results"):
         ResultSet.create(tmp_path / "a-set", plan_file())
     assert list(tmp_path.iterdir()) == []
@@ -203,6 +204,12 @@ def test_a_noisy_block_is_kept_beside_the_one_that_counts(tmp_path: Path) -> Non
     assert flags(found)["numpy", 1, 1] == {"noisy", "rejected_block"}
     assert flags(found)["numpy", 1, 2] == set()
     assert counted(found) == {("numpy", 1, 2), (JAX, 1, 2)}
+
+
+def test_what_had_no_process_is_not_noisy(tmp_path: Path) -> None:
+    rows = [row_of(attempt_of()), row_of(attempt_of(JAX), outcome="unsupported", reason="x", synced_seconds=None)]
+    found = make_set(tmp_path / "a-set", rows, [record(1, 1, reasons=["steal"])]).merged()
+    assert flags(found) == {("numpy", 1, 1): {"noisy"}, (JAX, 1, 1): set()}
 
 
 def test_where_every_try_was_noisy_the_last_counts(tmp_path: Path) -> None:

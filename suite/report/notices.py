@@ -1,0 +1,69 @@
+"""What a reader must know before believing a number: the notices at the top of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from suite import units
+from suite.case import Flag, Outcome
+from suite.report.surroundings import BlockRecord
+from suite.results.analysis import Analysis, Comparison
+from suite.results.plan_file import PlanFile
+from suite.stats import is_doubtful
+
+
+def notices(
+    analysis: Analysis, plan: PlanFile | None, records: Sequence[BlockRecord], modified: bool
+) -> tuple[str, ...]:
+    """All of them, gravest first; `modified`: the source had been changed."""
+    return (
+        *incomplete(analysis, plan),
+        *wrong(analysis.comparisons),
+        *noisy(records),
+        *doubtful(analysis.comparisons),
+        *others(analysis, modified),
+    )
+
+
+def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
+    """Planned processes that have no row."""
+    if analysis.not_run and plan:
+        yield (f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
+               f"To run them: invoke run --resume=results/{plan.set_id}")  # fmt: skip
+
+
+def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
+    """Stacks that failed the gate."""
+    for comparison in comparisons:
+        stacks = [cell.stack for cell in comparison.cells if cell.outcome == Outcome.WRONG]
+        if stacks:
+            yield f"Wrong results, left out of every ratio: {', '.join(stacks)} in {comparison.name}."
+
+
+def noisy(records: Sequence[BlockRecord]) -> Iterable[str]:
+    """Blocks over a limit of the noise gate."""
+    over = [record for record in records if record.reasons]
+    if over:
+        rejected = sum(record.verdict != "accepted" for record in over)
+        dropped = f"; {rejected} rejected and not counted" if rejected else ""
+        yield f"Noisy blocks: {len(over)} of {len(records)} runs of a block{dropped}."
+
+
+def doubtful(comparisons: Iterable[Comparison]) -> Iterable[str]:
+    """Questions on which equal processes differ much, or surely."""
+    for comparison in comparisons:
+        noise = comparison.noise
+        if noise and is_doubtful(noise.ratio):
+            shown = units.estimate(noise.ratio.value, noise.ratio.low, noise.ratio.high)
+            yield (f"Doubt the verdicts of {comparison.name}: {noise.stack} against itself (A/A) is {shown}, "
+                   "so equal processes differ by as much.")  # fmt: skip
+
+
+def others(analysis: Analysis, modified: bool) -> Iterable[str]:
+    """One block, unpinned environments, a changed source."""
+    if len(analysis.blocks) == 1:
+        yield "One block only: no interval exists and every verdict is undecided."
+    if any(Flag.UNPINNED in row.flags for row in analysis.counted):
+        yield "Some environments were not installed from the locks (unpinned)."
+    if modified:
+        yield "The source was modified when this set was measured; the change is archived with it."

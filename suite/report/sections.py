@@ -1,0 +1,76 @@
+"""One comparison as the page shows it: a link target, a line of what was asked, a unit for each column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suite.results.analysis import Comparison
+from suite.results.names import DETAILS, details, dims_words
+from suite.results.rows import Row
+from suite.results.stack_figures import StackFigures
+from suite.units import Unit, byte_unit, rate_unit, time_unit
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The unit of each column of one comparison; the steady clocks share one."""
+
+    first: Unit
+    second: Unit
+    steady: Unit
+    compile: Unit
+    memory: Unit
+    rate: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A comparison with what it takes to print it."""
+
+    comparison: Comparison
+    anchor: str
+    subtitle: str
+    units: Units
+
+    @property
+    def has_roofline(self) -> bool:
+        """Whether the set knows what the machine reaches."""
+        return any(each.efficiency is not None for each in self.comparison.stacks)
+
+    @property
+    def has_device_memory(self) -> bool:
+        """Whether any stack reported memory of a device."""
+        return any(each.device_peak is not None for each in self.comparison.stacks)
+
+
+def section(comparison: Comparison) -> Section:
+    """The section of a comparison."""
+    return Section(comparison, anchor(comparison), subtitle(comparison.head), column_units(comparison))
+
+
+def anchor(comparison: Comparison) -> str:
+    """Where links to it lead."""
+    return "c-" + re.sub(r"[^a-z0-9]+", "-", comparison.name.lower()).strip("-") + f"-{comparison.id[:8]}"
+
+
+def subtitle(head: Row) -> str:
+    """`n = 1,024 · full · f32 · cpu · default track · cold cache · 2 cores`."""
+    hidden = {"limit_memory_bytes"} if head.number("limit_memory_bytes") is None else set()
+    hidden |= {"device"} if head["device"] == head["target"] else set()
+    parts = [dims_words(head), *details(head, [name for name in DETAILS if name not in hidden])]
+    return " · ".join(part for part in parts if part)
+
+
+def column_units(comparison: Comparison) -> Units:
+    """One unit a column, by the middle of its values."""
+    stacks: Sequence[StackFigures] = comparison.stacks
+    return Units(
+        first=time_unit(each.first for each in stacks),
+        second=time_unit(each.second for each in stacks),
+        steady=time_unit(each.median.value for each in stacks),
+        compile=time_unit(each.compile for each in stacks if each.compile),
+        memory=byte_unit(value for each in stacks for value in (each.host_step, each.host_build)),
+        rate=rate_unit((each.items_per_second for each in stacks), comparison.item),
+    )

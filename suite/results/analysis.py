@@ -1,0 +1,161 @@
+"""The one analysis of a result set: what a notebook, the console and the page show. Pure functions of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from suite.case import Outcome, Purpose
+from suite.errors import unknown
+from suite.machine.roofline import Roofline
+from suite.protocol import Protocol
+from suite.results.compare import Pairing, Speedup, Summary, summaries
+from suite.results.names import question_names
+from suite.results.outcomes import Cell, cell, flag_counts
+from suite.results.plan_file import PlanFile
+from suite.results.rows import NOT_RUN, Row, judged, unrun
+from suite.results.stack_figures import StackFigures, stack_figures
+
+ITEMS = "items"  # of a step, where no plan says what they are
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One question asked of several stacks.
+
+    `stacks` have times, fastest first, those that don't count last; `cells` are of all that were planned, by name.
+    `head` is one of its rows, for what all of them share; `item` is what a step processes many of (tokens, images,
+    rows). `noise` is the stack that ran twice in each block over itself, and `noise_flags` are of its second runs.
+    """
+
+    id: str
+    name: str
+    head: Row
+    item: str
+    stacks: tuple[StackFigures, ...]
+    cells: tuple[Cell, ...]
+    noise: Speedup | None
+    noise_flags: tuple[tuple[str, str], ...]
+
+    @property
+    def untimed(self) -> tuple[Cell, ...]:
+        """The stacks without any time."""
+        timed = {each.stack for each in self.stacks}
+        return tuple(each for each in self.cells if each.stack not in timed)
+
+    def of(self, stack: str) -> StackFigures | None:
+        """A stack's figures, if it has times."""
+        return next((each for each in self.stacks if each.stack == stack), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """All that a set says. `rows`: every attempt, and one for each that was planned and has none; `counted`: one a
+    planned process, what is wrong in one block wrong in all. `summaries` has a line for each stack but the baseline.
+    """
+
+    rows: tuple[Row, ...]
+    counted: tuple[Row, ...]
+    baseline: str
+    protocol: Protocol
+    pairing: Pairing
+    speedups: tuple[Speedup, ...]
+    summaries: tuple[Summary, ...]
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def blocks(self) -> frozenset[int]:
+        """The blocks that have a row."""
+        return frozenset(row["block"] for row in self.counted if row["provenance"] is not None)
+
+    @property
+    def not_run(self) -> int:
+        """How many planned processes have no row yet."""
+        return sum(row.outcome == NOT_RUN for row in self.counted)
+
+    def over(
+        self, baseline: str, stacks: Collection[str], question: str | None = None
+    ) -> dict[tuple[str, str], Speedup]:
+        """Some stacks over another baseline, a family of their own, by (comparison_id, stack)."""
+        return {(each.comparison_id, each.stack): each for each in self.pairing.over(baseline, stacks, question)}
+
+
+def analyse(
+    rows: Iterable[Row], plan: PlanFile | None, protocol: Protocol, baseline: str, reached: Mapping[str, Any]
+) -> Analysis:
+    """The analysis of a set against one baseline; `reached` is the roofline as it was measured, empty without one.
+
+    Raises UserError for a baseline that the set doesn't have.
+    """
+    attempts = list(rows)
+    accepted = judged(attempts)
+    missing = unrun(plan, accepted)
+    stacks = {row.stack_name for row in [*attempts, *missing]}
+    if baseline not in stacks:
+        raise unknown("stack in this result set to compare against, no baseline", baseline, stacks)
+    counted = (*accepted, *missing)
+    pairing = Pairing.of(counted, protocol)
+    speedups = tuple(pairing.over(baseline))
+    return Analysis(
+        rows=(*attempts, *missing),
+        counted=counted,
+        baseline=baseline,
+        protocol=protocol,
+        pairing=pairing,
+        speedups=speedups,
+        summaries=tuple(summaries(counted, speedups, protocol)),
+        comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(reached, counted)),
+    )
+
+
+def comparisons(
+    counted: Iterable[Row], pairing: Pairing, speedups: Iterable[Speedup], baseline: str, plan: PlanFile | None,
+    roofline: Roofline | None,
+) -> tuple[Comparison, ...]:  # fmt: skip
+    """Every planned question, by name, from one row for each planned process."""
+    groups: dict[str, list[Row]] = {}
+    for row in counted:
+        if row["purpose"] == Purpose.TIMED:
+            groups.setdefault(row["comparison_id"], []).append(row)
+    names = question_names([group[0] for group in groups.values()])
+    by_case = {(each.comparison_id, each.stack): each for each in speedups}
+    twins = {twin.comparison_id: twin for twin in pairing.twins()}
+    items = plan.units if plan else {}
+    answered = []
+    for question, rows in groups.items():
+        by_stack: dict[str, list[Row]] = {}
+        for row in rows:
+            by_stack.setdefault(row.stack_name, []).append(row)
+        figures = [
+            stack_figures(processes, is_baseline=stack == baseline, speedup=by_case.get((question, stack)),
+                          roofline=roofline, protocol=pairing.protocol)
+            for stack, processes in by_stack.items()
+            if any(row.steady for row in processes)
+        ]  # fmt: skip
+        answered.append(
+            Comparison(
+                id=question,
+                name=names[question],
+                head=rows[0],
+                item=items.get(rows[0].text("workload"), ITEMS),
+                stacks=tuple(sorted(figures, key=lambda each: (not each.counts, each.median.value, each.stack))),
+                cells=tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items())),
+                noise=twins.get(question),
+                noise_flags=flag_counts([row for row in rows if row["replicate"] > 1]),
+            )
+        )
+    return tuple(sorted(answered, key=lambda each: each.name))
+
+
+def raised(reached: Mapping[str, Any], rows: Iterable[Row]) -> Roofline | None:
+    """The measured roofline, raised by any stack of the set that did better; None for a set without one."""
+    if not reached:
+        return None
+    measured = Roofline.of(reached)
+    flops = [
+        work / seconds
+        for row in rows
+        if row.outcome == Outcome.OK and (work := row.number("flops")) and (seconds := row.median())
+    ]
+    return Roofline(max([measured.flops_per_second, *flops]), measured.bytes_per_second)

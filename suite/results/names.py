@@ -1,0 +1,40 @@
+"""What a question is called beside the others of its set: only what tells one from another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from suite.results.rows import Row
+from suite.units import quantity
+
+# What a name leaves out where it is the same in the whole set.
+DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes")
+WORDS = {"cache": "{} cache", "threads": "{} cores", "track": "{} track", "limit_memory_bytes": "limit {}"}
+
+
+def question_names(heads: Sequence[Row]) -> dict[str, str]:
+    """A readable name by comparison_id: workload and pass, and of the rest what varies. `heads`: a row of each."""
+    varying = [name for name in DETAILS if len({head.text(name) for head in heads}) > 1]
+    plain = {head["comparison_id"]: " ".join([head.text("workload"), head.text("pass"), *details(head, varying)])
+             for head in heads}  # fmt: skip
+    sized = {head["comparison_id"]: f"{plain[head['comparison_id']]} ({dims_words(head)})" for head in heads}
+    names = {key: name if once(name, plain) else sized[key] for key, name in plain.items()}
+    return {key: name if once(name, names) else f"{name} {key[:8]}" for key, name in names.items()}
+
+
+def once(name: str, names: Mapping[str, str]) -> bool:
+    """Whether nothing else is called so."""
+    return list(names.values()).count(name) == 1
+
+
+def details(row: Row, names: Sequence[str]) -> list[str]:
+    """Columns of the question in words: `full`, `f32`, `warm cache`, `4 cores`."""
+    values = {name: row.text(name) for name in names}
+    if "limit_memory_bytes" in values:
+        values["limit_memory_bytes"] = quantity(row.number("limit_memory_bytes"))
+    return [WORDS.get(name, "{}").format(value) for name, value in values.items()]
+
+
+def dims_words(row: Row) -> str:
+    """`n = 1,024, tokens = 64`."""
+    return ", ".join(f"{name} = {value:,}" for name, value in row.mapping("dims").items())

@@ -1,0 +1,175 @@
+"""Rows, one an attempt: read by type, and the rules of which of them count. Each rule stands here alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json
+from suite.errors import UserError, unknown
+from suite.results.plan_file import PlanFile
+from suite.results.schema import NAMES, SCHEMA_VERSION
+
+CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
+NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
+Place = tuple[str, int, int, str]
+
+
+class Row(dict[str, Any]):
+    """One attempt by column name, as suite/results/schema.py has them; None is unknown."""
+
+    def __or__(self, columns: Mapping[str, Any]) -> Row:  # type: ignore[override]
+        return Row({**self, **columns})
+
+    @property
+    def case(self) -> Case:
+        """What was asked."""
+        return Case.of_row(self)
+
+    @property
+    def stack_name(self) -> str:
+        """`jax_jit`, or `jax_jit@nightly` for a variant."""
+        return f"{self['stack']}@{self['variant']}" if self["variant"] else str(self["stack"])
+
+    @property
+    def comparison_name(self) -> str:
+        """The question without the stack: `gemm-quick-forward-f32-cpu`."""
+        return self.case.comparison_name
+
+    @property
+    def place(self) -> Place:
+        """(case_id, block, replicate, purpose): what every try of one planned process shares."""
+        return self["case_id"], self["block"], self["replicate"], str(self["purpose"])
+
+    @property
+    def outcome(self) -> str:
+        """How the attempt ended."""
+        return self.text("outcome")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What a reader must know beyond the outcome."""
+        return tuple(self.get("flags") or ())
+
+    def samples(self, clock: str) -> Sequence[float]:
+        """Seconds by one clock; of the synced and dispatch clocks only those after the warm-up."""
+        value = self[f"{check_clock(clock)}_seconds"]
+        if clock in ("first", "second"):
+            return [] if value is None else [value]
+        taken: Sequence[float] = value or []
+        return taken[self["synced_warmup"] or 0 :] if clock in ("synced", "dispatch") else taken
+
+    @property
+    def steady(self) -> Sequence[float]:
+        """Samples of the synced clock, without the warm-up."""
+        return self.samples("synced")
+
+    def median(self, clock: str = "synced") -> float | None:
+        """The median by one clock, in seconds; None without a sample."""
+        taken = self.samples(clock)
+        return median(taken) if taken else None
+
+    def text(self, name: str) -> str:
+        """A column as text; empty where unknown."""
+        value = self.get(name)
+        return "" if value is None else str(value)
+
+    def number(self, name: str) -> float | None:
+        """A column as a float; None where unknown or not finite."""
+        value = self.get(name)
+        return None if value is None or not math.isfinite(value) else float(value)
+
+    def integer(self, name: str) -> int:
+        """A column that is never null, as an int."""
+        return int(self[name])
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """A JSON column; empty where unknown or not an object."""
+        loaded = json.loads(self.get(name) or "{}")
+        return loaded if isinstance(loaded, dict) else {}
+
+
+def check_clock(clock: str) -> str:
+    """The clock's name. Raises UserError with the near match if there is none such."""
+    if clock not in CLOCKS:
+        raise unknown("clock", clock, CLOCKS)
+    return clock
+
+
+def empty_row(attempt: Attempt) -> Row:
+    """Every column of an attempt's row, with identity and case filled in and all else unknown.
+
+    The caller adds what it alone knows (machine_id, dialect, environment, engine, lock_sha256); outcome and
+    figures come from the launch.
+    """
+    case = attempt.case
+    identity = {name: value for name, value in attempt.to_json().items() if name != "case"}
+    return Row(dict.fromkeys(NAMES)) | identity | case.to_json() | {
+        "schema_version": SCHEMA_VERSION,
+        "case_id": case.case_id,
+        "case_name": case.case_name,
+        "comparison_id": case.comparison_id,
+        "dims": canonical_json(dict(case.dims)),
+        "provenance": "measured",
+        "flags": [],
+        "metrics": [],
+    }  # fmt: skip
+
+
+def accepted(rows: Iterable[Row]) -> list[Row]:
+    """Of each planned process the last try whose block is complete.
+
+    A row of a rejected block counts only where no accepted one exists.
+    """
+    tries: dict[Place, list[Row]] = defaultdict(list)
+    for row in rows:
+        if Flag.INCOMPLETE_BLOCK not in row["flags"]:
+            tries[row["case_id"], row["block"], row["replicate"], row["purpose"]].append(row)
+    return [
+        max(group, key=lambda row: (Flag.REJECTED_BLOCK not in row["flags"], row["retry"])) for group in tries.values()
+    ]
+
+
+def judged(rows: Iterable[Row]) -> list[Row]:
+    """The accepted rows; what is wrong in one block is wrong in all of them.
+
+    Only block 1 runs the whole gate: what it finds holds for the times of every other process of that case.
+    """
+    kept = accepted(rows)
+    wrong = {row["case_id"] for row in kept if row["outcome"] == Outcome.WRONG}
+    return [
+        row | {"outcome": str(Outcome.WRONG)} if row["case_id"] in wrong and row["outcome"] == Outcome.OK else row
+        for row in kept
+    ]
+
+
+def counting(rows: Iterable[Row], purpose: Purpose = Purpose.TIMED) -> list[Row]:
+    """The judged rows of one purpose: those that are `ok` may be compared.
+
+    Raises UserError for rows of two machines: they are never paired.
+    """
+    kept = [row for row in judged(rows) if row["purpose"] == purpose]
+    machines = {row["machine_id"] for row in kept} - {None}  # what never ran has none
+    if len(machines) > 1:
+        raise UserError(f"These rows come from {len(machines)} machines; ratios pair runs of one machine only.")
+    return kept
+
+
+def unrun(plan: PlanFile | None, rows: Iterable[Row]) -> list[Row]:
+    """A row for every planned attempt that has none in `rows`: unsupported, or not run."""
+    present = {row.place for row in rows}
+    missing: dict[Place, Row] = {}
+    for attempt in plan.attempts if plan else ():
+        row = empty_row(attempt)
+        if plan and row.place not in present and row.place not in missing:
+            reason = plan.reason(attempt.case)
+            missing[row.place] = row | {
+                "outcome": str(Outcome.UNSUPPORTED) if reason else NOT_RUN,
+                "reason": reason or "No complete block has this process. Resume the set to run it.",
+                "provenance": None,
+            }
+    return [*missing.values()]

@@ -1,0 +1,172 @@
+"""The figures of one stack on one question, from the raw samples and counters of its processes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+import numpy as np
+
+from suite.case import Outcome
+from suite.machine.roofline import Roofline
+from suite.protocol import Protocol
+from suite.results.compare import Speedup
+from suite.results.outcomes import Cell, cell, flag_counts
+from suite.results.rows import Row
+from suite.stats import Estimate, outliers, ratio_of
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """The steady median of one process, in seconds. `counted`: it enters the ratios."""
+
+    block: int
+    replicate: int
+    seconds: float
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StackFigures:
+    """One stack of a comparison. Times in seconds, memory in bytes; None is unknown.
+
+    `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch`
+    are geometric means of the processes' medians, so that they can be set beside each other; `average` is the
+    mean of their means, p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
+    process, memory is the greatest peak. `early` is the share of a synced step still to be computed when the
+    call returned, `gain` synced over pipelined, `copy` fetch less synced, each inside a process. `efficiency`
+    is the roofline's least time over the median.
+
+    The A/A twin shows in `processes` and in the cell's counts and adds nothing to the other figures.
+    """
+
+    stack: str
+    is_baseline: bool
+    cell: Cell
+    first: float | None
+    second: float | None
+    average: float
+    median: Estimate
+    p5: float
+    p95: float
+    outliers: int
+    dispatch: float | None
+    pipelined: float | None
+    fetch: float | None
+    early: float | None
+    gain: float | None
+    copy: float | None
+    items_per_second: float | None
+    efficiency: float | None
+    compile: float | None
+    compiles: tuple[int | None, int | None, int | None]
+    graph_breaks: int | None
+    host_build: float | None
+    host_step: float | None
+    device_peak: float | None
+    relative_error: float | None
+    precision_observed: str
+    flags: tuple[tuple[str, str], ...]
+    processes: tuple[Process, ...]
+    speedup: Speedup | None
+
+    @property
+    def outcome(self) -> str:
+        """The gravest outcome of its processes."""
+        return self.cell.outcome
+
+    @property
+    def counts(self) -> bool:
+        """Whether its times may be compared."""
+        return self.cell.counts
+
+
+def stack_figures(
+    rows: Sequence[Row], *, is_baseline: bool, speedup: Speedup | None, roofline: Roofline | None, protocol: Protocol
+) -> StackFigures:
+    """From all processes of one case, of which some have samples: those that ended `ok`, or all if none did."""
+    of_stack = [row for row in rows if row["replicate"] == 1]
+    timed = [row for row in of_stack if row.steady]
+    used = [row for row in timed if row.outcome == Outcome.OK] or timed or [row for row in rows if row.steady]
+    pooled = np.concatenate([np.asarray(row.steady) for row in used])
+    synced = [known(row.median()) for row in used]
+    dispatch, pipelined, fetch = ([row.median(clock) for row in used] for clock in ("dispatch", "pipelined", "fetch"))
+    typical = geometric_mean(synced, protocol)
+    items = middle(row.number("items_per_step") for row in used)
+    least = roofline.seconds(used[0].number("flops"), used[0].number("bytes_floor")) if roofline else None
+    return StackFigures(
+        stack=rows[0].stack_name,
+        is_baseline=is_baseline,
+        cell=cell(rows[0].stack_name, rows),
+        first=middle(row.number("first_seconds") for row in used),
+        second=middle(row.number("second_seconds") for row in used),
+        average=fmean(fmean(row.steady) for row in used),
+        median=typical,
+        p5=float(np.percentile(pooled, 5)),
+        p95=float(np.percentile(pooled, 95)),
+        outliers=sum(outliers(row.steady) for row in used),
+        dispatch=mean_of_known(dispatch, protocol),
+        pipelined=mean_of_known(pipelined, protocol),
+        fetch=mean_of_known(fetch, protocol),
+        early=middle(max(0.0, 1 - d / s) for d, s in zip(dispatch, synced, strict=True) if d is not None),
+        gain=middle(s / p for p, s in zip(pipelined, synced, strict=True) if p),
+        copy=middle(f - s for f, s in zip(fetch, synced, strict=True) if f is not None),
+        items_per_second=items / typical.value if items else None,
+        efficiency=None if least is None else least / typical.value,
+        compile=middle(row.number("compile_seconds") for row in used),
+        compiles=(
+            greatest_count(used, "compiles_first"),
+            greatest_count(used, "compiles_second"),
+            greatest_count(used, "compiles_steady"),
+        ),
+        graph_breaks=greatest_count(used, "graph_breaks"),
+        host_build=greatest(used, "host_peak_build_bytes"),
+        host_step=greatest(used, "host_peak_step_bytes"),
+        device_peak=greatest(used, "device_peak_bytes"),
+        relative_error=greatest(rows, "relative_error"),
+        precision_observed=", ".join(sorted({row.text("precision_observed") for row in used} - {""})),
+        flags=flag_counts(of_stack),
+        processes=tuple(
+            Process(row["block"], row["replicate"], known(row.median()), row.outcome == Outcome.OK)
+            for row in rows
+            if row.steady
+        ),
+        speedup=None if is_baseline else speedup,
+    )
+
+
+def geometric_mean(medians: Sequence[float], protocol: Protocol) -> Estimate:
+    """Of processes' medians (seconds), with its t interval from two processes on."""
+    freedom = min(protocol.blocks, len(medians)) - 1
+    return ratio_of([math.log(seconds) for seconds in medians], freedom, protocol.confidence)
+
+
+def mean_of_known(medians: Iterable[float | None], protocol: Protocol) -> float | None:
+    """The geometric mean of those that there are."""
+    seconds = [each for each in medians if each]
+    return geometric_mean(seconds, protocol).value if seconds else None
+
+
+def known(seconds: float | None) -> float:
+    """The median of a row that has samples."""
+    assert seconds is not None
+    return seconds
+
+
+def middle(values: Iterable[float | None]) -> float | None:
+    """The median of what is known; None where nothing is."""
+    numbers = [value for value in values if value is not None and math.isfinite(value)]
+    return median(numbers) if numbers else None
+
+
+def greatest(rows: Sequence[Row], column: str) -> float | None:
+    """The greatest known value of a column."""
+    return max((value for row in rows if (value := row.number(column)) is not None), default=None)
+
+
+def greatest_count(rows: Sequence[Row], column: str) -> int | None:
+    """The same of a count."""
+    value = greatest(rows, column)
+    return None if value is None else int(value)

@@ -1,0 +1,94 @@
+"""Every command that a page prints is one that invoke takes."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from invoke.collection import Collection
+from invoke.exceptions import ParseError
+from invoke.parser import Parser, ParserContext
+from invoke.program import Program
+
+import tasks
+from suite import results
+from suite.report.page import report
+from suite.report.render import render
+from tests.report import synthetic
+from tests.report.test_page import Page
+
+ROOT = Path(__file__).parents[2]
+SET = ROOT / "tests" / "results" / "sets" / "v2"
+COMMAND = re.compile(r"\b(?:invoke|make) [a-z-]+(?: --?[\w-]+(?:=\S*[\w/])?)*")
+
+
+def parsed(words: list[str]) -> list[ParserContext]:
+    """A command line as invoke itself reads it; raises ParseError for what doesn't exist."""
+    contexts = Collection.from_module(tasks).to_contexts()
+    return list(Parser(contexts, initial=ParserContext(args=Program().core_args())).parse_argv(words))
+
+
+def commands(page: str) -> list[str]:
+    """The commands in the text of a page, script and style left out."""
+    body = re.sub(r"<(script|style)>.*?</\1>", " ", page, flags=re.DOTALL)
+    return COMMAND.findall(html.unescape(re.sub(r"<[^>]+>", " ", body)))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory, html_file: Path) -> dict[str, str]:
+    """A whole set, one of version 2, one that isn't complete and was measured with changes, a bare file."""
+    home = tmp_path_factory.mktemp("pages")
+    part = synthetic.write(home / "part", blocks=2)
+    (part / "inputs" / "diff.patch").write_text("--- a\n+++ b\n", encoding="utf-8")
+    bare = home / "results.parquet"
+    bare.write_bytes((SET / "results.parquet").read_bytes())
+    files = {"whole": html_file, "v2": render(SET, home / "v2.html"), "part": render(part), "bare": render(bare)}
+    return {name: file.read_text(encoding="utf-8") for name, file in files.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("whole", {"make setup", "invoke report --set=results/synthetic"}),
+     ("v2", {"invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
+             "invoke report --set=results/20261121-213115-mixed-cpu-e241"}),
+     ("part", {"invoke run --resume=results/part", "invoke report --set=results/part"}),
+     ("bare", set())],
+)  # fmt: skip
+def test_every_command_on_the_page_parses(name: str, expected: set[str], pages: dict[str, str]) -> None:
+    printed = commands(pages[name])
+    assert expected <= set(printed) and (expected or not printed)
+    targets = re.findall(r"^\.PHONY:(.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for line in printed:
+        words = shlex.split(line)
+        if words[0] == "make":
+            assert words[1] in " ".join(targets).split()
+        else:
+            [_, context] = parsed(words[1:])
+            assert context.name == words[1]
+
+
+def test_what_is_no_command_would_be_seen() -> None:
+    with pytest.raises(ParseError):
+        parsed(["report", "20261121-213115-mixed-cpu-e241"])
+    assert commands("<p>To render: <code>invoke report --set=results/a-b.</code></p>") == [
+        "invoke report --set=results/a-b"]  # fmt: skip
+
+
+def test_the_recipe_s_steps_are_whole(pages: dict[str, str]) -> None:
+    made = report(results.load(SET))
+    assert made.recipe is not None
+    assert made.recipe.steps == (
+        "git checkout b9880b9ef7e5aa15d0d9b915f083a390a690e764", "make setup",
+        "invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
+    )  # fmt: skip
+    assert {fact.name for fact in made.recipe.facts} >= {"lock jax", "lock numpy", "lock torch", "lock torch_xla"}
+    assert "git apply results/part/inputs/diff.patch" in pages["part"]
+
+
+def test_a_bare_file_has_no_recipe_of_another_run(pages: dict[str, str]) -> None:
+    text = Page(pages["bare"]).text
+    assert "a bare Parquet file doesn't say how it was made" in text
+    assert "git checkout" not in text and "invoke" not in text.partition("Reproduce this result set")[2]

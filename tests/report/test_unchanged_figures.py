@@ -1,0 +1,60 @@
+"""A set of schema version 2 and the page that the program of then made of it: today's page has the same numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suite.report.render import render
+from tests.report.page_numbers import Key, page_numbers
+
+SET = Path(__file__).parents[1] / "results" / "sets" / "v2"
+# What is called otherwise today. A number is never in this table.
+RENAMES = {
+    ("", "ffn train seed"): "ffn train full",
+    ("", "Attempt"): "Retry",
+    ("", "% of the roof"): "% of the roofline",
+    ("gemm forward tiny", "items/s"): "rows/s",
+    ("ffn train seed", "items/s"): "tokens/s",
+    ("llama train tiny", "items/s"): "tokens/s",
+}
+
+
+@pytest.fixture(scope="module")
+def then() -> dict[Key, tuple[str, ...]]:
+    return page_numbers((SET / "report.html").read_text(encoding="utf-8"), RENAMES)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return render(SET, tmp_path_factory.mktemp("page") / "report.html").read_text(encoding="utf-8")
+
+
+def test_no_number_of_the_page_has_changed(then: dict[Key, tuple[str, ...]], page: str) -> None:
+    now = page_numbers(page)
+    assert {key: values for key, values in then.items() if values and now.get(key) != values} == {}
+
+
+def test_the_old_page_is_read_whole(then: dict[Key, tuple[str, ...]]) -> None:
+    """Every table, figure and answer is among what is compared: otherwise the test above proves nothing."""
+    kinds = {key[:2] for key, values in then.items() if values}
+    for question in ("ffn train full", "gemm forward tiny", "llama train tiny"):
+        assert {(question, "table 1"), (question, "table 2"), (question, "figure"), (question, "noise floor")} <= kinds
+        assert sum(key[:2] == (question, "figure") for key in then) == 3
+        assert ("", "answer", question) in then
+    sections = ("Summary against torch_eager", "What ran", "Eager or compiled", "Device or host",
+                "Failures and their reasons", "Blocks and their noise")  # fmt: skip
+    assert {(section, "table 1") for section in sections} <= kinds | {("What ran", "table 1")}
+    one = then["ffn train full", "table 1", "jax_jit", "Speedup"]
+    assert one == ("1.76", "1.76002456")
+    assert then["ffn train full", "table 1", "jax_jit", "Interval"] == ("1.38", "2.25")
+    assert sum(map(len, then.values())) > 1500
+
+
+@pytest.mark.parametrize("old", ["1.76002456", "[1.38, 2.25]</td>", 'x1="', "8 processes, max/min 1.20", "ok of 60"])
+def test_a_changed_number_would_be_seen(then: dict[Key, tuple[str, ...]], page: str, old: str) -> None:
+    assert old in page
+    new = old.translate(str.maketrans("0123456789", "1234567890")) if old != 'x1="' else 'x1="7'
+    now = page_numbers(page.replace(old, new))
+    assert {key for key, values in then.items() if now.get(key) != values}

@@ -1,0 +1,171 @@
+"""The one analysis: what a notebook computes is what the page shows, and the rules that are about a whole set."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite import results
+from suite.case import Planned
+from suite.errors import UserError
+from suite.machine.roofline import Roofline
+from suite.results.analysis import Analysis, analyse, raised
+from suite.results.rows import Row
+from suite.stats import is_doubtful
+from tests.plan_files import plan_file
+from tests.results.rows import attempt_of, row_of, rows_of
+
+SET = Path(__file__).parent / "sets" / "v2"
+JAX = "jax_jit"
+THREE = plan_file().protocol
+
+
+@pytest.fixture(scope="module")
+def loaded() -> results.Results:
+    return results.load(SET)
+
+
+def analysis_of(rows: list[Row], baseline: str = "numpy", **plan: Any) -> Analysis:
+    return analyse(rows, plan_file(**plan), THREE, baseline, {})
+
+
+def test_a_notebook_s_tables_are_the_analysis(loaded: results.Results) -> None:
+    analysis = loaded.analysis()
+    shown = {(c.name, f.stack): f for c in analysis.comparisons for f in c.stacks}
+    stacks = loaded.stacks().set_index(["comparison", "stack"])
+    assert len(stacks) == 12 and len(shown) == 10
+    for place, figures in shown.items():
+        line = stacks.loc[place]
+        assert (line["median_seconds"], line["first_seconds"]) == (figures.median.value, figures.first)
+        assert (line["outcome"], line["planned"]) == (figures.outcome, figures.cell.total)
+        if figures.speedup:
+            assert (line["speedup"], line["verdict"]) == (figures.speedup.ratio.value, figures.speedup.verdict)
+    refused = stacks.loc[("llama train tiny", "numpy")]
+    assert refused["outcome"] == "unsupported" and "numpy dialect" in refused["reason"]
+    assert math.isnan(refused["median_seconds"])
+    assert list(loaded.ratios()["value"]) == [s.ratio.value for s in analysis.speedups]
+    assert list(loaded.ratios()["verdict"]) == [s.verdict for s in analysis.speedups]
+    lines = loaded.summary().set_index("stack")
+    assert {s.stack: (s.ratio and s.ratio.value, s.n_ok, s.n) for s in analysis.summaries} == {
+        stack: (line["value"], line["n_ok"], line["n"]) for stack, line in lines.iterrows()}  # fmt: skip
+    assert lines.loc["numpy", "least"] == min(s.ratio.value for s in analysis.speedups if s.stack == "numpy")
+
+
+@pytest.mark.parametrize("table", ["ratios", "summary"])
+def test_an_unknown_clock_is_refused_with_the_near_match(table: str, loaded: results.Results) -> None:
+    with pytest.raises(UserError, match=r"no clock 'wall'.*Known: dispatch, fetch, first, pipelined, second, synced"):
+        getattr(loaded, table)(clock="wall")
+    with pytest.raises(UserError, match=r"Did you mean 'pipelined'"):
+        getattr(loaded, table)(clock="pipeline")
+
+
+def test_throughput_says_what_a_step_processes(loaded: results.Results) -> None:
+    assert {c.name: c.item for c in loaded.analysis().comparisons} == {
+        "ffn train full": "tokens", "gemm forward tiny": "rows", "llama train tiny": "tokens"}  # fmt: skip
+    bare = results.load(SET / "results.parquet").analysis()
+    assert {c.item for c in bare.comparisons} == {"items"}  # no plan says it
+
+
+# --- sets that aren't complete ---
+
+
+@pytest.mark.parametrize("known", ["by the plan", "by the first block"])
+def test_an_unsupported_case_of_an_unfinished_set_is_unsupported(known: str) -> None:
+    attempts = [attempt_of(stack, block) for block in (1, 2) for stack in ("numpy", JAX)]
+    reason = "no such dialect"
+    planned = [Planned(attempts[0].case), Planned(attempts[1].case, reason if known == "by the plan" else None)]
+    rows = [row_of(attempts[0])]
+    if known == "by the first block":
+        rows.append(row_of(attempts[1], outcome="unsupported", reason=reason, synced_seconds=None))
+    analysis = analysis_of(rows, attempts=tuple(attempts), cases=tuple(planned))
+    [comparison] = analysis.comparisons
+    cells = {cell.stack: (cell.outcome, cell.reason) for cell in comparison.cells}
+    assert cells[JAX] == ("unsupported", reason)
+    assert cells["numpy"][0] == "not run" and analysis.not_run == (1 if known == "by the plan" else 2)
+    assert analysis.blocks == {1}
+
+
+def test_a_baseline_that_was_planned_and_never_ran_has_no_ratio() -> None:
+    attempts = tuple(attempt_of(stack) for stack in ("numpy", JAX))
+    analysis = analysis_of([row_of(attempts[1])], attempts=attempts, cases=tuple(Planned(a.case) for a in attempts))
+    assert analysis.speedups == () and [f.stack for f in analysis.comparisons[0].stacks] == [JAX]
+    with pytest.raises(UserError, match="Did you mean 'numpy'"):
+        analysis_of([row_of(attempts[1])], "numpi", attempts=attempts)
+
+
+# --- the A/A twin ---
+
+
+def with_twin(stack: str, seconds: list[float], again: list[float], jax: list[float], **second: Any) -> list[Row]:
+    """Three stacks; `stack` ran twice in every block."""
+    rows = rows_of({"numpy": [0.02] * 3, "torch_eager": [0.02] * 3, JAX: jax} | {stack: seconds})
+    return rows + [row_of(attempt_of(stack, b, replicate=2), s, **second) for b, s in enumerate(again, 1)]
+
+
+@pytest.mark.parametrize("twin", ["numpy", "torch_eager"])
+def test_nothing_inside_of_the_noise_floor_is_faster_or_slower(twin: str) -> None:
+    """30 % in every block, by an interval of no width. Equal processes differ by up to 60 %: then it means nothing,
+    whichever stack ran twice, and whatever it is compared with."""
+    fast = [0.02 / 1.3] * 3
+    quiet = analysis_of(with_twin(twin, [0.02] * 3, [0.02, 0.0201, 0.0199], fast))
+    loud = analysis_of(with_twin(twin, [0.02] * 3, [0.016, 0.025, 0.02], fast))
+    for analysis, word in ((quiet, "faster"), (loud, "undecided")):
+        figures = analysis.comparisons[0].of(JAX)
+        assert figures is not None and figures.speedup is not None
+        assert figures.speedup.ratio.value == pytest.approx(1.3) and figures.speedup.verdict == word
+        slower = {"faster": "slower", "undecided": "undecided"}[word]
+        assert {s.verdict for s in analysis.over(JAX, ["numpy", "torch_eager"]).values()} == {slower}
+    noise = loud.comparisons[0].noise
+    assert noise is not None and noise.stack == twin and is_doubtful(noise.ratio)
+    assert (noise.ratio.low or 0) < 1 / 1.3 < 1.3 < (noise.ratio.high or 0)
+
+
+@pytest.mark.parametrize(
+    ("again", "doubtful"),
+    [([0.02, 0.0201, 0.0199], False), ([0.016, 0.025, 0.02], True), ([0.0196, 0.0196, 0.01961], True)],
+    ids=["quiet", "wide", "surely another"],
+)
+def test_a_floor_is_doubtful_if_it_is_wide_or_excludes_1(again: list[float], doubtful: bool) -> None:
+    noise = analysis_of(with_twin("numpy", [0.02] * 3, again, [0.01] * 3)).comparisons[0].noise
+    assert noise is not None and is_doubtful(noise.ratio) == doubtful
+
+
+def test_one_block_gives_no_floor() -> None:
+    rows = [row_of(attempt_of(stack), s) for stack, s in (("numpy", 0.02), (JAX, 0.01))]
+    noise = analysis_of([*rows, row_of(attempt_of(replicate=2), 0.5)]).comparisons[0].noise
+    assert noise is not None and noise.ratio.low is None and not is_doubtful(noise.ratio)
+
+
+def test_the_twin_s_flags_are_its_own() -> None:
+    rows = with_twin("numpy", [0.02] * 3, [0.02] * 3, [0.01] * 3, flags=["noisy"])
+    rows[0] |= {"flags": ["assumed"]}
+    [comparison] = analysis_of(rows).comparisons
+    figures = comparison.of("numpy")
+    assert figures is not None and figures.flags == (("assumed", "1/3"),)
+    assert comparison.noise_flags == (("noisy", ""),)
+    assert [(p.block, p.replicate) for p in figures.processes] == [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (3, 2)]
+
+
+# --- the roofline ---
+
+
+def test_the_roofline_is_raised_by_what_did_better() -> None:
+    rows = [row_of(attempt_of(), 0.01, flops=100), row_of(attempt_of(JAX), 0.001, flops=100, outcome="wrong")]
+    reached = {"flops_per_second_best": 500.0, "bytes_per_second_best": 7.0}
+    assert raised(reached, rows) == Roofline(100 / 0.01, 7.0)  # what is wrong hasn't computed it
+    assert raised(reached | {"flops_per_second_best": 5e9}, rows) == Roofline(5e9, 7.0)
+    assert raised({}, rows) is None
+
+
+def test_a_set_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing to report"):
+        results.Results(tmp_path, plan_file(), [], [], {}).analysis()
+
+
+def test_results_are_immutable(loaded: results.Results) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        loaded.rows = []  # type: ignore[misc]

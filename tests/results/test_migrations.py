@@ -1,0 +1,64 @@
+"""Sets of earlier versions read as today's: names, ids and columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.case import Case
+from suite.results import migrations
+from suite.results.schema import NAMES
+from suite.results.store import ResultSet
+from tests.results.rows import attempt_of, row_of
+
+SET = Path(__file__).parent / "sets" / "v2"
+
+
+@pytest.fixture(scope="module")
+def loaded() -> results.Results:
+    return results.load(SET)
+
+
+def test_rows_have_todays_columns_sizes_and_ids(loaded: results.Results) -> None:
+    assert len(loaded.rows) == 60
+    for row in loaded.rows:
+        assert list(row) == list(NAMES)
+        assert row["schema_version"] == 2  # of the program that measured it
+        assert row["retry"] == 1
+        case = Case.of_row(row)
+        assert (row["case_id"], row["case_name"], row["comparison_id"]) == (
+            case.case_id, case.case_name, case.comparison_id)  # fmt: skip
+    assert {(row["workload"], row["size"]) for row in loaded.rows} == {
+        ("gemm", "tiny"), ("ffn", "full"), ("llama", "tiny")}  # fmt: skip
+    inferred = {row["inferred_from"] for row in loaded.rows if row["provenance"] == "inferred"}
+    assert {text.split(",")[0] for text in inferred} == {"ffn-full-train-f32-cpu-torch_xla"}
+
+
+def test_the_plan_and_the_rows_name_the_same_cases(loaded: results.Results) -> None:
+    assert loaded.plan is not None and loaded.plan.schema_version == 2
+    planned = {attempt.case.case_id for attempt in loaded.plan.attempts}
+    assert planned == {row["case_id"] for row in loaded.rows} == {each.case.case_id for each in loaded.plan.cases}
+    assert {attempt.retry for attempt in loaded.plan.attempts} == {1}
+    [refused] = [each for each in loaded.plan.cases if each.unsupported]
+    assert loaded.plan.reason(refused.case) == refused.unsupported
+    assert (loaded.plan.target, loaded.plan.engine) == ("cpu", "local")
+    assert loaded.protocol.roofline and loaded.roofline["flops_per_second_best"] > 1e9
+
+
+def test_the_stored_set_is_as_it_was_sealed() -> None:
+    assert ResultSet.open(SET).problems() == []
+    assert [(block.block, block.retry) for block in ResultSet.open(SET).blocks()] == [(n, 1) for n in (1, 2, 3, 4)]
+
+
+def test_a_bare_file_of_an_earlier_version_is_read_alike(loaded: results.Results) -> None:
+    assert results.load(SET / "results.parquet").rows == loaded.rows
+
+
+def test_what_had_no_process_is_not_noisy() -> None:
+    """Version 2 wrote the flag on rows of unsupported cases, too."""
+    row = row_of(attempt_of(), outcome="unsupported", flags=["noisy", "unpinned"]) | {"schema_version": 2}
+    assert migrations.row(row)["flags"] == ["unpinned"]
+    assert migrations.row(row | {"outcome": "ok"})["flags"] == ["noisy", "unpinned"]
+    assert migrations.row(row | {"schema_version": 3})["flags"] == ["noisy", "unpinned"]
