@@ -79,7 +79,6 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], as_json: bool
             rest = f"What is finished is kept; `invoke run --resume={store.folder}` completes the set."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
     page = render(store.folder)
-    store.seal()
     code = exit_code(rows)
     answer.tell(store, page, code, as_json)
     if code == NOTHING_MEASURED:

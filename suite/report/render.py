@@ -13,6 +13,7 @@ from suite import results, units
 from suite.errors import UserError
 from suite.report.outcomes import WORDS, outcome_text
 from suite.report.page import report
+from suite.results.store import ResultSet
 from suite.units import Unit
 
 TEMPLATES = Path(__file__).parents[2] / "reports" / "templates"
@@ -30,6 +31,10 @@ def render(path: Path, out: Path | None = None, baseline: str | None = None) -> 
     if target.is_dir():
         raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
     write(target, page(loaded, baseline))
+    if out is None and path.is_dir():
+        stored = ResultSet.open(path)
+        if stored.is_whole:
+            stored.seal()  # the page is part of the set: its manifest knows the new one
     return target
 
 

@@ -108,12 +108,12 @@ def judged(adapter: Any, data: Any, measured: Any, events: Events) -> list[str]:
     from suite.worker import gate
 
     events.phase("gate")
-    verdict = gate.run(adapter, data, measured.result, measured.losses)
-    if verdict.compared:
-        events.facts(relative_error=verdict.worst)
-    for name, figures in verdict.digests.items():  # compared with those of the other stacks
+    findings = gate.run(adapter, data, measured.result, measured.losses)
+    if findings.compared:
+        events.facts(relative_error=findings.worst)
+    for name, figures in findings.digests.items():  # compared with those of the other stacks
         events.write("metric", name=name, unit="1", kind="digest", values=list(figures))
-    return [verdict.reason] if verdict.reasons else []
+    return [findings.reason] if findings.reasons else []
 
 
 def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:

@@ -8,10 +8,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
-SIZE_MAX = 64 * 2**20
+from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, MESSAGE_BYTES_MAX
+
 RESERVE = 2**18  # for the exception that says so
-MESSAGE_MAX = 4096
 TRACEBACK_MAX = 16384
 
 
@@ -28,10 +27,11 @@ class Events:
 
     def write(self, event: str, **data: Any) -> None:
         """One line. Raises RuntimeError past the size cap: a worker gone wild mustn't fill the disk."""
-        line = json.dumps({"v": VERSION, "seq": self.seq, "t_ns": time.perf_counter_ns(), "event": event, **data})
-        room = SIZE_MAX if event == "exception" else SIZE_MAX - RESERVE
+        head = {"v": EVENTS_VERSION, "seq": self.seq, "t_ns": time.perf_counter_ns(), "event": event}
+        line = json.dumps(head | data)
+        room = EVENTS_BYTES_MAX if event == "exception" else EVENTS_BYTES_MAX - RESERVE
         if self.written + len(line) + 1 > room:
-            raise RuntimeError(f"events.jsonl would exceed {SIZE_MAX} bytes")
+            raise RuntimeError(f"events.jsonl would exceed {EVENTS_BYTES_MAX} bytes")
         self.written += len(line) + 1
         self.file.write(line + "\n")
         self.file.flush()
@@ -50,5 +50,5 @@ class Events:
         """An exception's type, message and traceback, shortened."""
         text = "".join(traceback.format_exception(error))
         kind = type(error)
-        self.write("exception", type=f"{kind.__module__}.{kind.__qualname__}", message=str(error)[:MESSAGE_MAX],
+        self.write("exception", type=f"{kind.__module__}.{kind.__qualname__}", message=str(error)[:MESSAGE_BYTES_MAX],
                    traceback=text[-TRACEBACK_MAX:])  # fmt: skip

@@ -18,12 +18,12 @@ from suite.reference.optimizers import OPTIMIZERS
 from suite.stacks.base import Adapter
 from suite.worker import memory
 from suite.worker.data import Data
-from suite.worker.verdict import Verdict
+from suite.worker.findings import Findings
 
 INJECTED = (64, 33)  # shape of the optimizer's own test tensor
 
 
-def run(adapter: Adapter, data: Data, result: Any, timed_losses: list[float]) -> Verdict:
+def run(adapter: Adapter, data: Data, result: Any, timed_losses: list[float]) -> Findings:
     """Gate one case. `result` is the last timed forward output, `timed_losses` those of the first steps.
 
     A state with moments is there only while it is stepped: with gradients beside it, more than a step takes could
@@ -31,35 +31,35 @@ def run(adapter: Adapter, data: Data, result: Any, timed_losses: list[float]) ->
     """
     memory.release()
     expected = data.expected()
-    verdict = Verdict(tolerance(adapter, expected), compared=expected is not None)
-    check_reading(verdict, adapter, data, expected, result)
+    findings = Findings(tolerance(adapter, expected), compared=expected is not None)
+    check_reading(findings, adapter, data, expected, result)
     if not adapter.train:
-        return verdict
+        return findings
     if adapter.optimizer:
         memory.release()
-        check_steps(verdict, adapter, data, expected, timed_losses)
-        check_optimizer(verdict, adapter)
+        check_steps(findings, adapter, data, expected, timed_losses)
+        check_optimizer(findings, adapter)
     elif expected is not None:
         for step, timed in enumerate(timed_losses, 1):
-            verdict.relative(f"loss of timed step {step}", timed, expected.losses[0])
-    return verdict
+            findings.relative(f"loss of timed step {step}", timed, expected.losses[0])
+    return findings
 
 
-def check_reading(verdict: Verdict, adapter: Adapter, data: Data, expected: Expected | None, result: Any) -> None:
+def check_reading(findings: Findings, adapter: Adapter, data: Data, expected: Expected | None, result: Any) -> None:
     """What the canonical weights give: the output, and in the train pass the loss and every gradient."""
     state, batch = data.place(adapter, moments=False)
     wanted = None if expected is None else expected.output
     read = adapter.read("output", state, batch)
-    if verdict.same_names("forward pass", read, ["output"]):
-        verdict.compare("output", "forward output", read["output"], wanted)
+    if findings.same_names("forward pass", read, ["output"]):
+        findings.compare("output", "forward output", read["output"], wanted)
     if not adapter.train:
-        verdict.compare("output", "last timed output", result, wanted)
+        findings.compare("output", "last timed output", result, wanted)
         return
     read = adapter.read("gradients", state, batch)
-    if verdict.same_names("loss and gradients", read, ["loss", *data.parameters]):
-        verdict.compare("loss", "loss", read["loss"], None if expected is None else np.asarray(expected.losses[0]))
+    if findings.same_names("loss and gradients", read, ["loss", *data.parameters]):
+        findings.compare("loss", "loss", read["loss"], None if expected is None else np.asarray(expected.losses[0]))
         for name in data.parameters:
-            check_gradient(verdict, adapter, name, read[name], expected)
+            check_gradient(findings, adapter, name, read[name], expected)
 
 
 def tolerance(adapter: Adapter, expected: Expected | None) -> float:
@@ -82,22 +82,22 @@ def gradient_tolerance(adapter: Adapter, expected: Expected | None) -> float:
     return tolerance(adapter, expected)
 
 
-def check_gradient(verdict: Verdict, adapter: Adapter, name: str, gradient: Any, expected: Expected | None) -> None:
+def check_gradient(findings: Findings, adapter: Adapter, name: str, gradient: Any, expected: Expected | None) -> None:
     """One parameter's gradient. One that is zero but for rounding has no relative error: it must be small."""
     allowed = gradient_tolerance(adapter, expected)
     if expected is None:
-        verdict.compare(f"gradient/{name}", f"gradient of {name}", gradient, None, allowed)
+        findings.compare(f"gradient/{name}", f"gradient of {name}", gradient, None, allowed)
         return
     wanted, largest = expected.gradients[name], expected.largest_gradient
     if peak(wanted) < protocol.ZERO_GRADIENT * largest:
         noise = protocol.ZERO_NOISE[adapter.case.precision] * largest
-        verdict.absolute(f"gradient of {name}, which is zero", gradient, np.zeros_like(gradient), noise)
+        findings.absolute(f"gradient of {name}, which is zero", gradient, np.zeros_like(gradient), noise)
         return
-    verdict.compare(f"gradient/{name}", f"gradient of {name}", gradient, wanted, allowed)
+    findings.compare(f"gradient/{name}", f"gradient of {name}", gradient, wanted, allowed)
 
 
 def check_steps(
-    verdict: Verdict, adapter: Adapter, data: Data, expected: Expected | None, timed_losses: list[float]
+    findings: Findings, adapter: Adapter, data: Data, expected: Expected | None, timed_losses: list[float]
 ) -> None:
     """Three whole steps: their losses, those that the timed process had, and the parameters after them."""
     state, batch = data.place(adapter)
@@ -107,33 +107,33 @@ def check_steps(
         loss = float(adapter.fetch(outputs))
         # A golden file of digests has the first step alone.
         known = None if expected is None or step >= len(expected.losses) else np.asarray(expected.losses[step])
-        verdict.compare(f"loss {step + 1}", f"loss of step {step + 1}", loss, known)
+        findings.compare(f"loss {step + 1}", f"loss of step {step + 1}", loss, known)
         if step < len(timed_losses):
-            verdict.relative(f"loss of timed step {step + 1}", timed_losses[step], loss if known is None else known)
+            findings.relative(f"loss of timed step {step + 1}", timed_losses[step], loss if known is None else known)
     if expected is None or not expected.after:
         return
     read = adapter.read("parameters", state, batch)
-    if not verdict.same_names("parameters", read, expected.after):
+    if not findings.same_names("parameters", read, expected.after):
         return
     for name, before in data.values():
-        check_parameter(verdict, name, before, read[name], expected)
+        check_parameter(findings, name, before, read[name], expected)
 
 
-def check_parameter(verdict: Verdict, name: str, before: Any, actual: Any, expected: Expected) -> None:
+def check_parameter(findings: Findings, name: str, before: Any, actual: Any, expected: Expected) -> None:
     """One parameter or buffer after the steps."""
     what, after = f"{name} after {protocol.GATE_STEPS} steps", expected.after[name]
-    if not verdict.same_shape(what, actual, after):
+    if not findings.same_shape(what, actual, after):
         return
     # Where the true gradient is zero, AdamW makes +-lr of its rounding noise: only the bound is asked.
     noise = expected.noise.get(name, np.zeros(after.shape, np.bool_))
     moved = np.abs(actual.astype(np.float64) - before)
     bound = 1.1 * protocol.LEARNING_RATE * protocol.GATE_STEPS
     over = np.maximum(moved[noise] - bound, 0.0)
-    verdict.absolute(f"{name} where its gradient is zero", over, np.zeros_like(over), 0.0)
-    verdict.relative(what, actual[~noise], after[~noise])
+    findings.absolute(f"{name} where its gradient is zero", over, np.zeros_like(over), 0.0)
+    findings.relative(what, actual[~noise], after[~noise])
 
 
-def check_optimizer(verdict: Verdict, adapter: Adapter) -> None:
+def check_optimizer(findings: Findings, adapter: Adapter) -> None:
     """The optimizer apart: injected gradients from 1 down to 1e-11 and 0, both signs."""
     count = INJECTED[0] * INJECTED[1]
     magnitudes = np.logspace(0, -11, count)
@@ -147,6 +147,6 @@ def check_optimizer(verdict: Verdict, adapter: Adapter) -> None:
     for gradients in injected:
         optimizer.step({"p": gradients["p"].astype(np.float64)})
     after = adapter.update({"p": p}, injected)
-    if verdict.same_names("optimizer with injected gradients", after, optimizer.parameters):
-        verdict.absolute("optimizer with injected gradients", after["p"], optimizer.parameters["p"],
+    if findings.same_names("optimizer with injected gradients", after, optimizer.parameters):
+        findings.absolute("optimizer with injected gradients", after["p"], optimizer.parameters["p"],
                       protocol.OPTIMIZER_TOLERANCE)  # fmt: skip

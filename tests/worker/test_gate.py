@@ -19,7 +19,7 @@ from suite.stacks import numpy_adapter
 from suite.stacks.base import Adapter
 from suite.worker import gate
 from suite.worker.data import Data
-from suite.worker.verdict import REASONS_MAX, Verdict
+from suite.worker.findings import REASONS_MAX, Findings
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload
 from tests.mutations import MUTANTS, make_mutant
@@ -33,7 +33,7 @@ def op(name: str) -> Workload:
 
 
 def run(workload: Workload, pass_: str, adapter_class: Callable[..., Adapter] = numpy_adapter.Adapter,
-        spoil: Callable[[list[float]], list[float]] = lambda losses: losses) -> Verdict:  # fmt: skip
+        spoil: Callable[[list[float]], list[float]] = lambda losses: losses) -> Findings:  # fmt: skip
     """Three timed steps and the gate, as the worker does."""
     dims = workload.dims("tiny", {})
     case: Case = case_of(workload=workload.name, dims=dims, pass_=pass_)
@@ -325,7 +325,7 @@ def test_the_query_s_bias_is_not_forgiven() -> None:
 
 
 def test_a_row_tells_the_first_reasons_and_how_many_more() -> None:
-    found = Verdict(tolerance=1e-6)
+    found = Findings(tolerance=1e-6)
     for number in range(REASONS_MAX):
         found.relative(f"tensor {number}", [1.0], [2.0])
     assert found.reason.count("relative error") == REASONS_MAX and "more" not in found.reason
@@ -334,7 +334,7 @@ def test_a_row_tells_the_first_reasons_and_how_many_more() -> None:
 
 
 def test_relative_error_by_hand() -> None:
-    one = Verdict(1e-3)
+    one = Findings(1e-3)
     one.relative("x", [3.0, 4.001], [3.0, 4.0])
     assert one.worst == pytest.approx(0.001 / 5)
     assert one.reasons == []
@@ -344,13 +344,13 @@ def test_relative_error_by_hand() -> None:
 
 
 def test_an_elementwise_error_near_zero_is_no_reason() -> None:
-    one = Verdict(5e-6)
+    one = Findings(5e-6)
     one.relative("x", [1.0, 1e-9], [1.0, 1e-19])
     assert one.reasons == []
 
 
 def test_nan_stays_the_worst() -> None:
-    one = Verdict(1e-3)
+    one = Findings(1e-3)
     one.relative("x", [np.nan], [1.0])
     one.relative("y", [1.0], [1.0])
     assert one.worst == float("inf") and len(one.reasons) == 1

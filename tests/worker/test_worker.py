@@ -229,7 +229,7 @@ def test_runs_by_hand_twice(tmp_path: Path) -> None:
 
 
 def test_events_are_capped_and_the_reason_still_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events_module, "SIZE_MAX", 300_000)
+    monkeypatch.setattr(events_module, "EVENTS_BYTES_MAX", 300_000)
     events = Events(tmp_path)
     with pytest.raises(RuntimeError, match="would exceed") as caught:
         for _ in range(1000):

@@ -16,7 +16,7 @@ REASONS_MAX = 5  # that a row tells: a wrong norm is wrong in every tensor behin
 
 
 @dataclass
-class Verdict:
+class Findings:
     """Collects errors; `reasons` is empty for an equal stack."""
 
     tolerance: float
