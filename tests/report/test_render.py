@@ -11,6 +11,8 @@ import pytest
 
 from suite.errors import UserError
 from suite.report.render import render
+from suite.results.store import ResultSet
+from tests.report import synthetic
 
 
 def left(folder: Path) -> list[str]:
@@ -47,3 +49,19 @@ def test_an_unwritable_place_is_refused(
     with pytest.raises(UserError, match=rf"can't be written to .*page\.html: {os.strerror(code)}"):
         render(folder, out)
     assert left(tmp_path) == ["page.html"] and out.read_text(encoding="utf-8") == "the old page"
+
+
+def test_a_page_rendered_anew_is_sealed_with_its_set(tmp_path: Path) -> None:
+    stored = ResultSet.open(synthetic.write(tmp_path / "set"))
+    for baseline in (None, "numpy"):
+        render(stored.folder, baseline=baseline)
+        assert stored.problems() == []
+    render(stored.folder, tmp_path / "elsewhere.html")
+    assert stored.problems() == []
+
+
+def test_a_set_that_isn_t_whole_gets_no_manifest_by_it(tmp_path: Path) -> None:
+    folder = synthetic.write(tmp_path / "set")
+    (folder / "manifest.json").unlink()
+    render(folder)
+    assert not (folder / "manifest.json").exists()
