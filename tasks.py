@@ -120,14 +120,18 @@ def check(c: Context) -> None:
         c.run(f"{Path(sys.executable).parent}/{command}", pty=False)
 
 
-@command(pre=[check], help={"args": "further arguments for pytest"})
-def test(c: Context, args="") -> None:
+@command(pre=[check], help={"args": "options for pytest, like --args='-k gate -x'",
+            "quick": "only what takes no framework and less than a minute"})  # fmt: skip
+def test(c: Context, args="", quick=False) -> None:
     """Everything that CI runs: checks, unit tests, the fake pipeline, every real stack end to end."""
     from suite.environments import locks, venv
 
-    for name in locks.names("cpu"):
-        venv.ensure(name, "cpu")
-    venv.ensure("oracle", "test")
+    if quick:
+        args = f"-m 'not stacks and not slow' {args}"
+    else:
+        for name in locks.names("cpu"):
+            venv.ensure(name, "cpu")
+        venv.ensure("oracle", "test")
     c.run(f"{sys.executable} -m pytest {args}", pty=False)
 
 

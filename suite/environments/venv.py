@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import sys
 import time
@@ -20,7 +21,7 @@ from suite.environments import locks, say, uv
 from suite.environments.locks import ORCHESTRATOR, lock_path, lock_sha256, names
 from suite.errors import UserError, unknown
 
-MARKER = ".lock-sha256"  # written last: without it, or with another hash, an environment isn't whole
+MARKER = ".lock-sha256"  # written last: without it, or with other words, an environment isn't whole
 
 
 @dataclass(frozen=True)  # no slots: an older Python must get as far as being refused
@@ -41,15 +42,38 @@ def place(name: str, target: str) -> Path:
 
 
 def status(name: str, target: str) -> str:
-    """`ready`, `missing`, `half-made` (or of another lock, or its Python is gone), or `no lock`."""
-    digest, folder = lock_sha256(name, target), place(name, target)
-    if digest is None:
+    """`ready`, `missing`, `half-made` (or of another lock or checkout, or its Python is gone), or `no lock`."""
+    folder = place(name, target)
+    if lock_sha256(name, target) is None:
         return "no lock"
     if not os.path.lexists(folder):
         return "missing"
     marker = folder / MARKER
-    whole = marker.is_file() and marker.read_text(encoding="ascii", errors="replace").strip() == digest
+    whole = marker.is_file() and marker.read_bytes() == os.fsencode(seal(name, target))
     return "ready" if whole and (folder / "bin" / "python").exists() else "half-made"
+
+
+def seal(name: str, target: str) -> str:
+    """What the marker of a whole environment says: its lock; for the orchestrator's also checkout and commands.
+
+    The scripts of `.venv` name an interpreter and a project by their full paths: in a checkout that was moved they
+    can't start, and in a copy they would run the original without a word. They also name the functions that they call.
+    A stack's environment needs none of that, since nothing but its `bin/python` is ever started: a link to the
+    Python that it was made by, and that looks for the libraries beside itself, wherever that is.
+    """
+    words = [lock_sha256(name, target) or "none"]
+    if name == ORCHESTRATOR:
+        words += [str(environments.ROOT), project_scripts()]
+    return "\n".join(words) + "\n"
+
+
+def project_scripts() -> str:
+    """The lines of pyproject.toml that say which commands there are."""
+    file = environments.ROOT / "pyproject.toml"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    # No tomllib: an older Python must get as far as being refused.
+    found = re.search(r"^\[project\.scripts\]\n(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+    return found[1].strip() if found else ""
 
 
 def ensure(name: str, target: str = "cpu") -> Environment:
@@ -65,21 +89,22 @@ def ensure(name: str, target: str = "cpu") -> Environment:
                 # Asked again: another process may have made it while this one waited.
                 found = status(name, target)
                 if found != "ready":
-                    make(made, folder, uv.wheel_source(name, target), again=found == "half-made")
+                    make(made, folder, seal(name, target), uv.wheel_source(name, target), again=found == "half-made")
         except OSError as broken:
             advice = uv.remedy(str(broken))
             raise UserError(f"Environment {name} can't be made in {folder}: {broken}.\n{advice}") from None
     return made
 
 
-def make(wanted: Environment, folder: Path, source: Sequence[str], *, again: bool) -> None:
-    """Install a lock into a new environment, byte code compiled; the marker is written last."""
+def make(wanted: Environment, folder: Path, sealed: str, source: Sequence[str], *, again: bool) -> None:
+    """Install a lock into a new environment, byte code compiled; the marker, `sealed`, is written last."""
     refuse_python()
     if folder.resolve() == Path(sys.prefix).resolve():
-        raise UserError(f"{folder} isn't made from {wanted.lock} as it is now. `make setup` makes it again.")
+        raise UserError(f"{folder} isn't made from {wanted.lock} as it is now, or not for this checkout. "
+                        "`make setup` makes it again.")  # fmt: skip
     started = time.monotonic()
     if again:
-        say(f"{folder} is half-made or of another lock: it is removed and made again")
+        say(f"{folder} is half-made, or of another lock or checkout: it is removed and made again")
     program = uv.find_uv(folder)
     # One line in two halves: the first tells a person with a slow network what is going on.
     say(f"Making environment {wanted.name} from {wanted.lock.relative_to(environments.ROOT)} ... ", end="")
@@ -93,7 +118,7 @@ def make(wanted: Environment, folder: Path, source: Sequence[str], *, again: boo
             # Last, because the project's `invoke` command replaces the library's own.
             uv.run([program, "pip", "install", "--python", str(wanted.python), "--no-deps", "--no-build-isolation",
                  "--editable", str(environments.ROOT)], failure)  # fmt: skip
-        (folder / MARKER).write_text(wanted.lock_sha256 + "\n", encoding="ascii")
+        (folder / MARKER).write_bytes(os.fsencode(sealed))
     except BaseException:  # Ctrl-C as well: no later run may take half an environment for a whole one
         say("failed")
         remove(folder)

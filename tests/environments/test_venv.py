@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from suite import environments
+from suite.case import TARGETS
+from suite.cli import commands
 from suite.environments import locks, uv, venv
 from suite.errors import UserError
 from tests.environments.six_lock import SIX
@@ -51,7 +57,7 @@ def test_an_environment_whose_python_is_gone_is_not_ready(root: Path) -> None:
     folder = venv.place("six", "cpu")
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").symlink_to(root / "uninstalled")
-    (folder / venv.MARKER).write_text(locks.lock_sha256("six", "cpu") or "")
+    (folder / venv.MARKER).write_text(venv.seal("six", "cpu"))
     assert venv.status("six", "cpu") == "half-made"
     (folder / "bin" / "python").unlink()
     (folder / "bin" / "python").symlink_to(sys.executable)
@@ -60,13 +66,24 @@ def test_an_environment_whose_python_is_gone_is_not_ready(root: Path) -> None:
     assert venv.status("six", "cpu") == "missing"  # of this lock; the other's folder stands until pruned
 
 
+def fake_orchestrator(root: Path) -> Path:
+    """A checkout's `.venv` that counts as whole."""
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
+    (root / "pyproject.toml").write_text(
+        '[project]\nname = "x"\n\n[project.scripts]\ninvoke = "x:main"\n\n[tool]\na = 1\n'
+    )
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (root / ".venv" / venv.MARKER).write_text(venv.seal("orchestrator", "cpu"))
+    assert venv.status("orchestrator", "cpu") == "ready"
+    return root / ".venv"
+
+
 def test_another_lock_makes_the_orchestrator_again_and_says_so(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
-    (root / ".venv" / "bin").mkdir(parents=True)
-    (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
-    (root / ".venv" / venv.MARKER).write_text("0" * 64)
+    fake_orchestrator(root)
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX + "# another day\n")
     (root / ".venv" / "left-over").touch()
     assert venv.status("orchestrator", "cpu") == "half-made"
     real = uv.run
@@ -75,6 +92,33 @@ def test_another_lock_makes_the_orchestrator_again_and_says_so(
     assert "is removed and made again" in capsys.readouterr().err
     assert not (root / ".venv" / "left-over").exists()
     assert venv.status("orchestrator", "cpu") == "ready"
+
+
+@pytest.mark.parametrize("how", [shutil.copytree, shutil.move])
+def test_a_checkout_at_another_place_makes_its_own_orchestrator(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, how: Callable[..., object]
+) -> None:
+    fake_orchestrator(root)
+    stack = venv.ensure("six")
+    other = tmp_path_factory.mktemp("other") / "checkout"
+    how(root, other, **({"symlinks": True} if how is shutil.copytree else {}))
+    monkeypatch.setattr(environments, "ROOT", other)
+    assert venv.status("orchestrator", "cpu") == "half-made"
+    # A stack's own is as good as before: it is found where it is now, and finds its libraries there.
+    assert venv.status("six", "cpu") == "ready"
+    python = str(venv.ensure("six").python)
+    assert python != str(stack.python)
+    said = subprocess.run([python, "-c", "import six; print(six.__file__)"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith(str(other))
+
+
+def test_an_orchestrator_with_other_commands_is_made_again(root: Path) -> None:
+    fake_orchestrator(root)
+    settings = root / "pyproject.toml"
+    settings.write_text(settings.read_text().replace("a = 1", "a = 2"))
+    assert venv.status("orchestrator", "cpu") == "ready"
+    settings.write_text(settings.read_text().replace("x:main", "x.cli:main"))
+    assert venv.status("orchestrator", "cpu") == "half-made"
 
 
 def test_the_environment_that_runs_this_is_not_pulled_away(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,12 +152,12 @@ def test_whatever_stops_an_installation_leaves_nothing(
 def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
-    def make(wanted: venv.Environment, folder: Path, source: list[str], *, again: bool) -> None:
+    def make(wanted: venv.Environment, folder: Path, sealed: str, source: list[str], *, again: bool) -> None:
         made.append(wanted.name)
         time.sleep(0.2)
         (folder / "bin").mkdir(parents=True)
         (folder / "bin" / "python").symlink_to(sys.executable)
-        (folder / venv.MARKER).write_text(wanted.lock_sha256)
+        (folder / venv.MARKER).write_text(sealed)
 
     monkeypatch.setattr(venv, "make", make)
     threads = [threading.Thread(target=venv.ensure, args=("six",)) for _ in range(2)]
@@ -122,6 +166,19 @@ def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.
     for thread in threads:
         thread.join()
     assert made == ["six"]
+
+
+def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(venv, "ensure", lambda name, target: made.append((name, target)))
+    for target in TARGETS:
+        commands.set_up(target)
+    locked = {(path.stem, path.parent.name) for path in (environments.ROOT / "docker" / "locks").glob("*/*.txt")}
+    assert set(made) == {(name, target) for name, target in locked if target in TARGETS}
+    assert ("numpy", "cpu") in made
+    assert ("numpy", "cuda") not in made, "NumPy has nothing to do on an accelerator"
+    with pytest.raises(UserError, match="Did you mean 'cuda'"):
+        commands.set_up("cudda")
 
 
 def test_another_python_is_refused_with_the_way_to_name_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
