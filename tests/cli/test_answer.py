@@ -1,0 +1,64 @@
+"""What a finished run says on the console and as JSON: of what ended well, and of a baseline that failed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from suite.cli.answer import print_comparison, stack_json
+from suite.results.analysis import Analysis, analyse
+from suite.results.rows import Row
+from tests.plan_files import plan_file
+from tests.results.rows import rows_of
+
+JAX = "jax_jit"
+
+
+def analysis_of(rows: list[Row]) -> Analysis:
+    return analyse(rows, plan_file(), plan_file().protocol, "numpy", {})
+
+
+def shown(analysis: Analysis, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """The console's lines by their stack."""
+    print_comparison(analysis.comparisons[0], analysis.baseline)
+    cut = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
+    return {parts[0]: " | ".join(parts[1:]) for parts in cut if len(parts) > 1}
+
+
+def test_the_console_has_median_speedup_verdict_and_times(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(analysis_of(rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})), capsys)
+    assert lines["stack"] == "median | speedup over numpy | verdict | first run | second run | average"
+    assert lines[JAX] == "10.0 ms | 2.00× [2.00, 2.00] | faster | 100 ms | 20.0 ms | 10.0 ms"
+    assert lines["numpy"] == "20.0 ms | – | baseline | 200 ms | 40.0 ms | 20.0 ms"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "blocks", "said"),
+    [("timeout", (1, 2, 3), "timeout in steady"), ("wrong", (1,), "wrong result"),
+     ("timeout", (2,), "baseline (timeout in steady 1/3)"), ("wrong", (1, 2, 3), "wrong result")],
+)  # fmt: skip
+def test_a_failed_baseline_shows_its_outcome(
+    outcome: str, blocks: tuple[int, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})
+    for row in rows:
+        if row["stack"] == "numpy" and row["block"] in blocks:
+            row |= {"outcome": outcome, "reason": "x", "phase": "steady"}
+    lines = shown(analysis_of(rows), capsys)
+    assert lines["numpy"].split(" | ")[2] == said
+    untimed = [row | {"synced_seconds": None} if row["stack"] == "numpy" else row for row in rows]
+    if len(blocks) == 3:
+        assert shown(analysis_of(untimed), capsys)["numpy"].startswith(f"– | – | {said}")
+
+
+def test_a_stack_that_failed_in_one_block_says_so_beside_its_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})
+    rows[-1] |= {"outcome": "crashed", "phase": "steady", "reason": "x"}
+    analysis = analysis_of(rows)
+    assert "faster (crashed in steady 1/3)" in shown(analysis, capsys)[JAX]
+    figures = analysis.comparisons[0].of(JAX)
+    assert figures is not None
+    told = stack_json(figures)
+    assert (told["outcome"], told["speedup"]["verdict"], told["median_seconds"]) == (
+        "crashed", "faster", pytest.approx(0.01))  # fmt: skip
