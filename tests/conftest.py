@@ -1,13 +1,16 @@
-"""Which tests are slow; and in CI a skipped test is a failure: what couldn't be tried there was not shown to work."""
+"""What runs when, and with what; in CI a skipped test is a failure: what wasn't tried there was not shown to work."""
 
 from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.runs import Lanes
 
 HERE = Path(__file__).parent
 # Four fifths of the time of what takes no framework, and a quarter of its tests: they start whole runs on the fake
@@ -16,11 +19,39 @@ SLOW = [HERE / name for name in ("cli", "environments", "run", "report/test_brow
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is slow, by place: it is the rooms at both ends that start everything between them."""
+    """Mark what is slow, by place: it is the rooms at both ends that start everything between them.
+
+    Tests of real stacks and containers come last. They look at no clock, so the long runs go on beside all of them,
+    also while the one test that is at work waits for an image to be built.
+    """
     assert all(place.exists() for place in SLOW), "moved? name the new place"
     for item in items:
         if any(item.path.is_relative_to(place) for place in SLOW):
             item.add_marker(pytest.mark.slow)
+        if is_late(item):
+            item.fixturenames.append("runs")  # type: ignore[attr-defined]
+    items.sort(key=is_late)
+
+
+def is_late(item: pytest.Item) -> bool:
+    """Whether a test takes real stacks, or images (which its whole module waits for)."""
+    return item.get_closest_marker("stacks") is not None or hasattr(getattr(item, "module", None), "images_or_skip")
+
+
+@pytest.fixture(scope="session")
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lanes]:
+    """The runs that the chosen tests name by `@pytest.mark.runs(...)`: `runs[name]` waits for one."""
+    items = request.session.items
+    named = {name for item in items for mark in item.iter_markers("runs") for name in mark.args}
+    known: dict[str, Any] = {}
+    for item in items:
+        known |= getattr(getattr(item, "module", None), "RUNS", {})
+    lanes = Lanes()
+    # What takes longest first, or it would be alone at the end.
+    for name in sorted(named, key=lambda name: -known[name].minutes):
+        lanes.start(name, known[name], tmp_path_factory.mktemp)
+    yield lanes
+    lanes.close()
 
 
 def pytest_sessionfinish() -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from docker import DockerClient
 
 from suite.environments import images
 from suite.errors import UserError
-
-INVOKE = Path(sys.executable).parent / "invoke"
+from tests.runs import INVOKE
 
 
 def engine_or_skip() -> DockerClient:

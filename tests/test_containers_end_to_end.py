@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -20,9 +19,11 @@ from docker.errors import DockerException
 from suite import results
 from suite.environments import images
 from suite.launch.container import SET
-from tests.engine import INVOKE, images_or_skip
+from tests.engine import images_or_skip
+from tests.runs import EVERY_OPERATION, INVOKE, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
+RUNS = EVERY_OPERATION
 STACKS = ("numpy", "jax_jit", "torch_eager")
 SLOW = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--dims=n=2048", "--stack=numpy", "--engine=docker")
 WAIT_SECONDS = 120
@@ -30,14 +31,6 @@ WAIT_SECONDS = 120
 
 def command(place: Path, *options: str) -> list[str]:
     return [str(INVOKE), "run", "--json", f"--results={place}", *options]
-
-
-def run(place: Path, *options: str, code: int = 0, **environment: str) -> tuple[list[dict[str, Any]], str]:
-    """(rows, what was said) of one command."""
-    done = subprocess.run(command(place, *options), capture_output=True, text=True, check=False,
-                          env=os.environ | environment)  # fmt: skip
-    assert done.returncode == code, done.stderr
-    return results.load(Path(json.loads(done.stdout)["set"])).rows, done.stderr
 
 
 def resume(folder: Path, **environment: str) -> tuple[list[dict[str, Any]], str]:
@@ -63,11 +56,13 @@ def client() -> DockerClient:
     return images_or_skip("numpy", "jax", "torch")
 
 
-def test_containers_give_the_local_answers_row_by_row(client: DockerClient, tmp_path: Path) -> None:
-    asked = ("--preset=tiny", *(f"--stack={stack}" for stack in STACKS))
-    contained, said = run(tmp_path, "--engine=docker", *asked)
-    local, _ = run(tmp_path, "--engine=local", *asked)
-    assert f"Engine: docker {client.version()['Version']}." in said
+@pytest.mark.runs(*EVERY_OPERATION)
+def test_containers_give_the_local_answers_row_by_row(client: DockerClient, runs: Lanes, tmp_path: Path) -> None:
+    ran = runs.as_in_a_lane(tmp_path, *(f"--stack={stack}" for stack in STACKS), engine="docker")
+    assert ran.code == 0, ran.log
+    assert f"Engine: docker {client.version()['Version']}." in ran.log
+    contained = results.load(ran.folder).rows
+    local = [row for half in EVERY_OPERATION for row in results.load(runs[half].folder).rows if row["stack"] in STACKS]
     by_case = [{row["case_id"]: row for row in rows} for rows in (contained, local)]
     assert len(by_case[0]) == len(contained) == 4 * 2 * len(STACKS)
     assert by_case[0].keys() == by_case[1].keys()
@@ -89,8 +84,10 @@ def losses(row: dict[str, Any]) -> list[float]:
 
 
 def test_a_limit_of_512_mib_is_an_oom_on_every_framework(client: DockerClient, tmp_path: Path) -> None:
-    asked = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--dims=n=16384", "--limit-memory=512MiB")
-    rows, _ = run(tmp_path, "--engine=docker", *asked, *(f"--stack={stack}" for stack in STACKS))
+    asked = ("--workload=gemm", "--pass=forward", "--dims=n=16384", "--limit-memory=512MiB")
+    ran = invoke_run(tmp_path, *asked, *(f"--stack={stack}" for stack in STACKS), engine="docker")
+    assert ran.code == 0, ran.log
+    rows = results.load(ran.folder).rows
     assert {row["stack"]: row["outcome"] for row in rows} == dict.fromkeys(STACKS, "oom_host")
     assert all("512 MiB" in row["reason"] for row in rows)
 

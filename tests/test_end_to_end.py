@@ -5,10 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
-import sys
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,61 +16,35 @@ from suite.results.compare import ratios
 from suite.results.store import ResultSet
 from suite.stacks.catalog import REAL_STACKS, STACKS
 from tests.mutations import MUTANTS, make_mutant
+from tests.runs import EVERY_OPERATION, Asked, Lanes
 
 pytestmark = pytest.mark.stacks
-INVOKE = Path(sys.executable).parent / "invoke"
-SLOW, QUICK = ("torch_inductor", "numpy", "jax_eager", "jax_jit"), ("torch_eager", "torch_xla", "torchax_jit", "tf_*")
 MUTATED = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
 WORKLOADS = ("gemm", "ffn", "mha", "selu")
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a command printed and left behind."""
-
-    code: int
-    told: dict[str, Any]
-    log: str
-
-    @property
-    def folder(self) -> Path:
-        """The result set."""
-        return Path(self.told["set"])
+def mutants(folder: Path) -> list[str]:
+    return [make_mutant(name, folder).name for name in MUTANTS]
 
 
-def invoke_run(place: Path, *options: str) -> Run:
-    """`invoke run ... --json`, away from this process's own variables for BLAS."""
-    done = subprocess.run([INVOKE, "run", "--engine=local", "--preset=tiny", "--json", f"--results={place}", *options],
-                          capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "200"})  # fmt: skip
-    assert done.stdout.startswith("{"), done.stderr
-    return Run(done.returncode, json.loads(done.stdout), done.stderr)
+RUNS = EVERY_OPERATION | {
+    "wrong": Asked(2, ("--pass=train", *(f"--stack={stack}" for stack in MUTATED)), mutants),
+    # On all cores: every stack is seen with as many threads as it may have.
+    "mixed": Asked(2, ("--precision=bf16", "--track=default", "--track=tuned", "--workload=ffn", "--pass=train"),
+                   all_cores=True),
+}  # fmt: skip
+every_operation = pytest.mark.runs(*EVERY_OPERATION)
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """All runs of this file, two at a time: only what they compute is looked at, not how fast."""
-    mutants = tmp_path_factory.mktemp("mutants")
-    names = [make_mutant(name, mutants).name for name in MUTANTS]
-    places = {name: tmp_path_factory.mktemp(name) for name in ("slow", "quick", "wrong", "mixed")}
-    with ThreadPoolExecutor(2) as pool:
-        yield {
-            "slow": pool.submit(invoke_run, places["slow"], *(f"--stack={s}" for s in SLOW)),
-            "quick": pool.submit(invoke_run, places["quick"], *(f"--stack={s}" for s in QUICK)),
-            "wrong": pool.submit(invoke_run, places["wrong"], f"--workload-path={mutants}", "--pass=train",
-                                 *(f"--workload={name}" for name in names), *(f"--stack={s}" for s in MUTATED)),
-            "mixed": pool.submit(invoke_run, places["mixed"], "--precision=bf16", "--track=default", "--track=tuned",
-                                 "--workload=ffn", "--pass=train"),
-        }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def rows(runs: dict[str, Future[Run]]) -> list[dict[str, Any]]:
+def rows(runs: Lanes) -> list[dict[str, Any]]:
     """The rows of both halves."""
-    both = [runs[half].result() for half in ("slow", "quick")]
+    both = [runs[half] for half in EVERY_OPERATION]
     assert [run.code for run in both] == [0, 0], "\n".join(run.log for run in both)
     return [row for run in both for row in results.load(run.folder).rows]
 
 
+@every_operation
 def test_every_stack_computes_every_operation_and_says_so(rows: list[dict[str, Any]]) -> None:
     bad = [(row["case_name"], row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"]
     assert bad == []
@@ -82,16 +52,19 @@ def test_every_stack_computes_every_operation_and_says_so(rows: list[dict[str, A
     assert found == sorted(itertools.product(WORKLOADS, ("forward", "train"), REAL_STACKS))
 
 
+@every_operation
 def test_errors_are_far_under_the_tolerance(rows: list[dict[str, Any]]) -> None:
     assert all(0 < row["relative_error"] < 5e-6 for row in rows)
 
 
+@every_operation
 def test_f32_is_what_was_seen(rows: list[dict[str, Any]]) -> None:
     assert {row["precision_observed"] for row in rows} == {"f32"}
 
 
-def test_bf16_and_the_tuned_track(runs: dict[str, Future[Run]]) -> None:
-    run = runs["mixed"].result()
+@pytest.mark.runs("mixed")
+def test_bf16_and_the_tuned_track(runs: Lanes) -> None:
+    run = runs["mixed"]
     assert run.code == 0, run.log
     found = {(row["stack"], row["track"]): row for row in results.load(run.folder).rows}
     assert {case for case, row in found.items() if row["outcome"] == "unsupported"} == {
@@ -106,8 +79,10 @@ def test_bf16_and_the_tuned_track(runs: dict[str, Future[Run]]) -> None:
             tuned = json.loads(row["environment_facts"])["tuned"]
             assert bool(tuned) == (row["track"] == "tuned"), case
             assert ("tuned" in row["case_name"]) == (row["track"] == "tuned")
+            assert row["threads"] == len(os.sched_getaffinity(0))
 
 
+@every_operation
 def test_weights_are_the_same_bits_in_every_environment(rows: list[dict[str, Any]]) -> None:
     digests: dict[str, set[str]] = {}
     for row in rows:
@@ -116,6 +91,7 @@ def test_weights_are_the_same_bits_in_every_environment(rows: list[dict[str, Any
     assert all(len(found) == 1 for found in digests.values())
 
 
+@every_operation
 def test_nothing_compiles_late_falls_back_or_breaks(rows: list[dict[str, Any]]) -> None:
     silent = {"recompiled", "fallback_ops", "graph_breaks"}
     assert [(row["case_name"], row["flags"]) for row in rows if silent & set(row["flags"])] == []
@@ -125,12 +101,14 @@ def test_nothing_compiles_late_falls_back_or_breaks(rows: list[dict[str, Any]]) 
             assert row["compiles_steady"] == 0, row["case_name"]
 
 
+@every_operation
 def test_torch_xla_compiles_a_second_time_when_the_moments_appear(rows: list[dict[str, Any]]) -> None:
     second = {(row["workload"], row["pass"]): row["compiles_second"] for row in rows if row["stack"] == "torch_xla"}
     assert second["gemm", "train"] == 1
     assert second["gemm", "forward"] == 0
 
 
+@every_operation
 def test_threads_are_the_same_for_every_stack(rows: list[dict[str, Any]]) -> None:
     assert len({row["threads"] for row in rows}) == 1
     for row in rows:
@@ -139,6 +117,7 @@ def test_threads_are_the_same_for_every_stack(rows: list[dict[str, Any]]) -> Non
         assert facts["environment_variables"]["OMP_NUM_THREADS"] == str(row["threads"])
 
 
+@every_operation
 def test_a_row_is_complete(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         for name in ("import_seconds", "place_seconds", "first_seconds", "second_seconds", "host_peak_build_bytes",
@@ -149,15 +128,17 @@ def test_a_row_is_complete(rows: list[dict[str, Any]]) -> None:
         assert row["fetch_seconds"]
 
 
-def test_the_sets_are_sealed_and_the_report_is_there(runs: dict[str, Future[Run]]) -> None:
-    for name in ("slow", "quick", "wrong"):
-        folder = runs[name].result().folder
+@pytest.mark.runs(*EVERY_OPERATION, "wrong")
+def test_the_sets_are_sealed_and_the_report_is_there(runs: Lanes) -> None:
+    for name in (*EVERY_OPERATION, "wrong"):
+        folder = runs[name].folder
         assert ResultSet.open(folder).problems() == []
         assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_every_mutant_ends_as_wrong_and_leaves_every_ratio(runs: dict[str, Future[Run]]) -> None:
-    run = runs["wrong"].result()
+@pytest.mark.runs("wrong")
+def test_every_mutant_ends_as_wrong_and_leaves_every_ratio(runs: Lanes) -> None:
+    run = runs["wrong"]
     assert run.code == 3
     loaded = results.load(run.folder)
     found = {(row["workload"], row["stack"]): (row["outcome"], row["reason"]) for row in loaded.rows}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import subprocess
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,50 +12,48 @@ from suite import protocol, results
 from suite.reference import check
 from suite.workloads.catalog import find
 from tests.mutations import MODEL_MUTANTS, make_mutant
-from tests.test_end_to_end import INVOKE, Run, invoke_run
+from tests.runs import INVOKE, Asked, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
 MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
 STACKS = ("jax_jit", "torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "tf_graph", "tf_xla")
+SIZES = ("tiny", "odd")
 MUTATED = ("jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
 REMADE = "gpt2"
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """All runs of this file, two at a time: only what they compute is looked at, not how fast."""
-    mutants = tmp_path_factory.mktemp("mutants")
-    names = [make_mutant(name, mutants, MODEL_MUTANTS).name for name in MODEL_MUTANTS]
-    with ThreadPoolExecutor(2) as pool:
-        asked = {
-            name: pool.submit(invoke_run, tmp_path_factory.mktemp(name), f"--workload={name}", "--pass=train",
-                              "--size=tiny", "--size=odd", *(f"--stack={stack}" for stack in STACKS))
-            for name in MODELS
-        }  # fmt: skip
-        asked["wrong"] = pool.submit(
-            invoke_run, tmp_path_factory.mktemp("wrong"), f"--workload-path={mutants}", "--pass=train", "--size=tiny",
-            *(f"--workload={name}" for name in names), *(f"--stack={stack}" for stack in MUTATED),
-        )  # fmt: skip
-        yield asked
+def mutants(folder: Path) -> list[str]:
+    return [make_mutant(name, folder, MODEL_MUTANTS).name for name in MODEL_MUTANTS]
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_every_stack_computes_the_model_of_the_golden_files(model: str, runs: dict[str, Future[Run]]) -> None:
-    rows = results.load(runs[model].result().folder).rows
+MINUTES = {"resnet50": 5.0}
+RUNS = {
+    model: Asked(MINUTES.get(model, 2.5), (f"--workload={model}", "--pass=train", *(f"--size={size}" for size in SIZES),
+                                           *(f"--stack={stack}" for stack in STACKS)))
+    for model in MODELS
+} | {
+    "wrong models": Asked(2, ("--pass=train", "--size=tiny", *(f"--stack={stack}" for stack in MUTATED)), mutants)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", [pytest.param(model, marks=pytest.mark.runs(model)) for model in MODELS])
+def test_every_stack_computes_the_model_of_the_golden_files(model: str, runs: Lanes) -> None:
+    rows = results.load(runs[model].folder).rows
     assert [(row["case_name"], row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"] == []
-    assert sorted((row["stack"], row["size"]) for row in rows) == sorted(itertools.product(STACKS, ("odd", "tiny")))
+    assert sorted((row["stack"], row["size"]) for row in rows) == sorted(itertools.product(STACKS, SIZES))
     assert all(0 < row["relative_error"] < protocol.MODEL_TOLERANCE["f32"] for row in rows)
     silent = {"recompiled", "fallback_ops", "graph_breaks"}
     assert [(row["case_name"], row["flags"]) for row in rows if silent & set(row["flags"])] == []
 
 
-def test_every_wrong_model_ends_as_wrong(runs: dict[str, Future[Run]]) -> None:
-    rows = results.load(runs["wrong"].result().folder).rows
+@pytest.mark.runs("wrong models")
+def test_every_wrong_model_ends_as_wrong(runs: Lanes) -> None:
+    rows = results.load(runs["wrong models"].folder).rows
     assert len(rows) == len(MODEL_MUTANTS) * len(MUTATED)
     assert [(row["case_name"], row["outcome"]) for row in rows if row["outcome"] != "wrong"] == []
 
 
-@pytest.mark.parametrize("size", ["tiny", "odd"])
+@pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
     assert check.differences(MODELS[REMADE], size) == []
 

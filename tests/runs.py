@@ -1,0 +1,118 @@
+"""Whole runs of the command line on real stacks, several at a time: they look at what is computed, not at how fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+INVOKE = Path(sys.executable).parent / "invoke"
+LANES_MAX = 4  # a process of a framework takes about a GB
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command printed and left behind."""
+
+    code: int
+    told: dict[str, Any]
+    log: str
+
+    @property
+    def folder(self) -> Path:
+        """The result set."""
+        return Path(self.told["set"])
+
+
+def invoke_run(place: Path, *options: str, engine: str = "local") -> Run:
+    """`invoke run ... --json`, away from this process's own variables for BLAS."""
+    words = [INVOKE, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "200"})
+    assert done.stdout.startswith("{"), done.stderr
+    return Run(done.returncode, json.loads(done.stdout), done.stderr)
+
+
+@contextmanager
+def bound_to(cores: Iterable[int]) -> Iterator[None]:
+    """What this thread starts runs on these cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One run of a test module's `RUNS`."""
+
+    minutes: float  # about, on one core: what takes longest is begun first
+    options: tuple[str, ...]
+    # Writes workloads of the run's own into a folder; their names.
+    workloads: Callable[[Path], Sequence[str]] | None = None
+    all_cores: bool = False
+
+    def options_in(self, folder: Path) -> tuple[str, ...]:
+        """All options, the workloads written."""
+        if self.workloads is None:
+            return self.options
+        names = self.workloads(folder)
+        return (*self.options, f"--workload-path={folder}", *(f"--workload={name}" for name in names))
+
+
+class Lanes:
+    """Runs side by side, each on cores of its own, unless it is asked for all of them.
+
+    Two runs that both take all cores wait for each other's threads, which spin, and start compilers by the dozen.
+    """
+
+    def __init__(self) -> None:
+        self.cores = sorted(os.sched_getaffinity(0))
+        count = min(LANES_MAX, len(self.cores))
+        self.each = len(self.cores) // count  # the same for all: the number of threads is part of a case
+        shares: SimpleQueue[list[int]] = SimpleQueue()
+        for first in range(0, count * self.each, self.each):
+            shares.put(self.cores[first : first + self.each])
+        # On Linux that is the thread's own affinity, and what it starts inherits it.
+        self.pool = ThreadPoolExecutor(count, initializer=lambda: os.sched_setaffinity(0, shares.get()))
+        self.runs: dict[str, Future[Run]] = {}
+
+    def start(self, name: str, asked: Asked, new_folder: Callable[[str], Path]) -> None:
+        """Put a run in the queue."""
+        options = asked.options_in(new_folder(f"{name}-workloads"))
+        self.runs[name] = self.pool.submit(self.run, new_folder(name), options, asked.all_cores)
+
+    def run(self, place: Path, options: Sequence[str], all_cores: bool) -> Run:
+        """In a lane's thread."""
+        with bound_to(self.cores if all_cores else os.sched_getaffinity(0)):
+            return invoke_run(place, *options)
+
+    def as_in_a_lane(self, place: Path, *options: str, engine: str) -> Run:
+        """At once, out of turn, on as many cores as a lane has."""
+        with bound_to(self.cores[-self.each :]):
+            return invoke_run(place, *options, engine=engine)
+
+    def __getitem__(self, name: str) -> Run:
+        """The run of that name, once it has ended."""
+        return self.runs[name].result()
+
+    def close(self) -> None:
+        """Begin nothing more, and wait for what runs."""
+        self.pool.shutdown(cancel_futures=True)
+
+
+SLOW, QUICK = ("torch_inductor", "numpy", "jax_eager", "jax_jit"), ("torch_eager", "torch_xla", "torchax_jit", "tf_*")
+# Every stack on every operation, in two halves: what several test modules look at.
+EVERY_OPERATION = {
+    "slow": Asked(3, tuple(f"--stack={stack}" for stack in SLOW)),
+    "quick": Asked(4, tuple(f"--stack={stack}" for stack in QUICK)),
+}
