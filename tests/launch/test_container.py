@@ -16,6 +16,7 @@ from docker.errors import APIError
 from requests.exceptions import ConnectionError as Unreachable
 
 from suite.case import Outcome
+from suite.environments import images
 from suite.launch import container, events, outcome
 from suite.launch.container import CASE, OWNER, Container
 from suite.launch.engine import Job
@@ -47,8 +48,6 @@ def client() -> DockerClient:
 
 @pytest.fixture
 def engine(client: DockerClient) -> Container:
-    from suite import images
-
     image = images.find(client, "numpy", "cpu")
     assert image is not None
     return Container(client, image, "lock", "cpu", "a set")
