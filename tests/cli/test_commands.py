@@ -164,7 +164,9 @@ def test_one_plain_line_per_case_and_both_paths(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> None:
     command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
     command[command.index("--repeats=1")] = "--repeats=2"
-    running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # A shell without job control has background commands ignore Ctrl-C, and children inherit that.
+    running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
     deadline = time.monotonic() + 30
     while not list(tmp_path.glob("*/attempts/*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.05)
