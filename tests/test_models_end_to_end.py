@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from suite import protocol, results
+from suite.environments import venv
+from suite.launch.engine import worker_environment
 from suite.reference import check
 from suite.workloads.catalog import find
 from tests.mutations import MODEL_MUTANTS, make_mutant
@@ -55,7 +58,8 @@ def test_every_wrong_model_ends_as_wrong(runs: Lanes) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
-    assert check.differences(MODELS[REMADE], size) == []
+    oracle = check.Oracle(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])
+    assert oracle.differences(MODELS[REMADE], size) == []
 
 
 def test_other_dims_are_held_to_the_stack_that_ran_first(tmp_path: Path) -> None:
