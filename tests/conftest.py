@@ -13,9 +13,9 @@ import pytest
 from tests.runs import Lanes
 
 HERE = Path(__file__).parent
-# Four fifths of the time of what takes no framework, and a quarter of its tests: they start whole runs on the fake
-# stack, install environments, open a browser. `make quick` leaves them out.
-SLOW = [HERE / name for name in ("cli", "environments", "run", "report/test_browser.py", "test_docs.py")]
+# Most of the time of what takes no framework: these start whole runs on the fake stack, install environments, wait for
+# deadlines, render pages and open a browser. `make quick` leaves them out.
+SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run", "test_docs.py")]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
