@@ -1,6 +1,8 @@
 """What a container costs: the same case locally and in a container, in alternating pairs of fresh processes.
 
-Asked: the ratio of steady medians within 3 % of 1, and at most 1.5 s more to start. Run in the
+Asked: the ratio of the readings within 3 % of 1, and at most 1.5 s more to start. A reading is the steady median, or
+the first call of a stack that a compiler outside Python keeps busy: interpreter, C++ compiler, C library and the place
+of the caches may differ in an image. `jax_eager` is mostly Python, `torch_inductor`'s first call mostly g++. Run in the
 orchestrator's environment, see benchmarks/README.md.
 """
 
@@ -21,23 +23,28 @@ from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.machine import facts
 from suite.protocol import Protocol
+from suite.report.surroundings import BUILDS
 from suite.run import engines
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import find
 
+RACES = ("jax_jit", "torch_eager", "jax_eager", "torch_inductor:first")
+
 
 @dataclasses.dataclass
 class Side:
-    """One engine's readings, in seconds: steady medians, and what passed before and after the measuring."""
+    """One engine's readings, in seconds: of a clock, and what passed before and after the measuring."""
 
     engine: Engine
     attempt: Attempt
     protocol: Protocol
-    steady: list[float] = dataclasses.field(default_factory=list)
+    clock: str
+    readings: list[float] = dataclasses.field(default_factory=list)
     around: list[float] = dataclasses.field(default_factory=list)
+    builds: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def reading(self) -> float:
-        """Run one process; its steady median."""
+        """Run one process; its steady median, or its first call."""
         case = self.attempt.case
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as folder:
             (Path(folder) / "cache").mkdir()
@@ -51,9 +58,11 @@ class Side:
             lines = (Path(folder) / "logs" / "events.jsonl").read_text(encoding="utf-8").splitlines()
         if row["outcome"] != "ok":
             raise SystemExit(f"{row['engine']}: {row['outcome']}: {row['reason']}")
-        self.steady.append(median(row.steady))
+        steady = row["synced_seconds"][row["synced_warmup"] :]
+        self.readings.append(row["first_seconds"] if self.clock == "first" else median(steady))
         self.around.append(seconds - measuring([json.loads(line) for line in lines]))
-        return self.steady[-1]
+        self.builds = {word: row["environment_facts"].get(name) for name, word in BUILDS.items()}
+        return self.readings[-1]
 
 
 def measuring(events: list[dict[str, Any]]) -> float:
@@ -64,34 +73,44 @@ def measuring(events: list[dict[str, Any]]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stacks", nargs="*", default=["jax_jit", "torch_eager"])
+    parser.add_argument("races", nargs="*", default=RACES, help="stacks; stack:first for the first call")
     parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
     parser.add_argument("--seconds", type=float, default=2.0, help="of samples in each process")
     parser.add_argument("--n", type=int, default=1024, help="side of the matrices")
     options = parser.parse_args()
     protocol = dataclasses.replace(Protocol(), seconds_min=options.seconds)
-    for stack in options.stacks:
-        name = STACKS[stack].environment
-        choice = engines.choose("docker", [name], "cpu", None, build=True)
-        case = Case(workload="gemm", size="quick", dims={"n": options.n}, pass_="forward", precision="f32",
-                    track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
-                    threads=len(facts.usable_cores()))  # fmt: skip
-        attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
-                          retry=1, seed=0)  # fmt: skip
-        local = engines.provider(engines.Choice("local", ""), [name], "cpu", "benchmark", None)(attempt)
-        docker = engines.provider(choice, [name], "cpu", "benchmark", None)(attempt)
-        print(f"{stack}, gemm n={options.n} forward, {choice.why}")
-        for engine in (docker, local):
-            engine.warm_up("; ".join(f"import {module}" for module in IMPORTS[name]))
-        ours, theirs = Side(docker, attempt, protocol), Side(local, attempt, protocol)
-        readings = []
-        for number, (a, b) in enumerate(alternate(ours.reading, theirs.reading, options.pairs), 1):
-            readings.append((a, b))
-            print(f"pair {number:2}: docker {a * 1e3:8.4f} ms, local {b * 1e3:8.4f} ms, ratio {a / b:.4f}; "
-                  f"start and end: docker {ours.around[-1]:.2f} s, local {theirs.around[-1]:.2f} s", flush=True)
-        more = sorted(a - b for a, b in zip(ours.around, theirs.around, strict=True))
-        print(f"docker / local: {summarise(readings)}")
-        print(f"start and end, docker - local: median {median(more):.2f} s, greatest {more[-1]:.2f} s\n")
+    for name in options.races:
+        stack, _, clock = name.partition(":")
+        race(stack, clock or "steady", protocol, options.pairs, options.n)
+
+
+def race(stack: str, clock: str, protocol: Protocol, pairs: int, n: int) -> None:
+    """One stack in alternating pairs, by one clock."""
+    environment = STACKS[stack].environment
+    choice = engines.choose("docker", [environment], "cpu", None, build=True)
+    case = Case(workload="gemm", size="quick", dims={"n": n}, pass_="forward", precision="f32",
+                track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
+                threads=len(facts.usable_cores()))  # fmt: skip
+    attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
+                      retry=1, seed=0)  # fmt: skip
+    local = engines.provider(engines.Choice("local", ""), [environment], "cpu", "benchmark", None)(attempt)
+    docker = engines.provider(choice, [environment], "cpu", "benchmark", None)(attempt)
+    print(f"{stack}, {clock}, gemm n={n} forward, {choice.why}")
+    for engine in (docker, local):
+        engine.warm_up("; ".join(f"import {module}" for module in IMPORTS[environment]))
+    ours, theirs = (Side(engine, attempt, protocol, clock) for engine in (docker, local))
+    readings = []
+    for number, (a, b) in enumerate(alternate(ours.reading, theirs.reading, pairs), 1):
+        readings.append((a, b))
+        print(f"pair {number:2}: docker {a * 1e3:8.4f} ms, local {b * 1e3:8.4f} ms, ratio {a / b:.4f}; "
+              f"start and end: docker {ours.around[-1]:.2f} s, local {theirs.around[-1]:.2f} s", flush=True)
+    more = sorted(a - b for a, b in zip(ours.around, theirs.around, strict=True))
+    print(f"docker / local: {summarise(readings)}")
+    print(f"start and end, docker - local: median {median(more):.2f} s, greatest {more[-1]:.2f} s")
+    for word, found in ours.builds.items():
+        if found != theirs.builds[word]:
+            print(f"{word}: docker {found}, local {theirs.builds[word]}")
+    print()
 
 
 if __name__ == "__main__":

@@ -54,16 +54,18 @@ class Flag(StrEnum):
 
 
 class Purpose(StrEnum):
-    """What one process is for. `prime` fills the compile caches that a warm case starts with."""
+    """What one process is for. `prime` fills the compile caches that a warm case starts with; `explain` has the
+    frameworks tell which kernels they run, and is never timed."""
 
     TIMED = "timed"
     PRIME = "prime"
     IR = "ir"
     PREDICT = "predict"
+    EXPLAIN = "explain"
 
 
 PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
-          "fetch", "memory", "probe", "gate", "end")  # fmt: skip
+          "fetch", "memory", "probe", "gate", "explain", "end")  # fmt: skip
 COMPILE_PHASES = ("first", "second")  # which have a time limit of their own: compilers work in them
 
 # What a worker tells (events.jsonl): the version of its lines, how long the file and a message in it may be.

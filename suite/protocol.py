@@ -48,6 +48,7 @@ class Protocol:
     steal_share_max: float = 0.01
 
     roofline: bool = True  # measure what the machine reaches, once a day
+    explain: bool = False  # after the blocks a process for each case that tells which kernels do the work
 
 
 # AdamW of every stack (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2 with lr-scaled decay):
@@ -61,9 +62,10 @@ WEIGHT_DECAY = 0.01
 # SGD with momentum as PyTorch has it: v = momentum v + g; p -= lr v (the same learning rate).
 MOMENTUM = 0.9
 
-# More float32 operations a second than any core of an x86-64 CPU does (two 512-bit multiply-adds a cycle at 6 GHz):
+# More operations a second than any core of an x86-64 CPU does at 6 GHz (f32: two 512-bit multiply-adds a cycle; bf16:
+# one tile of AMX, 1024 of them). Where no roof was measured:
 # a faster row hasn't computed what it says, and is flagged `implausible`.
-FLOPS_PER_CORE_MAX = 2 * 2 * 16 * 6e9
+FLOPS_PER_CORE_MAX = {"f32": 2 * 2 * 16 * 6e9, "bf16": 2 * 1024 * 6e9}
 
 # Largest relative Frobenius error of a correct stack, by precision, for one operation; in f32 a model's is larger,
 # element by element at its small sizes, by norms and projections at the others.

@@ -31,6 +31,7 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
     for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True):
         print_comparison(comparison, analysis.baseline)
         print(f"{answer.text}\n")
+    print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
 
@@ -78,6 +79,9 @@ def summary(store: ResultSet, loaded: results.Results, analysis: Analysis, page:
         "rows": len(loaded.rows),
         "outcomes": dict(Counter(row["outcome"] for row in accepted(loaded.rows))),
         "exit_code": code,
+        "machine": loaded.described_machine,
+        "machine_id": loaded.machine.get("machine_id"),
+        "ceilings": loaded.ceilings,
         "baseline": analysis.baseline,
         "comparisons": [
             {
@@ -106,6 +110,7 @@ def stack_json(figures: StackFigures) -> dict[str, Any]:
         "average_seconds": figures.average,
         "speedup": ratio_json(figures.speedup),
         "flags": [flag for flag, _ in figures.flags],
+        "kernels": figures.kernels or None,
     }
 
 

@@ -22,14 +22,16 @@ from suite.launch.attempt import spare_bytes
 from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
 from suite.machine import devices, facts, noise
+from suite.machine.description import describe
 from suite.plan import preset
 from suite.reference import check
 from suite.reference.optimizers import training_state_bytes
 from suite.report.render import render
 from suite.results.store import INTERRUPTED, NOTHING_MEASURED, ResultSet, exit_code
+from suite.run import ceilings
 from suite.run.engines import absent
 from suite.run.session import Session
-from suite.run.start import Run, create, measure_roofline, prepare, reopen, runner
+from suite.run.start import Run, create, prepare, reopen, runner
 from suite.stacks.catalog import REAL_STACKS, STACKS
 from suite.workloads.catalog import Workload, find
 
@@ -57,7 +59,8 @@ def run(options: Options, resume: str | None, again: Sequence[str], dry_run: boo
 
 def carry_out(store: ResultSet, asked: Run, again: frozenset[str], as_json: bool) -> int:
     """Run a plan, or what is left of it, render its report and say where everything is. The exit code."""
-    shown = listener(asked.plan.protocol.blocks * len(asked.plan.block(1)))
+    plan = asked.plan
+    shown = listener(plan.protocol.blocks * len(plan.block(1)) + len(plan.explanations()))
     shown.note(f"Result set {store.folder}")
     shown.note(asked.engine.why)
     for case in sweep(asked.engine.client) if asked.engine.client else ():
@@ -71,7 +74,8 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], as_json: bool
         for disturbance in stack.enter_context(noise.run_beside(len(store.plan.cores))):
             shown.note(disturbance)
         try:
-            measure_roofline(store)
+            for sentence in ceilings.measure(store):
+                shown.note(sentence)
             rows = Session(runner(store, asked), shown, again).run()
         except KeyboardInterrupt:
             return interrupted(store, shown)
@@ -114,6 +118,8 @@ def print_plan(asked: Run) -> None:
     stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
     twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
     print(f"{len(plan.cases)} cases; {plan.protocol.blocks} block(s){stage}; {processes} processes a block{twin}.")
+    if asked_kernels := sum(plan.reason(attempt.case) is None for attempt in plan.explanations()):
+        print(f"After the blocks {asked_kernels} processes more, untimed, tell which kernels do the work.")
     print(asked.engine.why)
     time = units.duration(plan.seconds(asked.workloads))
     print(f"About {time} for the first {plan.protocol.blocks} block(s) on a small machine.")
@@ -162,6 +168,8 @@ def print_checks() -> int:
     word = {True: "ok", False: "MISSING", None: "fact"}
     rows = [[check.name, word[check.ok], check.found, "" if check.ok else check.remedy] for check in found]
     print_table("This machine", ["check", "verdict", "found", "remedy"], rows)
+    cores = tuple(facts.usable_cores())
+    print(f"To stand beside figures: {describe(facts.machine(), ceilings.reading(cores))}\n")
     missing = [check.name for check in found if check.ok is False]
     print(f"Missing: {', '.join(missing)}." if missing else "Nothing is missing.", file=sys.stderr)
     return 3 if missing else 0

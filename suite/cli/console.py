@@ -27,9 +27,12 @@ PIPED_WIDTH = 160
 def line(row: Row) -> str:
     """One finished case: its name, what came of it, and the steady median."""
     twin = " (A/A twin)" if row["replicate"] > 1 else ""
-    name = f"block {row['block']}  {row['case_name']}{twin}"
+    where = f"block {row['block']}" if row["block"] else "kernels"
+    name = f"{where}  {row['case_name']}{twin}"
     kept = row.steady
     flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
+    if row.kernels:
+        return f"{name}  {row.kernels}"
     if row["outcome"] == Outcome.OK and kept:
         return f"{name}  ok  first {units.seconds(row['first_seconds'])}, steady {units.seconds(median(kept))}{flags}"
     reason = f": {row['reason']}" if row["reason"] else ""

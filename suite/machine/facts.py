@@ -14,9 +14,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from suite.case import canonical_json
 from suite.errors import UserError
 
-RELEVANT = re.compile(r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS")
+RELEVANT = re.compile(
+    r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS|ONEDNN|DNNL|MALLOC_|THP_|LD_PRELOAD|GLIBC_TUNABLES"
+)
 
 
 def refuse_platform(system: str | None = None, machine: str | None = None) -> None:
@@ -86,24 +89,36 @@ def throttled_periods() -> int | None:
     return None
 
 
+def cache_sizes() -> dict[str, str | None]:
+    """The first core's caches as the kernel words them: `L3 Unified` is `32768K`."""
+    places = sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"))
+    return {f"L{read(f'{place}/level')} {read(f'{place}/type')}": read(f"{place}/size") for place in places}
+
+
+def identity() -> dict[str, Any]:
+    """What makes a processor this one. Its name isn't enough: two that call themselves "AMD EPYC", with two cores
+    each, differed twofold in products on 512-bit vectors."""
+    cpu = cpu_fields()
+    return {
+        "cpu_vendor": cpu.get("vendor_id"),
+        "cpu_model": cpu.get("model name"),
+        "cpu_family_model_stepping": "/".join(cpu.get(name, "?") for name in ("cpu family", "model", "stepping")),
+        "cpu_flags": cpu.get("flags", "").split(),
+        "cores_online": os.cpu_count(),
+        "caches": cache_sizes(),
+    }
+
+
 def machine() -> dict[str, Any]:
     """What doesn't change while a run lasts: processor, caches, memory, kernel, virtualisation."""
-    cpu = cpu_fields()
-    caches = {}
-    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        name = f"L{read(f'{index}/level')} {read(f'{index}/type')}"
-        caches[name] = read(f"{index}/size")
+    found = identity()
     return {
         "machine_id": machine_id(),
         "platform": f"{platform.system()} {platform.machine()}",
         "kernel": platform.release(),
-        "cpu_model": cpu.get("model name"),
-        "cpu_family_model_stepping": "/".join(cpu.get(k, "?") for k in ("cpu family", "model", "stepping")),
-        "cpu_flags": cpu.get("flags", "").split(),
-        "cores_online": os.cpu_count(),
+        **found,
         "cores_usable": usable_cores(),
         "cpu_quota": cpu_quota(),
-        "caches": caches,
         "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
         "smt": read("/sys/devices/system/cpu/smt/control"),
         "governor": read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -111,17 +126,20 @@ def machine() -> dict[str, Any]:
         **memory(),
         "huge_pages": read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "clock_source": read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "hypervisor": "hypervisor" in cpu.get("flags", "").split(),
+        "hypervisor": "hypervisor" in found["cpu_flags"],
         "product": read("/sys/class/dmi/id/product_name"),
     }
 
 
 def machine_id() -> str:
-    """A stable pseudonym of this machine: results of two machines are never paired."""
-    identity = "/".join(
-        (read("/etc/machine-id") or socket.gethostname(), cpu_fields().get("model name", ""), str(os.cpu_count()))
-    )
-    return hashlib.sha256(identity.encode()).hexdigest()[:16]
+    """A stable pseudonym of this machine and its processor: results of two machines are never paired."""
+    host = read("/etc/machine-id") or socket.gethostname()
+    return hashlib.sha256(canonical_json({"host": host, **identity()}).encode()).hexdigest()[:16]
+
+
+def changed(then: Mapping[str, Any]) -> list[str]:
+    """Which facts of the processor are other ones than `machine` found then; empty where it is the host alone."""
+    return [name for name, value in identity().items() if name in then and then[name] != value]
 
 
 def process(environ: Mapping[str, str]) -> dict[str, Any]:

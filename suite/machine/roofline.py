@@ -1,7 +1,7 @@
-"""The machine's roofline: float32 operations and bytes a second that it really reaches (Williams et al. 2009).
+"""The machine's roofline: operations and bytes a second that it really reaches (Williams et al. 2009).
 
-`python -m suite.machine.roofline --cores 0 1` prints it as JSON; needs numpy alone. The session runs it in the locked
-numpy environment once per machine and day, outside every block.
+`python -m suite.machine.roofline --cores 0 1` prints the sweep as JSON, with `--ceiling` the one figure that every set
+has; needs numpy alone. Both run outside every block: the sweep once per machine and day, the ceiling for each run.
 """
 
 from __future__ import annotations
@@ -10,99 +10,120 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from suite.machine.bandwidth import bandwidths, caches
+
 SIDES = (1024, 2048, 4096)
 GEMM_REPEATS = 3
-COPY_REPEATS = 10
-CACHE_MULTIPLE = 4  # arrays this many times the last-level cache, so that none of it helps
-CACHE_BYTES_LEAST = 32 * 2**20  # assumed where the cache's size is hidden
+CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS = 1024, 5, 1.0
+TIMES_MOVED = 2  # each byte that stays in a cache from step to step is read and written in one
+MARGIN = 1.2  # over the roof a step is implausible: sweeps have their bad moments
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where bytes come from: how fast, and how many bytes lie nearer to the cores."""
+
+    bytes_per_second: float
+    nearer_bytes: int
+
+    def seconds(self, bytes_moved: float) -> float:
+        """The least time for what of so many bytes, read or written, can't have stayed nearer."""
+        return max(0.0, bytes_moved - TIMES_MOVED * self.nearer_bytes) / self.bytes_per_second
 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """What cores and memory reach: float32 operations and bytes a second."""
+    """What cores and memory reach. `flops_per_second` is by precision: one that wasn't measured has no roof."""
 
-    flops_per_second: float
-    bytes_per_second: float
+    flops_per_second: Mapping[str, float]
+    places: tuple[Place, ...] = ()
 
     @classmethod
-    def of(cls, reached: Mapping[str, Any]) -> Roofline:
-        """As `sweep` has measured it."""
-        return cls(float(reached["flops_per_second_best"]), float(reached["bytes_per_second_best"]))
-
-    def seconds(self, flops: float | None, bytes_moved: float | None) -> float | None:
-        """The least time that so much work can take: t* = max(F / P, bytes / bandwidth). None for unknown work."""
-        if flops is None or bytes_moved is None:
+    def of(cls, reached: Mapping[str, Any], ceilings: Iterable[Mapping[str, Any]] = ()) -> Roofline | None:
+        """As `sweep` has measured it, or, where it wasn't asked for, by the best reading of `ceiling`; None without
+        either. Sets before version 4 have DRAM's bandwidth alone."""
+        f32 = [reached.get("flops_per_second_best"), *(each["flops_per_second"] for each in ceilings)]
+        flops = {"f32": max((float(rate) for rate in f32 if rate), default=0.0)}
+        if not flops["f32"]:
             return None
-        return max(flops / self.flops_per_second, bytes_moved / self.bytes_per_second)
+        if bf16 := reached.get("bf16_flops_per_second_best"):
+            # Nobody need be slower than float32 in it: its products are exact there.
+            flops["bf16"] = max(float(bf16), flops["f32"])
+        places = []
+        if cache := reached.get("cache_bytes_per_second_best"):
+            places.append(Place(float(cache), int(reached["inner_cache_bytes"])))
+        if memory := reached.get("bytes_per_second_best"):
+            places.append(Place(float(memory), int(reached.get("cache_bytes", 0))))
+        return cls(flops, tuple(places))
+
+    def seconds(self, flops: float | None, bytes_moved: float | None, precision: str) -> float | None:
+        """The least time that so much work can take: the longest of its arithmetic and of moving its bytes from each
+        place. None for unknown work, and where the precision has no roof, or memory."""
+        if flops is None or bytes_moved is None or precision not in self.flops_per_second or not self.places:
+            return None
+        return max(flops / self.flops_per_second[precision], self.moving_seconds(bytes_moved))
+
+    def moving_seconds(self, bytes_moved: float) -> float:
+        """The least time to move so many bytes; 0 for what fits into the cores' own caches."""
+        return max((place.seconds(bytes_moved) for place in self.places), default=0.0)
 
 
-def last_level_cache_bytes() -> int:
-    """The largest cache of the first core, in bytes."""
-    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
-    return max((1024 * int(size.removesuffix("K")) for size in sizes if size.endswith("K")), default=CACHE_BYTES_LEAST)
-
-
-def best_seconds(action: Callable[[], object], repeats: int) -> float:
-    """The shortest of so many calls, after one that doesn't count."""
-    seconds = []
-    for _ in range(repeats + 1):
+def best_seconds(action: Callable[[], object], repeats: int, at_least: float = 0.0) -> float:
+    """The shortest of so many calls, or of as many as it takes to fill `at_least` seconds, after one that doesn't
+    count."""
+    action()
+    seconds: list[float] = []
+    while len(seconds) < repeats or sum(seconds) < at_least:
         start = perf_counter()
         action()
         seconds.append(perf_counter() - start)
-    return min(seconds[1:])
+    return min(seconds)
 
 
-def gemm_flops(side: int) -> float:
+def gemm_flops(side: int, repeats: int = GEMM_REPEATS, at_least: float = 0.0) -> float:
     """float32 operations a second of one square matrix product through BLAS."""
     import numpy as np
 
     a = np.random.default_rng(0).random((side, side), dtype=np.float32)
     out = np.empty_like(a)
-    return 2 * side**3 / best_seconds(lambda: np.matmul(a, a, out=out), GEMM_REPEATS)
+    return 2 * side**3 / best_seconds(lambda: np.matmul(a, a, out=out), repeats, at_least)
 
 
-def bandwidth(threads: int, triad: bool) -> float:
-    """Bytes a second of STREAM's copy, or of its triad in two passes (McCalpin 1995), all cores at work."""
-    import numpy as np
-
-    count = CACHE_MULTIPLE * last_level_cache_bytes() // 4
-    a, b, c = (np.full(count, value, np.float32) for value in (0.0, 1.0, 2.0))
-    slices = [slice(i * count // threads, (i + 1) * count // threads) for i in range(threads)]
-
-    def work(part: slice) -> None:
-        if triad:
-            np.multiply(c[part], np.float32(3.0), out=a[part])
-            np.add(a[part], b[part], out=a[part])
-        else:
-            np.copyto(a[part], b[part])
-
-    passes = 5 if triad else 2  # arrays read or written
-    with ThreadPoolExecutor(threads) as pool:
-        return passes * 4 * count / best_seconds(lambda: list(pool.map(work, slices)), COPY_REPEATS)
+def ceiling(cores: list[int]) -> dict[str, Any]:
+    """The float32 ceiling of these cores in about a second: what stands beside every table, and what a resumed set
+    looks at again."""
+    os.sched_setaffinity(0, cores)
+    reached = gemm_flops(CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS)
+    return {"threads": len(cores), "side": CEILING_SIDE, "flops_per_second": reached}
 
 
 def sweep(cores: list[int]) -> dict[str, Any]:
     """The roofline of these cores, as it is kept."""
     os.sched_setaffinity(0, cores)
+    found = caches(cores)  # before anything starts threads: the bandwidths fork
+    memory, cache = (bandwidths(cores, found.last, in_cache) for in_cache in (False, True))
     gemm = {str(side): gemm_flops(side) for side in SIDES}
-    bytes_per_second = {"copy": bandwidth(len(cores), triad=False), "triad": bandwidth(len(cores), triad=True)}
     return {
         "threads": len(cores),
         "gemm_flops_per_second": gemm,
-        "bytes_per_second": bytes_per_second,
+        "bytes_per_second": memory,
+        "cache_bytes_per_second": cache,
+        "cache_bytes": found.last,
+        "inner_cache_bytes": found.inner,
         "flops_per_second_best": max(gemm.values()),
-        "bytes_per_second_best": max(bytes_per_second.values()),
+        "bytes_per_second_best": max(memory.values()),
+        "cache_bytes_per_second_best": max(cache.values()),
     }
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cores", type=int, nargs="+", required=True)
-    json.dump(sweep(parser.parse_args().cores), sys.stdout)
+    parser.add_argument("--ceiling", action="store_true")
+    options = parser.parse_args()
+    json.dump((ceiling if options.ceiling else sweep)(options.cores), sys.stdout)

@@ -41,6 +41,15 @@ class Plan:
             for order, (case, replicate, purpose) in enumerate(flat, 1)
         ]  # fmt: skip
 
+    def explanations(self, retry: int = 1) -> list[Attempt]:
+        """Outside the blocks (as block 0), one process for each case, if the protocol asks which kernels do the work."""
+        cases = [planned.case for planned in self.cases] if self.protocol.explain else []
+        return [
+            Attempt(set_id=self.set_id, case=case, block=0, order=order, replicate=1, purpose=Purpose.EXPLAIN,
+                    retry=retry, seed=self.seed)
+            for order, case in enumerate(cases, 1)
+        ]  # fmt: skip
+
     def unit(self, planned: Planned, replicate: int) -> list[tuple[Case, int, Purpose]]:
         """What must stay together: a warm case comes right after the process that fills its caches."""
         case = planned.case

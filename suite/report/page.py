@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite.case import Outcome, Purpose
+from suite.machine.description import moved
 from suite.report import answers, figures, surroundings
 from suite.report.answers import Headline
 from suite.report.notices import notices
@@ -68,7 +69,8 @@ def report(results: Results, baseline: str | None = None) -> Report:
         set_id=set_id,
         title=title(analysis, set_id),
         facts=facts(results, analysis),
-        notices=notices(analysis, plan, records, modified),
+        notices=(*notices(analysis, plan, records, modified), *filter(None, [moved(results.ceilings)]),
+                 *surroundings.differences(analysis.rows)),
         baseline=analysis.baseline,
         headlines=answers.headlines(analysis),
         summary=means,
@@ -80,7 +82,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
         pairs=pair_rows(analysis, compiled_pairs(stacks)),
         transfers=transfer_rows(analysis),
         failures=failures(analysis.rows, {each.id: each.name for each in analysis.comparisons}),
-        machine=tuple(surroundings.facts_of(results.machine)) if results.machine else (),
+        machine=surroundings.machine_facts(results.machine, results.ceilings),
         environments=surroundings.environments(analysis.rows, plan),
         blocks=records,
         recipe=surroundings.recipe(plan, revision, modified),
@@ -116,7 +118,7 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
     shown = {
         "Result set": plan.set_id if plan else results.path.stem,
         "Measured": f"{when} UTC" if when else "",
-        "Machine": str(results.machine.get("cpu_model") or ""),
+        "Machine": results.described_machine,
         "Sizes": ", ".join(sorted({row.text("size") for row in counted})),
         "Precision": ", ".join(sorted({row.text("precision") for row in counted})),
         "Target": ", ".join(sorted({row.text("target") for row in counted})),

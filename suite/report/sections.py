@@ -40,6 +40,11 @@ class Section:
         return any(each.efficiency is not None for each in self.comparison.stacks)
 
     @property
+    def has_kernels(self) -> bool:
+        """Whether it was asked which libraries do the work."""
+        return any(each.kernels for each in self.comparison.stacks)
+
+    @property
     def has_device_memory(self) -> bool:
         """Whether any stack reported memory of a device."""
         return any(each.device_peak is not None for each in self.comparison.stacks)

@@ -7,11 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from suite.machine.description import reached
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row
 from suite.units import digits, quantity, seconds
 
 MOST_VALUES = 4  # a fact that differs between rows shows this many of its values
+# Facts of a process that must be the same for all, by what a reader calls them.
+BUILDS = {
+    "interpreter": "The build of Python", "compiler": "The C++ compiler", "c_library": "The C library",
+    "cache_medium": "What caches lie on", "cpu_quota": "The quota of processor time",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,12 @@ def as_text(value: Any, name: str = "") -> str:
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
 
 
+def machine_facts(machine: Mapping[str, Any], ceilings: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    """The machine as it was recorded, with every reading of what it reaches."""
+    readings = [Fact(f"f32 ceiling, {each['measured_at'][:16].replace('T', ' ')}", reached(each)) for each in ceilings]
+    return (*readings, *(facts_of(machine) if machine else ()))
+
+
 def environments(rows: Sequence[Row], plan: PlanFile | None) -> tuple[EnvironmentFacts, ...]:
     """Every environment that was planned or has a row, by name."""
     planned = plan.locks if plan else {}
@@ -118,6 +130,26 @@ def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None
 def contained(row: Row) -> dict[str, str]:
     """How the row's process was contained: engine, its version, the image."""
     return {name: text for name in ("engine", "engine_version", "image_digest") if (text := row.text(name))}
+
+
+def differences(rows: Iterable[Row]) -> tuple[str, ...]:
+    """What environments or engines of the set were built or set up differently with, a sentence each."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for row in rows:
+        known = row.mapping("environment_facts")
+        for name in (name for name in BUILDS if known.get(name) is not None):
+            place = f"{row.text('environment')}, {row.text('engine')}"
+            found.setdefault(name, {}).setdefault(as_text(known[name]), set()).add(place)
+    return tuple(
+        f"{BUILDS[name]} differs between environments: {listed(values)}. Their times differ by it, too."
+        for name, values in found.items()
+        if len(values) > 1
+    )
+
+
+def listed(values: Mapping[str, Iterable[str]]) -> str:
+    """`glibc 2.36 (jax, local; torch, local) and glibc 2.39 (numpy, docker)`."""
+    return " and ".join(f"{value} ({'; '.join(sorted(places))})" for value, places in sorted(values.items()))
 
 
 def merged(reports: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:

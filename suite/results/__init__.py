@@ -28,7 +28,7 @@ STACK_COLUMNS = (
     "comparison", "stack", "outcome", "reason", "ok", "planned", "first_seconds", "second_seconds", "average_seconds",
     "median_seconds", "low_seconds", "high_seconds", "p5_seconds", "p95_seconds", "dispatch_seconds",
     "pipelined_seconds", "fetch_seconds", "items_per_second", "item", "efficiency", "speedup", "speedup_low",
-    "speedup_high", "verdict",
+    "speedup_high", "verdict", "kernels",
 )  # fmt: skip
 
 
@@ -42,6 +42,14 @@ class Results:
     blocks: list[dict[str, Any]] = field(repr=False)
     machine: dict[str, Any] = field(repr=False)
     roofline: dict[str, Any] = field(repr=False, default_factory=dict)
+    ceilings: list[dict[str, Any]] = field(repr=False, default_factory=list)
+
+    @property
+    def described_machine(self) -> str:
+        """The machine in one line, with the ceiling that it had when the set was begun; empty where none is known."""
+        from suite.machine.description import describe
+
+        return describe(self.machine, self.ceilings[0] if self.ceilings else None) if self.machine else ""
 
     @property
     def baseline(self) -> str:
@@ -76,11 +84,13 @@ class Results:
     def analysis(self, baseline: str | None = None) -> Analysis:
         """Everything that the page shows, as plain values. Raises UserError for a baseline that the set lacks."""
         from suite.errors import UserError
+        from suite.machine.roofline import Roofline
         from suite.results.analysis import analyse
 
         if not self.rows and not (self.plan and self.plan.attempts):
             raise UserError(f"{self.path} has neither a plan nor a row: there is nothing to report.")
-        return analyse(self.rows, self.plan, self.protocol, baseline or self.baseline, self.roofline)
+        roofline = Roofline.of(self.roofline, self.ceilings)
+        return analyse(self.rows, self.plan, self.protocol, baseline or self.baseline, roofline)
 
     def stacks(self, baseline: str | None = None) -> pd.DataFrame:
         """One row for each question and stack, as in the page's tables; `comparison` is called as there."""
@@ -140,6 +150,7 @@ def stack_line(figures: StackFigures | None) -> dict[str, Any]:
         "fetch_seconds": figures.fetch,
         "items_per_second": figures.items_per_second,
         "efficiency": figures.efficiency,
+        "kernels": figures.kernels or None,
     }
 
 
@@ -165,4 +176,4 @@ def load(path: str | Path) -> Results:
     # Without its manifest a run is under way, or was interrupted.
     rows = read_parquet(stored.results_path) if stored.is_whole else stored.merged()
     blocks = [block.record for block in stored.blocks()]
-    return Results(path, stored.plan, rows, blocks, stored.machine, stored.roofline)
+    return Results(path, stored.plan, rows, blocks, stored.machine, stored.roofline, stored.ceilings)

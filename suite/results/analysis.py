@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from suite.case import Outcome, Purpose
 from suite.errors import unknown
@@ -67,7 +66,8 @@ class Analysis:
     @property
     def blocks(self) -> frozenset[int]:
         """The blocks that have a row."""
-        return frozenset(row["block"] for row in self.counted if row["provenance"] is not None)
+        timed = (row for row in self.counted if row["purpose"] == Purpose.TIMED)
+        return frozenset(row["block"] for row in timed if row["provenance"] is not None)
 
     @property
     def not_run(self) -> int:
@@ -82,9 +82,9 @@ class Analysis:
 
 
 def analyse(
-    rows: Iterable[Row], plan: PlanFile | None, protocol: Protocol, baseline: str, reached: Mapping[str, Any]
+    rows: Iterable[Row], plan: PlanFile | None, protocol: Protocol, baseline: str, roofline: Roofline | None
 ) -> Analysis:
-    """The analysis of a set against one baseline; `reached` is the roofline as it was measured, empty without one.
+    """The analysis of a set against one baseline; `roofline` is as it was measured, None without one.
 
     Raises UserError for a baseline that the set doesn't have.
     """
@@ -105,12 +105,12 @@ def analyse(
         pairing=pairing,
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
-        comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(reached, counted)),
+        comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
     )
 
 
 def comparisons(
-    counted: Iterable[Row], pairing: Pairing, speedups: Iterable[Speedup], baseline: str, plan: PlanFile | None,
+    counted: Sequence[Row], pairing: Pairing, speedups: Iterable[Speedup], baseline: str, plan: PlanFile | None,
     roofline: Roofline | None,
 ) -> tuple[Comparison, ...]:  # fmt: skip
     """Every planned question, by name, from one row for each planned process."""
@@ -119,6 +119,7 @@ def comparisons(
         if row["purpose"] == Purpose.TIMED:
             groups.setdefault(row["comparison_id"], []).append(row)
     names = question_names([group[0] for group in groups.values()])
+    told = {row["case_id"]: row.kernels for row in counted if row["purpose"] == Purpose.EXPLAIN}
     by_case = {(each.comparison_id, each.stack): each for each in speedups}
     twins = {twin.comparison_id: twin for twin in pairing.twins()}
     items = plan.units if plan else {}
@@ -129,7 +130,8 @@ def comparisons(
             by_stack.setdefault(row.stack_name, []).append(row)
         figures = [
             stack_figures(processes, is_baseline=stack == baseline, speedup=by_case.get((question, stack)),
-                          roofline=roofline, protocol=pairing.protocol)
+                          roofline=roofline, protocol=pairing.protocol,
+                          kernels=told.get(processes[0]["case_id"], ""))
             for stack, processes in by_stack.items()
             if any(row.steady for row in processes)
         ]  # fmt: skip
@@ -148,14 +150,14 @@ def comparisons(
     return tuple(sorted(answered, key=lambda each: each.name))
 
 
-def raised(reached: Mapping[str, Any], rows: Iterable[Row]) -> Roofline | None:
-    """The measured roofline, raised by any stack of the set that did better; None for a set without one."""
-    if not reached:
+def raised(measured: Roofline | None, rows: Iterable[Row]) -> Roofline | None:
+    """The measured roofline, of each precision that has one raised by any stack of the set that did better; None for a
+    set without one. A row with any flag raises nothing: a step that skips work would lift the roof to itself."""
+    if measured is None:
         return None
-    measured = Roofline.of(reached)
-    flops = [
-        work / seconds
-        for row in rows
-        if row.outcome == Outcome.OK and (work := row.number("flops")) and (seconds := row.median())
-    ]
-    return Roofline(max([measured.flops_per_second, *flops]), measured.bytes_per_second)
+    flops = dict(measured.flops_per_second)
+    for row in rows:
+        precision, work, seconds = row.text("precision"), row.number("flops"), row.median()
+        if row.outcome == Outcome.OK and not row.flags and precision in flops and work and seconds:
+            flops[precision] = max(flops[precision], work / seconds)
+    return replace(measured, flops_per_second=flops)

@@ -92,6 +92,12 @@ class Row(dict[str, Any]):
         loaded = json.loads(self.get(name) or "{}")
         return loaded if isinstance(loaded, dict) else {}
 
+    @property
+    def kernels(self) -> str:
+        """What did the work, by the explain process: `MKL AVX2, ATen AVX512`; empty where unknown."""
+        used = json.loads(self.get("kernels") or "[]")
+        return ", ".join(" ".join(filter(None, (each["library"], each["isa"]))) for each in used)
+
 
 def check_clock(clock: str) -> str:
     """The clock's name. Raises UserError with the near match if there is none such."""

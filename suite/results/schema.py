@@ -86,7 +86,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("block", "int64", "the block, from 1; the unit of pairing"),
         _identity("order", "int64", "the place in the block's shuffled order"),
         _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
-        _identity("purpose", "string", "timed, prime (fills caches for a warm case), ir or predict"),
+        _identity("purpose", "string", "timed, prime (fills caches for a warm case), explain (which kernels run), ir or predict"),
         _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
         _identity("seed", "int64", "key of the weights' and inputs' generator"),
     ),
@@ -164,6 +164,12 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         Column("bytes_floor", "int64", "bytes", "bytes that a call can't avoid moving"),
         _count("parameters", "trained numbers"),
         _count("items_per_step", "tokens, images or rows in a call"),
+        _text(
+            "kernels",
+            "which libraries and instruction sets do the work, told by themselves to an explain process: a list, what "
+            "takes most first",
+            JSON,
+        ),
     ),
     "gate": (
         Column("relative_error", "float64", "1", "worst relative Frobenius error against the reference"),

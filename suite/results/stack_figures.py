@@ -37,7 +37,8 @@ class StackFigures:
     mean of their means, p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
     process, memory is the greatest peak. `early` is the share of a synced step still to be computed when the
     call returned, `gain` synced over pipelined, `copy` fetch less synced, each inside a process. `efficiency`
-    is the roofline's least time over the median.
+    is the roofline's least time over the median. `kernels` are the libraries and instruction sets that an explain
+    process named, what takes most first; empty where none did.
 
     The A/A twin shows in `processes` and in the cell's counts and adds nothing to the other figures.
     """
@@ -71,6 +72,7 @@ class StackFigures:
     flags: tuple[tuple[str, str], ...]
     processes: tuple[Process, ...]
     speedup: Speedup | None
+    kernels: str
 
     @property
     def outcome(self) -> str:
@@ -84,7 +86,8 @@ class StackFigures:
 
 
 def stack_figures(
-    rows: Sequence[Row], *, is_baseline: bool, speedup: Speedup | None, roofline: Roofline | None, protocol: Protocol
+    rows: Sequence[Row], *, is_baseline: bool, speedup: Speedup | None, roofline: Roofline | None, protocol: Protocol,
+    kernels: str = "",
 ) -> StackFigures:
     """From all processes of one case, of which some have samples: those that ended `ok`, or all if none did."""
     of_stack = [row for row in rows if row["replicate"] == 1]
@@ -95,7 +98,8 @@ def stack_figures(
     dispatch, pipelined, fetch = ([row.median(clock) for row in used] for clock in ("dispatch", "pipelined", "fetch"))
     typical = geometric_mean(synced, protocol)
     items = middle(row.number("items_per_step") for row in used)
-    least = roofline.seconds(used[0].number("flops"), used[0].number("bytes_floor")) if roofline else None
+    work = used[0].number("flops"), used[0].number("bytes_floor"), used[0].text("precision")
+    least = roofline.seconds(*work) if roofline else None
     return StackFigures(
         stack=rows[0].stack_name,
         is_baseline=is_baseline,
@@ -134,6 +138,7 @@ def stack_figures(
             if row.steady
         ),
         speedup=None if is_baseline else speedup,
+        kernels=kernels,
     )
 
 

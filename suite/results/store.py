@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from suite.case import Attempt, Flag, Outcome
+from suite.case import Attempt, Flag, Outcome, Purpose
 from suite.errors import UserError
 from suite.results.files import check_writable, commit, sha256, write_json
 from suite.results.parquet import read_rows
@@ -23,7 +23,8 @@ from suite.results.plan_file import PlanFile
 from suite.results.rows import Row, accepted
 from suite.results.schema import SCHEMA_VERSION, to_table
 
-ARCHIVED = ("plan.json", "machine.json", "roofline.json", "ceiling.json", "results.parquet", "report.html")
+ARCHIVED = ("plan.json", "machine.json", "roofline.json", "ceilings.json", "ceiling.json", "results.parquet",
+            "report.html")  # fmt: skip
 ARCHIVED_FOLDERS = ("inputs", "attempts", "blocks", "ir")
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
 LATEST = "latest"  # beside the sets: a link to the newest
@@ -151,6 +152,17 @@ class ResultSet:
     def roofline(self, reached: dict[str, Any]) -> None:
         write_json(self.folder / "roofline.json", reached)
 
+    @property
+    def ceilings(self) -> list[dict[str, Any]]:
+        """Readings of the float32 ceiling, the first of the run's begin, one more of each resume. Sets before version 4
+        have none."""
+        readings: list[dict[str, Any]] = self.read_json("ceilings.json").get("readings", [])
+        return readings
+
+    @ceilings.setter
+    def ceilings(self, readings: list[dict[str, Any]]) -> None:
+        write_json(self.folder / "ceilings.json", {"readings": readings})
+
     def make_latest(self) -> None:
         """Let `latest` beside the set point to it, unless it does."""
         latest = self.folder.parent / LATEST
@@ -202,7 +214,9 @@ class ResultSet:
         for row in rows:
             block = records.get((row["block"], row["retry"])) or mended(records, row)
             extra: list[str] = []
-            if block is None:
+            if row["purpose"] == Purpose.EXPLAIN:
+                pass  # outside the blocks, and not timed: noise is nothing to it
+            elif block is None:
                 extra.append(Flag.INCOMPLETE_BLOCK)
             else:
                 row["canary_seconds"] = block.record["canary_seconds"]

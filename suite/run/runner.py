@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import pyarrow as pa
 from suite.case import Attempt, Flag, Outcome, Purpose, canonical_json
 from suite.launch import run_attempt
 from suite.launch.engine import Engine
+from suite.machine.roofline import MARGIN, Roofline
 from suite.plan.plan import Plan
 from suite.protocol import FLOPS_PER_CORE_MAX
 from suite.results.rows import Row, empty_row
@@ -24,7 +26,7 @@ from suite.run.agreement import Agreement
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = ("versions", "environment_facts")
+JSON_COLUMNS = ("versions", "environment_facts", "kernels")
 # Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
 REPEATING = (Outcome.TIMEOUT, Outcome.OOM_HOST, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE, Outcome.WRONG)
 
@@ -41,6 +43,7 @@ class Runner:
     cores: list[int]
     engine: str = "local"
     unpinned: bool = False  # an interpreter that no lock pins
+    roofline: Roofline | None = None  # what the machine was seen to reach
     warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
 
@@ -109,10 +112,11 @@ class Runner:
         row |= {name: value for name, value in told.items() if name in NAMES and name not in known}
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
-        self.agreement.judge(row)
+        if attempt.purpose is Purpose.TIMED:
+            self.agreement.judge(row)
         if self.unpinned:
             row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
-        if implausible(row):
+        if implausible(row, self.roofline):
             row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
         return row
 
@@ -141,12 +145,16 @@ class Runner:
             self.store.write_attempt(attempt.name, row)
 
 
-def implausible(row: Row) -> bool:
-    """Whether a CPU's steady calls are faster than its cores can be."""
-    taken = row.steady
-    if row["target"] != "cpu" or not row["flops"] or not taken:
+def implausible(row: Row, roofline: Roofline | None) -> bool:
+    """Whether a CPU's steady calls are faster than they can be: over the roof of their precision, or the constant
+    where that has none, or over what memory brings in that time."""
+    taken, roofs = row.steady, roofline.flops_per_second if roofline else {}
+    if row["target"] != "cpu" or not taken:
         return False
-    return bool(row["flops"] / median(taken) > FLOPS_PER_CORE_MAX * row["threads"])
+    constant = FLOPS_PER_CORE_MAX.get(row["precision"], math.inf) * row["threads"]
+    roof = roofs[row["precision"]] * MARGIN if row["precision"] in roofs else constant
+    moving = roofline.moving_seconds(row["bytes_floor"] or 0) / MARGIN if roofline else 0.0
+    return bool(median(taken) < max((row["flops"] or 0) / roof, moving))
 
 
 def inferred(source: Row) -> dict[str, Any]:

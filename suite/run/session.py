@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from typing import Protocol as Interface
 
-from suite.case import Attempt, Flag
+from suite.case import Attempt, Flag, Purpose
 from suite.machine import noise
 from suite.results.compare import block_medians, log_ratios
 from suite.results.rows import Row, counting
@@ -54,6 +54,7 @@ class Session:
         last = self.blocks_needed()
         for number in range(first + 1, last + 1):
             self.block(number, last)
+        self.explain()
         self.store.clear_caches()
         return self.store.commit()
 
@@ -105,6 +106,14 @@ class Session:
         """One attempt, told before and after."""
         self.listener.attempt_starts(planned)
         self.listener.attempt_ends(self.runner.run(planned, again))
+
+    def explain(self) -> None:
+        """After the blocks, where the protocol asks for it: once for each case, which kernels do its work."""
+        rows = (row for row in self.store.read()[0] if row["purpose"] == Purpose.EXPLAIN)
+        done = {row["case_id"] for row in rows if Flag.HARNESS not in row["flags"]}
+        for attempt in self.runner.plan.explanations(self.store.next_retry(0)):
+            if attempt.case.case_id not in done:
+                self.attempt(attempt)
 
     def mend(self) -> None:
         """On resume: run again what the harness lost or `--again` names; name damaged files."""

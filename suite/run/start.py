@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import datetime
-import json
-import os
 import secrets
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from suite.environments import venv
 from suite.environments.checkout import git
 from suite.environments.locks import lock_path, lock_sha256, names
 from suite.errors import UserError, unknown
-from suite.launch.engine import ROOT, worker_environment
+from suite.launch.engine import ROOT
 from suite.machine import devices, facts
+from suite.machine.roofline import Roofline
 from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset
-from suite.results.files import write_json
 from suite.results.plan_file import PlanFile
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet
 from suite.run import engines
 from suite.run.runner import Runner
 from suite.stacks.catalog import environment_of
-from suite.stacks.threads import thread_environ
 from suite.workloads.catalog import Workload, find
 
 
@@ -113,7 +108,8 @@ def describe(run: Run, command: str) -> PlanFile:
         machine_id=facts.machine_id(),
         cores=tuple(facts.usable_cores()),
         cases=plan.cases,
-        attempts=tuple(a for number in range(1, plan.protocol.blocks + 1) for a in plan.block(number)),
+        attempts=(*(a for number in range(1, plan.protocol.blocks + 1) for a in plan.block(number)),
+                  *plan.explanations()),
         units={name: run.workloads[name].unit for name in {planned.case.workload for planned in plan.cases}},
         locks={name: lock_sha256(name, run.target) for name in locked},
         revision=git("rev-parse", "HEAD").strip() or None,
@@ -129,7 +125,9 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
     if file.schema_version != SCHEMA_VERSION:
         raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
     if file.machine_id != facts.machine_id():
-        raise UserError(f"{path} was begun on another machine; results of two machines are never paired.")
+        other = facts.changed(store.machine)
+        which = f" ({', '.join(other)} differ)" if other else ""
+        raise UserError(f"{path} was begun on another machine{which}; results of two machines are never paired.")
     for name, lock in file.locks.items():
         if lock_sha256(name, file.target) != lock:
             raise UserError(
@@ -147,23 +145,5 @@ def runner(store: ResultSet, run: Run) -> Runner:
     """Runs the attempts of a plan on its engine."""
     provide = engines.provider(run.engine, needed(run.plan), run.target, run.plan.set_id, run.python)
     return Runner(run.plan, store, run.workloads, provide, store.plan.machine_id, list(store.plan.cores),
-                  run.engine.name, unpinned=run.python is not None)  # fmt: skip
-
-
-def measure_roofline(store: ResultSet) -> None:
-    """What the machine reaches into the set, from today's sweep of this machine or a new one. Not for `quick`."""
-    if not store.plan.protocol.roofline or store.plan.target != "cpu" or store.roofline:
-        return
-    cores = store.plan.cores
-    today = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d")
-    kept = store.folder.parent / ".rooflines" / f"{store.plan.machine_id}-{today}-{len(cores)}.json"
-    if not kept.exists():
-        python = venv.ensure("numpy", "cpu").python
-        variables = worker_environment(os.environ)[0] | thread_environ(len(cores))
-        command = [str(python), "-m", "suite.machine.roofline", "--cores", *map(str, cores)]
-        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise UserError(f"What the machine reaches couldn't be measured: {done.stderr.strip()[-500:]}")
-        kept.parent.mkdir(exist_ok=True)
-        write_json(kept, json.loads(done.stdout))
-    store.roofline = json.loads(kept.read_text(encoding="utf-8"))
+                  run.engine.name, unpinned=run.python is not None,
+                  roofline=Roofline.of(store.roofline, store.ceilings))  # fmt: skip

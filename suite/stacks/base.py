@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
+from suite.stacks import kernels
 from suite.stacks.knobs import Knob, chosen
 from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads.catalog import Workload
@@ -59,6 +60,11 @@ class Adapter(ABC):
         earlier process of the same block in a warm one.
         """
         return thread_environ(case.threads) | cuda_environ(case.target)
+
+    @classmethod
+    def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """`environ` for a process that is never timed: its libraries tell which kernels they run."""
+        return cls.environ(case, cache_directory) | kernels.VERBOSE
 
     @abstractmethod
     def device(self) -> dict[str, Any]:
@@ -125,6 +131,10 @@ class Adapter(ABC):
         """So far, from the framework's own counters: `compiles`, `compile_seconds`, `graph_breaks`,
         `fallback_ops`. None: the framework doesn't count it; 0: counted none."""
         return {"compiles": None, "compile_seconds": None, "graph_breaks": None, "fallback_ops": None}
+
+    def kernels_used(self, told: kernels.Told) -> list[kernels.Used]:
+        """Which libraries ran in the step that was listened to, on which instructions; what takes most first."""
+        return kernels.libraries(told)
 
     def memory(self) -> dict[str, int | None]:
         """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`."""

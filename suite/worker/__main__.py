@@ -58,12 +58,14 @@ def answer(request: dict[str, Any], events: Events) -> None:
     os.environ.update(thread_environ(case.threads))
     from suite.machine import facts
     from suite.stacks.catalog import adapter_class
-    from suite.worker import measure, memory, precision
+    from suite.worker import explain, measure, memory, precision
     from suite.worker.data import Data
     from suite.workloads import catalog
 
+    listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
     adapter_of_stack = adapter_class(case.stack)
-    os.environ.update(adapter_of_stack.environ(case, request["cache_directory"]))
+    environ = adapter_of_stack.explain_environ if listener else adapter_of_stack.environ
+    os.environ.update(environ(case, request["cache_directory"]))
     workload = catalog.load(Path(request["workload_folder"]))
     adapter = adapter_of_stack(case, workload)
     events.facts(import_seconds=perf_counter() - start)
@@ -74,7 +76,10 @@ def answer(request: dict[str, Any], events: Events) -> None:
                  items_per_step=workload.items(case.dims))  # fmt: skip
 
     device = timed(events, "device", adapter.device)
-    surroundings = facts.process(os.environ) | {"device": device, "tuned": sorted(adapter.tuned)}
+    from suite.machine import builds  # not above: what it imports is no part of the framework's import
+
+    surroundings = facts.process(os.environ) | builds.process(request["cache_directory"])
+    surroundings |= {"device": device, "tuned": sorted(adapter.tuned)}
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
     timed(events, "build", adapter.build)
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
@@ -83,6 +88,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
 
     if attempt.purpose is Purpose.PRIME:
         measure.prime(adapter, state, batch, events)
+        return
+    if listener:
+        explain.explain(adapter, state, batch, events, listener, request["cache_directory"])
         return
     measured = measure.measure(adapter, state, batch, protocol, events)
     del state, batch

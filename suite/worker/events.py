@@ -18,6 +18,7 @@ class Events:
     """Appends to DIR/events.jsonl. Written between batches of samples only, each line flushed."""
 
     def __init__(self, directory: Path) -> None:
+        self.folder = directory
         path = directory / "events.jsonl"
         path.unlink(missing_ok=True)
         self.file = path.open("a", encoding="utf-8")

@@ -16,7 +16,7 @@ JAX = "jax_jit"
 
 
 def analysis_of(rows: list[Row]) -> Analysis:
-    return analyse(rows, plan_file(), plan_file().protocol, "numpy", {})
+    return analyse(rows, plan_file(), plan_file().protocol, "numpy", None)
 
 
 def shown(analysis: Analysis, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:

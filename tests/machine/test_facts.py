@@ -15,3 +15,43 @@ def test_another_platform_is_refused_in_one_line(system: str, machine: str) -> N
     with pytest.raises(UserError) as refused:
         facts.refuse_platform(system, machine)
     assert str(refused.value) == f"Stack Wars runs on Linux on x86-64; this is {system} on {machine}."
+
+
+# --- who this machine is ---
+
+CPU = {"vendor_id": "AuthenticAMD", "model name": "AMD EPYC", "cpu family": "25", "model": "17", "stepping": "1",
+       "flags": "fpu avx2 avx512f"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("cpu family", "26"), ("model", "2"), ("stepping", "2"), ("flags", "fpu avx2"), ("vendor_id", "GenuineIntel")],
+)
+def test_a_processor_of_the_same_name_is_another_machine(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "cpu_fields", lambda: CPU)
+    ours, then = facts.machine_id(), facts.machine()
+    assert facts.changed(then) == []
+    monkeypatch.setattr(facts, "cpu_fields", lambda: CPU | {name: value})
+    assert facts.machine_id() != ours
+    assert len(facts.changed(then)) == 1
+
+
+def test_other_caches_are_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, then = facts.machine_id(), facts.machine()
+    monkeypatch.setattr(facts, "cache_sizes", lambda: {"L3 Unified": "1K"})
+    assert facts.machine_id() != ours
+    assert facts.changed(then) == ["caches"]
+
+
+def test_this_machine_keeps_its_name() -> None:
+    assert facts.machine_id() == facts.machine_id() == facts.machine()["machine_id"]
+
+
+@pytest.mark.parametrize(
+    "name", ["MALLOC_TRIM_THRESHOLD_", "THP_MEM_ALLOC_ENABLE", "LD_PRELOAD", "GLIBC_TUNABLES", "ONEDNN_MAX_CPU_ISA",
+             "MKL_NUM_THREADS"],
+)  # fmt: skip
+def test_variables_that_can_turn_a_result_are_recorded(name: str) -> None:
+    assert facts.process({name: "1", "HOME": "/x"})["environment_variables"] == {name: "1"}

@@ -2,36 +2,89 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from suite.machine import facts, roofline
-from suite.machine.roofline import Roofline
+from suite.machine import bandwidth, facts, roofline
+from suite.machine.bandwidth import Caches
+from suite.machine.roofline import Place, Roofline
+
+KIB = 1024
 
 
 def test_a_sweep_finds_positive_rates_of_these_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roofline, "SIDES", (64, 128))
-    monkeypatch.setattr(roofline, "last_level_cache_bytes", lambda: 1 << 16)
-    found = roofline.sweep(facts.usable_cores())
-    assert found["threads"] == len(facts.usable_cores())
+    monkeypatch.setattr(roofline, "caches", lambda cores: Caches(last=256 * KIB, inner=64 * KIB))
+    monkeypatch.setattr(bandwidth, "WINDOW_SECONDS", 0.01)
+    cores = facts.usable_cores()
+    found = roofline.sweep(cores)
+    assert found["threads"] == len(cores)
     assert set(found["gemm_flops_per_second"]) == {"64", "128"}
     assert found["flops_per_second_best"] == max(found["gemm_flops_per_second"].values()) > 1e6
-    assert found["bytes_per_second_best"] == max(found["bytes_per_second"].values()) > 1e6
+    for place in ("bytes_per_second", "cache_bytes_per_second"):
+        assert set(found[place]) == {"read", "copy", "triad"}
+        assert found[f"{place}_best"] == max(found[place].values()) > 1e6
+    roof = Roofline.of(found)
+    assert roof is not None and [place.nearer_bytes for place in roof.places] == [64 * KIB, 256 * KIB]
 
 
-def test_the_cache_is_the_largest_one() -> None:
-    sizes = [p.read_text().strip() for p in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
-    assert roofline.last_level_cache_bytes() >= max((1024 * int(size.rstrip("K")) for size in sizes), default=1)
+def test_the_ceiling_is_one_figure_of_these_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roofline, "CEILING_SIDE", 64)
+    monkeypatch.setattr(roofline, "CEILING_SECONDS", 0.01)
+    found = roofline.ceiling(facts.usable_cores())
+    assert (found["threads"], found["side"]) == (len(facts.usable_cores()), 64)
+    assert found["flops_per_second"] > 1e6
+
+
+def test_the_best_of_enough_calls_and_the_first_doesn_t_count() -> None:
+    calls: list[int] = []
+    assert roofline.best_seconds(lambda: calls.append(1), 3) > 0
+    assert len(calls) == 4
+    calls.clear()
+    roofline.best_seconds(lambda: calls.append(1), 1, at_least=1e-4)
+    assert len(calls) > 5, "as many as fill the time"
 
 
 @pytest.mark.parametrize(
     ("flops", "floor", "seconds"), [(1000, 10, 10.0), (100, 100, 10.0), (0, 50, 5.0), (None, 1, None)]
 )
-def test_the_least_time_is_the_slower_of_computing_and_moving(flops: int, floor: int, seconds: float) -> None:
-    assert Roofline(100.0, 10.0).seconds(flops, floor) == seconds
+def test_the_least_time_is_the_slower_of_computing_and_moving(
+    flops: int | None, floor: int, seconds: float | None
+) -> None:
+    assert Roofline({"f32": 100.0}, (Place(10.0, 0),)).seconds(flops, floor, "f32") == seconds
 
 
-def test_a_roofline_is_what_the_sweep_keeps() -> None:
-    reached = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3, "threads": 2}
-    assert Roofline.of(reached) == Roofline(2e9, 3.0)
+def test_a_precision_that_was_not_measured_has_no_roof() -> None:
+    roof = Roofline({"f32": 100.0}, (Place(10.0, 0),))
+    assert roof.seconds(100, 0, "f32") == 1.0
+    assert roof.seconds(100, 0, "bf16") is None, "float32's isn't bfloat16's"
+    assert Roofline({"f32": 100.0}).seconds(100, 0, "f32") is None, "arithmetic alone is half a roofline"
+
+
+@pytest.mark.parametrize(
+    ("floor", "seconds", "why"),
+    [
+        (20, 0.0, "stays in the cores' own caches"),
+        (200, 1.8, "in the last-level cache: each of its bytes read and written"),
+        (1000, 80.0, "DRAM, but for what the cache can keep"),
+    ],
+)
+def test_arrays_in_a_cache_are_not_held_to_dram(floor: int, seconds: float, why: str) -> None:
+    roof = Roofline({"f32": 1e9}, (Place(100.0, 10), Place(10.0, 100)))
+    assert roof.moving_seconds(floor) == pytest.approx(seconds), why
+
+
+def test_a_roofline_is_what_was_measured() -> None:
+    swept = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3, "cache_bytes_per_second_best": 9,
+             "cache_bytes": 32, "inner_cache_bytes": 2, "threads": 2}  # fmt: skip
+    assert Roofline.of(swept) == Roofline({"f32": 2e9}, (Place(9.0, 2), Place(3.0, 32)))
+    assert Roofline.of(swept | {"bf16_flops_per_second_best": 5e9}).flops_per_second == {"f32": 2e9, "bf16": 5e9}  # type: ignore[union-attr]
+    slow = Roofline.of(swept | {"bf16_flops_per_second_best": 1e9})
+    assert slow is not None and slow.flops_per_second["bf16"] == 2e9, "who converts computes in float32"
+    older = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3}
+    assert Roofline.of(older) == Roofline({"f32": 2e9}, (Place(3.0, 0),))
+
+
+def test_without_a_sweep_the_best_ceiling_is_the_roof() -> None:
+    readings = [{"flops_per_second": 1e9}, {"flops_per_second": 2e9}]
+    assert Roofline.of({}, readings) == Roofline({"f32": 2e9})
+    assert Roofline.of({}) is None

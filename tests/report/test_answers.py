@@ -21,7 +21,7 @@ THREE = plan_file().protocol
 
 
 def analysis_of(rows: list[Row], baseline: str = "numpy") -> Analysis:
-    return analyse(rows, plan_file(), THREE, baseline, {})
+    return analyse(rows, plan_file(), THREE, baseline, None)
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from suite import results
-from suite.case import Planned
+from suite.case import Planned, Purpose
 from suite.errors import UserError
-from suite.machine.roofline import Roofline
+from suite.machine.roofline import Place, Roofline
 from suite.results.analysis import Analysis, analyse, raised
 from suite.results.rows import Row
 from suite.stats import is_doubtful
@@ -30,7 +30,7 @@ def loaded() -> results.Results:
 
 
 def analysis_of(rows: list[Row], baseline: str = "numpy", **plan: Any) -> Analysis:
-    return analyse(rows, plan_file(**plan), THREE, baseline, {})
+    return analyse(rows, plan_file(**plan), THREE, baseline, None)
 
 
 def test_a_notebook_s_tables_are_the_analysis(loaded: results.Results) -> None:
@@ -155,10 +155,44 @@ def test_the_twin_s_flags_are_its_own() -> None:
 
 def test_the_roofline_is_raised_by_what_did_better() -> None:
     rows = [row_of(attempt_of(), 0.01, flops=100), row_of(attempt_of(JAX), 0.001, flops=100, outcome="wrong")]
-    reached = {"flops_per_second_best": 500.0, "bytes_per_second_best": 7.0}
-    assert raised(reached, rows) == Roofline(100 / 0.01, 7.0)  # what is wrong hasn't computed it
-    assert raised(reached | {"flops_per_second_best": 5e9}, rows) == Roofline(5e9, 7.0)
-    assert raised({}, rows) is None
+    memory = (Place(7.0, 0),)
+    assert raised(Roofline({"f32": 500.0}, memory), rows) == Roofline({"f32": 100 / 0.01}, memory)  # wrong: not computed
+    assert raised(Roofline({"f32": 5e9}, memory), rows) == Roofline({"f32": 5e9}, memory)
+    assert raised(None, rows) is None
+
+
+@pytest.mark.parametrize("flag", ["implausible", "noisy", "no_steady_state"])
+def test_a_flagged_row_raises_no_roof(flag: str) -> None:
+    roof = Roofline({"f32": 500.0}, (Place(7.0, 0),))
+    assert raised(roof, [row_of(attempt_of(), 0.01, flops=100, flags=[flag])]) == roof
+
+
+def test_a_roof_is_raised_in_its_own_precision_alone() -> None:
+    row = row_of(attempt_of(precision="bf16"), 0.01, flops=100)
+    assert raised(Roofline({"f32": 1.0}), [row]) == Roofline({"f32": 1.0})
+    assert raised(Roofline({"f32": 1.0, "bf16": 1.0}), [row]) == Roofline({"f32": 1.0, "bf16": 1e4})
+
+
+# --- kernels ---
+
+
+def test_what_an_explain_process_was_told_stands_beside_its_stack() -> None:
+    used = ('[{"calls":2,"isa":"avx512_core","library":"oneDNN","seconds":0.1},'
+            '{"calls":null,"isa":null,"library":"ATen","seconds":null}]')  # fmt: skip
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})
+    explained = attempt_of(JAX, 0, purpose=Purpose.EXPLAIN)
+    rows.append(row_of(explained, synced_seconds=None, kernels=used))
+    analysis = analysis_of(rows)
+    [comparison] = analysis.comparisons
+    assert [(f.stack, f.kernels) for f in comparison.stacks] == [(JAX, "oneDNN avx512_core, ATen"), ("numpy", "")]
+    assert analysis.blocks == {1, 2, 3}, "it is in none of them"
+    assert all(figures.cell.total == 3 for figures in comparison.stacks), "nor a process that could count"
+
+
+def test_an_explanation_that_has_no_row_is_planned_and_not_run() -> None:
+    explained = attempt_of(JAX, 0, purpose=Purpose.EXPLAIN)
+    rows = rows_of({JAX: [0.01] * 3})
+    assert analysis_of(rows, cases=(Planned(explained.case),), attempts=(explained,), baseline="numpy").not_run == 1
 
 
 def test_a_set_of_nothing_is_refused(tmp_path: Path) -> None:

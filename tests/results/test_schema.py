@@ -25,6 +25,7 @@ PUBLIC = [
     "pipelined_calls", "compile_seconds", "compiles_first", "compiles_second", "compiles_steady", "graph_breaks",
     "host_peak_build_bytes", "host_peak_step_bytes", "cgroup_peak_bytes", "cgroup_anonymous_bytes",
     "device_peak_bytes", "device_reserved_bytes", "nvml_bytes", "flops", "bytes_floor", "parameters", "items_per_step",
+    "kernels",
     "relative_error", "precision_observed", "weights_sha256", "canary_seconds", "steal_share", "versions",
     "lock_sha256", "image_digest", "engine_version", "environment_facts", "started_at", "metrics",
 ]  # fmt: skip

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from suite.case import Outcome
+from suite.machine.roofline import Place, Roofline, best_seconds
 from suite.run.runner import implausible, inferred
 from tests.pipeline import make_plan, make_session
 from tests.results.rows import attempt_of, row_of
@@ -40,7 +45,45 @@ def test_settled_is_forgotten_where_again_finds_otherwise(tmp_path: Path) -> Non
 
 def test_no_core_is_that_fast() -> None:
     row = row_of(attempt_of(), 1e-3, flops=10**6)
-    assert not implausible(row)
-    assert implausible(row | {"flops": 10**12})
-    assert not implausible(row | {"flops": None})
-    assert not implausible(row | {"flops": 10**12, "target": "cuda"}), "a GPU's limit is another"
+    assert not implausible(row, None)
+    assert implausible(row | {"flops": 10**12}, None)
+    assert not implausible(row | {"flops": None}, None)
+    assert not implausible(row | {"flops": 10**12, "target": "cuda"}, None), "a GPU's limit is another"
+    bf16 = row | {"precision": "bf16", "flops": 10**9}
+    assert not implausible(bf16, Roofline({"f32": 1e6})), "float32's roof isn't bfloat16's"
+
+
+def beside(whole: Callable[[], object], part: Callable[[], object]) -> tuple[float, list[float]]:
+    """(the best time of the whole, the better times of a part), in turns: the machine's pace is the same for both."""
+    pairs = [(best_seconds(whole, 1), best_seconds(part, 1)) for _ in range(30)]
+    return min(a for a, _ in pairs), sorted(b for _, b in pairs)[:10]
+
+
+@pytest.mark.parametrize(("share", "caught"), [(1.0, False), (0.3, True)])
+def test_a_product_that_skips_most_of_its_work_is_over_a_measured_roof(share: float, caught: bool) -> None:
+    """Against what this very machine reaches now: no figure is written down here."""
+    side = 512
+    rng = np.random.default_rng(0)
+    a, b = (rng.random((side, side), dtype=np.float32) for _ in range(2))
+    fewer = np.ascontiguousarray(b[:, : int(share * side)])
+    seconds, samples = beside(lambda: np.matmul(a, b), lambda: np.matmul(a, fewer))
+    flops = 2 * side**3  # what the step says that it does
+    row = row_of(attempt_of(), samples, flops=flops)
+    assert implausible(row, Roofline({"f32": flops / seconds})) == caught
+
+
+@pytest.mark.parametrize(("share", "caught"), [(1.0, False), (0.3, True)])
+def test_a_step_that_moves_too_little_is_over_a_measured_bandwidth(share: float, caught: bool) -> None:
+    count = 1 << 23  # two arrays of 32 MiB
+    a, b = np.ones(count, np.float32), np.ones(count, np.float32)
+    part, moved = int(share * count), 2 * a.nbytes
+    seconds, samples = beside(lambda: np.copyto(b, a), lambda: np.copyto(b[:part], a[:part]))
+    row = row_of(attempt_of(), samples, flops=0, bytes_floor=moved)
+    assert implausible(row, Roofline({"f32": 1e15}, (Place(moved / seconds, 0),))) == caught
+
+
+def test_what_lives_in_a_cache_is_not_held_to_dram() -> None:
+    roof = Roofline({"f32": 1e15}, (Place(1e12, 2**20), Place(1e9, 2**25)))
+    in_cache = row_of(attempt_of(), 1e-4, flops=0, bytes_floor=2**24)
+    assert not implausible(in_cache, roof)
+    assert implausible(in_cache | {"bytes_floor": 2**28}, roof)

@@ -179,8 +179,8 @@ def test_the_first_losses_of_every_process_must_agree(tmp_path: Path) -> None:
 
 def test_a_row_faster_than_any_core_is_flagged(tmp_path: Path) -> None:
     row = run_scenes(tmp_path, "calm")["calm"]
-    assert not implausible(row)
-    assert implausible(row | {"flops": 10**12})
+    assert not implausible(row, None)
+    assert implausible(row | {"flops": 10**12}, None)
 
 
 ORCHESTRATOR = """
@@ -228,3 +228,35 @@ def processes_with(text: str) -> list[int]:
         if text in line and int(path.parent.name) != os.getpid():
             found.append(int(path.parent.name))
     return found
+
+
+# --- explain ---
+
+
+def test_after_the_blocks_a_process_for_each_case_tells_its_kernels(tmp_path: Path) -> None:
+    plan = make_plan(("verbose", "calm"), blocks=2, blocks_max=2, explain=True)
+    heard = Heard()
+    rows = make_session(tmp_path / "set", plan, heard).run()
+    told = [row for row in rows if row["purpose"] == "explain"]
+    assert [row["purpose"] for row in heard.rows] == ["timed"] * 4 + ["explain"] * 2
+    assert {row["size"]: row.kernels for row in told} == {"verbose": "oneDNN avx512_core", "calm": ""}
+    assert [row["outcome"] for row in told] == ["ok", "ok"]
+    assert all(row["synced_seconds"] is None and row["first_seconds"] is None for row in told), "nothing is timed"
+    assert all(row["relative_error"] is None and row["flags"] == [] for row in told)
+    assert exit_code(rows) == 0
+
+
+def test_a_resumed_run_explains_what_is_left(tmp_path: Path) -> None:
+    plan = make_plan(("verbose", "calm"), explain=True)
+    with pytest.raises(KeyboardInterrupt):
+        make_session(tmp_path / "set", plan, Heard(interrupt_after=3)).run()
+    heard = Heard()
+    rows = make_session(tmp_path / "set", plan, heard).run()
+    assert [row["purpose"] for row in heard.rows] == ["explain"]
+    assert sorted(row["size"] for row in rows if row["purpose"] == "explain") == ["calm", "verbose"]
+
+
+def test_a_case_that_can_t_run_has_nothing_to_explain(tmp_path: Path) -> None:
+    rows = make_session(tmp_path / "set", make_plan(("wrong",), explain=True)).run()
+    assert [(row["purpose"], row["outcome"], row["provenance"]) for row in rows] == [
+        ("explain", "wrong", "inferred"), ("timed", "wrong", "measured")]  # fmt: skip

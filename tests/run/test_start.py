@@ -77,3 +77,10 @@ def test_nothing_selected_is_a_mistake() -> None:
     nothing = dataclasses.replace(TINY, questions=())
     with pytest.raises(UserError, match="Nothing is selected"):
         prepare(nothing, Selection(threads=1), engine=engines.LOCAL)
+
+
+def test_another_processor_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = create(prepared(), TINY, "invoke run", tmp_path)
+    monkeypatch.setattr(facts, "cache_sizes", lambda: {"L3 Unified": "1K"})
+    with pytest.raises(UserError, match=r"another machine \(caches differ\)"):
+        reopen(store.folder)

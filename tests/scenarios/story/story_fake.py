@@ -12,6 +12,8 @@ from suite.stacks.base import Unsupported
 
 FIRST_SECONDS = 0.060
 SECOND_SECONDS = 0.030
+# What oneDNN prints of a product, in full.
+VERBOSE = b"onednn_verbose,v1,primitive,exec,cpu,matmul,brg_matmul:avx512_core,undef,src:f32::blocked:ab::f0,,,64x64,0.1\n"
 
 
 class Scenario:
@@ -35,6 +37,8 @@ class Scenario:
         if self.scene == "drift":
             seconds *= 1 + count / 50
         time.sleep(seconds)
+        if self.scene == "verbose" and "ONEDNN_VERBOSE" in os.environ:
+            os.write(1, VERBOSE)
         if count == 2:
             getattr(self, f"play_{self.scene}", lambda: None)()
 

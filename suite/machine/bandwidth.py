@@ -1,0 +1,101 @@
+"""Bytes a second that all cores together move, in the last-level cache and beyond it (McCalpin 1995, STREAM).
+
+Needs numpy alone. A process for each core, bound to it: threads of one interpreter would wait for its lock between
+the short passes that fit a cache.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from time import perf_counter
+
+WINDOWS, WINDOW_SECONDS = 3, 0.15  # the best of so many stretches of passes
+TIMEOUT_SECONDS = 60
+MEMORY_MULTIPLE = 4  # each array is so many times the last-level cache, so that none of it helps
+CACHE_SHARE = 0.5  # of the last-level cache that all arrays together take: the rest is for whoever shares it
+CACHE_BYTES_LEAST = 32 * 2**20  # assumed where the cache's size is hidden
+KINDS = {"read": (1, 1), "copy": (2, 2), "triad": (3, 5)}  # (arrays, arrays read or written in a pass)
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """Of some cores: bytes of all their last-level caches, and of all that lie nearer to a core."""
+
+    last: int
+    inner: int
+
+
+def caches(cores: Sequence[int], root: Path = Path("/sys/devices/system/cpu")) -> Caches:
+    """The data caches of these cores, each counted once however many of them share it."""
+    levels: dict[int, dict[str, int]] = {}
+    for core in cores:
+        for place in sorted((root / f"cpu{core}" / "cache").glob("index*")):
+            kind, size = ((place / name).read_text().strip() for name in ("type", "size"))
+            if kind != "Instruction" and size.endswith("K"):
+                level, shared = ((place / name).read_text().strip() for name in ("level", "shared_cpu_list"))
+                levels.setdefault(int(level), {})[shared] = 1024 * int(size.removesuffix("K"))
+    sums = [sum(levels[level].values()) for level in sorted(levels)]
+    return Caches(sums[-1], sum(sums[:-1])) if sums else Caches(CACHE_BYTES_LEAST, 0)
+
+
+def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> dict[str, float]:
+    """Bytes a second by kind of access, over arrays far larger than the last-level cache or well inside it."""
+    found = {}
+    for kind, (arrays, _) in KINDS.items():
+        array_bytes = CACHE_SHARE * last_level_bytes / arrays if in_cache else MEMORY_MULTIPLE * last_level_bytes
+        found[kind] = together(kind, cores, math.ceil(array_bytes / len(cores) / 4))
+    return found
+
+
+def together(kind: str, cores: Sequence[int], count: int) -> float:
+    """Bytes a second of all cores at once, each over float32 arrays of `count` numbers of its own."""
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(len(cores), timeout=TIMEOUT_SECONDS)  # one that died must not keep the others
+    pipes = [context.Pipe(duplex=False) for _ in cores]
+    workers = [
+        context.Process(target=work, args=(kind, core, count, barrier, sender))
+        for core, (_, sender) in zip(cores, pipes, strict=True)
+    ]
+    for worker in workers:
+        worker.start()
+    for _, sender in pipes:
+        sender.close()  # or a worker that died would be waited for
+    rates = [receiver.recv() for receiver, _ in pipes]
+    for worker in workers:
+        worker.join()
+    return max(map(sum, zip(*rates, strict=True)))
+
+
+def work(kind: str, core: int, count: int, barrier: Barrier, sender: Connection) -> None:
+    """One core's part: bytes a second in each window, all cores beginning it together."""
+    os.sched_setaffinity(0, [core])
+    sweep, rates = passes(kind, count), []
+    sweep()
+    for _ in range(WINDOWS):
+        barrier.wait()
+        start, done = perf_counter(), 0
+        while (elapsed := perf_counter() - start) < WINDOW_SECONDS or not done:
+            sweep()
+            done += 1
+        rates.append(done * KINDS[kind][1] * 4 * count / elapsed)
+    sender.send(rates)
+
+
+def passes(kind: str, count: int) -> Callable[[], object]:
+    """One pass over this process's arrays. NumPy writes the triad in two."""
+    import numpy as np
+
+    a, b, c = (np.full(count if n < KINDS[kind][0] else 0, float(n), np.float32) for n in range(3))
+
+    def triad() -> None:
+        np.multiply(c, np.float32(3.0), out=a)
+        np.add(a, b, out=a)
+
+    return {"read": a.max, "copy": lambda: np.copyto(a, b), "triad": triad}[kind]

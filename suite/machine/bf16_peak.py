@@ -1,0 +1,33 @@
+"""bfloat16's own roof: what these cores reach in matrix products of it. A job of PyTorch's environment.
+
+`python -m suite.machine.bf16_peak --cores 0 1` prints operations a second by side, as JSON. NumPy has no such product.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from suite.machine.roofline import GEMM_REPEATS, SIDES, best_seconds
+
+
+def peak(cores):
+    """Operations a second of square products of bfloat16 matrices, by side. On cores without such arithmetic a library
+    converts, and may be slower than in float32."""
+    os.sched_setaffinity(0, cores)
+    import torch
+
+    torch.set_num_threads(len(cores))
+    rates = {}
+    for side in SIDES:
+        a = torch.rand(side, side).bfloat16()
+        out = torch.empty_like(a)
+        seconds = best_seconds(lambda a=a, out=out: torch.matmul(a, a, out=out), GEMM_REPEATS)
+        rates[str(side)] = 2 * side**3 / seconds
+    return rates
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cores", type=int, nargs="+", required=True)
+    json.dump(peak(parser.parse_args().cores), sys.stdout)

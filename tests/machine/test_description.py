@@ -1,0 +1,38 @@
+"""The machine in one line."""
+
+from __future__ import annotations
+
+from suite.machine import facts
+from suite.machine.description import describe, moved
+
+MACHINE = {
+    "cpu_model": "AMD EPYC", "cpu_family_model_stepping": "26/2/1", "cores_online": 4, "cores_usable": [0, 1],
+    "cpu_flags": ["fpu", "avx", "avx2", "avx512f", "avx512_vnni", "avx512_bf16", "hypervisor"], "hypervisor": True,
+    "caches": {"L1 Data": "48K", "L1 Instruction": "32K", "L2 Unified": "1024K", "L3 Unified": "32768K"},
+    "ram_bytes": 24 * 2**30,
+}  # fmt: skip
+CEILING = {"side": 1024, "threads": 2, "flops_per_second": 2.104e11}
+
+
+def test_what_tells_two_processors_of_one_name_apart_is_in_the_line() -> None:
+    assert describe(MACHINE, CEILING) == (
+        "AMD EPYC (family 26, model 2, stepping 1), 2 of 4 cores, AVX-512, VNNI, BF16, L1 48K, L2 1024K, L3 32768K, "
+        "24 GiB of memory, a virtual machine, reaches 210 GFLOP/s in f32 (matrix products of side 1024)"
+    )
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    assert describe({"cpu_model": "X"}) == "X"
+    assert describe({"cpu_model": "X", "cpu_flags": ["avx", "avx2"], "caches": {"L3 Unified": None}}) == "X, AVX2"
+
+
+def test_this_machine_can_be_described() -> None:
+    assert "cores" in describe(facts.machine())
+
+
+def test_a_ceiling_that_moved_is_told_and_a_small_change_is_not() -> None:
+    first, same, slow = CEILING, CEILING | {"flops_per_second": 1.95e11}, CEILING | {"flops_per_second": 1.5e11}
+    assert moved([]) is None
+    assert moved([first, same]) is None
+    said = moved([first, same, slow])
+    assert said is not None and "150 GFLOP/s" in said and "210 GFLOP/s" in said and "(-29%)" in said
