@@ -98,4 +98,5 @@ def passes(kind: str, count: int) -> Callable[[], object]:
         np.multiply(c, np.float32(3.0), out=a)
         np.add(a, b, out=a)
 
-    return {"read": a.max, "copy": lambda: np.copyto(a, b), "triad": triad}[kind]
+    sweeps: dict[str, Callable[[], object]] = {"read": a.max, "copy": lambda: np.copyto(a, b), "triad": triad}
+    return sweeps[kind]

@@ -1,4 +1,4 @@
-"""What the interpreter, the C library and the caches of a process are made of. Engines and environments may differ in it.
+"""What a process's interpreter, C library and caches are made of. Engines and environments may differ in it.
 
 Standard library only. A fact that can't be found out is None.
 """

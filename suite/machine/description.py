@@ -76,6 +76,6 @@ def moved(readings: Sequence[Mapping[str, Any]]) -> str | None:
     then, later = (f"{each['flops_per_second'] / 1e9:.3g} GFLOP/s" for each in (readings[0], worst))
     return (
         f"The machine reached {later} in f32 when this set was resumed and {then} when it was begun "
-        f"({change(readings[0], worst):+.0%}). Ratios are formed inside a block and keep their meaning; times of blocks "
-        "before and after don't compare."
+        f"({change(readings[0], worst):+.0%}). Ratios are formed inside a block and keep their meaning; times of "
+        "blocks before and after don't compare."
     )

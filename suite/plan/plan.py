@@ -42,7 +42,7 @@ class Plan:
         ]  # fmt: skip
 
     def explanations(self, retry: int = 1) -> list[Attempt]:
-        """Outside the blocks (as block 0), one process for each case, if the protocol asks which kernels do the work."""
+        """Outside the blocks, as block 0: a process for each case, if the protocol asks which kernels do the work."""
         cases = [planned.case for planned in self.cases] if self.protocol.explain else []
         return [
             Attempt(set_id=self.set_id, case=case, block=0, order=order, replicate=1, purpose=Purpose.EXPLAIN,

@@ -20,8 +20,10 @@ def read_parquet(path: Path) -> list[Row]:
         stored = pq.read_schema(path)
     except (pa.ArrowInvalid, OSError) as broken:
         raise UserError(f"{path} can't be read as Parquet: {broken}.") from broken
-    names = {migrations.columns(version_of(stored)).get(name, name) for name in stored.names}
-    missing = [name for name in NAMES if name not in names]
+    version = version_of(stored)
+    names = {migrations.columns(version).get(name, name) for name in stored.names}
+    # A file of an earlier version hasn't got today's newest columns; it says its version, which foreign files don't.
+    missing = [name for name in NAMES if name not in names] if version == SCHEMA_VERSION else []
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}: not a Stack Wars result.")
     return read_rows(path)

@@ -15,6 +15,7 @@ from suite.results.plan_file import PlanFile
 from suite.results.schema import NAMES, SCHEMA_VERSION
 
 CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
+LEAST_SHARE = 0.05  # of a step's known time that a library must take to be named on the page
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
 Place = tuple[str, int, int, str]
 
@@ -94,9 +95,16 @@ class Row(dict[str, Any]):
 
     @property
     def kernels(self) -> str:
-        """What did the work, by the explain process: `MKL AVX2, ATen AVX512`; empty where unknown."""
+        """What did the work, by the explain process, most first: `MKL AVX2; rest ATen AVX512`; empty where unknown.
+
+        What takes under a twentieth of the time that is known is left out.
+        """
         used = json.loads(self.get("kernels") or "[]")
-        return ", ".join(" ".join(filter(None, (each["library"], each["isa"]))) for each in used)
+        all_seconds = sum(each["seconds"] or 0.0 for each in used)
+        shown = [each for each in used if each["seconds"] is None or each["seconds"] >= LEAST_SHARE * all_seconds]
+        words = [f"{each['library']} {each['isa'] or ''}".strip() for each in shown]
+        rest = ["rest " if each["calls"] is None and len(shown) > 1 else "" for each in shown]
+        return "; ".join(map("".join, zip(rest, words, strict=True)))
 
 
 def check_clock(clock: str) -> str:

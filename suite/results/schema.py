@@ -86,7 +86,9 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("block", "int64", "the block, from 1; the unit of pairing"),
         _identity("order", "int64", "the place in the block's shuffled order"),
         _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
-        _identity("purpose", "string", "timed, prime (fills caches for a warm case), explain (which kernels run), ir or predict"),
+        _identity(
+            "purpose", "string", "timed, prime (fills caches for a warm case), explain (which kernels run), ir, predict"
+        ),
         _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
         _identity("seed", "int64", "key of the weights' and inputs' generator"),
     ),

@@ -132,6 +132,10 @@ class Adapter(ABC):
         `fallback_ops`. None: the framework doesn't count it; 0: counted none."""
         return {"compiles": None, "compile_seconds": None, "graph_breaks": None, "fallback_ops": None}
 
+    def listened(self, state: State, batch: Batch) -> tuple[State, Batch]:
+        """State and batch for the one step that is listened to. As they are: libraries log by themselves."""
+        return state, batch
+
     def kernels_used(self, told: kernels.Told) -> list[kernels.Used]:
         """Which libraries ran in the step that was listened to, on which instructions; what takes most first."""
         return kernels.libraries(told)

@@ -5,13 +5,13 @@ The frameworks come in as arguments: only an adapter's own module imports them.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from suite import protocol
 from suite.case import Case
-from suite.stacks import base
+from suite.stacks import base, kernels, xla
 from suite.workloads.catalog import Workload
 
 PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
@@ -45,6 +45,8 @@ def make_optimizer(optax: Any, name: str | None) -> Any:
 class JaxAdapter(base.Adapter):
     """An adapter whose arrays are JAX's. What it leaves out is how the dialect's code becomes a step."""
 
+    one_program: ClassVar[bool] = True  # a step is one program of XLA's
+
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
         self.jax, self.optax = jax, optax
@@ -70,6 +72,15 @@ class JaxAdapter(base.Adapter):
                 "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
             }
         return variables
+
+    @classmethod
+    def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """See `base.Adapter.explain_environ`: XLA leaves its programs."""
+        return xla.explain_environ(super().explain_environ(case, cache_directory), cache_directory)
+
+    def kernels_used(self, told: kernels.Told) -> list[kernels.Used]:
+        """By XLA's programs, then by the log of what its runtime calls."""
+        return xla.kernels_used(told, self.one_program) + kernels.libraries(told)
 
     def find_devices(self) -> Any:
         """The target's devices, as JAX lists them. Raises `no_device` where there are none."""

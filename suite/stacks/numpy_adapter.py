@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suite import protocol
-from suite.stacks import base
+from suite.stacks import base, numpy_calls
 
 
 class Adapter(base.Adapter):
@@ -25,6 +25,13 @@ class Adapter(base.Adapter):
         if self.train and self.optimizer and moments:
             state["moments"] = zeros(state["parameters"])
         return state, {name: value.copy() for name, value in batch}
+
+    def listened(self, state, batch):
+        numpy_calls.seconds.clear()
+        return numpy_calls.counted((state, batch))
+
+    def kernels_used(self, told):
+        return numpy_calls.kernels_used()
 
     def step(self, state, batch):
         if not self.train:

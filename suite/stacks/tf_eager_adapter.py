@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from suite.stacks import base
+from suite.stacks import base, kernels
 from suite.stacks.tf_optimizers import OPTIMIZERS
 from suite.workloads.tensors import Integers
 
@@ -181,6 +181,10 @@ class Adapter(base.Adapter):
         for injected in gradients:
             apply({name: tf.constant(g) for name, g in injected.items()})
         return {name: v.numpy() for name, v in updated.items()}
+
+    def kernels_used(self, told):
+        # What oneDNN doesn't take is Eigen's; TensorFlow says only which instructions that was not built for.
+        return [*kernels.libraries(told), kernels.Used("Eigen")]
 
     def memory(self):
         if self.case.target == "cpu":

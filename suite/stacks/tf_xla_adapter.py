@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from suite.stacks import kernels, xla
 from suite.stacks import tf_graph_adapter as tf_graph
-from suite.stacks import xla
 
 
 class Adapter(tf_graph.Adapter):
@@ -15,3 +15,10 @@ class Adapter(tf_graph.Adapter):
     @classmethod
     def environ(cls, case, cache_directory):
         return super().environ(case, cache_directory) | xla.flags_environ(case)
+
+    @classmethod
+    def explain_environ(cls, case, cache_directory):
+        return xla.explain_environ(super().explain_environ(case, cache_directory), cache_directory)
+
+    def kernels_used(self, told):
+        return xla.kernels_used(told) + kernels.libraries(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suite import protocol
-from suite.stacks import base, torch_modules
+from suite.stacks import base, kernels, torch_modules
 from suite.stacks.knobs import Knob
 
 
@@ -134,6 +134,9 @@ class Adapter(base.Adapter):
             return state, (loss.detach(), [p.grad for p in model.parameters()])
         optimizer.step()
         return state, loss.detach()
+
+    def kernels_used(self, told):
+        return [*kernels.libraries(told), kernels.Used("ATen", self.torch.backends.cpu.get_cpu_capability())]
 
     def step(self, state, batch):
         return self.run(state, batch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.stacks import kernels
 from suite.stacks import torch_eager_adapter as torch_eager
 from suite.stacks.knobs import Knob
 
@@ -25,6 +26,13 @@ class Adapter(torch_eager.Adapter):
     def compile(self, function):
         mode = "max-autotune-no-cudagraphs" if self.autotune.name in self.tuned else None
         return self.torch.compile(function, fullgraph=True, mode=mode)  # a graph break is an error, not a slow row
+
+    def kernels_used(self, told):
+        from torch._inductor.cpu_vec_isa import pick_vec_isa
+
+        written = "".join(path.read_text() for path in (told.folder / "inductor").rglob("*.py"))
+        generated = kernels.Used("Inductor", str(pick_vec_isa()), written.count("async_compile.cpp"))
+        return [*kernels.libraries(told), *([generated] if generated.calls else []), super().kernels_used(told)[-1]]
 
     def counters(self):
         from torch._dynamo.utils import compilation_time_metrics, counters

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from suite.stacks import kernels, xla
 from suite.stacks import torch_eager_adapter as torch_eager
-from suite.stacks import xla
 
 
 class Adapter(torch_eager.Adapter):
@@ -17,6 +17,13 @@ class Adapter(torch_eager.Adapter):
         return super().environ(case, cache_directory) | xla.flags_environ(case) | {
             "PJRT_DEVICE": case.target.upper()
         }
+
+    @classmethod
+    def explain_environ(cls, case, cache_directory):
+        return xla.explain_environ(super().explain_environ(case, cache_directory), cache_directory)
+
+    def kernels_used(self, told):
+        return xla.kernels_used(told) + kernels.libraries(told)
 
     def __init__(self, case, workload):
         super().__init__(case, workload)

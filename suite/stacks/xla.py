@@ -1,10 +1,14 @@
-"""XLA's own knobs, for every stack that compiles with it: as options of one function, or as flags of the process."""
+"""What every stack that compiles with XLA shares: its knobs, and how to read which kernels its programs run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from suite.case import Case
+from suite.stacks.kernels import Told, Used
 from suite.stacks.knobs import Knob
 
 KNOBS = (
@@ -12,6 +16,16 @@ KNOBS = (
     Knob("xla_gpu_exhaustive_tiling_search=true", "all tilings of a product are tried, not only the likely ones",
          ("cuda",)),
 )  # fmt: skip
+
+DUMP = "explained"  # in the folder of caches
+OPTIMIZED = "*after_optimizations.txt"
+PRODUCT = re.compile(r" (?:dot|convolution)\(")
+COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.-]+) .*\{$")
+FUSION = re.compile(r" fusion\(.*calls=%?([\w.-]+)")
+CUSTOM = re.compile(r'custom_call_target="([^"]+)"|"kind":"(__\w+)"')
+WIDTH = re.compile(r'"prefer-vector-width"="(\d+)"')
+# Other libraries, by what XLA's own names of fusions and calls begin with.
+LIBRARIES = {"__ynn": "YNNPACK", "__xnn": "XNNPACK", "__onednn": "oneDNN"}
 
 
 def compiler_options(tuned: Iterable[str]) -> dict[str, str] | None:
@@ -23,3 +37,53 @@ def flags_environ(case: Case) -> dict[str, str]:
     """The variable by which other frameworks' XLA learns of them."""
     flags = [f"--{knob.name}" for knob in KNOBS if case.track == "tuned" and case.target in knob.targets]
     return {"XLA_FLAGS": " ".join(flags)} if flags else {}
+
+
+def explain_environ(variables: Mapping[str, str], cache_directory: str) -> dict[str, str]:
+    """These variables, and that XLA is to leave its programs in the folder of caches, beside the flags that it has."""
+    dump = f"--xla_dump_to={cache_directory}/{DUMP} --xla_dump_hlo_as_text"
+    return {**variables, "XLA_FLAGS": f"{variables.get('XLA_FLAGS', '')} {dump}".strip()}
+
+
+def kernels_used(told: Told, one_program: bool = True) -> list[Used]:
+    """Whose kernels the programs call, by the optimized programs themselves: libraries, XLA's runtime for the products
+    that no library takes, and generated code. Who has products comes first.
+
+    `one_program`: the step is one, the largest; else each operation has its own.
+    """
+    files = sorted((told.folder / DUMP).glob(OPTIMIZED), key=lambda path: path.stat().st_size)
+    found: Counter[str] = Counter()
+    products: Counter[str] = Counter()
+    for path in files[-1:] if one_program else files:
+        for library, product in places(path.read_text(encoding="utf-8", errors="replace")):
+            found[library] += 1
+            products[library] += product
+    order = sorted(found, key=lambda library: (-products[library], -found[library]))
+    return [Used(name, generated_width(told.folder) if name == "XLA" else None, found[name]) for name in order]
+
+
+def places(program: str) -> list[tuple[str, bool]]:
+    """Of an optimized program each place that runs a kernel: (whose, whether it is a product)."""
+    bodies: dict[str, list[str]] = {}
+    name = ""
+    for line in program.splitlines():
+        if begins := COMPUTATION.match(line):
+            name = begins[1]
+        bodies.setdefault(name, []).append(line)
+    fused = {called[1] for lines in bodies.values() for line in lines if (called := FUSION.search(line))}
+    found = []
+    for line in (line for name, lines in bodies.items() if name not in fused for line in lines):
+        called, custom = FUSION.search(line), CUSTOM.search(line)
+        product = any(map(PRODUCT.search, bodies.get(called[1], ()))) if called else bool(PRODUCT.search(line))
+        if called or custom or product:
+            word = (custom[1] or custom[2]) if custom else ""
+            library = next((LIBRARIES[start] for start in LIBRARIES if word.startswith(start)), word)
+            found.append((library or ("XLA" if called else "XLA runtime"), product))
+    return found
+
+
+def generated_width(folder: Path) -> str | None:
+    """The vectors of generated code, as XLA has asked its compiler for them: `256-bit vectors`."""
+    texts = (path.read_text(encoding="utf-8", errors="replace") for path in (folder / DUMP).glob("*ir-with-opt.ll"))
+    widths = {found for text in texts for found in WIDTH.findall(text)}
+    return f"{'/'.join(sorted(widths))}-bit vectors" if widths else None

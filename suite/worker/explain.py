@@ -34,8 +34,11 @@ class Listener:
 
 def explain(adapter: Adapter, state: Any, batch: Any, events: Events, listener: Listener, folder: str) -> None:
     """Two steps, in which everything is compiled, then the one that is listened to. `folder` has what was compiled."""
+    before = ""
     for phase in ("first", "second", "explain"):
         events.phase(phase)
+        if phase == "explain":
+            state, batch = adapter.listened(state, batch)
         before = listener.heard()
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)

@@ -17,7 +17,7 @@ CEILING = {"side": 1024, "threads": 2, "flops_per_second": 2.104e11}
 def test_what_tells_two_processors_of_one_name_apart_is_in_the_line() -> None:
     assert describe(MACHINE, CEILING) == (
         "AMD EPYC (family 26, model 2, stepping 1), 2 of 4 cores, AVX-512, VNNI, BF16, L1 48K, L2 1024K, L3 32768K, "
-        "24 GiB of memory, a virtual machine, reaches 210 GFLOP/s in f32 (matrix products of side 1024)"
+        "24.0 GiB of memory, a virtual machine, reaches 210 GFLOP/s in f32 (matrix products of side 1024)"
     )
 
 
