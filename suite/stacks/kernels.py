@@ -74,10 +74,10 @@ def instructions(implementation: str, generated: str | None) -> str | None:
 
 
 def plain(path: str) -> str:
-    """MKL's path, shortened to the name that it has in brackets: `AVX-512`. On a processor that isn't Intel's MKL names
-    none, and says `Intel(R) Architecture`."""
+    """MKL's path, by the name that it has in brackets: `AVX-512`. On a processor that isn't Intel's MKL names none, and
+    says `Intel(R) Architecture`: the path for all others (`mkl_blas_def_…`)."""
     named = re.search(r"\(Intel\(R\) ([^()]+)\)", path)
-    return named[1] if named else path.replace("(R)", "")
+    return named[1] if named else "default path"
 
 
 def summed(calls: Iterable[tuple[str, str | None, float]]) -> list[Used]:
