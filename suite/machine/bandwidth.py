@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 WINDOWS, WINDOW_SECONDS = 3, 0.15  # the best of so many stretches of passes
 TIMEOUT_SECONDS = 60
@@ -45,8 +45,8 @@ def caches(cores: Sequence[int], root: Path = Path("/sys/devices/system/cpu")) -
     return Caches(sums[-1], sum(sums[:-1])) if sums else Caches(CACHE_BYTES_LEAST, 0)
 
 
-def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> dict[str, float]:
-    """Bytes a second by kind of access, over arrays far larger than the last-level cache or well inside it."""
+def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> dict[str, tuple[float, float]]:
+    """By kind of access, over arrays far larger than the last-level cache or well inside it, as `together` has it."""
     found = {}
     for kind, (arrays, _) in KINDS.items():
         array_bytes = CACHE_SHARE * last_level_bytes / arrays if in_cache else MEMORY_MULTIPLE * last_level_bytes
@@ -54,8 +54,9 @@ def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> d
     return found
 
 
-def together(kind: str, cores: Sequence[int], count: int) -> float:
-    """Bytes a second of all cores at once, each over float32 arrays of `count` numbers of its own."""
+def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]:
+    """Bytes a second of all cores at once, each over float32 arrays of `count` numbers of its own, and the share of
+    its time that the core which had least of it had."""
     context = multiprocessing.get_context("fork")
     barrier = context.Barrier(len(cores), timeout=TIMEOUT_SECONDS)  # one that died must not keep the others
     pipes = [context.Pipe(duplex=False) for _ in cores]
@@ -70,21 +71,22 @@ def together(kind: str, cores: Sequence[int], count: int) -> float:
     rates = [receiver.recv() for receiver, _ in pipes]
     for worker in workers:
         worker.join()
-    return max(map(sum, zip(*rates, strict=True)))
+    windows = zip(*rates, strict=True)
+    return max((sum(rate for rate, _ in window), min(had for _, had in window)) for window in windows)
 
 
 def work(kind: str, core: int, count: int, barrier: Barrier, sender: Connection) -> None:
-    """One core's part: bytes a second in each window, all cores beginning it together."""
+    """One core's part: in each window, which all cores begin together, bytes a second and the share of its time."""
     os.sched_setaffinity(0, [core])
     sweep, rates = passes(kind, count), []
     sweep()
     for _ in range(WINDOWS):
         barrier.wait()
-        start, done = perf_counter(), 0
+        start, worked, done = perf_counter(), process_time(), 0
         while (elapsed := perf_counter() - start) < WINDOW_SECONDS or not done:
             sweep()
             done += 1
-        rates.append(done * KINDS[kind][1] * 4 * count / elapsed)
+        rates.append((done * KINDS[kind][1] * 4 * count / elapsed, (process_time() - worked) / elapsed))
     sender.send(rates)
 
 

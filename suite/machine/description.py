@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suite import units
+from suite.machine.roofline import undisturbed
 
 # Vector and matrix units by the kernel's flags, in words; the first of those that mean the same counts.
 EXTENSIONS = (
@@ -58,8 +59,10 @@ def caches(machine: Mapping[str, Any]) -> str:
 
 
 def reached(ceiling: Mapping[str, Any]) -> str:
-    """`reaches 210 GFLOP/s in f32`, by a reading of the ceiling."""
-    return f"reaches {ceiling['flops_per_second'] / 1e9:.3g} GFLOP/s in f32 (matrix products of side {ceiling['side']})"
+    """`reaches 210 GFLOP/s in f32`, by a reading of the ceiling; what shared its cores says so."""
+    had, figure = ceiling.get("cores_had", 1.0), f"{ceiling['flops_per_second'] / 1e9:.3g} GFLOP/s"
+    alone = "" if undisturbed(ceiling) else f", with {had:.0%} of its cores: something else was running"
+    return f"reaches {figure} in f32 (matrix products of side {ceiling['side']}{alone})"
 
 
 def change(first: Mapping[str, Any], now: Mapping[str, Any]) -> float:
@@ -68,14 +71,19 @@ def change(first: Mapping[str, Any], now: Mapping[str, Any]) -> float:
 
 
 def moved(readings: Sequence[Mapping[str, Any]]) -> str | None:
-    """What a reader must know where a later reading of the ceiling isn't where the first was; else None."""
-    far = [each for each in readings[1:] if abs(change(readings[0], each)) > CHANGE_MAX]
+    """What a reader must know where a later reading of the ceiling isn't where the first was; else None.
+
+    One that had to share its cores tells of what it shared them with, and isn't compared.
+    """
+    alone = [each for each in readings if undisturbed(each)]
+    far = [each for each in alone[1:] if abs(change(alone[0], each)) > CHANGE_MAX]
     if not far:
         return None
-    worst = max(far, key=lambda each: abs(change(readings[0], each)))
-    then, later = (f"{each['flops_per_second'] / 1e9:.3g} GFLOP/s" for each in (readings[0], worst))
+    first = alone[0]
+    worst = max(far, key=lambda each: abs(change(first, each)))
+    then, later = (f"{each['flops_per_second'] / 1e9:.3g} GFLOP/s" for each in (first, worst))
     return (
         f"The machine reached {later} in f32 when this set was resumed and {then} when it was begun "
-        f"({change(readings[0], worst):+.0%}). Ratios are formed inside a block and keep their meaning; times of "
+        f"({change(first, worst):+.0%}). Ratios are formed inside a block and keep their meaning; times of "
         "blocks before and after don't compare."
     )

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from suite.machine.bandwidth import bandwidths, caches
@@ -21,6 +21,7 @@ SIDES = (1024, 2048, 4096)
 GEMM_REPEATS = 3
 CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS = 1024, 5, 1.0
 TIMES_MOVED = 2  # each byte that stays in a cache from step to step is read and written in one
+HAD_MIN = 0.9  # of its cores' time that a reading must have had to be a roof: what shared them reached less
 MARGIN = 1.2  # over the roof a step is implausible: sweeps have their bad moments
 
 
@@ -46,11 +47,13 @@ class Roofline:
     @classmethod
     def of(cls, reached: Mapping[str, Any], ceilings: Iterable[Mapping[str, Any]] = ()) -> Roofline | None:
         """As `sweep` has measured it, or, where it wasn't asked for, by the best reading of `ceiling`; None without
-        either. Sets before version 4 have DRAM's bandwidth alone."""
-        f32 = [reached.get("flops_per_second_best"), *(each["flops_per_second"] for each in ceilings)]
-        flops = {"f32": max((float(rate) for rate in f32 if rate), default=0.0)}
-        if not flops["f32"]:
+        either. What had to share its cores isn't a roof. Sets before version 4 have DRAM's bandwidth alone."""
+        reached = reached if reached and undisturbed(reached) else {}
+        f32 = [each["flops_per_second"] for each in ceilings if undisturbed(each)]
+        f32 += [reached["flops_per_second_best"]] if reached else []
+        if not f32:
             return None
+        flops = {"f32": max(map(float, f32))}
         if bf16 := reached.get("bf16_flops_per_second_best"):
             # Nobody need be slower than float32 in it: its products are exact there.
             flops["bf16"] = max(float(bf16), flops["f32"])
@@ -73,33 +76,44 @@ class Roofline:
         return max((place.seconds(bytes_moved) for place in self.places), default=0.0)
 
 
-def best_seconds(action: Callable[[], object], repeats: int, at_least: float = 0.0) -> float:
-    """The shortest of so many calls, or of as many as it takes to fill `at_least` seconds, after one that doesn't
-    count."""
+def undisturbed(reading: Mapping[str, Any]) -> bool:
+    """Whether a sweep or a ceiling had its cores to itself; sets before version 4 don't say."""
+    return bool(reading.get("cores_had", 1.0) >= HAD_MIN)
+
+
+def best_call(action: Callable[[], object], repeats: int, at_least: float = 0.0) -> tuple[float, float]:
+    """(seconds, processor seconds) of the shortest of so many calls, or of as many as it takes to fill `at_least`
+    seconds, after one that doesn't count."""
     action()
-    seconds: list[float] = []
-    while len(seconds) < repeats or sum(seconds) < at_least:
-        start = perf_counter()
+    calls: list[tuple[float, float]] = []
+    while len(calls) < repeats or sum(seconds for seconds, _ in calls) < at_least:
+        start, worked = perf_counter(), process_time()
         action()
-        seconds.append(perf_counter() - start)
-    return min(seconds)
+        calls.append((perf_counter() - start, process_time() - worked))
+    return min(calls)
 
 
-def gemm_flops(side: int, repeats: int = GEMM_REPEATS, at_least: float = 0.0) -> float:
-    """float32 operations a second of one square matrix product through BLAS."""
+def best_seconds(action: Callable[[], object], repeats: int) -> float:
+    """The seconds alone."""
+    return best_call(action, repeats)[0]
+
+
+def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float = 0.0) -> tuple[float, float]:
+    """One square matrix product through BLAS: (float32 operations a second, the share of its cores that it had)."""
     import numpy as np
 
     a = np.random.default_rng(0).random((side, side), dtype=np.float32)
     out = np.empty_like(a)
-    return 2 * side**3 / best_seconds(lambda: np.matmul(a, a, out=out), repeats, at_least)
+    seconds, worked = best_call(lambda: np.matmul(a, a, out=out), repeats, at_least)
+    return 2 * side**3 / seconds, worked / seconds / threads
 
 
 def ceiling(cores: list[int]) -> dict[str, Any]:
     """The float32 ceiling of these cores in about a second: what stands beside every table, and what a resumed set
     looks at again."""
     os.sched_setaffinity(0, cores)
-    reached = gemm_flops(CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS)
-    return {"threads": len(cores), "side": CEILING_SIDE, "flops_per_second": reached}
+    reached, had = gemm(CEILING_SIDE, len(cores), CEILING_REPEATS, CEILING_SECONDS)
+    return {"threads": len(cores), "side": CEILING_SIDE, "flops_per_second": reached, "cores_had": had}
 
 
 def sweep(cores: list[int]) -> dict[str, Any]:
@@ -107,17 +121,19 @@ def sweep(cores: list[int]) -> dict[str, Any]:
     os.sched_setaffinity(0, cores)
     found = caches(cores)  # before anything starts threads: the bandwidths fork
     memory, cache = (bandwidths(cores, found.last, in_cache) for in_cache in (False, True))
-    gemm = {str(side): gemm_flops(side) for side in SIDES}
+    products = {str(side): gemm(side, len(cores)) for side in SIDES}
+    best = [max(kinds.values()) for kinds in (memory, cache, products)]
     return {
         "threads": len(cores),
-        "gemm_flops_per_second": gemm,
-        "bytes_per_second": memory,
-        "cache_bytes_per_second": cache,
+        "cores_had": min(had for _, had in best),
+        "gemm_flops_per_second": {side: rate for side, (rate, _) in products.items()},
+        "bytes_per_second": {kind: rate for kind, (rate, _) in memory.items()},
+        "cache_bytes_per_second": {kind: rate for kind, (rate, _) in cache.items()},
         "cache_bytes": found.last,
         "inner_cache_bytes": found.inner,
-        "flops_per_second_best": max(gemm.values()),
-        "bytes_per_second_best": max(memory.values()),
-        "cache_bytes_per_second_best": max(cache.values()),
+        "bytes_per_second_best": best[0][0],
+        "cache_bytes_per_second_best": best[1][0],
+        "flops_per_second_best": best[2][0],
     }
 
 

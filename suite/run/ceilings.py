@@ -8,13 +8,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from suite.environments import venv
 from suite.errors import UserError
 from suite.launch.engine import worker_environment
-from suite.machine.description import CHANGE_MAX, change, moved
+from suite.machine.description import moved
+from suite.machine.roofline import undisturbed
 from suite.results.files import write_json
 from suite.results.store import ResultSet
 from suite.stacks.threads import thread_environ
@@ -35,13 +37,20 @@ def measure(store: ResultSet) -> list[str]:
     earlier = store.ceilings
     now = reading(store.plan.cores)
     for _ in range(AGAIN - 1):
-        if not earlier or abs(change(earlier[0], now)) <= CHANGE_MAX:
+        if not any(map(undisturbed, earlier)) or (undisturbed(now) and not moved([*earlier, now])):
             break
         time.sleep(PAUSE_SECONDS)
-        now = max(now, reading(store.plan.cores), key=lambda each: each["flops_per_second"])
+        now = max(now, reading(store.plan.cores), key=lambda each: (undisturbed(each), each["flops_per_second"]))
     store.ceilings = [*earlier, now]
-    said = moved([*earlier[:1], now])
-    return [f"{said} {REMEDY}"] if said else []
+    return [*shared(store, now), *(f"{said} {REMEDY}" for said in filter(None, [moved(store.ceilings)]))]
+
+
+def shared(store: ResultSet, ceiling: Mapping[str, Any]) -> Iterable[str]:
+    """What can't be said of a machine that was doing something else while it was looked at."""
+    if not undisturbed(ceiling):
+        yield f"This machine's f32 ceiling was taken with {ceiling['cores_had']:.0%} of its cores: it reaches more."
+    if store.roofline and not undisturbed(store.roofline):
+        yield "This machine did something else while its roofline was measured: this set has no efficiency."
 
 
 def reading(cores: tuple[int, ...]) -> dict[str, Any]:
@@ -60,11 +69,13 @@ def measure_roofline(store: ResultSet) -> None:
     bf16 = bf16 and venv.status("torch", "cpu") == "ready"
     name = f"{store.plan.machine_id}-{today}-{len(store.plan.cores)}{'-bf16' if bf16 else ''}.json"
     kept = store.folder.parent / ".rooflines" / name
-    if not kept.exists():
-        reached = sweep(store.plan.cores, bf16)
+    if kept.exists():
+        store.roofline = json.loads(kept.read_text(encoding="utf-8"))
+        return
+    store.roofline = sweep(store.plan.cores, bf16)
+    if undisturbed(store.roofline):  # else the next run tries again
         kept.parent.mkdir(exist_ok=True)
-        write_json(kept, reached)
-    store.roofline = json.loads(kept.read_text(encoding="utf-8"))
+        write_json(kept, store.roofline)
 
 
 def sweep(cores: tuple[int, ...], bf16: bool) -> dict[str, Any]:

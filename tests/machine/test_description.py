@@ -26,6 +26,11 @@ def test_what_is_not_known_is_left_out() -> None:
     assert describe({"cpu_model": "X", "cpu_flags": ["avx", "avx2"], "caches": {"L3 Unified": None}}) == "X, AVX2"
 
 
+def test_a_ceiling_that_was_shared_says_so() -> None:
+    said = describe(MACHINE, CEILING | {"cores_had": 0.42})
+    assert said.endswith("(matrix products of side 1024, with 42% of its cores: something else was running)")
+
+
 def test_this_machine_can_be_described() -> None:
     assert "cores" in describe(facts.machine())
 
@@ -35,4 +40,5 @@ def test_a_ceiling_that_moved_is_told_and_a_small_change_is_not() -> None:
     assert moved([]) is None
     assert moved([first, same]) is None
     said = moved([first, same, slow])
+    assert moved([first, slow | {"cores_had": 0.5}]) is None, "that tells of something else that was running"
     assert said is not None and "150 GFLOP/s" in said and "210 GFLOP/s" in said and "(-29%)" in said

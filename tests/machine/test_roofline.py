@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from suite.machine import bandwidth, facts, roofline
@@ -23,7 +25,8 @@ def test_a_sweep_finds_positive_rates_of_these_cores(monkeypatch: pytest.MonkeyP
     for place in ("bytes_per_second", "cache_bytes_per_second"):
         assert set(found[place]) == {"read", "copy", "triad"}
         assert found[f"{place}_best"] == max(found[place].values()) > 1e6
-    roof = Roofline.of(found)
+    assert 0.0 < found["cores_had"] < 1.5
+    roof = Roofline.of(found | {"cores_had": 1.0})
     assert roof is not None and [place.nearer_bytes for place in roof.places] == [64 * KIB, 256 * KIB]
 
 
@@ -33,6 +36,7 @@ def test_the_ceiling_is_one_figure_of_these_cores(monkeypatch: pytest.MonkeyPatc
     found = roofline.ceiling(facts.usable_cores())
     assert (found["threads"], found["side"]) == (len(facts.usable_cores()), 64)
     assert found["flops_per_second"] > 1e6
+    assert 0.0 < found["cores_had"] < 1.5
 
 
 def test_the_best_of_enough_calls_and_the_first_doesn_t_count() -> None:
@@ -40,7 +44,7 @@ def test_the_best_of_enough_calls_and_the_first_doesn_t_count() -> None:
     assert roofline.best_seconds(lambda: calls.append(1), 3) > 0
     assert len(calls) == 4
     calls.clear()
-    roofline.best_seconds(lambda: calls.append(1), 1, at_least=1e-4)
+    roofline.best_call(lambda: calls.append(1), 1, at_least=1e-4)
     assert len(calls) > 5, "as many as fill the time"
 
 
@@ -82,6 +86,20 @@ def test_a_roofline_is_what_was_measured() -> None:
     assert slow is not None and slow.flops_per_second["bf16"] == 2e9, "who converts computes in float32"
     older = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3}
     assert Roofline.of(older) == Roofline({"f32": 2e9}, (Place(3.0, 0),))
+
+
+def test_a_call_that_waits_didn_t_have_its_core() -> None:
+    seconds, worked = roofline.best_call(lambda: time.sleep(0.01), 2)
+    assert seconds >= 0.01 and worked / seconds < 0.5
+
+
+def test_what_had_to_share_its_cores_is_no_roof() -> None:
+    """A neighbour would make every honest step implausible."""
+    alone, beside = ({"flops_per_second": rate, "cores_had": had} for rate, had in ((1e9, 0.99), (9e8, 0.4)))
+    swept = {"flops_per_second_best": 5e8, "bytes_per_second_best": 3, "cores_had": 0.5}
+    assert Roofline.of(swept, [beside]) is None
+    assert Roofline.of(swept, [beside, alone]) == Roofline({"f32": 1e9})
+    assert Roofline.of(swept | {"cores_had": 0.95}, [beside]) == Roofline({"f32": 5e8}, (Place(3.0, 0),))
 
 
 def test_without_a_sweep_the_best_ceiling_is_the_roof() -> None:

@@ -59,6 +59,19 @@ def test_a_resumed_set_notices_a_ceiling_that_has_changed(
     assert [each["flops_per_second"] for each in store.ceilings] == [2e11, max(now)]
 
 
+def test_a_busy_machine_s_ceiling_is_taken_again_and_said(
+    tmp_path: Path, paces: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_set(tmp_path)
+    paces += [2e11, 1e11, 1.1e11, 1.2e11]
+    alone = ceilings.reading
+    ceilings.measure(store)
+    monkeypatch.setattr(ceilings, "reading", lambda cores: alone(cores) | {"cores_had": 0.5})
+    [said] = ceilings.measure(store)
+    assert "with 50% of its cores" in said and paces == []
+    assert [each["flops_per_second"] for each in store.ceilings] == [2e11, 1.2e11]
+
+
 def test_an_accelerator_has_no_ceiling_here(tmp_path: Path, paces: list[float]) -> None:
     store = ResultSet.create(tmp_path / "set", plan_file(target="cuda"))
     assert ceilings.measure(store) == []
