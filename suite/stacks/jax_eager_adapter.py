@@ -12,7 +12,6 @@ class Adapter(JaxAdapter):
     """State: (parameters, buffers, optimizer state), pytrees; most workloads have no buffers."""
 
     packages = ("jax", "jaxlib", "libtpu", "optax", "numpy")
-    one_program = False
 
     def __init__(self, case, workload):
         import jax

@@ -10,7 +10,6 @@ class Adapter(jax_eager.Adapter):
     """As op by op, with the step compiled."""
 
     knobs = xla.KNOBS
-    one_program = True
 
     def build(self, abstract=False):
         super().build(abstract)

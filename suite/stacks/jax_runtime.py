@@ -5,13 +5,14 @@ The frameworks come in as arguments: only an adapter's own module imports them.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from suite import protocol
 from suite.case import Case
 from suite.stacks import base, kernels, xla
+from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 
 PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
@@ -44,8 +45,6 @@ def make_optimizer(optax: Any, name: str | None) -> Any:
 
 class JaxAdapter(base.Adapter):
     """An adapter whose arrays are JAX's. What it leaves out is how the dialect's code becomes a step."""
-
-    one_program: ClassVar[bool] = True  # a step is one program of XLA's
 
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
@@ -80,7 +79,8 @@ class JaxAdapter(base.Adapter):
 
     def kernels_used(self, told: kernels.Told) -> list[kernels.Used]:
         """By XLA's programs, then by the log of what its runtime calls."""
-        return xla.kernels_used(told, self.one_program) + kernels.libraries(told)
+        one_program = STACKS[self.case.stack].compiled  # op by op each operation is one
+        return xla.kernels_used(told, one_program) + kernels.libraries(told)
 
     def find_devices(self) -> Any:
         """The target's devices, as JAX lists them. Raises `no_device` where there are none."""
