@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.case import Outcome
+from suite.case import ALLOCATORS, Outcome
 from suite.errors import UserError
 from suite.plan.planning import Selection
 from suite.plan.preset import Preset
@@ -40,6 +40,7 @@ class Options:
     python: str | None = None
     repeats: str | None = None
     limit_memory: str | None = None
+    allocator: str = ALLOCATORS[0]
     timeout: str | None = None
     workload_path: Sequence[str] = ()
     results: str = "results"
@@ -70,6 +71,7 @@ class Options:
             device=self.target,
             threads=len(cores),
             limit_memory_bytes=None if limit is None else int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")),
+            allocator=self.allocator,
         )
 
     def chosen_preset(self) -> Preset:
