@@ -41,6 +41,7 @@ class Protocol:
     # Blocks.
     blocks: int = 5
     blocks_max: int = 15  # equal to `blocks`: no second stage
+    costly_blocks: int = 0  # the first blocks, in which alone a stack runs whose processes take long; 0: it runs in all
     baseline_replicates: int = 2  # processes of the baseline in each block, unless a preset has no twin
     noisy_retries: int = 2
     disturbed_retries: int = 2  # of a process, with a baseline beside it, whose samples others disturbed to the end

@@ -62,7 +62,7 @@ def run(
 
 def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool) -> int:
     """Run a plan, or what is left of it, render its report and say where everything is. The exit code."""
-    shown = listener(asked.plan.protocol.blocks * len(asked.plan.block(1)))
+    shown = listener(len(store.plan.attempts))
     shown.note(f"Result set {store.folder}")
     shown.note(asked.engine.why)
     for case in sweep(asked.engine.client) if asked.engine.client else ():

@@ -82,7 +82,8 @@ class Options:
             if not re.fullmatch(r"[1-9]\d*", self.repeats):
                 raise UserError(f"--repeats={self.repeats} isn't understood: a run has at least one block.")
             blocks = int(self.repeats)
-            replaced |= {"blocks": blocks, "blocks_max": blocks, "noisy_retries": 0}  # exactly so many, noisy or not
+            # Exactly so many of each stack, noisy or not.
+            replaced |= {"blocks": blocks, "blocks_max": blocks, "noisy_retries": 0, "costly_blocks": 0}
         if self.timeout is not None:
             seconds = parse_quantity(self.timeout, SECONDS, "timeout", "10min")
             compile_seconds = min(seconds, chosen.protocol.compile_timeout_seconds)

@@ -6,6 +6,8 @@ import hashlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import filterfalse
 
 from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
@@ -14,6 +16,7 @@ from suite.workloads.catalog import Workload
 
 FIRST = ("numpy", "jax_jit", "jax_eager")  # of block 1: the quickest to start, so that rows appear at once
 FLOPS_PER_SECOND = 1e11  # of a small machine, for --dry-run's estimate alone
+COSTLY_SECONDS = 20.0  # by the catalogue, of start-up and compile of one small case
 Unit = list[tuple[Case, int, Purpose]]
 
 
@@ -29,14 +32,15 @@ class Plan:
     seed: int
 
     def block(self, number: int, retry: int = 1) -> list[Attempt]:
-        """One block: every case once, questions and the stacks of each shuffled, primes before warm cases.
+        """One block: every case once (but those of stacks that are spared there), questions and the stacks of each
+        shuffled, primes before warm cases.
 
         A shared host changes pace for 10 to 20 s at a time, so what is compared runs close together: the stacks of a
         question next to each other, the baseline's replicates spread among them.
         """
         draw = random.Random(hashlib.sha256(f"{self.set_id}/{number}/{retry}".encode()).digest())
         questions: dict[str, list[Planned]] = {}
-        for planned in self.cases:
+        for planned in filterfalse(partial(self.is_spared, block=number), self.cases):
             questions.setdefault(planned.case.comparison_id, []).append(planned)
         ordered = draw.sample([*questions.values()], len(questions))
         flat = [
@@ -50,6 +54,12 @@ class Plan:
                     retry=retry, seed=self.seed)
             for order, (case, replicate, purpose) in enumerate(flat, 1)
         ]  # fmt: skip
+
+    def is_spared(self, planned: Planned, block: int) -> bool:
+        """Whether a case runs in earlier blocks alone: where time is short, a stack that spends it compiling."""
+        case, last = planned.case, self.protocol.costly_blocks
+        costly = STACKS[case.stack].estimate_seconds >= COSTLY_SECONDS and case.stack_name != self.baseline
+        return costly and 0 < last < block
 
     def sequence(self, question: Sequence[Planned], draw: random.Random, quickest_first: bool) -> list[Unit]:
         """The processes of one question in their order."""
@@ -82,10 +92,11 @@ class Plan:
 
     def seconds(self, workloads: dict[str, Workload]) -> float:
         """A rough estimate of the first stage, for --dry-run."""
-        return self.protocol.blocks * sum(
+        return sum(
             estimate(planned, workloads[planned.case.workload], self.protocol) * len(self.replicates(planned))
+            for block in range(1, self.protocol.blocks + 1)
             for planned in self.cases
-            if not planned.unsupported
+            if not planned.unsupported and not self.is_spared(planned, block)
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from itertools import groupby
 
@@ -64,6 +65,15 @@ def test_the_baseline_s_replicates_are_spread_among_the_others(replicates: int, 
     block = make_plan(("calm",), stacks, twin=True, baseline_replicates=replicates).block(2)
     assert [at for at, attempt in enumerate(block) if attempt.case.stack_name == "fake"] == places
     assert len(block) == 8 + replicates
+
+
+def test_a_costly_stack_can_be_spared_in_later_blocks() -> None:
+    question = attempt_of(stack="torch_inductor").case
+    cases = tuple(Planned(dataclasses.replace(question, stack=stack)) for stack in ("torch_inductor", "numpy"))
+    few = Plan("set", cases, Protocol(blocks=3, costly_blocks=2), "numpy", twin=False, seed=0)
+    assert [{a.case.stack for a in few.block(n)} for n in (1, 2, 3)] == [{"torch_inductor", "numpy"}] * 2 + [{"numpy"}]
+    assert few.seconds(find()) < dataclasses.replace(few, protocol=Protocol(blocks=3)).seconds(find())
+    assert len(dataclasses.replace(few, baseline="torch_inductor").block(3)) == 2, "the others need their baseline"
 
 
 def test_an_unsupported_case_is_planned_without_a_twin_or_a_prime() -> None:
