@@ -43,10 +43,12 @@ def setup(c: Context, target: str = "cpu") -> None:
         "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
         "repeats": "exactly so many blocks: no second stage, noisy ones flagged but not run again",
         "limit-memory": "memory limit of each process tree, like 2GiB",
+        "allocator": "kept: freed memory stays with the process; or system: by the C library's own rules",
         "timeout": "time limit of each process, like 90 or 10min",
         "resume": "complete this result set",
         "again": "with --resume: run again what ended as timeout, error, ...; comma-separated",
         "workload-path": "a folder of your own workloads; repeatable",
+        "force": "run although another run is going on here, or the machine is busy",
         "dry-run": "print cases, blocks and an estimate; run nothing",
         "results": "folder for result sets",
         "json": "print a machine-readable summary on standard output",
@@ -55,7 +57,8 @@ def setup(c: Context, target: str = "cpu") -> None:
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
     track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, limit_memory=None,
-    timeout=None, resume=None, again=None, workload_path=None, dry_run=False, results="results", json=False,
+    allocator="kept", timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False,
+    results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite.cli import commands
@@ -65,9 +68,9 @@ def run(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
         baseline=baseline, engine=engine, python=python, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
-        workload_path=tuple(workload_path), results=results,
+        allocator=allocator, workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
-    raise Exit(code=commands.run(options, resume, again, dry_run, json))
+    raise Exit(code=commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json))
 
 
 @command(help={"set": "a result set (default: results/latest)", "baseline": "the stack to compare with",

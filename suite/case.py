@@ -19,6 +19,7 @@ PASSES = ("forward", "train")
 PRECISIONS = ("f32", "tf32", "bf16")
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
+ALLOCATORS = ("kept", "system")  # whether memory that is freed stays with the process
 NAME_MAX = 150  # of a case in a file's name: file systems take 255 characters in all
 CUSTOM = "custom"  # the size of dims that no named size of the workload has
 
@@ -43,6 +44,8 @@ class Flag(StrEnum):
     NO_STEADY_STATE = "no_steady_state"
     ASSUMED = "assumed"  # too few samples to test for a steady state
     NOISY = "noisy"
+    DISTURBED = "disturbed"  # too few samples that no other process took the cores from
+    PAGE_FAULTS = "page_faults"  # memory is touched anew in each step, and the kernel's part of it shows
     RECOMPILED = "recompiled"
     FALLBACK_OPS = "fallback_ops"
     GRAPH_BREAKS = "graph_breaks"
@@ -90,7 +93,8 @@ class Case:
 
     `size` is the name of these `dims` in the workload's spec, or `custom`; `dims` are whole numbers by name.
     `threads` is the number of CPU cores every framework gets; `limit_memory_bytes` is None where nothing but
-    the machine limits the process.
+    the machine limits the process. `allocator`: `kept` memory is the process's until it ends, `system` leaves it to
+    the C library's own rules.
     """
 
     workload: str
@@ -106,6 +110,7 @@ class Case:
     cache: str
     threads: int
     limit_memory_bytes: int | None = None
+    allocator: str = ALLOCATORS[0]
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict with the public column names (`pass`, not `pass_`)."""
@@ -126,14 +131,19 @@ class Case:
     @property
     def case_id(self) -> str:
         """sha256 of the canonical JSON: the identity of the question."""
-        return hashlib.sha256(canonical_json(self.to_json()).encode()).hexdigest()
+        return self.digest()
 
     @property
     def comparison_id(self) -> str:
         """sha256 of everything but the stack and its variant: cases that may be compared share it."""
-        question = self.to_json()
-        del question["stack"], question["variant"]
-        return hashlib.sha256(canonical_json(question).encode()).hexdigest()
+        return self.digest("stack", "variant")
+
+    def digest(self, *without: str) -> str:
+        """sha256 of the canonical JSON without some fields."""
+        fields = {name: value for name, value in self.to_json().items() if name not in without}
+        if fields["allocator"] == "system":
+            del fields["allocator"]  # every case before there was a choice had it: their ids stand
+        return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
     @property
     def stack_name(self) -> str:
@@ -151,6 +161,8 @@ class Case:
             parts.append(self.track)
         if self.cache != "cold":
             parts.append(self.cache)
+        if self.allocator != ALLOCATORS[0]:
+            parts.append(f"{self.allocator}_allocator")
         return "-".join(parts)
 
     @property

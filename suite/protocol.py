@@ -32,6 +32,8 @@ class Protocol:
     side_slow_seconds: float = 0.5
     side_seconds_max: float = 5.0  # calls longer than this get no pipelined or fetch sample
 
+    replaced_seconds_max: float = 20.0  # of samples that others disturbed, taken again in the same process
+
     # Limits, enforced from outside the worker.
     compile_timeout_seconds: float = 600.0
     timeout_seconds: float = 1200.0
@@ -39,7 +41,10 @@ class Protocol:
     # Blocks.
     blocks: int = 5
     blocks_max: int = 15  # equal to `blocks`: no second stage
+    costly_blocks: int = 0  # the first blocks, in which alone a stack runs whose processes take long; 0: it runs in all
+    baseline_replicates: int = 2  # processes of the baseline in each block, unless a preset has no twin
     noisy_retries: int = 2
+    disturbed_retries: int = 2  # of a process, with a baseline beside it, whose samples others disturbed to the end
     tie_ratio: float = 1.03
     confidence: float = 0.95
 
@@ -50,6 +55,9 @@ class Protocol:
     roofline: bool = True  # measure what the machine reaches, once a day
     explain: bool = False  # after the blocks a process for each case that tells which kernels do the work
 
+
+# Of the cores' time in a batch of samples: what others may take of it before its samples count as disturbed.
+OTHERS_SHARE_MAX = 0.05
 
 # AdamW of every stack (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2 with lr-scaled decay):
 # epsilon outside the root, decoupled decay on every parameter, bias correction.

@@ -54,6 +54,12 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     lanes.close()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Of this session alone, for all that it starts: there a run marks the machine as taken."""
+    os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
+
+
 def pytest_sessionfinish() -> None:
     """Measuring in this process froze the collector's view of it; native modules want it whole at exit."""
     gc.unfreeze()

@@ -22,7 +22,8 @@ from suite.workloads.catalog import find
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 QUICK = {"samples_min": 20, "seconds_min": 0.01, "samples_max": 60, "noisy_retries": 0, "blocks": 1,
-         "blocks_max": 1, "canary_drift_max": 1e9, "steal_share_max": 1.0, "timeout_seconds": 20.0}  # fmt: skip
+         "blocks_max": 1, "canary_drift_max": 1e9, "steal_share_max": 1.0, "timeout_seconds": 20.0,
+         "disturbed_retries": 0, "replaced_seconds_max": 0.0}  # fmt: skip
 
 
 @dataclass

@@ -33,9 +33,10 @@ class Run:
 
 
 def invoke_run(place: Path, *options: str, engine: str = "local") -> Run:
-    """`invoke run ... --json`, away from this process's own variables for BLAS."""
+    """`invoke run ... --json`. With a folder for temporary files of its own it isn't refused beside another."""
     words = [INVOKE, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "200"})
+    variables = os.environ | {"COLUMNS": "200", "TMPDIR": str(place)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)
     assert done.stdout.startswith("{"), done.stderr
     return Run(done.returncode, json.loads(done.stdout), done.stderr)
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.case import PASSES, PRECISIONS, Attempt, Case, Outcome, Purpose, canonical_json
+from suite.case import ALLOCATORS, PASSES, PRECISIONS, Attempt, Case, Outcome, Purpose, canonical_json
 
 GEMM = Case(
     workload="gemm", size="tiny", dims={"n": 64}, pass_="train", precision="f32", track="default",
@@ -30,7 +30,7 @@ cases = st.builds(
     workload=word, size=word, dims=st.dictionaries(word, st.integers(1, 10**6), max_size=4),
     pass_=st.sampled_from(PASSES), precision=st.sampled_from(PRECISIONS), track=word, stack=word, variant=word,
     target=word, device=word, cache=word, threads=st.integers(1, 256),
-    limit_memory_bytes=st.none() | st.integers(0, 2**50),
+    limit_memory_bytes=st.none() | st.integers(0, 2**50), allocator=st.sampled_from(ALLOCATORS),
 )  # fmt: skip
 attempts = st.builds(
     Attempt,
@@ -41,8 +41,11 @@ attempts = st.builds(
 
 def test_case_id_is_stable() -> None:
     """Golden: results of years ago are compared by it. A change here is a change of the format."""
-    assert GEMM.case_id == "0f39b77f4a6fcc09c09f2a13cdff174320e4349789746469e00d097c17be736c"
-    assert GEMM.comparison_id == "af0319d820d49897329a5b7aba576f85f757d65e07c904e305d2c38529208066"
+    before = dataclasses.replace(GEMM, allocator="system")  # as every case was before there was a choice
+    assert before.case_id == "0f39b77f4a6fcc09c09f2a13cdff174320e4349789746469e00d097c17be736c"
+    assert before.comparison_id == "af0319d820d49897329a5b7aba576f85f757d65e07c904e305d2c38529208066"
+    assert GEMM.case_id == "a283dbfc447d6130f75eb9b82f396438233bd52d8016f89ae240e04c0bb2b21a"
+    assert GEMM.comparison_id != before.comparison_id
     assert GEMM.case_name == "gemm-tiny-train-f32-cpu-numpy"
 
 

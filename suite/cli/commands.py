@@ -36,7 +36,9 @@ from suite.stacks.catalog import REAL_STACKS, STACKS
 from suite.workloads.catalog import Workload, find
 
 
-def run(options: Options, resume: str | None, again: Sequence[str], dry_run: bool, as_json: bool) -> int:
+def run(
+    options: Options, resume: str | None, again: Sequence[str], *, force: bool, dry_run: bool, as_json: bool
+) -> int:
     """`invoke run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
     outcomes = parse_outcomes(again)
     if resume is None and outcomes:
@@ -44,7 +46,8 @@ def run(options: Options, resume: str | None, again: Sequence[str], dry_run: boo
     if resume is not None:
         if options != Options() or dry_run:
             raise UserError("--resume takes its plan from the set; it goes with --again and --json alone.")
-        return carry_out(*reopen(Path(resume)), outcomes, as_json)
+        with noise.alone(len(facts.usable_cores()), force) as disturbances:
+            return carry_out(*reopen(Path(resume)), outcomes, disturbances, as_json)
     chosen = options.chosen_preset()
     asked = prepare(
         chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,
@@ -54,13 +57,14 @@ def run(options: Options, resume: str | None, again: Sequence[str], dry_run: boo
         print_plan(asked)
         return 0
     command = options.command(engine=asked.engine.name, workload_path=asked.workload_paths)
-    return carry_out(create(asked, chosen, command, Path(options.results)), asked, outcomes, as_json)
+    with noise.alone(len(facts.usable_cores()), force) as disturbances:
+        store = create(asked, chosen, command, Path(options.results))
+        return carry_out(store, asked, outcomes, disturbances, as_json)
 
 
-def carry_out(store: ResultSet, asked: Run, again: frozenset[str], as_json: bool) -> int:
+def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool) -> int:
     """Run a plan, or what is left of it, render its report and say where everything is. The exit code."""
-    plan = asked.plan
-    shown = listener(plan.protocol.blocks * len(plan.block(1)) + len(plan.explanations()))
+    shown = listener(len(store.plan.attempts))
     shown.note(f"Result set {store.folder}")
     shown.note(asked.engine.why)
     for case in sweep(asked.engine.client) if asked.engine.client else ():
@@ -71,7 +75,7 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], as_json: bool
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as cleanly as Ctrl-C
     with ExitStack() as stack:
         stack.callback(shown.close)
-        for disturbance in stack.enter_context(noise.run_beside(len(store.plan.cores))):
+        for disturbance in disturbances:
             shown.note(disturbance)
         try:
             for sentence in ceilings.measure(store):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.case import Outcome
+from suite.case import ALLOCATORS, Outcome
 from suite.errors import UserError
 from suite.plan.planning import Selection
 from suite.plan.preset import Preset
@@ -40,6 +40,7 @@ class Options:
     python: str | None = None
     repeats: str | None = None
     limit_memory: str | None = None
+    allocator: str = ALLOCATORS[0]
     timeout: str | None = None
     workload_path: Sequence[str] = ()
     results: str = "results"
@@ -70,6 +71,7 @@ class Options:
             device=self.target,
             threads=len(cores),
             limit_memory_bytes=None if limit is None else int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")),
+            allocator=self.allocator,
         )
 
     def chosen_preset(self) -> Preset:
@@ -80,7 +82,8 @@ class Options:
             if not re.fullmatch(r"[1-9]\d*", self.repeats):
                 raise UserError(f"--repeats={self.repeats} isn't understood: a run has at least one block.")
             blocks = int(self.repeats)
-            replaced |= {"blocks": blocks, "blocks_max": blocks, "noisy_retries": 0}  # exactly so many, noisy or not
+            # Exactly so many of each stack, noisy or not.
+            replaced |= {"blocks": blocks, "blocks_max": blocks, "noisy_retries": 0, "costly_blocks": 0}
         if self.timeout is not None:
             seconds = parse_quantity(self.timeout, SECONDS, "timeout", "10min")
             compile_seconds = min(seconds, chosen.protocol.compile_timeout_seconds)

@@ -14,7 +14,7 @@ from typing import Any
 
 from suite.case import Attempt, Purpose
 from suite.launch import events, outcome
-from suite.launch.engine import Engine, Job
+from suite.launch.engine import Engine, Job, allocator_environment
 from suite.launch.process import EXIT_FILE, Limits
 from suite.machine import facts
 from suite.protocol import Protocol
@@ -71,6 +71,7 @@ def run_attempt(
         keep_cache=attempt.case.cache == "warm" or attempt.purpose is Purpose.PRIME,
         cpus=cpus,
         limits=limits or limits_of(attempt, protocol),
+        variables=allocator_environment(attempt.case.allocator),
     )
     started_at = datetime.datetime.now(datetime.UTC)
     end = engine.launch(job)

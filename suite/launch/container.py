@@ -116,6 +116,7 @@ def variables(job: Job, target: str) -> dict[str, str]:
     """The worker's environment: the image's paths, and a home that vanishes."""
     scratch = str(job.cache_directory)
     own = COMMON | {"PATH": PATH, "HOME": scratch, "TMPDIR": scratch, "USER": "stackwars", "LOGNAME": "stackwars"}
+    own |= job.variables
     if target == "tpu":
         # Without a network there is no metadata server to ask; the machine's own settings say the rest.
         own |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost", "TPU_WORKER_ID": "0"}

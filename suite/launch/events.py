@@ -20,21 +20,22 @@ CLOCKS = {
     "pipelined": ("pipelined_seconds",),
     "fetch": ("fetch_seconds",),
 }
+OTHERS = {clock: f"{clock}_others" for clock in CLOCKS}  # the share of the cores that others had, sample by sample
 
 
 @dataclass(slots=True)
 class Account:
     """The sum of a worker's events.
 
-    `columns` are row columns (later events override earlier ones), `samples` the columns of
-    samples in seconds, all four always there. `phase` is the last one begun. `exception` has the
-    texts `type`, `message` and `traceback`. `problem` says what made the file unreadable from
-    some line on; a last line without its end is no problem, since killed workers leave one.
+    `columns` are row columns (later events override earlier ones), `samples` the columns of samples in seconds,
+    all four always there, and for each clock the share of the cores that others had meanwhile. `phase` is the
+    last one begun. `exception` has the texts `type`, `message` and `traceback`. `problem` says what made the file
+    unreadable from some line on; a last line without its end is no problem, since killed workers leave one.
     """
 
     columns: dict[str, Any] = field(default_factory=dict)
-    samples: dict[str, list[float]] = field(
-        default_factory=lambda: {column: [] for columns in CLOCKS.values() for column in columns}
+    samples: dict[str, list[Any]] = field(
+        default_factory=lambda: {column: [] for columns in (*CLOCKS.values(), OTHERS.values()) for column in columns}
     )
     flags: list[str] = field(default_factory=list)
     metrics: list[dict[str, Any]] = field(default_factory=list)
@@ -124,10 +125,15 @@ def _add_samples(events: Account, event: dict[str, Any]) -> None:
     if clock not in CLOCKS:
         raise EventError(f"unknown clock {_short(clock)}")
     lists = {column: _seconds(event, column) for column in CLOCKS[clock]}
-    if len({len(values) for values in lists.values()}) > 1:
+    numbers = {len(values) for values in lists.values()}
+    if len(numbers) > 1:
         raise EventError(f"samples of the {clock} clock of unequal number")
+    others = event.get("others")
+    if others is not None and not (type(others) in (int, float) and 0 <= others <= math.inf):
+        raise EventError(f"others of the {clock} clock that are no share: {_short(others)}")
     for column, values in lists.items():
         events.samples[column] += values
+    events.samples[OTHERS[clock]] += [others] * numbers.pop()
 
 
 def _add_flag(events: Account, event: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ class Local(Engine):
 
     def launch(self, job: Job) -> Exit:
         """See `launch` below."""
-        variables, _ = worker_environment(os.environ)
+        variables = worker_environment(os.environ)[0] | dict(job.variables)
         variables["TMPDIR"] = str(job.cache_directory)  # what frameworks leave there goes with the cache
         return launch([self.python, *job.arguments], variables, job.folder, job.limits)
 

@@ -15,6 +15,7 @@ from statistics import median
 from time import perf_counter
 from typing import IO, Any
 
+from suite.errors import UserError
 from suite.machine import facts
 from suite.protocol import Protocol
 
@@ -84,10 +85,10 @@ def compare(before: Look, after: Look, protocol: Protocol) -> dict[str, Any]:
 
 
 @contextmanager
-def run_beside(cores: int) -> Iterator[list[str]]:
-    """What disturbs a run from its start, in sentences: another run on this machine, or a busy machine.
+def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
+    """Hold the mark by which a second run on this machine notices this one; what disturbs it, in sentences.
 
-    Holds the mark by which a second run notices this one.
+    Raises UserError where another run holds it: each would spoil the other's figures. `force` runs all the same.
     """
     found = []
     load = os.getloadavg()[0]
@@ -98,7 +99,10 @@ def run_beside(cores: int) -> Iterator[list[str]]:
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             mark.seek(0)
-            found.append(f"Another run is going on here (process {mark.read().strip()}): each disturbs the other.")
+            other = f"Another run is going on here (process {mark.read().strip()}): each disturbs the other."
+            if not force:
+                raise UserError(f"{other} Wait for its end, or run beside it with --force.") from None
+            found.append(other)
         else:
             if mark.writable():
                 mark.truncate(0)

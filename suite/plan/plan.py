@@ -6,6 +6,8 @@ import hashlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import filterfalse
 
 from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
@@ -14,6 +16,8 @@ from suite.workloads.catalog import Workload
 
 FIRST = ("numpy", "jax_jit", "jax_eager")  # of block 1: the quickest to start, so that rows appear at once
 FLOPS_PER_SECOND = 1e11  # of a small machine, for --dry-run's estimate alone
+COSTLY_SECONDS = 20.0  # by the catalogue, of start-up and compile of one small case
+Unit = list[tuple[Case, int, Purpose]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +32,23 @@ class Plan:
     seed: int
 
     def block(self, number: int, retry: int = 1) -> list[Attempt]:
-        """One block in its shuffled order: every case once, the baseline's twin, primes before warm cases."""
-        units = [self.unit(planned, replicate) for planned in self.cases for replicate in self.replicates(planned)]
-        digest = hashlib.sha256(f"{self.set_id}/{number}/{retry}".encode()).digest()
-        random.Random(digest).shuffle(units)
-        if number == 1:
-            units.sort(key=lambda unit: FIRST.index(s) if (s := unit[0][0].stack) in FIRST else len(FIRST))
-        flat = [entry for unit in units for entry in unit]
+        """One block: every case once (but those of stacks that are spared there), questions and the stacks of each
+        shuffled, primes before warm cases.
+
+        A shared host changes pace for 10 to 20 s at a time, so what is compared runs close together: the stacks of a
+        question next to each other, the baseline's replicates spread among them.
+        """
+        draw = random.Random(hashlib.sha256(f"{self.set_id}/{number}/{retry}".encode()).digest())
+        questions: dict[str, list[Planned]] = {}
+        for planned in filterfalse(partial(self.is_spared, block=number), self.cases):
+            questions.setdefault(planned.case.comparison_id, []).append(planned)
+        ordered = draw.sample([*questions.values()], len(questions))
+        flat = [
+            entry
+            for place, question in enumerate(ordered)
+            for unit in self.sequence(question, draw, quickest_first=number == 1 and place == 0)
+            for entry in unit
+        ]
         return [
             Attempt(set_id=self.set_id, case=case, block=number, order=order, replicate=replicate, purpose=purpose,
                     retry=retry, seed=self.seed)
@@ -50,16 +64,36 @@ class Plan:
             for order, case in enumerate(cases, 1)
         ]  # fmt: skip
 
-    def unit(self, planned: Planned, replicate: int) -> list[tuple[Case, int, Purpose]]:
+    def is_spared(self, planned: Planned, block: int) -> bool:
+        """Whether a case runs in earlier blocks alone: where time is short, a stack that spends it compiling."""
+        case, last = planned.case, self.protocol.costly_blocks
+        costly = STACKS[case.stack].estimate_seconds >= COSTLY_SECONDS and case.stack_name != self.baseline
+        return costly and 0 < last < block
+
+    def sequence(self, question: Sequence[Planned], draw: random.Random, quickest_first: bool) -> list[Unit]:
+        """The processes of one question in their order."""
+        others: list[Unit] = []
+        baselines: list[Unit] = []
+        for planned in draw.sample(question, len(question)):
+            own = [self.unit(planned, replicate) for replicate in self.replicates(planned)]
+            (baselines if planned.case.stack_name == self.baseline else others).extend(own)
+        if quickest_first:
+            others.sort(key=lambda unit: FIRST.index(s) if (s := unit[0][0].stack) in FIRST else len(FIRST))
+        among = len(others) / len(baselines) if baselines else 0
+        for k, baseline in enumerate(baselines):
+            others.insert(round((k + 0.5) * among) + k, baseline)
+        return others
+
+    def unit(self, planned: Planned, replicate: int) -> Unit:
         """What must stay together: a warm case comes right after the process that fills its caches."""
         case = planned.case
         prime = [(case, replicate, Purpose.PRIME)] if case.cache == "warm" and not planned.unsupported else []
         return [*prime, (case, replicate, Purpose.TIMED)]
 
     def replicates(self, planned: Planned) -> Sequence[int]:
-        """Two for the baseline stack, the live noise floor; one for the others."""
+        """As many as the protocol says for the baseline stack, the live noise floor; one for the others."""
         twin = self.twin and planned.case.stack_name == self.baseline and not planned.unsupported
-        return (1, 2) if twin else (1,)
+        return range(1, self.protocol.baseline_replicates + 1) if twin else (1,)
 
     def reason(self, case: Case) -> str | None:
         """Why a case is unsupported, or None."""
@@ -67,10 +101,11 @@ class Plan:
 
     def seconds(self, workloads: dict[str, Workload]) -> float:
         """A rough estimate of the first stage, for --dry-run."""
-        return self.protocol.blocks * sum(
+        return sum(
             estimate(planned, workloads[planned.case.workload], self.protocol) * len(self.replicates(planned))
+            for block in range(1, self.protocol.blocks + 1)
             for planned in self.cases
-            if not planned.unsupported
+            if not planned.unsupported and not self.is_spared(planned, block)
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from suite.case import CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned
+from suite.case import ALLOCATORS, CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned
 from suite.errors import UserError, unknown
 from suite.plan.plan import Plan
 from suite.plan.preset import Preset, Question
@@ -33,6 +33,7 @@ class Selection:
     device: str = "cpu"
     threads: int = 1
     limit_memory_bytes: int | None = None
+    allocator: str = ALLOCATORS[0]
 
 
 def make(
@@ -57,7 +58,7 @@ def make(
                     workload=workload.name, size=workload.size_of(dims, size), dims=dims, pass_=question.pass_,
                     precision=precision, track=track, stack=stack, variant=variant, target=selection.target,
                     device=selection.device, cache=cache, threads=selection.threads,
-                    limit_memory_bytes=selection.limit_memory_bytes,
+                    limit_memory_bytes=selection.limit_memory_bytes, allocator=selection.allocator,
                 )  # fmt: skip
                 cases[case.case_id] = Planned(case, unsupported(case, workload, absent))
     chosen = choose_baseline(baseline, preset, stacks)
@@ -70,6 +71,7 @@ def check_words(selection: Selection, preset: Preset) -> None:
         ("pass", selection.passes, PASSES),
         ("precision", selection.precisions or preset.precisions, PRECISIONS),
         ("cache", selection.caches, CACHES),
+        ("allocator", (selection.allocator,), ALLOCATORS),
         ("target", (selection.target,), TARGETS),
         ("track", selection.tracks or preset.tracks, TRACKS),
     ]
@@ -109,9 +111,7 @@ def choose_baseline(asked: str | None, preset: Preset, stacks: Sequence[str]) ->
     return preset.baseline if preset.baseline in stacks else stacks[0]
 
 
-def questions(
-    preset: Preset, selection: Selection, workloads: dict[str, Workload]
-) -> list[tuple[Workload, Question]]:
+def questions(preset: Preset, selection: Selection, workloads: dict[str, Workload]) -> list[tuple[Workload, Question]]:
     """`--workload` picks among the preset's questions, or adds a workload with both passes; `--pass` replaces."""
     for question in preset.questions:
         if question.workload not in workloads:

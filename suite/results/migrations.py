@@ -12,7 +12,9 @@ SIZES = {"seed": "full"}  # renamed in version 3
 
 def plan(fields: dict[str, Any]) -> dict[str, Any]:
     """plan.json of any version, with the keys of today's."""
-    return plan_from_2(fields) if fields["schema_version"] < 3 else fields
+    if fields["schema_version"] < 3:
+        fields = plan_from_2(fields)
+    return plan_from_3(fields) if fields["schema_version"] < 4 else fields
 
 
 def plan_from_2(fields: dict[str, Any]) -> dict[str, Any]:
@@ -21,7 +23,7 @@ def plan_from_2(fields: dict[str, Any]) -> dict[str, Any]:
     attempts = []
     for old in fields["attempts"]:
         attempt = dict(old)
-        attempts.append(attempt | {"retry": attempt.pop("attempt"), "case": renamed(attempt["case"])})
+        attempts.append(attempt | {"retry": attempt.pop("attempt")})
     protocol = dict(fields["protocol"])
     protocol.pop("holm_above", None)  # every family is adjusted
     protocol["roofline"] = protocol.pop("ceiling")
@@ -31,14 +33,21 @@ def plan_from_2(fields: dict[str, Any]) -> dict[str, Any]:
         "python": request["python"],
         "workload_paths": request["workload_path"],
         "protocol": protocol,
-        "cases": [renamed(case) for case in fields["cases"]],
         "attempts": attempts,
     }
 
 
-def renamed(case: Mapping[str, Any]) -> dict[str, Any]:
-    """A case with its size as it is called today."""
-    return {**case, "size": SIZES.get(case["size"], case["size"])}
+def plan_from_3(fields: dict[str, Any]) -> dict[str, Any]:
+    """Version 4: a case says which allocator policy it ran under. Until then, all had the system's."""
+    return fields | {
+        "cases": [case_as_today(case) for case in fields["cases"]],
+        "attempts": [old | {"case": case_as_today(old["case"])} for old in fields["attempts"]],
+    }
+
+
+def case_as_today(case: Mapping[str, Any]) -> dict[str, Any]:
+    """A case of an earlier version: its size as it is called today, and its allocator policy."""
+    return {**case, "size": SIZES.get(case["size"], case["size"]), "allocator": "system"}
 
 
 def columns(version: int) -> dict[str, str]:
@@ -47,15 +56,14 @@ def columns(version: int) -> dict[str, str]:
 
 
 def row(fields: dict[str, Any]) -> dict[str, Any]:
-    """A row of any version, its columns already called as today. Names and ids follow the size's new name."""
-    if fields["schema_version"] >= 3:
+    """A row of any version, its columns already called as today. Names and ids follow the case."""
+    if fields["schema_version"] >= 4:
         return fields
-    if fields["outcome"] == Outcome.UNSUPPORTED:  # noise was written on rows without a process, too
+    if fields["schema_version"] < 3 and fields["outcome"] == Outcome.UNSUPPORTED:
+        # Noise was written on rows without a process, too.
         fields = fields | {"flags": [flag for flag in fields["flags"] if flag != Flag.NOISY]}
-    if fields["size"] not in SIZES:
-        return fields
-    case, then = Case.of_row(renamed(fields)), fields["case_name"]
+    case, then = Case.of_row(case_as_today(fields)), fields["case_name"]
     source = fields["inferred_from"]  # a row of the same case, by its name and place
-    return fields | {"size": case.size, "case_id": case.case_id, "case_name": case.case_name,
-                     "comparison_id": case.comparison_id,
+    return fields | {"size": case.size, "allocator": case.allocator, "case_id": case.case_id,
+                     "case_name": case.case_name, "comparison_id": case.comparison_id,
                      "inferred_from": source and source.replace(then, case.case_name)}  # fmt: skip

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from suite.errors import UserError
 from suite.results import migrations
 from suite.results.rows import Row
-from suite.results.schema import NAMES, SCHEMA, SCHEMA_VERSION
+from suite.results.schema import ADDED, NAMES, SCHEMA, SCHEMA_VERSION
 
 
 def read_parquet(path: Path) -> list[Row]:
@@ -22,8 +22,8 @@ def read_parquet(path: Path) -> list[Row]:
         raise UserError(f"{path} can't be read as Parquet: {broken}.") from broken
     version = version_of(stored)
     names = {migrations.columns(version).get(name, name) for name in stored.names}
-    # A file of an earlier version hasn't got today's newest columns; it says its version, which foreign files don't.
-    missing = [name for name in NAMES if name not in names] if version == SCHEMA_VERSION else []
+    later = frozenset().union(*(columns for since, columns in ADDED.items() if since > version))
+    missing = [name for name in NAMES if name not in names and name not in later]
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}: not a Stack Wars result.")
     return read_rows(path)

@@ -11,6 +11,7 @@ from typing import Any
 
 from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json
 from suite.errors import UserError, unknown
+from suite.protocol import OTHERS_SHARE_MAX
 from suite.results.plan_file import PlanFile
 from suite.results.schema import NAMES, SCHEMA_VERSION
 
@@ -57,12 +58,18 @@ class Row(dict[str, Any]):
         return tuple(self.get("flags") or ())
 
     def samples(self, clock: str) -> Sequence[float]:
-        """Seconds by one clock; of the synced and dispatch clocks only those after the warm-up."""
+        """Seconds by one clock, without warm-up and without those that others disturbed (all, if they did all)."""
         value = self[f"{check_clock(clock)}_seconds"]
         if clock in ("first", "second"):
             return [] if value is None else [value]
-        taken: Sequence[float] = value or []
-        return taken[self["synced_warmup"] or 0 :] if clock in ("synced", "dispatch") else taken
+        chained = clock in ("synced", "dispatch")
+        start = self["synced_warmup"] or 0 if chained else 0
+        taken: Sequence[float] = (value or [])[start:]
+        others = (self[f"{'synced' if chained else clock}_others"] or [])[start:]
+        if not others:
+            return taken
+        clean = [seconds for seconds, share in zip(taken, others, strict=True) if not (share or 0) > OTHERS_SHARE_MAX]
+        return clean or taken
 
     @property
     def steady(self) -> Sequence[float]:

@@ -12,12 +12,20 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 HISTORY: tuple[tuple[int, str], ...] = (
     (1, "The first schema: operations on CPU."),
     (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
     (3, "`attempt` is called `retry`, and the size `seed` is called `full`; dims that no size has are `custom`."),
+    (4, "A case has an allocator policy; samples, cores, page faults and others' processor time are new columns."),
 )
+
+# The columns that a version brought: a file of an earlier one is whole without them.
+ADDED: dict[int, frozenset[str]] = {
+    2: frozenset({"engine_version", "cgroup_peak_bytes", "cgroup_anonymous_bytes"}),
+    4: frozenset({"allocator", "synced_others", "pipelined_others", "fetch_others", "first_others", "second_others",
+                  "effective_cores", "kernel_share", "minor_faults_per_step", "kernels"}),
+}  # fmt: skip
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
@@ -61,6 +69,14 @@ def _seconds(name: str, doc: str) -> Column:
 
 def _samples(name: str, doc: str) -> Column:
     return Column(name, "list<float64>", "seconds", doc)
+
+
+def _share(name: str, doc: str) -> Column:
+    return Column(name, "float64", "1", doc)
+
+
+def _shares(name: str, doc: str) -> Column:
+    return Column(name, "list<float64>", "1", doc)
 
 
 def _bytes(name: str, doc: str) -> Column:
@@ -109,11 +125,10 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _text("cache", "cold or warm compile caches"),
         _count("threads", "CPU cores that the framework was given"),
         _bytes("limit_memory_bytes", "memory limit; null where only the machine limits"),
+        _text("allocator", "kept: freed memory stays with the process; system: by the C library's own rules"),
     ),
     "outcome": (
-        _text(
-            "outcome", "ok, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed"
-        ),
+        _text("outcome", "ok, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed"),
         _text("reason", "why, for every outcome but ok"),
         _text("flags", "what a reader must know beyond the outcome", "list<string>"),
         _text("phase", "the last phase that the worker began"),
@@ -130,27 +145,29 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _seconds("device_seconds", "opening the device"),
         _seconds("build_seconds", "building the step"),
         _seconds("place_seconds", "placing weights, optimizer state and inputs on the device"),
-        _seconds(
-            "first_seconds", "first call in a fresh process until its results are ready: trace, compile, run"
-        ),
+        _seconds("first_seconds", "first call in a fresh process until its results are ready: trace, compile, run"),
         _seconds("second_seconds", "second call"),
-        _samples(
-            "synced_seconds", "the headline clock, until a call's results are ready; every sample in order"
-        ),
+        _samples("synced_seconds", "the headline clock, until a call's results are ready; every sample in order"),
         _samples("dispatch_seconds", "until the same calls returned: the time to submit, not to compute"),
-        _samples(
-            "pipelined_seconds", "pipelined_calls submitted calls and one wait, divided by their number"
-        ),
+        _samples("pipelined_seconds", "pipelined_calls submitted calls and one wait, divided by their number"),
         _samples("fetch_seconds", "a synced call and the copy of its result to the host"),
-        _count(
-            "synced_warmup", "leading samples of synced_seconds that are warm-up, kept but not summarised"
-        ),
+        _count("synced_warmup", "leading samples of synced_seconds that are warm-up, kept but not summarised"),
         _count("pipelined_calls", "calls in flight in a sample of pipelined_seconds"),
         _seconds("compile_seconds", "all compiling, by the framework's own counters"),
         _count("compiles_first", "compiles and retraces during the first call"),
         _count("compiles_second", "those during the second"),
         _count("compiles_steady", "those after it; more than none sets the flag recompiled"),
         _count("graph_breaks", "graph breaks"),
+        _shares("synced_others", "of our cores' time, what others took in the batch of each sample of synced_seconds"),
+        _shares("pipelined_others", "the same for pipelined_seconds"),
+        _shares("fetch_others", "the same for fetch_seconds"),
+        _share("first_others", "the same of the first call"),
+        _share("second_others", "the same of the second"),
+        Column(
+            "effective_cores", "float64", "cores", "our processor time over wall time, in the samples of synced_seconds"
+        ),
+        _share("kernel_share", "of that processor time, what the kernel took"),
+        Column("minor_faults_per_step", "float64", "count", "pages touched anew in a step, in the same samples"),
     ),
     "memory": (
         _bytes("host_peak_build_bytes", "peak resident memory until everything was placed"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 from typing import Protocol as Interface
 
@@ -96,16 +98,38 @@ class Session:
         self.listener.block_starts(number, of, len(attempts))
         started = now()
         before = noise.look(cores)
-        for planned in attempts:
-            self.attempt(planned)
+        for _, question in groupby(attempts, key=lambda attempt: attempt.case.comparison_id):
+            self.question([*question])
         after = noise.look(cores)
         record = noise.compare(before, after, self.runner.plan.protocol)
         return record | {"started_at": started, "ended_at": now()}
 
-    def attempt(self, planned: Attempt, again: bool = False) -> None:
+    def question(self, attempts: Sequence[Attempt]) -> None:
+        """The processes of one question in a block; those that were disturbed to the end once more, beside a baseline
+        of their own, since the block's others are some minutes away by then."""
+        plan = self.runner.plan
+        rows = [self.attempt(attempt) for attempt in attempts]
+        baseline = next((each for each in attempts if each.case.stack_name == plan.baseline), None)
+        replicate = max(each.replicate for each in attempts)
+        for _ in range(plan.protocol.disturbed_retries):
+            places = {row.place[:3] for row in rows if Flag.DISTURBED in row["flags"]}
+            if not places:
+                return
+            again = [each for each in attempts if each.key[:3] in places]
+            self.listener.note(f"Processes from which others took the cores, measured once more: {len(places)}.")
+            if baseline is not None and plan.twin:
+                replicate += 1
+                again.insert(len(again) // 2, replace(baseline, replicate=replicate))
+            retry = self.store.next_retry(attempts[0].block)
+            rows = [self.attempt(replace(each, retry=retry), again=True) for each in again]
+            attempts = again
+
+    def attempt(self, planned: Attempt, again: bool = False) -> Row:
         """One attempt, told before and after."""
         self.listener.attempt_starts(planned)
-        self.listener.attempt_ends(self.runner.run(planned, again))
+        row = self.runner.run(planned, again)
+        self.listener.attempt_ends(row)
+        return row
 
     def explain(self) -> None:
         """After the blocks, where the protocol asks for it: once for each case, which kernels do its work."""

@@ -7,7 +7,7 @@ is written, printed or copied to the host inside a timed region.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from suite.case import Flag
-from suite.protocol import Protocol
+from suite.protocol import OTHERS_SHARE_MAX, Protocol
 from suite.stacks.base import Adapter
 from suite.stats import steady_start
+from suite.worker.cores import Cores, Stretch
 from suite.worker.events import Events
 
 NS = 1e-9
+FAULTS_SHARE_MAX = 0.05  # of our processor time that the kernel may take where memory is touched anew in each step
 LOSS_STEPS = 3  # losses of the first steps, which every process of a case must agree on
 
 
@@ -102,8 +104,11 @@ def settle() -> None:
     gc.freeze()
 
 
-def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events) -> Measured:
-    """All clocks of one case, written as events. The state passed in is consumed."""
+def measure(
+    adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events, cores: Cores | None = None
+) -> Measured:
+    """All clocks of one case, written as events. The state passed in is consumed. `cores`: who says what others did."""
+    cores = cores or Cores()
     settle()
     clock = Clock(adapter, state, batch)
     losses: list[float] = []
@@ -111,19 +116,22 @@ def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events
     compiles = [count(before["compiles"])]
     for phase in ("first", "second"):
         events.phase(phase)
-        with quiet_collector():
+        with quiet_collector(), cores.watch() as stretch:
             _, synced = clock.synced()
         compiles.append(count(adapter.counters()["compiles"]))
-        events.facts(**{f"{phase}_seconds": synced * NS, f"compiles_{phase}": minus(compiles[-1], compiles[-2])})
+        events.facts(**{f"{phase}_seconds": synced * NS, f"{phase}_others": stretch.others,
+                        f"compiles_{phase}": minus(compiles[-1], compiles[-2])})  # fmt: skip
         losses += loss_of(adapter, clock)
 
     events.phase("steady")
     settle()
-    spent, typical = steady(clock, protocol, events, lambda: losses.extend(loss_of(adapter, clock)))
+    taken = steady(clock, cores, protocol, events, lambda: losses.extend(loss_of(adapter, clock)))
+    typical = taken.close(protocol, events)
     result = None
+    spent = sum(taken.seconds)
     for phase in ("pipelined", "fetch"):
         events.phase(phase)
-        spent += side_clock(phase, clock, protocol, events, typical, spent)
+        spent += side_clock(phase, clock, cores, protocol, events, typical, spent)
     if not adapter.train:
         result = adapter.fetch(clock.outputs)
     compiles.append(count(adapter.counters()["compiles"]))
@@ -131,75 +139,126 @@ def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events
     return Measured(clock.state, result, losses)
 
 
-def steady(clock: Clock, protocol: Protocol, events: Events, after_first: Any) -> tuple[float, float]:
-    """Synced samples until the stop rule holds, doubled once if they still drift.
+@dataclass
+class Taken:
+    """Samples of the synced clock in seconds, the clean ones among them with their places, and what the cores did."""
 
-    Returns (seconds spent, median call in seconds).
-    """
-    samples: list[float] = []
-    spent, doubled, goal = 0.0, False, 0
+    seconds: list[float] = field(default_factory=list)
+    clean: list[int] = field(default_factory=list)  # places in `seconds`
+    replaced_seconds: float = 0.0  # of disturbed samples
+    stretches: list[Stretch] = field(default_factory=list)
+
+    def add(self, seconds: list[float], stretch: Stretch) -> None:
+        """A batch."""
+        if disturbed(stretch):
+            self.replaced_seconds += sum(seconds)
+        else:
+            self.clean += range(len(self.seconds), len(self.seconds) + len(seconds))
+        self.seconds += seconds
+        self.stretches.append(stretch)
+
+    def places(self, protocol: Protocol) -> list[int]:
+        """Of the samples that count: the clean ones, or all once the budget for replacing others is spent."""
+        return self.clean if self.replaced_seconds <= protocol.replaced_seconds_max else [*range(len(self.seconds))]
+
+    def counted(self, protocol: Protocol) -> list[float]:
+        """The samples that count, in order."""
+        return [self.seconds[place] for place in self.places(protocol)]
+
+    def close(self, protocol: Protocol, events: Events) -> float:
+        """Write what the samples say together. The median call in seconds."""
+        clean = [self.seconds[place] for place in self.clean]
+        most = 2 * len(clean) >= protocol.samples_max  # of very fast calls, which end by their number
+        if self.replaced_seconds and not most and not (clean and enough(clean, protocol)):
+            events.write("flag", flag=str(Flag.DISTURBED))
+        places = self.places(protocol) or [*range(len(self.seconds))]
+        verdict = steady_start([self.seconds[place] for place in places])
+        if verdict.state != "steady":
+            events.write("flag", flag=str(Flag(verdict.state)))
+        wall, own, kernel = (sum(getattr(each, name) for each in self.stretches)
+                             for name in ("seconds", "own_seconds", "kernel_seconds"))  # fmt: skip
+        faults = sum(each.faults for each in self.stretches) / len(self.seconds)
+        if faults >= 1 and kernel > FAULTS_SHARE_MAX * own:
+            events.write("flag", flag=str(Flag.PAGE_FAULTS))
+        events.facts(
+            synced_warmup=places[verdict.warmup],
+            effective_cores=own / wall if wall else None,
+            kernel_share=kernel / own if own else None,
+            minor_faults_per_step=faults,
+        )
+        return median(self.seconds[place] for place in places[verdict.warmup :])
+
+
+def disturbed(stretch: Stretch) -> bool:
+    """Whether others took so much of our cores that a sample may say more about them than about us."""
+    return stretch.others is not None and stretch.others > OTHERS_SHARE_MAX
+
+
+def steady(clock: Clock, cores: Cores, protocol: Protocol, events: Events, after_first: Callable[[], object]) -> Taken:
+    """Synced samples until the stop rule holds, doubled once if they still drift, disturbed ones replaced."""
+    taken = Taken()
+    goal, doubled = 0, False
     while True:
-        dispatch, synced = [], []
-        with quiet_collector():
-            for _ in range(batch_size(samples, protocol)):
+        dispatch, synced, taken_ns = [], [], 0
+        with quiet_collector(), cores.watch() as stretch:
+            for _ in range(batch_limit(taken.seconds, protocol)):
                 returned, ready = clock.synced()
                 dispatch.append(returned * NS)
                 synced.append(ready * NS)
-        events.write("samples", clock="synced", synced_seconds=synced, dispatch_seconds=dispatch)
-        if not samples:
+                taken_ns += ready
+                if taken_ns * NS >= protocol.batch_seconds:
+                    break
+        events.write("samples", clock="synced", synced_seconds=synced, dispatch_seconds=dispatch, others=stretch.others)
+        if not taken.seconds:
             after_first()
-        samples += synced
-        spent += sum(synced)
-        if len(samples) >= protocol.samples_max or spent >= protocol.seconds_max:
-            break
-        if len(samples) < goal or not enough(samples, spent, protocol):
+        taken.add(synced, stretch)
+        if len(taken.seconds) >= protocol.samples_max or sum(taken.seconds) >= protocol.seconds_max:
+            return taken
+        counted = taken.counted(protocol)
+        if len(counted) < max(goal, 1) or not enough(counted, protocol):
             continue
-        if doubled or steady_start(samples).state != "no_steady_state":
-            break
-        doubled, goal = True, 2 * len(samples)
-    verdict = steady_start(samples)
-    events.facts(synced_warmup=verdict.warmup)
-    if verdict.state != "steady":
-        events.write("flag", flag=str(Flag(verdict.state)))
-    return spent, median(samples[verdict.warmup :])
+        if doubled or steady_start(counted).state != "no_steady_state":
+            return taken
+        doubled, goal = True, 2 * len(counted)
 
 
-def batch_size(samples: list[float], protocol: Protocol) -> int:
-    """Samples until the next event: one at first, then as many as fit `batch_seconds`."""
-    if not samples:
-        return 1
-    left = protocol.samples_max - len(samples)
-    return max(1, min(left, int(protocol.batch_seconds / max(samples[-1], 1e-9))))
+def batch_limit(samples: list[float], protocol: Protocol) -> int:
+    """The most samples until the next event: one at first, then as many as fill `batch_seconds`."""
+    return max(1, protocol.samples_max - len(samples)) if samples else 1
 
 
-def enough(samples: list[float], spent: float, protocol: Protocol) -> bool:
+def enough(samples: list[float], protocol: Protocol) -> bool:
     """Whether both minima of the stop rule hold."""
     if median(samples) > protocol.slow_call_seconds:
         return len(samples) >= protocol.slow_samples_min
-    return len(samples) >= protocol.samples_min and spent >= protocol.seconds_min
+    return len(samples) >= protocol.samples_min and sum(samples) >= protocol.seconds_min
 
 
 def side_clock(
-    name: str, clock: Clock, protocol: Protocol, events: Events, typical: float, spent: float
+    name: str, clock: Clock, cores: Cores, protocol: Protocol, events: Events, typical: float, spent: float
 ) -> float:
     """The pipelined or fetch clock, within the budget that is left. Returns the seconds it took."""
-    if typical > protocol.side_seconds_max or (
-        name == "pipelined" and typical > protocol.pipelined_call_seconds_max
-    ):
+    if typical > protocol.side_seconds_max or (name == "pipelined" and typical > protocol.pipelined_call_seconds_max):
         return 0.0
     calls = 1
     if name == "pipelined":
         calls = pipelined_calls(typical, protocol)
         events.facts(pipelined_calls=calls)
-    count = protocol.side_samples if typical <= protocol.side_slow_seconds else protocol.side_samples_slow
-    seconds: list[float] = []
-    with quiet_collector():
-        for _ in range(count):
-            if spent + sum(seconds) * calls >= protocol.seconds_max:
-                break
-            seconds.append((clock.pipelined(calls) if name == "pipelined" else clock.fetched()) * NS)
-    events.write("samples", clock=name, **{f"{name}_seconds": seconds})
-    return sum(seconds) * calls
+    wanted = protocol.side_samples if typical <= protocol.side_slow_seconds else protocol.side_samples_slow
+    took = replaced = 0.0
+    clean = 0
+    while clean < wanted and replaced <= protocol.replaced_seconds_max and spent + took < protocol.seconds_max:
+        seconds: list[float] = []
+        with quiet_collector(), cores.watch() as stretch:
+            for _ in range(max(1, min(wanted - clean, int(protocol.batch_seconds / (calls * typical))))):
+                seconds.append((clock.pipelined(calls) if name == "pipelined" else clock.fetched()) * NS)
+        events.write("samples", clock=name, others=stretch.others, **{f"{name}_seconds": seconds})
+        took += sum(seconds) * calls
+        if disturbed(stretch):
+            replaced += sum(seconds) * calls
+        else:
+            clean += len(seconds)
+    return took
 
 
 def pipelined_calls(typical: float, protocol: Protocol) -> int:

@@ -37,6 +37,7 @@ def job_of(folder: Path, code: str, **changes: Any) -> Job:
     fields: dict[str, Any] = {
         "name": "a case", "arguments": [str(program)], "folder": folder / "out", "reads": [program.parent],
         "cache_directory": folder / "cache", "keep_cache": False, "cpus": [0], "limits": LIMITS,
+        "variables": {},
     }  # fmt: skip
     return Job(**fields | changes)
 
@@ -198,6 +199,7 @@ def test_ctrl_c_leaves_no_container(engine: Container, client: DockerClient, tmp
     job = job_of(tmp_path, "open(OUT + '/told.json', 'w').write('{}')\nimport time; time.sleep(600)", name="cut short")
     main = threading.main_thread().ident
     assert main is not None
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     done = threading.Event()
 
     def interrupt() -> None:

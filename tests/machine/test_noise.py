@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from suite.errors import UserError
 from suite.machine import noise
 from suite.protocol import Protocol
 
@@ -58,18 +59,19 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mark"
 
 
-def test_a_second_run_on_this_machine_is_noticed(mark: Path) -> None:
-    with noise.run_beside(2) as alone:
-        assert alone == []
-        with noise.run_beside(2) as beside:
-            (said,) = beside
-            assert f"Another run is going on here (process {os.getpid()})" in said
-    with noise.run_beside(2) as again:
+def test_a_second_run_on_this_machine_is_refused(mark: Path) -> None:
+    with noise.alone(2) as first:
+        assert first == []
+        with pytest.raises(UserError, match=rf"\(process {os.getpid()}\).*--force"), noise.alone(2):
+            pass
+        with noise.alone(2, force=True) as beside:
+            assert beside == [f"Another run is going on here (process {os.getpid()}): each disturbs the other."]
+    with noise.alone(2) as again:
         assert again == []
 
 
 def test_a_busy_machine_is_noticed(mark: Path) -> None:
-    with noise.run_beside(1) as found:
+    with noise.alone(1) as found:
         assert found == ["This machine is busy: a load of 0.9 on 1 cores. Its figures will be noisy."]
 
 
@@ -83,6 +85,6 @@ def test_another_user_s_mark_can_be_locked_too(mark: Path, monkeypatch: pytest.M
         return original(self, mode, *arguments, **options)  # type: ignore[call-overload]
 
     monkeypatch.setattr(Path, "open", refuse)
-    with noise.run_beside(2) as found:
+    with noise.alone(2) as found:
         assert found == []
     assert mark.read_text(encoding="ascii") == "77"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
+from itertools import groupby
 
 import pytest
 
@@ -46,6 +48,32 @@ def test_the_same_block_has_the_same_order_and_others_have_others() -> None:
     again = tuple((a.case.case_name, a.replicate) for a in plan().block(2, retry=2))
     assert again != tuple((a.case.case_name, a.replicate) for a in plan().block(2))
     assert [a.order for a in plan().block(2)] == list(range(1, len(again) + 1))
+
+
+def test_the_stacks_of_a_question_run_next_to_each_other() -> None:
+    for number in (1, 2, 3):
+        questions = [attempt.case.comparison_id for attempt in plan().block(number)]
+        assert len([*groupby(questions)]) == len(set(questions)) == 6
+    orders = {tuple(dict.fromkeys(a.case.comparison_id for a in plan().block(number))) for number in range(1, 9)}
+    assert len(orders) > 1, "questions are shuffled, too"
+
+
+@pytest.mark.parametrize(("replicates", "places"), [(2, [2, 7]), (3, [1, 5, 9]), (1, [4])])
+def test_the_baseline_s_replicates_are_spread_among_the_others(replicates: int, places: list[int]) -> None:
+    """Eight others: none is further than a few processes from a baseline."""
+    stacks = ("fake", *(f"fake@{n}" for n in range(8)))
+    block = make_plan(("calm",), stacks, twin=True, baseline_replicates=replicates).block(2)
+    assert [at for at, attempt in enumerate(block) if attempt.case.stack_name == "fake"] == places
+    assert len(block) == 8 + replicates
+
+
+def test_a_costly_stack_can_be_spared_in_later_blocks() -> None:
+    question = attempt_of(stack="torch_inductor").case
+    cases = tuple(Planned(dataclasses.replace(question, stack=stack)) for stack in ("torch_inductor", "numpy"))
+    few = Plan("set", cases, Protocol(blocks=3, costly_blocks=2), "numpy", twin=False, seed=0)
+    assert [{a.case.stack for a in few.block(n)} for n in (1, 2, 3)] == [{"torch_inductor", "numpy"}] * 2 + [{"numpy"}]
+    assert few.seconds(find()) < dataclasses.replace(few, protocol=Protocol(blocks=3)).seconds(find())
+    assert len(dataclasses.replace(few, baseline="torch_inductor").block(3)) == 2, "the others need their baseline"
 
 
 def test_an_unsupported_case_is_planned_without_a_twin_or_a_prime() -> None:

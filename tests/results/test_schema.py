@@ -19,10 +19,13 @@ PUBLIC = [
     "schema_version", "set_id", "machine_id", "case_id", "case_name", "comparison_id", "block", "order",
     "replicate", "purpose", "retry", "seed", "workload", "size", "dims", "pass", "precision", "track", "stack",
     "variant", "dialect", "environment", "target", "device", "engine", "cache", "threads", "limit_memory_bytes",
+    "allocator",
     "outcome", "reason", "flags", "phase", "provenance", "inferred_from", "exception_type", "message", "exit_code",
     "signal", "stderr_tail", "import_seconds", "device_seconds", "build_seconds", "place_seconds", "first_seconds",
     "second_seconds", "synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "synced_warmup",
     "pipelined_calls", "compile_seconds", "compiles_first", "compiles_second", "compiles_steady", "graph_breaks",
+    "synced_others", "pipelined_others", "fetch_others", "first_others", "second_others", "effective_cores",
+    "kernel_share", "minor_faults_per_step",
     "host_peak_build_bytes", "host_peak_step_bytes", "cgroup_peak_bytes", "cgroup_anonymous_bytes",
     "device_peak_bytes", "device_reserved_bytes", "nvml_bytes", "flops", "bytes_floor", "parameters", "items_per_step",
     "kernels",
@@ -31,6 +34,7 @@ PUBLIC = [
 ]  # fmt: skip
 LISTS = {
     "flags", "synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "canary_seconds", "metrics",
+    "synced_others", "pipelined_others", "fetch_others",
 }  # fmt: skip
 
 

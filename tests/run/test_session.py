@@ -9,16 +9,19 @@ import sys
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 
 from suite import results
-from suite.case import Flag, Outcome
+from suite.case import Attempt, Flag, Outcome
 from suite.machine import noise
 from suite.results.compare import ratios, twins
+from suite.results.rows import Row
 from suite.results.store import ResultSet, accepted, exit_code
-from suite.run.runner import implausible
+from suite.run.runner import Runner, implausible
 from tests.pipeline import SCENARIOS, Heard, make_plan, make_session, run_scenes
+from tests.results.rows import row_of
 
 MIB = 2**20
 
@@ -260,3 +263,49 @@ def test_a_case_that_can_t_run_has_nothing_to_explain(tmp_path: Path) -> None:
     rows = make_session(tmp_path / "set", make_plan(("wrong",), explain=True)).run()
     assert [(row["purpose"], row["outcome"], row["provenance"]) for row in rows] == [
         ("explain", "wrong", "inferred"), ("timed", "wrong", "measured")]  # fmt: skip
+
+
+class Disturbing(Runner):
+    """Flags the first runs of some stacks as disturbed, and runs nothing."""
+
+    times: dict[str, int]
+
+    def run(self, attempt: Attempt, again: bool = False) -> Row:
+        left = self.times.get(attempt.case.stack_name, 0)
+        self.times[attempt.case.stack_name] = left - 1
+        row = row_of(attempt, flags=["disturbed"] if left > 0 else [])
+        self.store.write_attempt(attempt.name, row)
+        return row
+
+
+def disturbed_run(tmp_path: Path, times: dict[str, int], **options: Any) -> tuple[list[Row], Heard]:
+    """One block of three stacks of which some are disturbed so many times."""
+    plan = make_plan(("calm",), ("fake", "fake@one", "fake@two"), **options)
+    heard = Heard()
+    session = make_session(tmp_path / "set", plan, heard)
+    runner = session.runner
+    session.runner = Disturbing(plan, runner.store, runner.workloads, runner.engines, runner.machine_id, runner.cores)
+    session.runner.times = times
+    return session.run(), heard
+
+
+def test_a_disturbed_process_is_measured_again_beside_a_baseline_of_its_own(tmp_path: Path) -> None:
+    rows, heard = disturbed_run(tmp_path, {"fake@two": 1}, twin=True, disturbed_retries=2)
+    assert [(row["variant"], row["replicate"]) for row in heard.rows[4:]] == [("", 3), ("two", 1)]
+    assert len(rows) == 6, "not the whole block"
+    (counted,) = [row for row in accepted(rows) if row["variant"] == "two"]
+    assert counted["flags"] == [] and counted["retry"] == 2
+    assert any("measured once more: 1" in note for note in heard.notes)
+
+
+def test_a_process_that_stays_disturbed_ends_flagged(tmp_path: Path) -> None:
+    rows, heard = disturbed_run(tmp_path, {"fake@one": 9}, disturbed_retries=2)
+    assert [row["variant"] for row in heard.rows[3:]] == ["one", "one"]
+    (counted,) = [row for row in accepted(rows) if row["variant"] == "one"]
+    assert "disturbed" in counted["flags"] and counted["retry"] == 3
+
+
+def test_a_baseline_that_was_disturbed_is_measured_again_itself(tmp_path: Path) -> None:
+    rows, heard = disturbed_run(tmp_path, {"fake": 1}, twin=True, disturbed_retries=1)
+    assert {row["variant"] for row in heard.rows[4:]} == {""}
+    assert {row["replicate"] for row in accepted(rows) if row["variant"] == "" and not row["flags"]} >= {1, 2}

@@ -6,7 +6,8 @@ import dataclasses
 import gc
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from suite.protocol import Protocol
 from suite.stats import steady_start
 from suite.worker import measure, memory
+from suite.worker.cores import Cores, Stretch
 from tests.worker.processes import columns_of, flags_of, of
 from tests.worker.scripted import Recorder, Scripted
 
@@ -32,15 +34,34 @@ def jitter(seconds: float, share: float = 0.01) -> Durations:
     return lambda n: seconds * (1 + share * NOISE[n % len(NOISE)])
 
 
+class Neighbours(Cores):
+    """Stretches of a second, in which others have the shares of a script over and over: 1.5 s of 2 cores are ours."""
+
+    def __init__(self, others: list[float], kernel: float = 0.0, faults: int = 0) -> None:
+        super().__init__(frozenset({0, 1}))
+        self.others, self.kernel, self.faults = others, kernel, faults
+        self.count = 0
+
+    def now(self) -> float | None:
+        """The share of the stretch that goes on."""
+        return self.others[self.count % len(self.others)] if self.others else None
+
+    @contextmanager
+    def watch(self) -> Iterator[Stretch]:
+        stretch = Stretch(1.0, 1.5, 1.5 * self.kernel, self.faults, self.now())
+        yield stretch
+        self.count += 1
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Recorder, dict[str, Any], measure.Measured]]:
     """`run(adapter, protocol)`: measure on the adapter's own clock."""
 
-    def run(adapter: Scripted, protocol: Protocol = PROTOCOL) -> Any:
+    def run(adapter: Scripted, protocol: Protocol = PROTOCOL, cores: Cores | None = None) -> Any:
         monkeypatch.setattr(measure, "now", adapter.now)
         monkeypatch.setattr(gc, "collect", lambda: 0)  # the test runner's many objects are no part of this
         recorder = Recorder()
-        measured = measure.measure(adapter, 0, None, protocol, recorder)
+        measured = measure.measure(adapter, 0, None, protocol, recorder, cores or Neighbours([]))
         return recorder, columns_of(recorder.events), measured
 
     return run
@@ -144,7 +165,7 @@ def test_one_slow_hiccup_does_not_end_the_measurement(run: Any) -> None:
 
 def test_the_budget_is_for_all_clocks_together(run: Any) -> None:
     _, columns, _ = run(Scripted(jitter(1.9)))
-    synced, pipelined, fetch = (columns[f"{c}_seconds"] for c in ("synced", "pipelined", "fetch"))
+    synced, pipelined, fetch = (columns.get(f"{c}_seconds", []) for c in ("synced", "pipelined", "fetch"))
     calls = columns["pipelined_calls"]
     spent = sum(synced) + calls * sum(pipelined) + sum(fetch)
     assert spent < PROTOCOL.seconds_max + calls * 2.0  # at most the sample that met the limit
@@ -178,11 +199,77 @@ def test_pipelined_calls_is_the_smallest_power_of_two(seconds: float) -> None:
     assert calls == 4 or calls / 2 * seconds < 0.010
 
 
-@given(st.lists(st.floats(0, 100), max_size=2000))
-def test_a_batch_never_exceeds_what_is_left(samples: list[float]) -> None:
-    size = measure.batch_size(samples, PROTOCOL)
-    assert size >= 1
-    assert len(samples) + size <= max(PROTOCOL.samples_max, len(samples) + 1)
+@pytest.mark.parametrize("seconds", [1e-6, 1e-4, 0.01, 0.3])
+def test_no_more_samples_than_the_most_are_taken(run: Any, seconds: float) -> None:
+    _, columns, _ = run(Scripted(jitter(seconds)), dataclasses.replace(PROTOCOL, samples_max=7))
+    assert len(columns["synced_seconds"]) == 7
+
+
+# --- neighbours ---
+
+
+def shares(columns: dict[str, Any], clock: str = "synced") -> list[float | None]:
+    """Of each sample, what others had of the cores."""
+    return [share for event in columns["events"] if event["clock"] == clock
+            for share in [event["others"]] * len(event[f"{clock}_seconds"])]  # fmt: skip
+
+
+@pytest.mark.parametrize("seconds", [2e-3, 0.05])
+def test_samples_that_others_disturbed_are_kept_and_replaced(run: Any, seconds: float) -> None:
+    """Every third batch takes three times as long, beside a neighbour."""
+    neighbours = Neighbours([0.0, 0.0, 0.4])
+    slow = Scripted(lambda n: seconds * (3 if neighbours.now() == 0.4 else 1))
+    recorder, columns, _ = run(slow, PROTOCOL, neighbours)
+    columns["events"] = of(recorder.events, "samples")
+    clean = [s for s, share in zip(columns["synced_seconds"], shares(columns), strict=True) if not (share or 0) > 0.05]
+    assert len(clean) < len(columns["synced_seconds"])
+    assert len(clean) >= PROTOCOL.samples_min and sum(clean) >= PROTOCOL.seconds_min
+    assert set(np.round(clean, 9)) == {seconds}
+    assert flags_of(recorder.events) <= {"assumed"}
+    pipelined = [s for s, share in zip(columns["pipelined_seconds"], shares(columns, "pipelined"), strict=True)
+                 if not (share or 0) > 0.05]  # fmt: skip
+    assert len(pipelined) >= 10
+
+
+def test_a_neighbour_that_never_rests_ends_the_replacing(run: Any) -> None:
+    recorder, columns, _ = run(Scripted(jitter(0.1)), PROTOCOL, Neighbours([0.5]))
+    assert "disturbed" in flags_of(recorder.events)
+    spent = sum(columns["synced_seconds"])
+    assert PROTOCOL.replaced_seconds_max < spent < PROTOCOL.replaced_seconds_max + 1
+    assert steady_start(columns["synced_seconds"]).state == "steady"
+
+
+def test_without_a_budget_nothing_is_replaced(run: Any) -> None:
+    protocol = dataclasses.replace(QUICK, replaced_seconds_max=0.0)
+    recorder, columns, _ = run(Scripted(jitter(0.01)), protocol, Neighbours([0.5]))
+    assert sum(columns["synced_seconds"]) < 1
+    assert "disturbed" in flags_of(recorder.events)
+
+
+def test_a_few_disturbed_samples_of_very_many_are_no_matter(run: Any) -> None:
+    recorder, columns, _ = run(Scripted(jitter(1e-4)), PROTOCOL, Neighbours([0.0, *[0.5] * 2, *[0.0] * 99]))
+    assert len(columns["synced_seconds"]) == PROTOCOL.samples_max
+    assert "disturbed" not in flags_of(recorder.events)
+
+
+def test_the_warm_up_ends_at_a_clean_sample(run: Any) -> None:
+    """A slow start, of which the first half second was disturbed: what is cut is counted over all samples."""
+    neighbours = Neighbours([0.5, 0.5, *[0.0] * 200])
+    recorder, columns, _ = run(Scripted(lambda n: 0.02 if n > 60 else 0.03), PROTOCOL, neighbours)
+    columns["events"] = of(recorder.events, "samples")
+    assert shares(columns)[columns["synced_warmup"]] == 0.0
+    assert set(np.round(columns["synced_seconds"][columns["synced_warmup"] :], 9)) == {0.02}
+
+
+@pytest.mark.parametrize(("kernel", "faults", "flagged"), [
+    (0.5, 1000, True), (0.5, 0, False), (0.04, 1000, False),  # busy in the kernel without faults, or hardly at all
+])  # fmt: skip
+def test_pages_touched_anew_in_each_step_are_flagged(run: Any, kernel: float, faults: int, flagged: bool) -> None:
+    recorder, columns, _ = run(Scripted(jitter(0.1)), PROTOCOL, Neighbours([0.0], kernel, faults))
+    assert ("page_faults" in flags_of(recorder.events)) == flagged
+    assert columns["kernel_share"] == pytest.approx(kernel)
+    assert columns["effective_cores"] == pytest.approx(1.5)
+    assert (columns["minor_faults_per_step"] > 1) == (faults > 0)
 
 
 # --- drift ---

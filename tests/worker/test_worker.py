@@ -25,7 +25,8 @@ TOLD_BY_THE_WORKER = {
     "compile_seconds", "compiles_first", "compiles_second", "compiles_steady", "graph_breaks",
     "host_peak_build_bytes", "host_peak_step_bytes", "device_peak_bytes", "device_reserved_bytes", "flops",
     "bytes_floor", "parameters", "items_per_step", "relative_error", "precision_observed", "weights_sha256",
-    "versions", "environment_facts",
+    "versions", "environment_facts", "first_others", "second_others", "effective_cores", "kernel_share",
+    "minor_faults_per_step",
 }  # fmt: skip
 MEASURED = ["start", "import", "device", "build", "place", "first", "second", "steady", "pipelined", "fetch", "memory",
             "probe"]  # fmt: skip

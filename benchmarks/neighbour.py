@@ -1,0 +1,130 @@
+"""What a neighbour does to ratios: the same run on a quiet machine, then beside a process that burns in bursts.
+
+The disturbed run's ratios are shown twice: as the rules give them, and as they would be if every sample counted
+(which is how this suite judged before it looked at anybody else). Asked: within 3 % of the quiet run's, and no verdict
+that the quiet run contradicts. See benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from suite import results
+from suite.results.compare import Speedup
+from suite.results.rows import Row
+from suite.units import interval, ratio
+
+INVOKE = Path(sys.executable).parent / "invoke"
+BURST_SECONDS = (0.2, 2.0)  # shortest and longest
+SHARES = ("synced_others", "pipelined_others", "fetch_others")
+
+
+def burn(share: float, seed: int) -> None:
+    """Use up `share` of one core, in random bursts, until killed."""
+    draw = random.Random(seed)
+    while True:
+        burst = draw.uniform(*BURST_SECONDS)
+        until = time.perf_counter() + burst
+        while time.perf_counter() < until:
+            pass
+        time.sleep(burst * (1 - share) / share)
+
+
+@contextmanager
+def neighbour(share: float, cores: int) -> Iterator[None]:
+    """Processes that together use up `share` of all cores, each at most half of one."""
+    each = min(0.5, share * cores)
+    burners = [
+        subprocess.Popen([sys.executable, __file__, f"--burn={each}", f"--seed={seed}"])
+        for seed in range(max(1, round(share * cores / each)))
+    ]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+def measured(options: argparse.Namespace, place: Path) -> results.Results:
+    """One run of the asked stacks and workloads."""
+    words = [str(INVOKE), "run", "--engine=local", "--json", "--force", f"--preset={options.preset}",
+             f"--repeats={options.blocks}", f"--results={place}"]  # fmt: skip
+    words += [f"--stack={stack}" for stack in options.stack] + [f"--workload={name}" for name in options.workload]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"The run ended with exit code {done.returncode}.")
+    return results.load(Path(json.loads(done.stdout)["set"]))
+
+
+def unaware(rows: list[Row]) -> list[Row]:
+    """The rows as if nobody had looked at the neighbours: every first try, and all of its samples."""
+    first = {row.place: row for row in sorted(rows, key=lambda row: -row.integer("retry"))}
+    flags = {place: [flag for flag in row["flags"] if flag != "disturbed"] for place, row in first.items()}
+    return [row | dict.fromkeys(SHARES) | {"flags": flags[place]} for place, row in first.items()]
+
+
+def speedups(told: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
+    """By question and stack."""
+    from suite.results.compare import ratios
+
+    return {(each.name, each.stack): each for each in ratios(rows, told.baseline, told.protocol)}
+
+
+def contradicts(here: Speedup, there: Speedup) -> bool:
+    """Whether two verdicts can't both be true."""
+    pairs = {("faster", "slower"), ("slower", "faster"), ("faster", "tie"), ("slower", "tie"), ("tie", "faster"),
+             ("tie", "slower")}  # fmt: skip
+    return (here.verdict, there.verdict) in pairs
+
+
+def main() -> None:
+    """Both runs and their table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preset", default="quick")
+    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--stack", action="append", default=[])
+    parser.add_argument("--workload", action="append", default=[])
+    parser.add_argument("--share", type=float, default=0.2, help="of all cores, that the neighbour burns")
+    parser.add_argument("--burn", type=float, help="be the neighbour: this share of one core")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    if options.burn:
+        burn(options.burn, options.seed)
+    with tempfile.TemporaryDirectory() as place:
+        quiet = measured(options, Path(place) / "quiet")
+        with neighbour(options.share, len(os.sched_getaffinity(0))):
+            beside = measured(options, Path(place) / "beside")
+    truth = speedups(quiet, quiet.rows)
+    for title, rows in (("as the rules give it", beside.rows), ("every sample counts", unaware(beside.rows))):
+        found = speedups(beside, rows)
+        print(f"\nBeside a neighbour at {options.share:.0%} of the cores, {title}")
+        apart = []
+        for key, one in sorted(found.items()):
+            true = truth[key]
+            apart.append(one.ratio.value / true.ratio.value)
+            print(f"  {key[0]:32} {key[1]:16} quiet {shown(true):34} beside {shown(one):34} {apart[-1]:.3f}"
+                  f"{'  FALSE' if contradicts(one, true) else ''}")  # fmt: skip
+        within = sum(abs(each - 1) <= 0.03 for each in apart)
+        print(f"  within 3 %: {within} of {len(apart)}; furthest {max(apart, key=lambda each: abs(each - 1)):.3f}; "
+              f"false verdicts: {sum(contradicts(one, truth[key]) for key, one in found.items())}")  # fmt: skip
+
+
+def shown(speedup: Speedup) -> str:
+    """Ratio, interval and verdict."""
+    estimate = speedup.ratio
+    return f"{ratio(estimate.value)} {interval(estimate.low, estimate.high)} {speedup.verdict}"
+
+
+if __name__ == "__main__":
+    main()

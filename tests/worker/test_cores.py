@@ -1,0 +1,105 @@
+"""What the cores did during a stretch: on a machine with a neighbour of known appetite, and on counters of a script."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from suite.worker import cores
+from suite.worker.cores import Cores, Reading
+
+BUSY = "import os, sys, time\nos.sched_setaffinity(0, {int(sys.argv[1])})\nprint(flush=True)\nwhile True: pass"
+
+
+class Scripted(Cores):
+    """Readings as a test says."""
+
+    def __init__(self, *readings: Reading, cpus: int = 2) -> None:
+        super().__init__(frozenset(range(cpus)))
+        self.readings = iter(readings)
+
+    def read(self) -> Reading:
+        return next(self.readings)
+
+
+def reading(at: float, idle: float | None, own: float = 0.0, kernel: float = 0.0, faults: int = 0) -> Reading:
+    return Reading(at, idle, own, kernel, faults)
+
+
+def test_what_is_neither_idle_nor_ours_is_the_others() -> None:
+    """Two cores, 10 s: 4 s idle, 13 s ours, so 3 of 20 s were somebody else's."""
+    with Scripted(reading(0, 100, 50), reading(10, 104, 63, kernel=2.0, faults=7)).watch() as stretch:
+        pass
+    assert stretch.others == pytest.approx(3 / 20)
+    assert (stretch.seconds, stretch.own_seconds, stretch.kernel_seconds, stretch.faults) == (10, 13, 2, 7)
+
+
+def test_rounding_never_makes_a_negative_share() -> None:
+    with Scripted(reading(0, 0), reading(1, 0.02, 2.0)).watch() as stretch:
+        pass
+    assert stretch.others == 0
+
+
+@pytest.mark.parametrize("readings", [
+    (reading(0, 0), reading(0.19, 0)),  # shorter than what 10 ms ticks can tell
+    (reading(0, None), reading(9, None)),
+])  # fmt: skip
+def test_what_can_t_be_told_is_unknown(readings: tuple[Reading, Reading]) -> None:
+    with Scripted(*readings).watch() as stretch:
+        pass
+    assert stretch.others is None
+
+
+@pytest.fixture
+def core() -> Iterator[int]:
+    """This thread bound to the last of its cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    yield max(before)
+    os.sched_setaffinity(0, before)
+
+
+def test_a_neighbour_on_our_core_is_seen_and_our_own_work_and_children_aren_t(core: int) -> None:
+    """The neighbour is a grandchild's sibling: started by init's side of the tree, so not ours."""
+    watched = Cores()
+    child = subprocess.Popen([sys.executable, "-c", BUSY, str(core)], stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        with watched.watch() as ours:
+            spin(0.6)
+    finally:
+        child.kill()
+        child.wait()
+    # A process that has another parent: its parent has ended.
+    popen = f"subprocess.Popen([sys.executable, '-c', {BUSY!r}, '{core}'], stdout=subprocess.DEVNULL)"
+    forker = f"import subprocess, sys\nprint({popen}.pid)"
+    pid = int(subprocess.run([sys.executable, "-c", forker], stdout=subprocess.PIPE, check=True).stdout.split()[0])
+    try:
+        time.sleep(0.3)
+        with watched.watch() as theirs:
+            spin(0.6)
+    finally:
+        os.kill(pid, 9)
+    assert ours.others is not None and theirs.others is not None
+    assert theirs.others > 0.25  # half of the core, but for the scheduler's whims
+    assert ours.others < theirs.others
+    assert ours.own_seconds > theirs.own_seconds
+
+
+def test_pages_touched_anew_are_counted() -> None:
+    with Cores().watch() as stretch:
+        bytearray(64 * cores.TICKS_PER_SECOND * 4096)
+    assert stretch.faults > 0
+
+
+def spin(seconds: float) -> None:
+    """Use the processor."""
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
