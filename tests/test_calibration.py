@@ -36,7 +36,7 @@ def wrong_level(*args: object) -> np.ndarray:
     """As if each ratio were the only one: no p is surprising but by itself."""
     shape = args[0]
     assert isinstance(shape, tuple)
-    return np.tile(np.linspace(0, 1, 2001)[:, None], (1, len(shape)))
+    return np.tile(np.linspace(0, 1, family.DRAWS), (len(shape), 1))
 
 
 def test_a_wrong_critical_value_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,15 +80,13 @@ def log_ratio(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float:
     """
     dated = all(timing.started is not None for timing in (*stack, *baseline))
     fewer, more = (stack, baseline) if len(stack) <= len(baseline) else (baseline, stack)
-    found: dict[float, list[float]] = defaultdict(list)
+    found: dict[float, list[float]] = {}
     for timing in more:
-        found[place_in_time(timing, dated)].append(math.log(timing.seconds))
+        found.setdefault(place_in_time(timing, dated), []).append(math.log(timing.seconds))
     times = sorted(found)
     logs = [fmean(found[time]) for time in times]
-    gap = fmean(
-        float(np.interp(place_in_time(timing, dated), times, logs)) - math.log(timing.seconds) for timing in fewer
-    )
-    return gap if fewer is stack else -gap
+    gaps = [np.interp(place_in_time(timing, dated), times, logs) - math.log(timing.seconds) for timing in fewer]
+    return float(fmean(gaps) if fewer is stack else -fmean(gaps))
 
 
 def place_in_time(timing: Timing, dated: bool) -> float:
@@ -149,7 +147,7 @@ class Pairing:
                  if question in (None, place[0]) and (stacks is None or place[1] in stacks)]  # fmt: skip
         ratios = self.estimates(logs, baseline, asked)
         best = self.best_over(baseline, logs, asked)
-        floors = {twin.comparison_id: twin.ratio for twin in self.twins()}
+        floors = {twin.comparison_id: twin.ratio for twin in self.twins({baseline: logs})}
         found = []
         for place in asked:
             comparison, stack = place
@@ -196,7 +194,7 @@ class Pairing:
 
     def sample(self, question: str, logs: Logs, controls: int = 1) -> Sample:
         """Block log-ratios with the freedom that they have."""
-        return Sample(question, tuple(logs.values()), freedom(len(logs), self.protocol), controls)
+        return Sample.of(question, logs.values(), freedom(len(logs), self.protocol), controls)
 
     def controls(self, comparison: str, baseline: str) -> int:
         """How many processes the baseline has in each block of a question."""
@@ -228,21 +226,25 @@ class Pairing:
         fastest = {each: min(all_seconds(self.timings[comparison, each])) for each in (baseline, stack)}
         return Estimate(fastest[baseline] / fastest[stack])
 
-    def twins(self) -> list[Speedup]:
-        """The A/A pairs: a stack against itself. Their intervals are the noise floor of the set."""
-        all_logs = {place: twin_log_ratios(timings) for place, timings in self.timings.items()}
-        pairs = {place: logs for place, logs in all_logs.items() if logs}
-        pools = {stack: [*self.samples(self.logs_over(stack), stack).values()] for stack in {s for _, s in pairs}}
-        return [self.twin(place, logs, pools[place[1]]) for place, logs in pairs.items()]
+    def twins(self, known: Mapping[str, Mapping[Place, Logs]] | None = None) -> list[Speedup]:
+        """The A/A pairs: a stack against itself. Their intervals are the noise floor of the set.
 
-    def twin(self, place: Place, logs: dict[int, float], pool: Sequence[Sample]) -> Speedup:
-        """One A/A pair: no member of a family, and its spread is moderated by that of the ratios beside it."""
-        comparison, stack = place
-        ratio = Estimate(math.exp(fmean(logs.values())), blocks=len(logs))
-        if len(logs) > 1:
-            [ratio] = at_level([self.sample(comparison, logs), *pool], [0], 1 - self.protocol.confidence)
-        word = verdict(ratio, self.protocol.tie_ratio)
-        return Speedup(comparison, self.names[comparison], stack, stack, ratio, word, logs)
+        They are no family: each is judged by itself, with the spread of the other twins and of the ratios beside it.
+        `known`: block log-ratios over a stack that are at hand already.
+        """
+        logs = {place: found for place, timings in self.timings.items() if (found := twin_log_ratios(timings))}
+        floors = {place: Estimate(math.exp(fmean(found.values())), blocks=len(found)) for place, found in logs.items()}
+        for stack in {stack for _, stack in logs}:
+            own = {place: self.sample(place[0], found) for place, found in logs.items()
+                   if place[1] == stack and len(found) > 1}  # fmt: skip
+            beside = self.samples((known or {}).get(stack) or self.logs_over(stack), stack)
+            found = at_level([*own.values(), *beside.values()], range(len(own)), 1 - self.protocol.confidence)
+            floors |= dict(zip(own, found, strict=True))
+        return [
+            Speedup(comparison, self.names[comparison], stack, stack, floor, verdict(floor, self.protocol.tie_ratio),
+                    logs[comparison, stack])
+            for (comparison, stack), floor in floors.items()
+        ]  # fmt: skip
 
     def blocks_needed(self, baseline: str) -> int:
         """The second stage: how many blocks the ratios over the baseline ask for, in all."""

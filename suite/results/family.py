@@ -14,20 +14,21 @@ Romano, Wolf 2005). benchmarks/calibration.py shows on other populations what it
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from suite.stats import Estimate
+from suite.stats import Estimate, spread
 
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/calibration.py; docs/methodology.md says how.
-PRIOR_FREEDOM_MAX = 4.0  # the set's typical variance never weighs more than five blocks of the ratio's own
+PRIOR_FREEDOM_MAX = 12.0  # what the set has in common never counts for more than thirteen blocks of a ratio's own
 UNEQUAL_SPREADS = 0.5  # standard deviation of ln(sd) over the simulated processes: sds of 2 to 10 % have 0.45
 DRAWS = 10_000  # simulated sets; 5 % of them is known to +-0.2 %
 SEED = 20_250_101
@@ -39,16 +40,24 @@ TRIGAMMAS = special.polygamma(1, FREEDOMS / 2)
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Block log-ratios of one ratio (two blocks and more).
+    """What the block log-ratios of one ratio come to (two blocks and more).
 
     `freedom` is that of the first stage of blocks where a second was sized by its spread (Stein 1945); `controls` is
     how many processes of the baseline a block has, which all ratios of a question share.
     """
 
     question: str
-    logs: tuple[float, ...]
+    mean: float
+    variance: float
+    blocks: int
     freedom: int
-    controls: int = 1
+    controls: int
+
+    @classmethod
+    def of(cls, question: str, logs: Collection[float], freedom: int, controls: int = 1) -> Sample:
+        """Of block log-ratios."""
+        mean = fmean(logs)
+        return cls(question, mean, spread([*logs]) ** 2, len(logs), freedom, controls)
 
 
 Shape = tuple[tuple[int, int, int, int], ...]  # of each ratio: the question's number, blocks, freedom, controls
@@ -104,11 +113,11 @@ def simultaneous(pool: Sequence[Sample], asked: Sequence[int], confidence: float
     chosen = np.asarray(asked)
     p = found.p(means)[chosen]
     order = np.argsort(p, kind="stable")
-    equal = reference(shape_of(pool))[:, chosen[order]]
-    smallest = np.minimum.accumulate(equal[:, ::-1], axis=1)[:, ::-1]  # from each rank on, in each simulated set
+    equal = reference(shape_of(pool))[chosen[order]]
+    smallest = np.minimum.accumulate(equal[::-1])[::-1]  # from each rank on, in each simulated set
     adjusted = np.empty(len(p))
-    adjusted[order] = np.maximum.accumulate((1 + (smallest <= p[order]).sum(axis=0)) / (1 + len(equal)))
-    single_step = at_level(pool, asked, float(np.quantile(smallest[:, 0], 1 - confidence)))
+    adjusted[order] = np.maximum.accumulate((1 + (smallest <= p[order, None]).sum(axis=1)) / (1 + DRAWS))
+    single_step = at_level(pool, asked, float(np.quantile(smallest[0], 1 - confidence)))
     return [replace(ratio, p=float(each)) for ratio, each in zip(single_step, adjusted, strict=True)]
 
 
@@ -116,7 +125,7 @@ def critical(pool: Sequence[Sample], asked: Sequence[int], confidence: float) ->
     """The p that the smallest of a family of equal stacks goes under with probability 1 - confidence."""
     if len(pool) < 2:
         return 1 - confidence
-    return float(np.quantile(reference(shape_of(pool))[:, np.asarray(asked)].min(axis=1), 1 - confidence))
+    return float(np.quantile(reference(shape_of(pool))[np.asarray(asked)].min(axis=0), 1 - confidence))
 
 
 def at_level(pool: Sequence[Sample], asked: Sequence[int], p: float) -> list[Estimate]:
@@ -125,7 +134,7 @@ def at_level(pool: Sequence[Sample], asked: Sequence[int], p: float) -> list[Est
         return []
     means, found = moderated(pool)
     halves, alone = found.half(p), found.p(means)
-    return [estimate(means[i], halves[i], float(alone[i]), len(pool[i].logs)) for i in asked]
+    return [estimate(means[i], halves[i], float(alone[i]), pool[i].blocks) for i in asked]
 
 
 def cut(ratio: Estimate, confidence: float) -> Estimate:
@@ -144,8 +153,8 @@ def estimate(mean: float, half: float, p: float, blocks: int) -> Estimate:
 
 def moderated(pool: Sequence[Sample]) -> tuple[Array, Moderated]:
     """(mean log-ratios, their moderated errors) of samples."""
-    means = np.array([np.mean(sample.logs) for sample in pool])
-    variances = np.array([np.var(sample.logs, ddof=1) for sample in pool])
+    means = np.array([sample.mean for sample in pool])
+    variances = np.array([sample.variance for sample in pool])
     return means, moderate(variances, *columns(shape_of(pool)))
 
 
@@ -153,7 +162,7 @@ def shape_of(pool: Sequence[Sample]) -> Shape:
     """What the reference distribution depends on."""
     numbers: dict[str, int] = {}
     return tuple(
-        (numbers.setdefault(sample.question, len(numbers)), len(sample.logs), sample.freedom, sample.controls)
+        (numbers.setdefault(sample.question, len(numbers)), sample.blocks, sample.freedom, sample.controls)
         for sample in pool
     )
 
@@ -166,7 +175,7 @@ def columns(shape: Shape) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=16)
 def reference(shape: Shape) -> Array:
-    """p of every ratio [DRAWS, ratios] where all stacks are equal: the procedure on simulated processes.
+    """p of every ratio [ratios, DRAWS] where all stacks are equal: the procedure on simulated processes.
 
     Processes of a stack, and of the control, have a standard deviation of their own, log-normal over stacks.
     """
@@ -179,7 +188,7 @@ def reference(shape: Shape) -> Array:
             controls[question] = simulated(random, longest) / math.sqrt(processes)
         logs = controls[question][:, :blocks] - simulated(random, blocks)
         means[:, column], variances[:, column] = logs.mean(axis=1), logs.var(axis=1, ddof=1)
-    return moderate(variances, *columns(shape)).p(means)
+    return np.ascontiguousarray(moderate(variances, *columns(shape)).p(means).T)
 
 
 def simulated(random: np.random.Generator, blocks: int) -> Array:

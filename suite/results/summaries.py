@@ -78,7 +78,7 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}
     pool = [stack for stack, logs in per_block.items() if len(logs) > 1]
     samples = [
-        Sample("", tuple(per_block[stack]), freedom(len(per_block[stack]), protocol),
+        Sample.of("", per_block[stack], freedom(len(per_block[stack]), protocol),
                min(s.controls for s in speedups[stack]))
         for stack in pool
     ]  # fmt: skip

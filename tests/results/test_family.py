@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,9 +18,13 @@ from suite.stats import Estimate, ratio_of
 CONFIDENCE = 0.95
 
 
-def samples(count: int, blocks: int, spread: float = 0.05, seed: int = 0, questions: int = 1) -> list[Sample]:
+def logs_of(count: int, blocks: int, seed: int = 0) -> list[list[float]]:
     random = np.random.default_rng(seed)
-    return [Sample(str(i % questions), tuple(random.normal(0.02, spread, blocks)), blocks - 1) for i in range(count)]
+    return [list(random.normal(0.02, 0.05, blocks)) for _ in range(count)]
+
+
+def samples(count: int, blocks: int, questions: int = 1) -> list[Sample]:
+    return [Sample.of(str(i % questions), logs, blocks - 1) for i, logs in enumerate(logs_of(count, blocks))]
 
 
 def half_width(ratio: Estimate) -> float:
@@ -31,8 +36,8 @@ def half_width(ratio: Estimate) -> float:
 
 
 def test_one_ratio_alone_has_student_s_interval() -> None:
-    [sample] = samples(1, 5)
-    [found], student = simultaneous([sample], [0], CONFIDENCE), ratio_of(sample.logs, 4, CONFIDENCE)
+    [sample], [logs] = samples(1, 5), logs_of(1, 5)
+    [found], student = simultaneous([sample], [0], CONFIDENCE), ratio_of(logs, 4, CONFIDENCE)
     assert found.value == pytest.approx(student.value)
     assert half_width(found) == pytest.approx(half_width(student), rel=1e-6)
     assert found.p == pytest.approx(student.p)
@@ -103,23 +108,23 @@ def test_more_ratios_make_wider_intervals_and_a_part_of_them_narrower_ones() -> 
 def test_equal_stacks_go_beyond_the_level_as_often_as_it_says() -> None:
     pool = samples(9, 5)
     level = critical(pool, range(9), CONFIDENCE)
-    assert np.mean(reference(shape_of(pool)).min(axis=1) < level) == pytest.approx(0.05, abs=0.001)
-    assert np.mean(reference(shape_of(pool))[:, 0] < 0.05) == pytest.approx(0.05, abs=0.015)
+    assert np.mean(reference(shape_of(pool)).min(axis=0) < level) == pytest.approx(0.05, abs=0.001)
+    assert np.mean(reference(shape_of(pool))[0] < 0.05) == pytest.approx(0.05, abs=0.015)
 
 
 def test_ratios_of_few_blocks_have_wide_intervals_and_leave_the_others_theirs() -> None:
     """A stack that ran in two blocks only must not cost the others what they know."""
     many = samples(9, 5)
-    mixed = [*many[:-1], Sample("0", many[-1].logs[:2], 1)]
+    mixed = [*many[:-1], Sample.of("0", logs_of(9, 5)[-1][:2], 1)]
     alike, other = simultaneous(many, range(9), CONFIDENCE), simultaneous(mixed, range(9), CONFIDENCE)
     assert half_width(other[0]) < 1.2 * half_width(alike[0])
     assert other[-1].blocks == 2 and half_width(other[-1]) > 1.3 * half_width(other[0])
 
 
 def test_a_second_stage_keeps_the_freedom_of_the_first() -> None:
-    logs = samples(9, 12)
-    first = [Sample(each.question, each.logs, 4) for each in logs]
-    kept, all_ = simultaneous(first, range(9), CONFIDENCE), simultaneous(logs, range(9), CONFIDENCE)
+    pool = samples(9, 12)
+    first = [replace(each, freedom=4) for each in pool]
+    kept, all_ = simultaneous(first, range(9), CONFIDENCE), simultaneous(pool, range(9), CONFIDENCE)
     assert half_width(kept[0]) > half_width(all_[0])
 
 
@@ -128,16 +133,16 @@ def test_step_down_finds_what_one_step_does_not() -> None:
     random = np.random.default_rng(4)
     noise = random.normal(0, 0.03, (9, 5))
     noise -= noise.mean(axis=1, keepdims=True)
-    pool = [Sample("0", tuple(noise[i] + (1.0 if i < 8 else 0.0)), 4) for i in range(9)]
+    pool = [Sample.of("0", tuple(noise[i] + (1.0 if i < 8 else 0.0)), 4) for i in range(9)]
     level = critical(pool, range(9), CONFIDENCE)
     _, found = family.moderated(pool)
     error, freedom = found.errors[8], found.freedoms[8]
     between = (stats.t.isf(level / 2, freedom) + stats.t.isf(0.025, freedom)) / 2 * error
-    pool[8] = Sample("0", tuple(noise[8] + between), 4)
+    pool[8] = Sample.of("0", tuple(noise[8] + between), 4)
     ninth = simultaneous(pool, range(9), CONFIDENCE)[8]
     assert ninth.low is not None and ninth.low < 1 < ninth.value and ninth.p is not None and ninth.p < 0.05
     assert cut(ninth, CONFIDENCE).low == 1.0 and cut(ninth, CONFIDENCE).high == ninth.high
-    crowd = [*pool[:7], Sample("0", tuple(noise[7]), 4), pool[8]]
+    crowd = [*pool[:7], Sample.of("0", tuple(noise[7]), 4), pool[8]]
     assert (simultaneous(crowd, range(9), CONFIDENCE)[8].p or 0) > ninth.p
 
 
@@ -160,12 +165,12 @@ def test_the_order_of_ratios_does_not_matter() -> None:
 
 
 def test_blocks_that_agree_to_the_last_digit_are_certain() -> None:
-    pool = [Sample("0", (0.5,) * 3, 2), Sample("0", (0.0,) * 3, 2)]
+    pool = [Sample.of("0", (0.5,) * 3, 2), Sample.of("0", (0.0,) * 3, 2)]
     sure, same = simultaneous(pool, range(2), CONFIDENCE)
     assert sure.low is not None and sure.low > 1.4 and same.p == 1.0
     assert simultaneous(pool, [], CONFIDENCE) == []
 
 
 def test_an_interval_may_be_wider_than_a_float() -> None:
-    [found] = at_level([Sample("0", (-300.0, 300.0), 1)], [0], 1e-6)
+    [found] = at_level([Sample.of("0", (-300.0, 300.0), 1)], [0], 1e-6)
     assert found.low is not None and found.high is not None and 0 < found.low < found.high < math.inf
