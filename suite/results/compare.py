@@ -13,7 +13,7 @@ import numpy as np
 from suite.case import Outcome
 from suite.errors import unknown
 from suite.protocol import Protocol
-from suite.results.family import Sample, at_level, critical, cut, simultaneous
+from suite.results.family import Sample, at_level, critical, cut, floors, simultaneous
 from suite.results.rows import Row, check_clock, counting
 from suite.stats import MODES_SPREAD, Estimate, Word, blocks_needed, has_modes, verdict
 
@@ -147,12 +147,12 @@ class Pairing:
                  if question in (None, place[0]) and (stacks is None or place[1] in stacks)]  # fmt: skip
         ratios = self.estimates(logs, baseline, asked)
         best = self.best_over(baseline, logs, asked)
-        floors = {twin.comparison_id: twin.ratio for twin in self.twins({baseline: logs})}
+        limits = {twin.comparison_id: twin.ratio for twin in self.twins({baseline: logs})}
         found = []
         for place in asked:
             comparison, stack = place
             ratio = cut(ratios[place], self.protocol.confidence)
-            word, reason = self.judge(ratio, floors.get(comparison), best.get(place))
+            word, reason = self.judge(ratio, limits.get(comparison), best.get(place))
             found.append(Speedup(comparison, self.names[comparison], stack, baseline, ratio, word, logs[place],
                                  self.controls(comparison, baseline), best.get(place), reason))  # fmt: skip
         return found
@@ -233,17 +233,18 @@ class Pairing:
         `known`: block log-ratios over a stack that are at hand already.
         """
         logs = {place: found for place, timings in self.timings.items() if (found := twin_log_ratios(timings))}
-        floors = {place: Estimate(math.exp(fmean(found.values())), blocks=len(found)) for place, found in logs.items()}
+        pairs = {place: Estimate(math.exp(fmean(found.values())), blocks=len(found)) for place, found in logs.items()}
         for stack in {stack for _, stack in logs}:
             own = {place: self.sample(place[0], found) for place, found in logs.items()
                    if place[1] == stack and len(found) > 1}  # fmt: skip
             beside = self.samples((known or {}).get(stack) or self.logs_over(stack), stack)
-            found = at_level([*own.values(), *beside.values()], range(len(own)), 1 - self.protocol.confidence)
-            floors |= dict(zip(own, found, strict=True))
+            if own:
+                limits = floors([*own.values()], [*beside.values()], self.protocol.confidence)
+                pairs |= dict(zip(own, limits, strict=True))
         return [
             Speedup(comparison, self.names[comparison], stack, stack, floor, verdict(floor, self.protocol.tie_ratio),
                     logs[comparison, stack])
-            for (comparison, stack), floor in floors.items()
+            for (comparison, stack), floor in pairs.items()
         ]  # fmt: skip
 
     def blocks_needed(self, baseline: str) -> int:

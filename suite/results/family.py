@@ -137,6 +137,18 @@ def at_level(pool: Sequence[Sample], asked: Sequence[int], p: float) -> list[Est
     return [estimate(means[i], halves[i], float(alone[i]), pool[i].blocks) for i in asked]
 
 
+def floors(own: Sequence[Sample], beside: Sequence[Sample], confidence: float) -> list[Estimate]:
+    """Estimates of A/A pairs, each by itself; `beside` them stand ratios that help to say what spread is usual.
+
+    A floor protects: it is as wide as its own blocks make it, or wider where the others vary more.
+    """
+    means, found = moderated([*own, *beside])
+    alone = np.array([math.sqrt(sample.variance / sample.blocks) for sample in [*own, *beside]])
+    wider = Moderated(np.maximum(found.errors, alone), found.freedoms)
+    halves, p = wider.half(1 - confidence), wider.p(means)
+    return [estimate(means[i], halves[i], float(p[i]), sample.blocks) for i, sample in enumerate(own)]
+
+
 def cut(ratio: Estimate, confidence: float) -> Estimate:
     """The interval ended at 1 where the step-down p excludes 1 and the single-step interval doesn't yet."""
     if ratio.low is None or ratio.high is None or ratio.p is None or ratio.p > 1 - confidence:

@@ -41,7 +41,8 @@ def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protoc
     by_stack: dict[str, list[Speedup]] = {stack: [] for stack in asked}
     for speedup in speedups:
         by_stack[speedup.stack].append(speedup)
-    answered = {stack: sorted(found, key=lambda s: (s.ratio.value, s.name)) for stack, found in by_stack.items() if found}
+    by_value = {stack: sorted(found, key=lambda s: (s.ratio.value, s.name)) for stack, found in by_stack.items()}
+    answered = {stack: found for stack, found in by_value.items() if found}
     shared = common_questions(speedups)
     own = mean_ratios(answered, protocol)
     common = mean_ratios({stack: [s for s in found if s.comparison_id in shared] for stack, found in answered.items()},

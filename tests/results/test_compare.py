@@ -18,7 +18,6 @@ import suite.results
 from suite.errors import UserError
 from suite.protocol import Protocol
 from suite.results.compare import Pairing, Timing, log_ratio, ratios, twins
-from suite.results.rows import Row
 from suite.results.schema import NAMES
 from suite.results.summaries import summaries
 from suite.stats import Estimate, ratio_of
@@ -317,14 +316,16 @@ def test_a_family_is_judged_as_one() -> None:
 
 
 def test_many_ratios_lend_each_other_what_three_blocks_do_not_know() -> None:
-    """1.3x at a process spread of 5 % is found among eight others, and isn't where there is only itself."""
-    times = noisy(9, seed=3)
-    times["stack0"] = [t / 1.3 for t in times["stack0"]]
-    found = {one.stack: one for one in ratios(rows_of(times), "numpy", THREE)}
-    alone = only(ratios(rows_of({name: times[name] for name in ("numpy", "stack0")}), "numpy", THREE))
-    assert (found["stack0"].verdict, alone.verdict) == ("faster", "undecided")
-    assert found["stack0"].ratio.value == pytest.approx(alone.ratio.value)
-    assert {one.verdict for stack, one in found.items() if stack != "stack0"} <= {"undecided", "tie"}
+    """1.3x at a process spread of 5 % among eight equal stacks: nearly always found, rarely by t and Holm."""
+    found = by_itself = 0
+    for seed in range(20):
+        times = noisy(9, seed=seed)
+        times["stack0"] = [t / 1.3 for t in times["stack0"]]
+        words = {one.stack: one.verdict for one in ratios(rows_of(times), "numpy", THREE)}
+        found += words["stack0"] == "faster"
+        alone = only(ratios(rows_of({name: times[name] for name in ("numpy", "stack0")}), "numpy", THREE))
+        by_itself += alone.ratio.p < 0.05 / 9
+    assert found >= 15 and by_itself <= 8
 
 
 def test_twins_are_a_stack_against_itself() -> None:

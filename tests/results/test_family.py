@@ -46,12 +46,13 @@ def test_one_ratio_alone_has_student_s_interval() -> None:
 
 
 def test_variances_that_agree_lend_strength_up_to_the_limit() -> None:
-    """Of 200 ratios with one variance and two degrees of freedom each, the set's variance weighs as four more."""
+    """Of 200 ratios with one variance and two degrees of freedom each, the set's variance weighs as much as it may."""
     random = np.random.default_rng(1)
     variances = 0.04**2 * random.chisquare(2, 200) / 2
     found = moderate(variances, np.full(200, 3.0), np.full(200, 2.0))
     assert set(found.freedoms) == {2 + family.PRIOR_FREEDOM_MAX}
-    expected = np.sqrt((4 * 0.04**2 + 2 * variances) / 6 / 3)
+    most = family.PRIOR_FREEDOM_MAX
+    expected = np.sqrt((most * 0.04**2 + 2 * variances) / (most + 2) / 3)
     assert found.errors == pytest.approx(expected, rel=0.15)
 
 
