@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, median
 
 import numpy as np
 
@@ -110,8 +110,13 @@ def all_seconds(timings: Timings) -> list[float]:
 
 
 def best_mode(timings: Timings) -> dict[int, list[Timing]]:
-    """The processes that are as fast as the fastest but for the noise of one mode."""
-    limit = MODES_SPREAD * min(all_seconds(timings))
+    """The processes of the fast mode: nearer than two modes are to the middle of those that are near to the fastest.
+
+    To the middle, because the fastest of many is an extreme: counted from it, the noise of one mode would be cut.
+    """
+    seconds = all_seconds(timings)
+    middle = median(each for each in seconds if each <= MODES_SPREAD * min(seconds))
+    limit = MODES_SPREAD * middle
     kept = {block: [each for each in processes if each.seconds <= limit] for block, processes in timings.items()}
     return {block: processes for block, processes in kept.items() if processes}
 

@@ -1,7 +1,7 @@
 """A set of schema version 2 and a page that was made of it: today's page has the same numbers.
 
 A change of method changes some by intention. Then the differences are read one by one, the changelog says which and
-why, and the page is renewed: `invoke report tests/results/sets/v2`, with its new sha256 in the manifest there.
+why, and the page is renewed: `invoke report --set=tests/results/sets/v2`, with its new sha256 in the manifest there.
 """
 
 from __future__ import annotations
