@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from statistics import fmean, geometric_mean, median, stdev
 from typing import Any
@@ -298,3 +299,25 @@ def test_missing_set_and_unknown_baseline_are_refused(folder: Path, tmp_path: Pa
     empty = results.Results(folder, plan_file(), [], [], {})
     with pytest.raises(UserError, match="nothing to report"):
         report(empty)
+
+
+def test_nothing_is_bold_that_has_no_interval(tmp_path: Path, html_file: Path) -> None:
+    bold = r'<td class="key"|: <b>\w+</b>'
+    assert len(re.findall(bold, html_file.read_text(encoding="utf-8"))) > 40
+    one = render(synthetic.write(tmp_path / "one", blocks=1), tmp_path / "one.html")
+    assert re.findall(bold, one.read_text(encoding="utf-8")) == []
+
+
+def test_the_page_has_geometric_means_over_the_common_comparisons(made: Report) -> None:
+    """Only one of three was answered by all: some stack failed on each of the others."""
+    answered = [{r.stack for r in c.stacks if r.speedup} for c in comparisons_of(made)]
+    ranked = [s for s in made.summary if s.common and not s.is_baseline]
+    every = {s.stack for s in made.summary if not s.is_baseline}
+    shared = [c for c, stacks in zip(comparisons_of(made), answered, strict=True) if stacks >= every]
+    assert {s.n_common for s in made.summary} == {len(shared)} == {1}
+    found = next(s for s in ranked if s.stack == "jax_jit")
+    speedup = shared[0].of("jax_jit")
+    assert found.common and speedup and speedup.speedup
+    assert found.common.value == pytest.approx(speedup.speedup.ratio.value)
+    values = [s.common.value for s in made.summary if s.common]
+    assert values == sorted(values, reverse=True)
