@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
@@ -13,6 +13,7 @@ MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, no
 DRIFT_MIN = 0.01  # thirds closer than this in log t never count as drift
 DRIFT_ERRORS = 3.0
 FLOOR_MAX = 1.10  # equal processes whose interval is wider than ±10 % say little about unequal ones
+MODES_SPREAD = 1.3  # slowest over fastest of equal processes: above it they run in more than one mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Estimate:
     value: float
     low: float | None = None
     high: float | None = None
-    p: float | None = None  # two-sided, of the hypothesis that a speedup is 1
+    p: float | None = None  # two-sided, that a speedup is 1; of a family of ratios adjusted for the others
     blocks: int = 0
 
 
@@ -113,24 +114,20 @@ def spread(values: Sequence[float]) -> float:
     return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def verdict(ratio: Estimate, tie: float, confidence: float, adjusted_p: float | None = None,
-            floor: Estimate | None = None) -> Word:  # fmt: skip
-    """One of four words.
+def verdict(ratio: Estimate, tie: float, floor: Estimate | None = None) -> Word:
+    """One of four words, read off the interval that is shown.
 
-    `adjusted_p` allows for the other ratios of the family, `floor` is what equal processes differ by: `faster`
-    and `slower` need a ratio that is surprising in its family and lies outside of the floor's interval.
+    `floor` is what equal processes differ by: `faster` and `slower` need a ratio outside of its interval.
     """
     if ratio.low is None or ratio.high is None:
         return "undecided"
     if 1 / tie <= ratio.low and ratio.high <= tie:
         return "tie"
-    if adjusted_p is not None and adjusted_p >= 1 - confidence:
-        return "undecided"
     if floor and floor.low is not None and floor.high is not None and floor.low <= ratio.value <= floor.high:
         return "undecided"
-    if ratio.low > 1:
+    if ratio.low >= 1:
         return "faster"
-    return "slower" if ratio.high < 1 else "undecided"
+    return "slower" if ratio.high <= 1 else "undecided"
 
 
 def is_doubtful(floor: Estimate) -> bool:
@@ -140,26 +137,23 @@ def is_doubtful(floor: Estimate) -> bool:
     return floor.high / floor.low > FLOOR_MAX**2 or floor.low > 1 or floor.high < 1
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjusted p-values (1979), in the order given."""
-    count = len(p_values)
-    adjusted = [0.0] * count
-    largest = 0.0
-    for rank, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
-        largest = max(largest, (count - rank) * p_values[index])
-        adjusted[index] = min(1.0, largest)
-    return adjusted
+def has_modes(seconds: Sequence[float]) -> bool:
+    """Whether equal processes (their medians) differ by more than the noise of one mode."""
+    return len(seconds) > 1 and max(seconds) > MODES_SPREAD * min(seconds)
 
 
-def blocks_needed(
-    log_ratios: Sequence[Sequence[float]], least: int, most: int, tie: float, confidence: float
-) -> int:
-    """Blocks for an interval as narrow as the tie band, from the widest first-stage spread of any ratio."""
-    from scipy import stats
+def blocks_needed(ratios: Iterable[Estimate], least: int, most: int, tie: float) -> int:
+    """Blocks for intervals as narrow as the tie band: what the widest of the first stage asks for (Stein 1945).
 
-    widest = max((spread(values) for values in log_ratios if len(values) > 1), default=0.0)
-    t = float(stats.t.ppf(0.5 + confidence / 2, least - 1)) if least > 1 else 0.0
-    return min(most, max(least, math.ceil((t * widest / math.log(tie)) ** 2)))
+    A width goes with the root of the blocks, and the second stage keeps the degrees of freedom of the first, so its
+    critical value is the one in these intervals.
+    """
+    needed = (
+        ratio.blocks * (math.log(ratio.high / ratio.low) / 2 / math.log(tie)) ** 2
+        for ratio in ratios
+        if ratio.low and ratio.high is not None
+    )
+    return min(most, max(least, math.ceil(min(most, max(needed, default=0.0)))))
 
 
 def outliers(samples: Sequence[float]) -> int:

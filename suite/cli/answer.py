@@ -17,6 +17,8 @@ from suite.results.compare import Speedup
 from suite.results.rows import accepted
 from suite.results.stack_figures import StackFigures
 from suite.results.store import ResultSet
+from suite.results.summaries import Summary
+from suite.stats import Estimate
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "undecided": "yellow", "baseline": "dim"}
 
@@ -31,6 +33,8 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
     for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True):
         print_comparison(comparison, analysis.baseline)
         print(f"{answer.text}\n")
+    if analysis.speedups and len(analysis.comparisons) > 1:
+        print_summary(analysis)
     print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
@@ -54,7 +58,27 @@ def verdict_text(figures: StackFigures) -> str:
         return outcome_text(figures.cell)
     verdict = figures.speedup.verdict if figures.speedup else units.UNKNOWN
     word = coloured("baseline" if figures.is_baseline else verdict)
-    return f"{word} ({outcome_text(figures.cell)})" if figures.outcome != Outcome.OK else word
+    asides = [outcome_text(figures.cell)] if figures.outcome != Outcome.OK else []
+    asides += ["two modes"] if figures.has_modes else []
+    return f"{word} ({', '.join(asides)})" if asides else word
+
+
+def print_summary(analysis: Analysis) -> None:
+    """Geometric means: over the questions that every stack answered, which rank, and over each one's own."""
+    columns = ["stack", "common questions", "its own questions", "of planned"]
+    rows = [
+        [line.stack, mean_text(line.common), mean_text(line.ratio), f"{line.n_ok} of {line.n}"]
+        for line in analysis.summaries
+    ]
+    shared = max((line.n_common for line in analysis.summaries), default=0)
+    title = f"Geometric mean speedup over {analysis.baseline}, {shared} of {len(analysis.comparisons)} questions common"
+    print_table(title, columns, rows, numbers=columns[1:3])
+    print()
+
+
+def mean_text(mean: Estimate | None) -> str:
+    """A geometric mean with its interval; a dash where there is none."""
+    return units.estimate(mean.value, mean.low, mean.high) if mean else units.UNKNOWN
 
 
 def coloured(verdict: str) -> str:
@@ -94,6 +118,7 @@ def summary(store: ResultSet, loaded: results.Results, analysis: Analysis, page:
             }
             for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True)
         ],
+        "summary": [summary_json(line) for line in analysis.summaries],
     }  # fmt: skip
 
 
@@ -109,6 +134,9 @@ def stack_json(figures: StackFigures) -> dict[str, Any]:
         "second_seconds": figures.second,
         "average_seconds": figures.average,
         "speedup": ratio_json(figures.speedup),
+        "two_modes": figures.has_modes,
+        "best_seconds": figures.best,
+        "spread": figures.spread,
         "flags": [flag for flag, _ in figures.flags],
         "kernels": figures.kernels or None,
     }
@@ -118,5 +146,23 @@ def ratio_json(speedup: Speedup | None) -> dict[str, Any] | None:
     """A ratio with its interval and verdict; null where there is none."""
     if speedup is None:
         return None
-    ratio = speedup.ratio
-    return {"value": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": speedup.verdict}
+    ratio, best = speedup.ratio, estimate_json(speedup.best)
+    return {"value": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": speedup.verdict,
+            "reason": speedup.reason, "best": best}  # fmt: skip
+
+
+def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
+    """A value with its interval; null where there is none."""
+    return None if estimate is None else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def summary_json(line: Summary) -> dict[str, Any]:
+    """A stack's geometric means: over the questions that every stack answered, and over its own."""
+    return {
+        "stack": line.stack,
+        "common": estimate_json(line.common),
+        "common_questions": line.n_common,
+        "own": estimate_json(line.ratio),
+        "own_questions": line.n_ok,
+        "asked_questions": line.n,
+    }

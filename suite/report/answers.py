@@ -21,7 +21,8 @@ class Headline:
     """One comparison's answer. The sentence is `lead` for `question`: `fastest` `rest`.
 
     `seconds` is the fastest stack's median, `speedup` its ratio to the baseline (None where the baseline
-    is fastest or has no `ok` row), `rivals` the stacks whose times can't be told from it.
+    is fastest or has no `ok` row), `rivals` the stacks whose times can't be told from it. `has_interval`: its
+    median is of two blocks and more, so that it may stand out.
     """
 
     question: str
@@ -33,6 +34,7 @@ class Headline:
     rivals: tuple[str, ...]
     ok: int
     planned: int
+    has_interval: bool = False
 
     @property
     def text(self) -> str:
@@ -66,8 +68,9 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
         rest = f", {time}{against(first, counting, analysis.baseline)}"
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
         rest += f"; not shown to be faster than {listed(rivals)}" if rivals else ""
-    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}", first.median.value, first.speedup,
-                    rivals, len(counting), planned)  # fmt: skip
+    rest += f"; {first.speedup.reason}" if first.speedup and first.speedup.reason else ""
+    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}{modes(counting)}", first.median.value,
+                    first.speedup, rivals, len(counting), planned, first.median.low is not None)  # fmt: skip
 
 
 def rivals_of(
@@ -93,6 +96,18 @@ def against(first: StackFigures, counting: Sequence[StackFigures], baseline: str
     if ratio.low is None:
         return f", {measured} (one block: no interval, undecided)"
     return f", {measured} {units.interval(ratio.low, ratio.high)}{VERDICTS[first.speedup.verdict]}"
+
+
+def modes(counting: Sequence[StackFigures]) -> str:
+    """The stacks whose processes run in two modes, as a sentence of its own."""
+    stacks = [f"{figures.stack} ({modes_text(figures)})" for figures in counting if figures.has_modes]
+    return f" Two modes: {'; '.join(stacks)}." if stacks else ""
+
+
+def modes_text(figures: StackFigures) -> str:
+    """`max/min 3.6×, best 36.0 ms, mean 62.1 ms` of processes in two modes."""
+    best, mean = units.seconds(figures.best), units.seconds(figures.median.value)
+    return f"max/min {units.ratio(figures.spread)}, best {best}, mean {mean}"
 
 
 def listed(names: Sequence[str]) -> str:

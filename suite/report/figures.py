@@ -26,9 +26,13 @@ def of_section(section: Section, baseline: str, tie: float) -> tuple[Plot, ...]:
 
 
 def of_summary(rows: Sequence[SummaryRow], baseline: str, tie: float) -> Plot | None:
-    """The forest plot of the geometric means."""
-    entries = [(row.stack, row.mean, "mean") for row in rows if row.mean and not row.is_baseline]
-    return forest("summary-forest", f"Geometric mean speedup over {baseline}", entries, tie) if entries else None
+    """The forest plot of the geometric means over the common comparisons; over each stack's own if there are none."""
+    shared = any(row.common for row in rows)
+    means = [(row, row.common if shared else row.mean) for row in rows if not row.is_baseline]
+    entries = [(row.stack, mean, "mean") for row, mean in means if mean]
+    which = "common comparisons" if shared else "each stack's own comparisons"
+    title = f"Geometric mean speedup over {baseline}, {which}"
+    return forest("summary-forest", title, entries, tie) if entries else None
 
 
 def forest(id_: str, title: str, entries: Sequence[tuple[str, Estimate, str]], tie: float) -> Plot:

@@ -11,9 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from suite import results, units
 from suite.errors import UserError
+from suite.report.answers import modes_text
 from suite.report.outcomes import WORDS, outcome_text
 from suite.report.page import report
 from suite.results.store import ResultSet
+from suite.stats import MODES_SPREAD
 from suite.units import Unit
 
 TEMPLATES = Path(__file__).parents[2] / "reports" / "templates"
@@ -64,7 +66,7 @@ def page(loaded: results.Results, baseline: str | None = None) -> str:
         style=style,
         script=script,
         confidence=units.percent(protocol.confidence),
-        alpha=units.short(1 - protocol.confidence),
+        modes_spread=units.ratio(MODES_SPREAD),
         tie_percent=units.percent(protocol.tie_ratio - 1),
         drift_percent=units.percent(protocol.canary_drift_max),
         steal_percent=units.percent(protocol.steal_share_max),
@@ -85,6 +87,7 @@ def environment() -> Environment:
         "units": units,
         "words": WORDS,
         "outcome_text": outcome_text,
+        "modes_text": modes_text,
         "milliseconds": Unit("ms", 1e-3),
     }
     return templates

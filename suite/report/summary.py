@@ -8,15 +8,19 @@ from dataclasses import dataclass
 
 from suite.report.sections import anchor
 from suite.results.analysis import Analysis, Comparison
-from suite.results.compare import Speedup, Summary
+from suite.results.compare import Speedup
 from suite.results.stack_figures import StackFigures
+from suite.results.summaries import Summary
 from suite.stacks.catalog import STACKS
 from suite.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryRow:
-    """A stack's speedups over the baseline in one line; `ok` of `planned` comparisons have a ratio."""
+    """A stack's speedups over the baseline in one line; `ok` of `planned` comparisons have a ratio.
+
+    `common` is the mean over the `n_common` comparisons that all stacks answered.
+    """
 
     stack: str
     is_baseline: bool
@@ -27,6 +31,8 @@ class SummaryRow:
     least_name: str
     greatest: float | None
     greatest_name: str
+    common: Estimate | None
+    n_common: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +72,18 @@ def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
 
 
 def summary_rows(analysis: Analysis) -> tuple[SummaryRow, ...]:
-    """The baseline and every stack with a ratio, fastest first; stacks without any come last."""
+    """The baseline and every stack, fastest over the common comparisons first; stacks without a ratio come last."""
     if not analysis.speedups:
         return ()
     names = {comparison.id: comparison.name for comparison in analysis.comparisons}
     rows = [summary_row(line, names) for line in analysis.summaries]
     rows.append(baseline_row(analysis))
-    return tuple(sorted(rows, key=lambda row: (-(row.mean.value if row.mean else -math.inf), row.stack)))
+    return tuple(sorted(rows, key=rank))
+
+
+def rank(row: SummaryRow) -> tuple[bool, float, str]:
+    """By the common comparisons alone: failing where it is slow must not raise a stack. Without any, by name."""
+    return row.mean is None, -row.common.value if row.common else 0.0, row.stack
 
 
 def summary_row(line: Summary, names: Mapping[str, str]) -> SummaryRow:
@@ -88,6 +99,8 @@ def summary_row(line: Summary, names: Mapping[str, str]) -> SummaryRow:
         least_name=names[least.comparison_id] if least else "",
         greatest=greatest.ratio.value if greatest else None,
         greatest_name=names[greatest.comparison_id] if greatest else "",
+        common=line.common,
+        n_common=line.n_common,
     )
 
 
@@ -95,8 +108,10 @@ def baseline_row(analysis: Analysis) -> SummaryRow:
     """The line of the baseline: 1, over the comparisons in which it counts."""
     cells = [cell for comparison in analysis.comparisons for cell in comparison.cells
              if cell.stack == analysis.baseline]  # fmt: skip
+    shared = max((line.n_common for line in analysis.summaries), default=0)
     return SummaryRow(analysis.baseline, is_baseline=True, mean=Estimate(1.0), ok=sum(cell.counts for cell in cells),
-                      planned=len(cells), least=None, least_name="", greatest=None, greatest_name="")  # fmt: skip
+                      planned=len(cells), least=None, least_name="", greatest=None, greatest_name="",
+                      common=Estimate(1.0) if shared else None, n_common=shared)  # fmt: skip
 
 
 def pair_rows(analysis: Analysis, compiled: Mapping[str, str]) -> tuple[PairRow, ...]:

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from suite.results.rows import Row
     from suite.results.stack_figures import StackFigures
 
-RATIO_COLUMNS = ("name", "stack", "baseline", "value", "low", "high", "verdict", "blocks", "p", "log_ratios")
-SUMMARY_COLUMNS = ("stack", "value", "low", "high", "n_ok", "n", "least", "greatest")
+RATIO_COLUMNS = ("name", "stack", "baseline", "value", "low", "high", "verdict", "blocks", "p", "log_ratios",
+                 "best", "reason")  # fmt: skip
+SUMMARY_COLUMNS = ("stack", "value", "low", "high", "n_ok", "n", "least", "greatest", "common", "common_low",
+                   "common_high", "n_common")  # fmt: skip
 STACK_COLUMNS = (
     "comparison", "stack", "outcome", "reason", "ok", "planned", "first_seconds", "second_seconds", "average_seconds",
     "median_seconds", "low_seconds", "high_seconds", "p5_seconds", "p95_seconds", "dispatch_seconds",
     "pipelined_seconds", "fetch_seconds", "items_per_second", "item", "efficiency", "speedup", "speedup_low",
-    "speedup_high", "verdict", "kernels",
+    "speedup_high", "verdict", "verdict_reason", "two_modes", "best_seconds", "spread", "kernels",
 )  # fmt: skip
 
 
@@ -111,19 +113,24 @@ class Results:
         from suite.results.compare import ratios
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
-        lines = ({**asdict(s), **asdict(s.ratio), "log_ratios": list(s.log_ratios.values())} for s in speedups)
+        lines = ({**asdict(s), **asdict(s.ratio), "log_ratios": list(s.log_ratios.values()),
+                  "best": s.best and s.best.value} for s in speedups)  # fmt: skip
         return table(lines, RATIO_COLUMNS)
 
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
-        """Geometric means over comparisons, with n_ok of n, least and greatest. Raises as `ratios` does."""
-        from suite.results.compare import ratios, summaries
+        """Geometric means over comparisons, with n_ok of n, least and greatest; `common` is over the questions that all
+        stacks answered, and ranks them. Raises as `ratios` does."""
+        from suite.results.compare import ratios
         from suite.results.rows import accepted, unrun
+        from suite.results.summaries import summaries
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
         planned = [*self.rows, *unrun(self.plan, accepted(self.rows))]
         lines = (
             {"stack": s.stack, "n_ok": s.n_ok, "n": s.n, **(asdict(s.ratio) if s.ratio else {}),
-             "least": s.least and s.least.ratio.value, "greatest": s.greatest and s.greatest.ratio.value}
+             "least": s.least and s.least.ratio.value, "greatest": s.greatest and s.greatest.ratio.value,
+             "n_common": s.n_common, "common": s.common and s.common.value, "common_low": s.common and s.common.low,
+             "common_high": s.common and s.common.high}
             for s in summaries(planned, speedups, self.protocol)
         )  # fmt: skip
         return table(lines, SUMMARY_COLUMNS)
@@ -135,7 +142,7 @@ def stack_line(figures: StackFigures | None) -> dict[str, Any]:
         return {}
     speedup = figures.speedup
     ratio = {"speedup": speedup.ratio.value, "speedup_low": speedup.ratio.low, "speedup_high": speedup.ratio.high,
-             "verdict": speedup.verdict} if speedup else {}  # fmt: skip
+             "verdict": speedup.verdict, "verdict_reason": speedup.reason} if speedup else {}  # fmt: skip
     return ratio | {
         "first_seconds": figures.first,
         "second_seconds": figures.second,
@@ -150,6 +157,9 @@ def stack_line(figures: StackFigures | None) -> dict[str, Any]:
         "fetch_seconds": figures.fetch,
         "items_per_second": figures.items_per_second,
         "efficiency": figures.efficiency,
+        "two_modes": figures.has_modes,
+        "best_seconds": figures.best,
+        "spread": figures.spread,
         "kernels": figures.kernels or None,
     }
 

@@ -9,12 +9,13 @@ from suite.case import Outcome, Purpose
 from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
-from suite.results.compare import Pairing, Speedup, Summary, summaries
+from suite.results.compare import Pairing, Speedup
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.plan_file import PlanFile
 from suite.results.rows import NOT_RUN, Row, judged, unrun
 from suite.results.stack_figures import StackFigures, stack_figures
+from suite.results.summaries import Summary, summaries
 
 ITEMS = "items"  # of a step, where no plan says what they are
 

@@ -15,7 +15,7 @@ from suite.protocol import Protocol
 from suite.results.compare import Speedup
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.rows import Row
-from suite.stats import Estimate, outliers, ratio_of
+from suite.stats import Estimate, has_modes, outliers, ratio_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,26 @@ class StackFigures:
     def outcome(self) -> str:
         """The gravest outcome of its processes."""
         return self.cell.outcome
+
+    @property
+    def counted_seconds(self) -> tuple[float, ...]:
+        """The medians of the processes that enter the ratios, the second runs of a twin included."""
+        return tuple(each.seconds for each in self.processes if each.counted)
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether equal processes differ so much that they run in two modes: then a mean is of neither."""
+        return has_modes(self.counted_seconds)
+
+    @property
+    def best(self) -> float:
+        """The best mode: the fastest process that counts, of all if none does."""
+        return min(self.counted_seconds or [each.seconds for each in self.processes])
+
+    @property
+    def spread(self) -> float:
+        """The slowest process over the fastest, of those that count."""
+        return max(self.counted_seconds, default=self.best) / self.best
 
     @property
     def counts(self) -> bool:

@@ -11,11 +11,10 @@ from typing import Protocol as Interface
 
 from suite.case import Attempt, Flag, Purpose
 from suite.machine import noise
-from suite.results.compare import block_medians, log_ratios
-from suite.results.rows import Row, counting
+from suite.results.compare import Pairing
+from suite.results.rows import Row
 from suite.results.store import ResultSet
 from suite.run.runner import Runner
-from suite.stats import blocks_needed
 
 
 class Listener(Interface):
@@ -66,14 +65,8 @@ class Session:
         first, most = plan.protocol.blocks, plan.protocol.blocks_max
         if most <= first:
             return first
-        rows = counting(row for row in self.store.merged() if row["block"] <= first)
-        medians = block_medians(rows, "synced")
-        logs = [
-            [*log_ratios(values, medians.get((comparison, plan.baseline, 1), {})).values()]
-            for (comparison, stack, replicate), values in medians.items()
-            if replicate == 1 and stack != plan.baseline
-        ]
-        return blocks_needed(logs, first, most, plan.protocol.tie_ratio, plan.protocol.confidence)
+        rows = (row for row in self.store.merged() if row["block"] <= first)
+        return Pairing.of(rows, plan.protocol).blocks_needed(plan.baseline)
 
     def block(self, number: int, of: int) -> None:
         """One block until it is accepted: noise retries it, a finished one isn't run again."""

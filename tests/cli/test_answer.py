@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from suite.cli.answer import print_comparison, stack_json
+from suite.cli.answer import print_comparison, print_summary, stack_json, summary_json
+from suite.report.answers import headlines
 from suite.results.analysis import Analysis, analyse
 from suite.results.rows import Row
 from tests.plan_files import plan_file
@@ -62,3 +63,31 @@ def test_a_stack_that_failed_in_one_block_says_so_beside_its_verdict(capsys: pyt
     told = stack_json(figures)
     assert (told["outcome"], told["speedup"]["verdict"], told["median_seconds"]) == (
         "crashed", "faster", pytest.approx(0.01))  # fmt: skip
+
+
+def test_two_modes_are_said_with_best_mode_and_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    analysis = analysis_of(rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01] * 3}))
+    lines = shown(analysis, capsys)
+    assert lines["numpy"].split(" | ")[2] == "baseline (two modes)"
+    assert lines[JAX].split(" | ")[2] == "undecided"
+    [answer] = headlines(analysis)
+    assert "Two modes: numpy (max/min 3.00×, best 20.0 ms, mean 41.6 ms)." in answer.text
+    baseline, fast = (analysis.comparisons[0].of(stack) for stack in ("numpy", JAX))
+    assert baseline is not None and fast is not None
+    told = stack_json(baseline)
+    assert (told["two_modes"], told["best_seconds"], told["spread"]) == (True, 0.02, pytest.approx(3.0))
+    assert stack_json(fast)["two_modes"] is False
+    assert stack_json(fast)["speedup"]["best"] == {"value": pytest.approx(2.0), "low": None, "high": None}
+
+
+def test_the_summary_ranks_by_the_common_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.0099] * 3, "tf_xla": [0.01] * 3})
+    rows += rows_of({"numpy": [0.02] * 3, JAX: [0.08] * 3}, pass_="train")
+    analysis = analysis_of(rows)
+    print_summary(analysis)
+    said = capsys.readouterr().out
+    assert "over numpy, 1 of 2 questions common" in said
+    assert said.index(JAX) < said.index("tf_xla")
+    first, last = map(summary_json, analysis.summaries)
+    assert (first["stack"], first["common_questions"], first["own_questions"]) == (JAX, 1, 2)
+    assert first["common"]["value"] > last["common"]["value"] and first["own"]["value"] < last["own"]["value"]

@@ -57,7 +57,7 @@ def test_a_wide_twin_is_a_notice_that_names_the_question() -> None:
     twins = [row_of(attempt_of(block=b, replicate=2), s) for b, s in enumerate([0.016, 0.025, 0.02], 1)]
     quiet = [row_of(attempt_of(block=b, replicate=2, pass_="train"), s) for b, s in enumerate([0.02, 0.0201, 0.02], 1)]
     [notice] = notices(analysis_of(rows + twins + quiet), None, [], modified=False)
-    assert notice.startswith("Doubt the verdicts of gemm forward: numpy against itself (A/A) is 1.00× [0.5")
+    assert notice.startswith("Doubt the verdicts of gemm forward: numpy against itself (A/A) is 1.00× [0.")
     assert notices(analysis_of(rows + quiet), None, [], modified=False) == ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from statistics import fmean, geometric_mean, median, stdev
 from typing import Any
@@ -92,14 +93,15 @@ def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Resu
 
 def test_a_speedup_pairs_block_with_block(made: Report, loaded: results.Results) -> None:
     base = [median(steady(r)) for r in raw(loaded, "ffn", "torch_eager")]
-    fast = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit")]
-    logs = [math.log(b / f) for b, f in zip(base, fast, strict=True)]
-    half = T4 * stdev(logs) / math.sqrt(5)
+    nearer = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit", replicate=2)]  # the baseline ran after both
+    logs = [math.log(b / f) for b, f in zip(base, nearer, strict=True)]
     found = row(made, "ffn train", "jax_jit").speedup
-    assert found is not None
-    assert (found.ratio.value, found.ratio.low, found.ratio.high) == pytest.approx(
-        (math.exp(fmean(logs)), math.exp(fmean(logs) - half), math.exp(fmean(logs) + half))
-    )
+    assert found is not None and found.ratio.low is not None and found.ratio.high is not None
+    assert found.ratio.value == pytest.approx(math.exp(fmean(logs)))
+    assert found.log_ratios == pytest.approx(dict(enumerate(logs, 1)))
+    half = math.log(found.ratio.high / found.ratio.low) / 2
+    assert half == pytest.approx(math.log(found.ratio.value / found.ratio.low)), "about the mean"
+    assert 2.4 < half / (stdev(logs) / math.sqrt(5)) < 6, "simultaneous over 20 ratios, moderated by their spreads"
     assert found.verdict == "faster"
     assert row(made, "ffn train", "torch_eager").speedup is None
 
@@ -297,3 +299,25 @@ def test_missing_set_and_unknown_baseline_are_refused(folder: Path, tmp_path: Pa
     empty = results.Results(folder, plan_file(), [], [], {})
     with pytest.raises(UserError, match="nothing to report"):
         report(empty)
+
+
+def test_nothing_is_bold_that_has_no_interval(tmp_path: Path, html_file: Path) -> None:
+    bold = r'<td class="key"|: <b>\w+</b>'
+    assert len(re.findall(bold, html_file.read_text(encoding="utf-8"))) > 40
+    one = render(synthetic.write(tmp_path / "one", blocks=1), tmp_path / "one.html")
+    assert re.findall(bold, one.read_text(encoding="utf-8")) == []
+
+
+def test_the_page_has_geometric_means_over_the_common_comparisons(made: Report) -> None:
+    """Only one of three was answered by all: some stack failed on each of the others."""
+    answered = [{r.stack for r in c.stacks if r.speedup} for c in comparisons_of(made)]
+    ranked = [s for s in made.summary if s.common and not s.is_baseline]
+    every = {s.stack for s in made.summary if not s.is_baseline}
+    shared = [c for c, stacks in zip(comparisons_of(made), answered, strict=True) if stacks >= every]
+    assert {s.n_common for s in made.summary} == {len(shared)} == {1}
+    found = next(s for s in ranked if s.stack == "jax_jit")
+    speedup = shared[0].of("jax_jit")
+    assert found.common and speedup and speedup.speedup
+    assert found.common.value == pytest.approx(speedup.speedup.ratio.value)
+    values = [s.common.value for s in made.summary if s.common]
+    assert values == sorted(values, reverse=True)

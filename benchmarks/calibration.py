@@ -1,0 +1,253 @@
+"""What the verdicts are worth: the suite's own statistics on simulated runs whose truth is known.
+
+Every run is simulated process by process: when each one ran, how equal processes of a stack differ, what the machine
+did meanwhile. The real functions of suite.results.compare judge it; the procedure before them (Student's t for each
+ratio, Holm's adjustment, one control a block, the same noise floor) judges the same runs beside it.
+
+    PYTHONPATH=. .venv/bin/python benchmarks/calibration.py --runs=400 --seed=1
+
+Needs the orchestrator's environment alone. Of n runs, a share of 5 % is known to +-2 sqrt(.05 x .95 / n).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from suite.protocol import Protocol
+from suite.results.compare import Pairing, Speedup, Timing
+
+Array = NDArray[np.float64]
+
+STACKS = 9  # beside the baseline, on each question
+CONTROLS = (2, 8)  # places of the baseline's replicates among the processes of a question
+BASELINE = "baseline"
+TIE, CONFIDENCE = 1.03, 0.95
+SPREADS = (0.02, 0.10)  # standard deviations of ln(time) of equal processes, one for each stack and question
+SECONDS = (5.0, 15.0)  # that a process lasts
+EFFECTS = (1.1, 1.3, 2.0)  # true speedups, in runs whose power is asked for
+SLOW_SHARE, SLOW = 0.3, (1.5, 3.6)  # two modes: how many processes are slow, and how slow
+DRIFT = 1.3  # how much slower the machine is at the end of a run
+PACE, DWELL = 1.17, (10.0, 20.0)  # a host that changes its pace: by how much, and for how many seconds
+BURST_SHARE, BURST = 0.05, (1.1, 2.0)  # neighbours: processes that they slow down
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A simulated run: start of each process in seconds and ln of its time, [question, block, process].
+
+    Process 0 and 1 are the baseline's replicates, the others one stack each. `truth` is the expected log-ratio of
+    each stack over the baseline, `effect` the same of their best modes, [question, stack].
+    """
+
+    started: Array
+    logs: Array
+    truth: Array
+    effect: Array
+
+
+Disturbance = Callable[[np.random.Generator, Array], tuple[Array, Array]]
+
+
+def quiet(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
+    """(what is added to ln(time) of each process, its mean by [question, process]): nothing."""
+    return np.zeros_like(started), np.zeros((started.shape[0], started.shape[2]))
+
+
+def modes(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
+    """Every stack has a slow mode; a process is in it, or it isn't."""
+    questions, _, processes = started.shape
+    slow = np.log(random.uniform(*SLOW, (questions, processes)))
+    slow[:, 1] = slow[:, 0]  # the baseline's replicates are one stack
+    return slow[:, None, :] * (random.random(started.shape) < SLOW_SHARE), SLOW_SHARE * slow
+
+
+def baseline_modes(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
+    """The baseline alone has a slow mode."""
+    added, mean = modes(random, started)
+    added[:, :, 2:] = mean[:, 2:] = 0
+    return added, mean
+
+
+def drift(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
+    """The machine becomes slower and slower."""
+    added, mean = quiet(random, started)
+    return added + math.log(DRIFT) * started / started.max(), mean
+
+
+def pace(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
+    """The host runs fast and slow by turns of some seconds."""
+    turns = np.cumsum(random.uniform(*DWELL, int(started.max() / DWELL[0]) + 2))
+    added, mean = quiet(random, started)
+    return added + math.log(PACE) * (np.searchsorted(turns, started) % 2), mean
+
+
+def bursts(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
+    """A neighbour slows some processes down, whichever they are."""
+    hit = random.random(started.shape) < BURST_SHARE
+    return hit * np.log(random.uniform(*BURST, started.shape)), quiet(random, started)[1]
+
+
+SCENARIOS: dict[str, Disturbance] = {
+    "process spread": quiet, "modes, baseline": baseline_modes, "modes, all": modes, "slow drift": drift,
+    "host's pace": pace, "bursts": bursts,
+}  # fmt: skip
+
+
+def simulate(random: np.random.Generator, disturb: Disturbance, questions: int, blocks: int, equal: bool) -> World:
+    """One run: the stacks of a question next to each other in shuffled order, the baseline spread among them."""
+    processes = STACKS + len(CONTROLS)
+    order = np.array([shuffled(random) for _ in range(questions * blocks)]).reshape(questions, blocks, processes)
+    ends = np.cumsum(random.uniform(*SECONDS, (blocks, questions, processes)).ravel())
+    slots = np.concatenate([[0.0], ends[:-1]]).reshape(blocks, questions, processes).transpose(1, 0, 2)
+    started = np.take_along_axis(slots, order, axis=2)
+    spreads = random.uniform(*SPREADS, (questions, processes))
+    spreads[:, 1] = spreads[:, 0]
+    effect = np.zeros((questions, STACKS))
+    if not equal:
+        effect[:, :: STACKS // len(EFFECTS)] = np.log(EFFECTS)
+    added, mean = disturb(random, started)
+    logs = spreads[:, None, :] * random.standard_normal(started.shape) + added
+    logs[:, :, 2:] -= effect[:, None, :]
+    return World(started, logs, effect + mean[:, :1] - mean[:, 2:], effect)
+
+
+def shuffled(random: np.random.Generator) -> list[int]:
+    """The slot of each process of a question: the baseline's replicates at their places, the stacks at random."""
+    free = [slot for slot in range(STACKS + len(CONTROLS)) if slot not in CONTROLS]
+    return [*CONTROLS, *random.permutation(free)]
+
+
+def judged(world: World) -> list[Speedup]:
+    """What the suite says of a run."""
+    questions, blocks, processes = world.logs.shape
+    seconds = np.exp(world.logs)
+    timings: dict[tuple[str, str], dict[int, list[Timing]]] = {}
+    for q in range(questions):
+        for process in range(processes):
+            stack, replicate = (BASELINE, process + 1) if process < 2 else (f"stack{process - 2}", 1)
+            of_stack = timings.setdefault((str(q), stack), {})
+            for b in range(blocks):
+                timing = Timing(replicate, 0, float(world.started[q, b, process]), float(seconds[q, b, process]))
+                of_stack.setdefault(b, []).append(timing)
+    names = {str(q): str(q) for q in range(questions)}
+    protocol = Protocol(blocks=blocks, blocks_max=blocks, tie_ratio=TIE, confidence=CONFIDENCE)
+    return Pairing(timings, names, frozenset(stack for _, stack in timings), protocol).over(BASELINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One run's intervals (logs) and directions (+1 faster, -1 slower, 0), [question, stack]."""
+
+    low: Array
+    high: Array
+    direction: Array
+
+
+def now(world: World) -> Judged:
+    """By the suite."""
+    found = judged(world)
+    shape = world.truth.shape
+    ends = [[ratio.low or math.nan, ratio.high or math.nan] for ratio in (each.ratio for each in found)]
+    low, high = np.log(np.array(ends)).T
+    direction = np.array([{"faster": 1, "slower": -1}.get(each.verdict, 0) for each in found])
+    return Judged(low.reshape(shape), high.reshape(shape), direction.reshape(shape))
+
+
+def before(world: World) -> Judged:
+    """By Student's t for each ratio over the baseline's first replicate, Holm's adjustment, and the noise floor."""
+    logs = world.logs[:, :, :1] - world.logs[:, :, 2:]
+    mean, half, p = student(logs)
+    adjusted = holm(p.ravel()).reshape(p.shape)
+    floor, wide, _ = student(world.logs[:, :, :1] - world.logs[:, :, 1:2])
+    sure = (np.abs(mean) > half) & (adjusted < 1 - CONFIDENCE) & (np.abs(mean - floor) > wide)
+    tie = np.maximum(np.abs(mean - half), np.abs(mean + half)) <= math.log(TIE)
+    return Judged(mean - half, mean + half, np.sign(mean) * (sure & ~tie))
+
+
+def student(logs: Array) -> tuple[Array, Array, Array]:
+    """(mean, half width, p) over the blocks of [question, block, stack]."""
+    blocks = logs.shape[1]
+    mean, error = logs.mean(axis=1), logs.std(axis=1, ddof=1) / math.sqrt(blocks)
+    return mean, stats.t.ppf(0.5 + CONFIDENCE / 2, blocks - 1) * error, 2 * stats.t.sf(np.abs(mean) / error, blocks - 1)
+
+
+def holm(p: Array) -> Array:
+    """Holm's step-down adjusted p (1979)."""
+    order = np.argsort(p)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p)))))
+    return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Shares of runs: all intervals cover, some verdict is false; and of ratios that are found, by true speedup."""
+
+    covered: float
+    false: float
+    power: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return " ".join(f"{100 * share:6.1f}" for share in (self.covered, self.false, *self.power))
+
+
+def line(judge: Callable[[World], Judged], equal: Sequence[World], unequal: Sequence[World]) -> Line:
+    """Coverage and the false alarms of runs in which all stacks are equal, power from the others."""
+    covered, false = [], []
+    for world in equal:
+        found = judge(world)
+        covered.append(np.all((found.low <= world.truth) & (world.truth <= found.high)))
+        false.append(np.any(found.direction != 0))
+    right: list[Any] = [judge(world).direction == 1 for world in unequal]
+    power = [
+        np.mean([found[np.isclose(world.effect, math.log(size))] for found, world in zip(right, unequal, strict=True)])
+        for size in EFFECTS
+    ]
+    return Line(float(np.mean(covered)), float(np.mean(false)), tuple(map(float, power)))
+
+
+def calibrate(
+    scenario: str, blocks: int, ratios: int, runs: int, seed: int, judges: Sequence[Callable[[World], Judged]]
+) -> list[Line]:
+    """A line by each of `judges`, of the same runs; a quarter as many again for the power."""
+    random = np.random.default_rng([seed, blocks, ratios, list(SCENARIOS).index(scenario)])
+    worlds = [[simulate(random, SCENARIOS[scenario], ratios // STACKS, blocks, equal) for _ in range(count)]
+              for equal, count in ((True, runs), (False, max(2, runs // 4)))]  # fmt: skip
+    return [line(judge, *worlds) for judge in judges]
+
+
+def cells(options: argparse.Namespace) -> Iterator[tuple[str, int, int]]:
+    """What is asked for."""
+    for scenario in options.scenario or SCENARIOS:
+        for blocks in options.blocks:
+            for ratios in options.ratios:
+                yield scenario, blocks, ratios
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--runs", type=int, default=400, help="simulated runs of equal stacks in each line")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", type=int, nargs="+", default=[3, 5, 15])
+    parser.add_argument("--ratios", type=int, nargs="+", default=[9, 18, 72], help=f"multiples of {STACKS}")
+    parser.add_argument("--scenario", nargs="+", choices=SCENARIOS)
+    options = parser.parse_args()
+    heads = "covered false " + " ".join(f"{size:5.1f}x" for size in EFFECTS)
+    print(f"All in percent; {options.runs} runs, seed {options.seed}\n")
+    print(f"{'':16} {'':>6} {'':>6}   {'now':34}   {'before (t, Holm)':34}")
+    print(f"{'scenario':16} {'blocks':>6} {'ratios':>6}   {heads}   {heads}")
+    for scenario, blocks, ratios in cells(options):
+        today, then = calibrate(scenario, blocks, ratios, options.runs, options.seed, (now, before))
+        print(f"{scenario:16} {blocks:6} {ratios:6}   {today}   {then}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
