@@ -104,7 +104,10 @@ class Model(tf.Module):
     def __call__(self, tokens, types):
         B, S = self.tokens_shape
         V, D = self.tokens.shape
-        tokens_BSD, types_BSD = tf.gather(self.tokens, tokens), tf.gather(self.types, types)
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it is a list of V + P rows to scatter.
+        # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
+        tokens_BSD = tf.gather_nd(self.tokens, tokens[..., tf.newaxis])
+        types_BSD = tf.gather_nd(self.types, types[..., tf.newaxis])
         x_BSD = self.embedding_norm(tokens_BSD + types_BSD + self.positions[:S])
         # From here on 2-D: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])

@@ -67,7 +67,9 @@ class Model(tf.Module):
 
     def __call__(self, tokens):
         B, T, D = self.shape
-        x_BTD = tf.gather(self.tokens, tokens) + self.positions[:T]
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it is a list of V + P rows to scatter.
+        # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
+        x_BTD = tf.gather_nd(self.tokens, tokens[..., tf.newaxis]) + self.positions[:T]
         # Tokens in rows: 2-D products, where a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
         x_PD = tf.reshape(x_BTD, [B * T, D])
         # Added to logits, so that no position attends those after it.
