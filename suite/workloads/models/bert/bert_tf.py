@@ -104,7 +104,7 @@ class Model(tf.Module):
     def __call__(self, tokens, types):
         B, S = self.tokens_shape
         V, D = self.tokens.shape
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it is a list of V + P rows to scatter.
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it's a list of V + P rows to scatter.
         # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
         tokens_BSD = tf.gather_nd(self.tokens, tokens[..., tf.newaxis])
         types_BSD = tf.gather_nd(self.types, types[..., tf.newaxis])

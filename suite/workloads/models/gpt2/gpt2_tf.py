@@ -67,7 +67,7 @@ class Model(tf.Module):
 
     def __call__(self, tokens):
         B, T, D = self.shape
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it is a list of V + P rows to scatter.
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it's a list of V + P rows to scatter.
         # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
         x_BTD = tf.gather_nd(self.tokens, tokens[..., tf.newaxis]) + self.positions[:T]
         # Tokens in rows: 2-D products, where a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
