@@ -20,7 +20,7 @@ PRECISIONS = ("f32", "tf32", "bf16")
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
 # bf16 is each framework's own mixed precision: what of a step it computes in bfloat16, by the first word of a stack's
-# name. JAX casts parameters and inputs, and so all between them; PyTorch has a list of operations; TensorFlow, products.
+# name. JAX casts parameters and inputs, and so all that follows; PyTorch has lists of operations; TensorFlow, products.
 MIXED = {"jax": "parameters", "torch": "autocast", "torchax": "autocast", "tf": "products"}
 NAME_MAX = 150  # of a case in a file's name: file systems take 255 characters in all
 CUSTOM = "custom"  # the size of dims that no named size of the workload has

@@ -46,7 +46,6 @@ def test_nothing_is_set_in_the_default_track() -> None:
 def test_what_is_for_images_needs_an_image() -> None:
     assert chosen("torch_eager", "gemm") == frozenset()
     assert chosen("torch_eager", "vit") == {"channels_last"}
-    assert chosen("torch_eager", "vit", "cuda") == {"channels_last", "cudnn.benchmark"}
     assert chosen("torch_inductor", "gemm") < chosen("torch_inductor", "vit")
 
 
@@ -58,7 +57,6 @@ def test_stacks_of_other_compilers_inherit_none_of_pytorchs() -> None:
 def test_xla_gets_them_as_options_or_as_flags() -> None:
     assert xla.compiler_options(frozenset()) is None
     assert xla.compiler_options(chosen("jax_jit")) == {"xla_cpu_prefer_vector_width": "512"}
-    assert xla.compiler_options(chosen("jax_jit", target="cuda")) == {"xla_gpu_exhaustive_tiling_search": "true"}
     for stack in ("tf_xla", "torch_xla"):
         environ = adapter_class(stack).environ(case_of(stack=stack, track="tuned"), "/nowhere")
         assert environ["XLA_FLAGS"] == "--xla_cpu_prefer_vector_width=512"

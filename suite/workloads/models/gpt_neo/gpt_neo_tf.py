@@ -90,9 +90,10 @@ class Model(tf.Module):
 
     def __call__(self, tokens):
         B, T, D = self.shape
+        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
         # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it's a list of V + P rows to scatter.
         # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
-        embedded_BTD = tf.gather_nd(self.tokens, tokens[..., tf.newaxis])
+        embedded_BTD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
         x_PD = tf.reshape(embedded_BTD + self.positions[:T], [B * T, D])
         # Added to the logits: 0 for a key in the band, so far below for others that exp is 0. Odd layers are local:
         # a token attends itself and the window - 1 before it.
@@ -101,7 +102,7 @@ class Model(tf.Module):
         local_TS = -1e9 * (1.0 - tf.linalg.band_part(ones_TS, min(self.window, T) - 1, 0))
         for layer, block in enumerate(self.blocks):
             x_PD = block(x_PD, local_TS if layer % 2 else global_TS)
-        logits_PV = tf.matmul(self.norm(x_PD), self.tokens, transpose_b=True)  # the head is the embedding again
+        logits_PV = tf.matmul(self.norm(x_PD), embedding_VD, transpose_b=True)  # the head is the embedding again
         return tf.reshape(logits_PV, [B, T, self.vocab])
 
 

@@ -112,8 +112,9 @@ class Model(tf.Module):
         tables = rotary_tables(S, self.head_width)
         # Added to the logits: what comes later is hidden.
         hidden_ST = tf.where(tf.range(S)[:, None] >= tf.range(S), 0.0, -np.inf)
+        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
         # Not tf.gather, whose gradient is a sparse IndexedSlices: gather_nd's is dense, as AdamW takes it.
-        x_BSD = tf.gather_nd(self.tokens, tokens[..., tf.newaxis])
+        x_BSD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
         # Tokens are rows: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:
