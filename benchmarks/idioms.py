@@ -32,6 +32,7 @@ from suite.workloads.catalog import find
 START = "import runpy, sys; sys.path.insert(0, {!r}); runpy.run_module('suite.worker', run_name='__main__')"
 MODELS = "suite/workloads/models"
 GATHERED = "tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])"
+GATHERED_TYPES = "tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])"
 INTEROP = "suite/stacks/tf_eager_adapter.py"
 
 
@@ -66,7 +67,7 @@ IDIOMS = {
             for name in ("gpt2", "gpt_neo", "llama")
         } | {f"{MODELS}/bert/bert_tf.py": (
             (GATHERED, "tf.gather(self.tokens, tokens)"),
-            ("tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])", "tf.gather(self.types, types)"))},
+            (GATHERED_TYPES, "tf.gather(self.types, types)"))},
     ),
     "channels_last": Idiom(
         "images contiguous / channels_last", ("torch_eager", "torch_inductor"), {"resnet50": "full"},
