@@ -74,11 +74,11 @@ IDIOMS = {
         passes=("forward", "train"), track="tuned",
     ),
     "interop": Idiom(
-        "TensorFlow's inter-op threads: 1 / as many as cores", ("tf_graph", "tf_xla", "tf_eager"),
+        "TensorFlow's inter-op threads: as many as cores / 1", ("tf_graph", "tf_xla", "tf_eager"),
         {"ffn": "quick", "gpt2": "full", "bert": "full", "vit": "full", "resnet50": "full"},
         changes={INTEROP: (
-            ('"TF_NUM_INTEROP_THREADS": "1"', '"TF_NUM_INTEROP_THREADS": str(case.threads)'),
-            ("set_inter_op_parallelism_threads(1)", "set_inter_op_parallelism_threads(case.threads)"))},
+            ('"TF_NUM_INTEROP_THREADS": str(case.threads)', '"TF_NUM_INTEROP_THREADS": "1"'),
+            ("set_inter_op_parallelism_threads(case.threads)", "set_inter_op_parallelism_threads(1)"))},
     ),
 }  # fmt: skip
 
