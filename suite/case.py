@@ -20,6 +20,9 @@ PRECISIONS = ("f32", "tf32", "bf16")
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
 ALLOCATORS = ("kept", "system")  # whether memory that is freed stays with the process
+# bf16 is each framework's own mixed precision: what of a step it computes in bfloat16, by the first word of a stack's
+# name. JAX casts parameters and inputs, and so all that follows; PyTorch has lists of operations; TensorFlow, products.
+MIXED = {"jax": "parameters", "torch": "autocast", "torchax": "autocast", "tf": "products"}
 NAME_MAX = 150  # of a case in a file's name: file systems take 255 characters in all
 CUSTOM = "custom"  # the size of dims that no named size of the workload has
 
@@ -80,6 +83,12 @@ MESSAGE_BYTES_MAX = 4096
 def canonical_json(value: Any) -> str:
     """The one JSON text of a value: sorted keys, no spaces, so that it can be hashed."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def precision_name(precision: str, stack: str) -> str:
+    """The arithmetic of a stack's case: `f32`; of bf16 also which mixed precision it is, `bf16_autocast`."""
+    mixed = MIXED.get(stack.partition("_")[0]) if precision == "bf16" else None
+    return f"{precision}_{mixed}" if mixed else precision
 
 
 def dims_text(dims: Mapping[str, int]) -> str:
@@ -167,8 +176,9 @@ class Case:
 
     @property
     def case_name(self) -> str:
-        """Readable and usable as a file name: `gemm-quick-forward-f32-cpu-jax_jit`."""
-        return re.sub(r"[^A-Za-z0-9_.@=,-]", "_", f"{self.comparison_name}-{self.stack_name}")
+        """Readable and usable as a file name: `gemm-quick-forward-f32-cpu-jax_jit`, `…-bf16_parameters-cpu-jax_jit`."""
+        named = dataclasses.replace(self, precision=precision_name(self.precision, self.stack))
+        return re.sub(r"[^A-Za-z0-9_.@=,-]", "_", f"{named.comparison_name}-{self.stack_name}")
 
 
 @dataclass(frozen=True, slots=True)

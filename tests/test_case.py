@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.case import ALLOCATORS, PASSES, PRECISIONS, Attempt, Case, Outcome, Purpose, canonical_json
+from suite.case import ALLOCATORS, PASSES, PRECISIONS, Attempt, Case, Outcome, Purpose, canonical_json, precision_name
+from suite.stacks.catalog import REAL_STACKS, STACKS
 
 GEMM = Case(
     workload="gemm", size="tiny", dims={"n": 64}, pass_="train", precision="f32", track="default",
@@ -97,6 +98,25 @@ def test_names_tell_what_differs() -> None:
     )
     assert named.stack_name == "jax_jit@nightly"
     assert named.case_name == "gemm-tiny-train-f32-cuda-h100-tuned-warm-jax_jit@nightly"
+
+
+@pytest.mark.parametrize(
+    ("stack", "own"),
+    [*((stack, "parameters") for stack in ("jax_eager", "jax_jit")),
+     *((stack, "autocast") for stack in ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit")),
+     *((stack, "products") for stack in ("tf_eager", "tf_graph", "tf_xla"))],
+)  # fmt: skip
+def test_the_name_of_a_bf16_case_says_which_mixed_precision_it_is(stack: str, own: str) -> None:
+    case = dataclasses.replace(GEMM, stack=stack, precision="bf16")
+    assert case.case_name == f"gemm-tiny-train-bf16_{own}-cpu-{stack}"
+    assert case.comparison_name == "gemm-tiny-train-bf16-cpu", "one question, whatever each makes of it"
+    assert case.to_json()["precision"] == "bf16"
+    assert dataclasses.replace(case, precision="tf32").case_name == f"gemm-tiny-train-tf32-cpu-{stack}"
+
+
+def test_every_stack_that_has_bf16_has_a_name_for_its_own() -> None:
+    named = {stack for stack in REAL_STACKS if precision_name("bf16", stack) != "bf16"}
+    assert named == {stack for stack in REAL_STACKS if "bf16" in STACKS[stack].precisions}
 
 
 @given(attempts)

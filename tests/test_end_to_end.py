@@ -21,6 +21,8 @@ from tests.runs import EVERY_OPERATION, Asked, Lanes
 pytestmark = pytest.mark.stacks
 MUTATED = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
 WORKLOADS = ("gemm", "ffn", "mha", "selu")
+# PyTorch/XLA 2.9 takes ELU's input for its output when it computes the gradient (pytorch/xla#2694).
+WRONG = ("selu", "train", "torch_xla")
 
 
 def mutants(folder: Path) -> list[str]:
@@ -40,21 +42,26 @@ every_operation = pytest.mark.runs(*EVERY_OPERATION)
 def rows(runs: Lanes) -> list[dict[str, Any]]:
     """The rows of both halves."""
     both = [runs[half] for half in EVERY_OPERATION]
-    assert [run.code for run in both] == [0, 0], "\n".join(run.log for run in both)
+    assert [run.code for run in both] == [0, 3], "\n".join(run.log for run in both)
     return [row for run in both for row in results.load(run.folder).rows]
+
+
+def question_of(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["workload"], row["pass"], row["stack"]
 
 
 @every_operation
 def test_every_stack_computes_every_operation_and_says_so(rows: list[dict[str, Any]]) -> None:
-    bad = [(row["case_name"], row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"]
-    assert bad == []
-    found = sorted((row["workload"], row["pass"], row["stack"]) for row in rows)
+    bad = {question_of(row): (row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"}
+    assert set(bad) == {WRONG}, bad
+    assert bad[WRONG][0] == "wrong" and "gradient of x: relative error" in bad[WRONG][1]
+    found = sorted(map(question_of, rows))
     assert found == sorted(itertools.product(WORKLOADS, ("forward", "train"), REAL_STACKS))
 
 
 @every_operation
 def test_errors_are_far_under_the_tolerance(rows: list[dict[str, Any]]) -> None:
-    assert all(0 < row["relative_error"] < 5e-6 for row in rows)
+    assert all(0 < row["relative_error"] < 5e-6 for row in rows if question_of(row) != WRONG)
 
 
 @every_operation
@@ -69,7 +76,7 @@ def test_bf16_and_the_tuned_track(runs: Lanes) -> None:
     found = {(row["stack"], row["track"]): row for row in results.load(run.folder).rows}
     assert {case for case, row in found.items() if row["outcome"] == "unsupported"} == {
         *(("numpy", track) for track in TRACKS),
-        *((stack, "tuned") for stack in ("jax_eager", "torch_eager", "tf_eager", "tf_graph")),
+        *((stack, "tuned") for stack in ("jax_eager", "torch_eager", "torch_inductor", "tf_eager", "tf_graph")),
     }
     for case, row in found.items():
         if row["outcome"] != "unsupported":

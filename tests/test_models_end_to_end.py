@@ -23,6 +23,7 @@ SIZES = ("tiny", "odd")
 WRITTEN = ("jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
 # A shape that a dialect file mistakes is mistaken on every stack of that dialect: `odd` asks one of each.
 ASKED = [(stack, size) for stack in STACKS for size in SIZES if size == "tiny" or stack in WRITTEN]
+OF_TORCH = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit")
 REMADE = "gpt2"
 
 
@@ -39,6 +40,8 @@ RUNS = {
     "odd": Asked(MINUTES["odd"], ("--pass=train", "--size=odd", *(f"--workload={model}" for model in MODELS),
                                   *(f"--stack={stack}" for stack in WRITTEN))),
     "wrong models": Asked(2, (*TRAIN, *(f"--stack={stack}" for stack in WRITTEN)), mutants),
+    "bf16": Asked(2, ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16",
+                      *(f"--stack={stack}" for stack in OF_TORCH))),
 }  # fmt: skip
 
 
@@ -58,6 +61,15 @@ def test_every_wrong_model_ends_as_wrong(runs: Lanes) -> None:
     rows = results.load(runs["wrong models"].folder).rows
     assert len(rows) == len(MODEL_MUTANTS) * len(WRITTEN)
     assert [(row["case_name"], row["outcome"]) for row in rows if row["outcome"] != "wrong"] == []
+
+
+@pytest.mark.runs("bf16")
+def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
+    """Its queries and keys are turned by float32 angles, and must still be of the values' type for attention."""
+    rows = results.load(runs["bf16"].folder).rows
+    assert {row["stack"]: (row["outcome"], row["reason"]) for row in rows} == dict.fromkeys(OF_TORCH, ("ok", None))
+    assert {row["precision_observed"] for row in rows} == {"bf16"}
+    assert all(1e-4 < row["relative_error"] < protocol.MODEL_TOLERANCE["bf16"] for row in rows)
 
 
 @pytest.mark.parametrize("size", SIZES)

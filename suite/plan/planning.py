@@ -155,7 +155,7 @@ def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str], s
     if case.precision not in stack.precisions:
         return f"{stack.title} has no {case.precision} arithmetic"
     if case.track == "tuned" and not chosen(adapter_class(case.stack).knobs, case, workload):
-        return f"no tuned setting of {stack.title} is documented that changes {case.workload} on {case.target}"
+        return f"no tuned setting of {stack.title} is known to change {case.workload} on this {case.target}"
     if case.cache == "warm" and not stack.compile_cache:
         return f"{stack.title} keeps no compiled code for the next process"
     for limit in stack.limits:

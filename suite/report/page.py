@@ -26,6 +26,7 @@ from suite.report.summary import (
 from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
 from suite.results import Results
 from suite.results.analysis import Analysis
+from suite.results.names import precision_words
 from suite.stacks.catalog import STACKS
 
 
@@ -120,7 +121,7 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
         "Measured": f"{when} UTC" if when else "",
         "Machine": results.described_machine,
         "Sizes": ", ".join(sorted({row.text("size") for row in counted})),
-        "Precision": ", ".join(sorted({row.text("precision") for row in counted})),
+        "Precision": ", ".join(sorted({precision_words(row) for row in counted})),
         "Target": ", ".join(sorted({row.text("target") for row in counted})),
         "Cores each": ", ".join(map(str, sorted({row["threads"] for row in counted if row["threads"] is not None}))),
         "Processes": f"{ok} ok of {len(timed)} planned",

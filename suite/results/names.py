@@ -10,11 +10,17 @@ from suite.units import quantity
 # What a name leaves out where it is the same in the whole set.
 DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes")
 WORDS = {"cache": "{} cache", "threads": "{} cores", "track": "{} track", "limit_memory_bytes": "limit {}"}
+# Products, convolutions and attention are bfloat16 in every framework; what stands between them is its own affair.
+PRECISION_WORDS = {"bf16": "bf16 (each framework's own mixed precision)"}
 
 
 def question_names(heads: Sequence[Row]) -> dict[str, str]:
-    """A readable name by comparison_id: workload and pass, and of the rest what varies. `heads`: a row of each."""
-    varying = [name for name in DETAILS if len({head.text(name) for head in heads}) > 1]
+    """A readable name by comparison_id: workload and pass, and of the rest what varies. `heads`: a row of each.
+
+    A precision that isn't the same arithmetic on every stack is said always.
+    """
+    always = {"precision"} if any(head.text("precision") in PRECISION_WORDS for head in heads) else set()
+    varying = [name for name in DETAILS if name in always or len({head.text(name) for head in heads}) > 1]
     plain = {head["comparison_id"]: " ".join([head.text("workload"), head.text("pass"), *details(head, varying)])
              for head in heads}  # fmt: skip
     sized = {head["comparison_id"]: f"{plain[head['comparison_id']]} ({dims_words(head)})" for head in heads}
@@ -30,9 +36,16 @@ def once(name: str, names: Mapping[str, str]) -> bool:
 def details(row: Row, names: Sequence[str]) -> list[str]:
     """Columns of the question in words: `full`, `f32`, `warm cache`, `4 cores`."""
     values = {name: row.text(name) for name in names}
+    if "precision" in values:
+        values["precision"] = precision_words(row)
     if "limit_memory_bytes" in values:
         values["limit_memory_bytes"] = quantity(row.number("limit_memory_bytes"))
     return [WORDS.get(name, "{}").format(value) for name, value in values.items()]
+
+
+def precision_words(row: Row) -> str:
+    """`f32`; of bf16 also that it isn't the same arithmetic everywhere."""
+    return PRECISION_WORDS.get(row.text("precision"), row.text("precision"))
 
 
 def dims_words(row: Row) -> str:

@@ -50,6 +50,8 @@ class Adapter(ABC):
         self.train = case.pass_ == "train"
         self.optimizer: str | None = workload.spec.OPTIMIZER  # "adamw", "sgd", or None
         self.tuned = chosen(self.knobs, case, workload)
+        if case.track == "tuned" and not self.tuned:  # or the default would pass as tuned
+            raise Unsupported(f"no tuned setting changes {case.workload} on this {case.target}")
         self.buffers = frozenset(buffers_of(workload.spec, self.dims))
 
     @classmethod

@@ -25,7 +25,7 @@ class Adapter(base.Adapter):
     @classmethod
     def environ(cls, case, cache_directory):
         variables = super().environ(case, cache_directory) | {
-            "TF_NUM_INTEROP_THREADS": "1",
+            "TF_NUM_INTEROP_THREADS": str(case.threads),  # the default, stated
             "TF_ENABLE_ONEDNN_OPTS": "1",  # the default on x86, stated
             "TF_CPP_MIN_LOG_LEVEL": "1",
         }
@@ -42,7 +42,7 @@ class Adapter(base.Adapter):
         if case.precision == "bf16":
             self.mix()
         tf.config.threading.set_intra_op_parallelism_threads(case.threads)
-        tf.config.threading.set_inter_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(case.threads)
 
     def mix(self):
         """TensorFlow has no autocast for tf.Modules. For this process, products take their operands in bfloat16

@@ -13,11 +13,8 @@ class Adapter(base.Adapter):
     """State: (model, optimizer or None), updated in place."""
 
     knobs = (
-        Knob("channels_last", "convolutions run in the memory order that their kernels prefer", ("cpu", "cuda"),
-             images=True),
-        Knob("cudnn.benchmark", "cuDNN times its algorithms for these shapes and takes the fastest", ("cuda",),
-             images=True),
-    )  # fmt: skip
+        Knob("channels_last", "convolutions run in the memory order that their kernels prefer", ("cpu",), images=True),
+    )
     packages = ("torch", "numpy")
 
     def __init__(self, case, workload):
@@ -29,7 +26,6 @@ class Adapter(base.Adapter):
         # Of products of float32, then of convolutions: they default to TF32 on GPUs whatever the first setting says.
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
-        torch.backends.cudnn.benchmark = "cudnn.benchmark" in self.tuned
         torch_modules.set_threads(torch, case.threads)
 
     def device(self):

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from suite.stacks import kernels
 from suite.stacks import torch_eager_adapter as torch_eager
-from suite.stacks.knobs import Knob
 
 
 class Adapter(torch_eager.Adapter):
     """The loss is inside the compiled region and AOTAutograd compiles its backward pass with it."""
-
-    # Its variant with CUDA graphs would keep a step's results in memory that the next step writes.
-    autotune = Knob("mode=max-autotune-no-cudagraphs", "products are generated in several forms, timed, and the "
-                    "fastest is kept", ("cpu", "cuda"))  # fmt: skip
-    knobs = (*torch_eager.Adapter.knobs, autotune)
 
     @classmethod
     def environ(cls, case, cache_directory):
@@ -24,8 +18,7 @@ class Adapter(torch_eager.Adapter):
         }
 
     def compile(self, function):
-        mode = "max-autotune-no-cudagraphs" if self.autotune.name in self.tuned else None
-        return self.torch.compile(function, fullgraph=True, mode=mode)  # a graph break is an error, not a slow row
+        return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
 
     def kernels_used(self, told):
         from torch._inductor.cpu_vec_isa import pick_vec_isa

@@ -12,9 +12,8 @@ from suite.stacks.kernels import Told, Used
 from suite.stacks.knobs import Knob
 
 KNOBS = (
-    Knob("xla_cpu_prefer_vector_width=512", "XLA asks for vectors of 256 bits even where a CPU has 512", ("cpu",)),
-    Knob("xla_gpu_exhaustive_tiling_search=true", "all tilings of a product are tried, not only the likely ones",
-         ("cuda",)),
+    Knob("xla_cpu_prefer_vector_width=512", "XLA asks for vectors of 256 bits even where a CPU has 512", ("cpu",),
+         processor="avx512f"),
 )  # fmt: skip
 
 DUMP = "explained"  # in the folder of caches

@@ -11,7 +11,7 @@ from suite.case import Planned
 from suite.errors import UserError
 from suite.plan import preset
 from suite.plan.planning import Selection, make
-from suite.stacks.catalog import REAL_STACKS
+from suite.stacks.catalog import LONE_PRODUCT, REAL_STACKS
 from suite.workloads.catalog import find
 
 
@@ -46,14 +46,19 @@ def test_bf16_runs_on_all_but_numpy() -> None:
 
 
 def test_a_stack_without_a_knob_is_not_reported_as_tuned() -> None:
-    found = reasons(tracks=("tuned",))
-    untuned = {"numpy", "jax_eager", "torch_eager", "tf_eager", "tf_graph"}
+    found = reasons(tracks=("tuned",), workloads=("ffn",))
+    untuned = {"numpy", "jax_eager", "torch_eager", "torch_inductor", "tf_eager", "tf_graph"}
     assert {stack for stack, reason in found.items() if reason} == untuned
-    assert found["tf_graph"] == (
-        "no tuned setting of TensorFlow, tf.function is documented that changes gemm on cpu"
-    )
+    assert found["tf_graph"] == "no tuned setting of TensorFlow, tf.function is known to change ffn on this cpu"
     assert reasons(tracks=("tuned",), target="tpu")["jax_jit"]
     assert reasons(tracks=("tuned",), workloads=("vit",))["torch_eager"] is None
+
+
+def test_a_lone_product_has_no_loops_for_xla_s_knob() -> None:
+    found = reasons(tracks=("tuned",))
+    assert all(found[stack] == LONE_PRODUCT.reason for stack in ("jax_jit", "torch_xla", "torchax_jit", "tf_xla"))
+    assert reasons(tracks=("tuned",), passes=("train",))["jax_jit"] is None
+    assert reasons()["jax_jit"] is None
 
 
 def test_both_tracks_are_different_cases_of_one_run() -> None:

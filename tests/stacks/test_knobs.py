@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suite.case import TARGETS
-from suite.stacks import knobs, xla
+from suite.stacks import base, knobs, xla
 from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
 from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
@@ -46,8 +46,27 @@ def test_nothing_is_set_in_the_default_track() -> None:
 def test_what_is_for_images_needs_an_image() -> None:
     assert chosen("torch_eager", "gemm") == frozenset()
     assert chosen("torch_eager", "vit") == {"channels_last"}
-    assert chosen("torch_eager", "vit", "cuda") == {"channels_last", "cudnn.benchmark"}
     assert chosen("torch_inductor", "gemm") < chosen("torch_inductor", "vit")
+
+
+def test_what_a_processor_lacks_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2"]))
+    assert chosen("jax_jit", "ffn") == frozenset()
+    assert chosen("torch_eager", "vit") == {"channels_last"}
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2", "avx512f"]))
+    assert chosen("jax_jit", "ffn") == {"xla_cpu_prefer_vector_width=512"}
+
+
+def test_no_default_passes_as_tuned_in_a_worker() -> None:
+    """A plan refuses it already; a worker may be on another machine."""
+    case = case_of(track="tuned")
+    with pytest.raises(base.Unsupported, match="no tuned setting changes gemm on this cpu"):
+        adapter_class("numpy")(case, load("gemm"))
+
+
+def test_this_processor_s_flags_are_those_of_linux() -> None:
+    flags = knobs.processor_flags()
+    assert {"", "fpu", "sse2"} <= flags, "every processor of x86-64 has these"
 
 
 def test_stacks_of_other_compilers_inherit_none_of_pytorchs() -> None:
@@ -57,8 +76,7 @@ def test_stacks_of_other_compilers_inherit_none_of_pytorchs() -> None:
 
 def test_xla_gets_them_as_options_or_as_flags() -> None:
     assert xla.compiler_options(frozenset()) is None
-    assert xla.compiler_options(chosen("jax_jit")) == {"xla_cpu_prefer_vector_width": "512"}
-    assert xla.compiler_options(chosen("jax_jit", target="cuda")) == {"xla_gpu_exhaustive_tiling_search": "true"}
+    assert xla.compiler_options({knob.name for knob in xla.KNOBS}) == {"xla_cpu_prefer_vector_width": "512"}
     for stack in ("tf_xla", "torch_xla"):
         environ = adapter_class(stack).environ(case_of(stack=stack, track="tuned"), "/nowhere")
         assert environ["XLA_FLAGS"] == "--xla_cpu_prefer_vector_width=512"

@@ -23,11 +23,11 @@ from tests.worker.processes import ROOT, attempt_of, case_of, of, request, run_w
 
 GEMM = catalog.HOME / "ops" / "gemm"
 ON_TARGETS = [(stack, target) for stack in REAL_STACKS for target in STACKS[stack].targets]
-EVERYWHERE = {
+EVERYWHERE = {  # of a case with 3 threads
     "numpy": {},
     "jax": {"JAX_ENABLE_X64": "0", "JAX_DEFAULT_MATMUL_PRECISION": "highest"},
     "torch": {},
-    "tensorflow": {"TF_NUM_INTEROP_THREADS": "1", "TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
+    "tensorflow": {"TF_NUM_INTEROP_THREADS": "3", "TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
 }
 CUDA = {"CUDA_CACHE_DISABLE": "1"}
 JAX = {"cpu": {"JAX_PLATFORMS": "cpu"}, "tpu": {"JAX_PLATFORMS": "tpu"},

@@ -90,9 +90,9 @@ class Model(tf.Module):
 
     def __call__(self, tokens):
         B, T, D = self.shape
-        embedding_VD = tf.convert_to_tensor(self.tokens)
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: added to the head's, which has every row, it
-        # becomes a list of V + P rows to scatter. gather_nd's gradient is dense, a scatter of P rows.
+        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it's a list of V + P rows to scatter.
+        # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
         embedded_BTD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
         x_PD = tf.reshape(embedded_BTD + self.positions[:T], [B * T, D])
         # Added to the logits: 0 for a key in the band, so far below for others that exp is 0. Odd layers are local:

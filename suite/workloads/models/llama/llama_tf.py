@@ -108,12 +108,15 @@ class Model(tf.Module):
         self.head = Dense(width, vocab, name="head")
 
     def __call__(self, tokens):
-        B, S, _ = self.shape
+        B, S, D = self.shape
         tables = rotary_tables(S, self.head_width)
         # Added to the logits: what comes later is hidden.
         hidden_ST = tf.where(tf.range(S)[:, None] >= tf.range(S), 0.0, -np.inf)
+        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: gather_nd's is dense, as AdamW takes it.
+        x_BSD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
         # Tokens are rows: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
-        x_PD = tf.gather(self.tokens, tf.reshape(tokens, [B * S]))
+        x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:
             x_PD = block(x_PD, tables, hidden_ST)
         return tf.reshape(self.head(self.norm(x_PD)), [B, S, -1])

@@ -24,9 +24,9 @@ def rotary_tables(seq, head_width, device):
 
 
 def turn(x_BNSH, cos_SR, sin_SR):
-    """Elements i and i + H/2 are a pair."""
+    """Elements i and i + H/2 are a pair. The tables are float32; the result has the type of x, as values do."""
     a_BNSR, b_BNSR = x_BNSH.chunk(2, dim=-1)
-    return torch.cat([a_BNSR * cos_SR - b_BNSR * sin_SR, b_BNSR * cos_SR + a_BNSR * sin_SR], dim=-1)
+    return torch.cat([a_BNSR * cos_SR - b_BNSR * sin_SR, b_BNSR * cos_SR + a_BNSR * sin_SR], dim=-1).to(x_BNSH.dtype)
 
 
 class Attention(nn.Module):

@@ -1,0 +1,183 @@
+"""Two ways to write the same thing, raced on whole cases: alternating pairs of fresh processes of the real worker.
+
+Ours is the suite as it is. Theirs is a copy of it with the idiom written the other way, or the case in the tuned
+track. What a framework's user would write is argued in docs/methodology.md; here is what it costs. Run in the
+orchestrator's environment, see benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from benchmarks.pairs import PAIRS, compare
+from suite.case import Attempt, Case, Purpose
+from suite.environments import venv
+from suite.launch import run_attempt
+from suite.launch.engine import ROOT, Job
+from suite.launch.local import Local
+from suite.launch.process import Exit
+from suite.machine import facts
+from suite.plan import planning, preset
+from suite.protocol import Protocol
+from suite.stacks.catalog import IMPORTS, STACKS
+from suite.workloads.catalog import find
+
+# Before everything else the worker's process may import: the suite of another folder.
+START = "import runpy, sys; sys.path.insert(0, {!r}); runpy.run_module('suite.worker', run_name='__main__')"
+MODELS = "suite/workloads/models"
+GATHERED = "tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])"
+GATHERED_TYPES = "tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])"
+INTEROP = "suite/stacks/tf_eager_adapter.py"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Idiom:
+    """What is raced, on which stacks and workloads (by their sizes), and how theirs differs from the suite.
+
+    `changes`: per file of the suite, texts and what they are replaced by. A workload's case needs those of its own
+    files alone, but a copy has them all.
+    """
+
+    what: str
+    stacks: tuple[str, ...]
+    workloads: dict[str, str]
+    passes: tuple[str, ...] = ("train",)
+    track: str = "default"
+    changes: dict[str, tuple[tuple[str, str], ...]] = dataclasses.field(default_factory=dict)
+
+
+IDIOMS = {
+    "elu": Idiom(
+        "selu by F.elu / out of primitives", ("torch_eager", "torch_inductor", "torchax_jit"), {"selu": "full"},
+        passes=("forward", "train"),
+        changes={"suite/workloads/ops/selu/selu_torch.py": (
+            ("F.elu(self.x, ALPHA)", "torch.where(self.x > 0, self.x, ALPHA * torch.expm1(self.x))"),)},
+    ),
+    "gather": Idiom(
+        "embeddings by tf.gather_nd / by tf.gather", ("tf_graph", "tf_xla", "tf_eager"),
+        {"gpt2": "full", "bert": "full", "gpt_neo": "small", "llama": "small"},
+        changes={
+            f"{MODELS}/{name}/{name}_tf.py": ((GATHERED, "tf.gather(self.tokens, tokens)"),)
+            for name in ("gpt2", "gpt_neo", "llama")
+        } | {f"{MODELS}/bert/bert_tf.py": (
+            (GATHERED, "tf.gather(self.tokens, tokens)"),
+            (GATHERED_TYPES, "tf.gather(self.types, types)"))},
+    ),
+    "channels_last": Idiom(
+        "images contiguous / channels_last", ("torch_eager", "torch_inductor"), {"resnet50": "full"},
+        passes=("forward", "train"), track="tuned",
+    ),
+    "interop": Idiom(
+        "TensorFlow's inter-op threads: as many as cores / 1", ("tf_graph", "tf_xla", "tf_eager"),
+        {"ffn": "quick", "gpt2": "full", "bert": "full", "vit": "full", "resnet50": "full"},
+        changes={INTEROP: (
+            ('"TF_NUM_INTEROP_THREADS": str(case.threads)', '"TF_NUM_INTEROP_THREADS": "1"'),
+            ("set_inter_op_parallelism_threads(case.threads)", "set_inter_op_parallelism_threads(1)"))},
+    ),
+}  # fmt: skip
+
+
+class Copied(Local):
+    """The local engine with a suite of its own, as it is or changed: both sides are started alike."""
+
+    def __init__(self, root: Path, environment: str, changes: dict[str, tuple[tuple[str, str], ...]]) -> None:
+        made = venv.ensure(environment, "cpu")
+        super().__init__(made.python, made.lock_sha256)
+        self.root = root
+        shutil.copytree(ROOT / "suite", root / "suite", ignore=shutil.ignore_patterns("__pycache__"))
+        for name, replaced in changes.items():
+            text = (root / name).read_text(encoding="utf-8")
+            for old, new in replaced:
+                if text.count(old) != 1:
+                    raise SystemExit(f"{name} has {text.count(old)} times what is to be changed: {old}")
+                text = text.replace(old, new)
+            (root / name).write_text(text, encoding="utf-8")
+
+    def launch(self, job: Job) -> Exit:
+        """See `Local`."""
+        worker = ["-m", "suite.worker"]
+        if list(job.arguments[: len(worker)]) != worker:
+            raise SystemExit(f"The worker is started otherwise than this program knows: {job.arguments}")
+        arguments = ["-c", START.format(str(self.root)), *job.arguments[len(worker) :]]
+        return super().launch(dataclasses.replace(job, arguments=arguments))
+
+
+def reader(case: Case, engine: Copied, protocol: Protocol) -> Callable[[], float]:
+    """A function that runs one process and returns its steady median in seconds. The first one is gated."""
+    attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
+                      retry=1, seed=0)  # fmt: skip
+    folder = engine.root / find()[case.workload].folder.relative_to(ROOT)
+    environment = STACKS[case.stack].environment
+    gated = False
+
+    def read() -> float:
+        nonlocal gated
+        with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:
+            cache = Path(home) / "cache"
+            cache.mkdir()
+            row = run_attempt(attempt, engine=engine, folder=Path(home) / "logs", protocol=protocol,
+                              cpus=facts.usable_cores(), gate=not gated, workload_folder=folder,
+                              cache_directory=cache, environment=environment)  # fmt: skip
+        if row["outcome"] != "ok":
+            raise SystemExit(f"{case.case_name}: {row['outcome']}: {row['reason']}")
+        gated = True
+        return median(row["synced_seconds"][row["synced_warmup"] :])
+
+    return read
+
+
+def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case, Case]]:
+    """(ours, theirs) of each pass; they differ in the track alone, if at all."""
+    sides = []
+    for track in ("default", idiom.track):
+        asked = planning.Selection(workloads=(workload,), stacks=(stack,), sizes=(size,), passes=idiom.passes,
+                                   tracks=(track,), threads=len(facts.usable_cores()))  # fmt: skip
+        made = planning.make("benchmark", preset.load("ops"), asked, find(), None, lambda *_: None)
+        if refused := [each.unsupported for each in made.cases if each.unsupported]:
+            raise SystemExit(f"{workload} on {stack}: {refused[0]}")
+        sides.append([each.case for each in made.cases])
+    return list(zip(*sides, strict=True))
+
+
+def race(idiom: Idiom, options: argparse.Namespace) -> None:
+    """Every stack, workload and pass of one idiom."""
+    protocol = dataclasses.replace(Protocol(), seconds_min=options.seconds, samples_min=options.samples,
+                                   slow_samples_min=options.samples)  # fmt: skip
+    for stack in options.stack or idiom.stacks:
+        environment = STACKS[stack].environment
+        with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:
+            ours = Copied(Path(home) / "ours", environment, {})
+            theirs = Copied(Path(home) / "theirs", environment, idiom.changes)
+            ours.warm_up("; ".join(f"import {module}" for module in IMPORTS[environment]))
+            for workload, size in idiom.workloads.items():
+                if options.workload and workload not in options.workload:
+                    continue
+                for case, other in cases(idiom, workload, options.size or size, stack):
+                    print(f"{case.case_name}: {idiom.what}", flush=True)
+                    compare(reader(case, ours, protocol), reader(other, theirs, protocol), options.pairs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("idioms", nargs="*", default=list(IDIOMS), help=f"of {', '.join(IDIOMS)} (default: all)")
+    parser.add_argument("--stack", action="append", help="in place of the idiom's own; repeatable")
+    parser.add_argument("--workload", action="append", help="only these; repeatable")
+    parser.add_argument("--size", help="in place of the idiom's own, for all its workloads")
+    parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of samples in each process")
+    parser.add_argument("--samples", type=int, default=10, help="in each process, at least")
+    options = parser.parse_args()
+    if unknown := set(options.idioms) - set(IDIOMS):
+        raise SystemExit(f"No idiom is called {', '.join(sorted(unknown))}. Known: {', '.join(IDIOMS)}.")
+    for name in options.idioms:
+        race(IDIOMS[name], options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""The tuned track on real frameworks: a knob changes what is executed wherever it is applied, or it isn't one.
+
+One process for each stack and track takes a step of every case. What that leaves behind is compared: the code that
+XLA's or Inductor's compiler has written, the order in memory of what PyTorch's convolutions are given.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import tempfile
+from typing import Any
+
+import pytest
+
+from suite.case import Planned
+from suite.environments import venv
+from suite.plan import planning, preset
+from suite.stacks import xla
+from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.knobs import processor_flags
+from suite.workloads import catalog
+from tests.worker.processes import ROOT
+
+pytestmark = pytest.mark.stacks
+TUNABLE = [stack for stack in REAL_STACKS if adapter_class(stack).knobs]
+# Operations of a size whose products aren't written out as loops; models of images for the knobs that need them.
+OPERATIONS = {"gemm": "quick", "ffn": "quick", "mha": "quick", "selu": "quick"}
+IMAGES = {"torch_eager": {"vit": "tiny", "resnet50": "tiny"},
+          "torch_inductor": {"vit": "tiny"}}  # minutes of compiling are saved  # fmt: skip
+WORKLOADS = catalog.find()
+Question = tuple[str, str]  # workload, pass
+STEPS = """
+import json, os, re, sys
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+from suite.case import Case
+from suite.stacks.catalog import adapter_class
+from suite.worker.data import Data
+from suite.workloads import catalog
+
+home, cases = Path(sys.argv[1]), [Case.from_json(case) for case in json.loads(sys.argv[2])]
+stack = cases[0].stack
+os.environ.update(adapter_class(stack).environ(cases[0], str(home)))
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={home}/xla"
+workloads, seen = catalog.find(), set()
+
+def written(pattern):
+    found = sorted(set(home.glob(pattern)) - seen)
+    seen.update(found)
+    return [path.read_text(errors="replace").replace(str(home), "") for path in found]
+
+def watched(strides):
+    if stack != "torch_eager":
+        return nullcontext()
+    from torch.utils._python_dispatch import TorchDispatchMode
+    class Convolutions(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, operands=(), named=None):
+            if str(function).startswith(("aten.convolution.", "aten.conv2d.")):  # the latter where nothing is recorded
+                strides.append([list(operand.stride()) for operand in operands[:2]])
+            return function(*operands, **(named or {}))
+    return Convolutions()
+
+def executed(case):
+    adapter = adapter_class(stack)(case, workloads[case.workload])
+    adapter.device()
+    adapter.build()
+    state, batch = Data(case, workloads[case.workload], 0).place(adapter)
+    written("xla/**/*.ll"), written("inductor/**/*.cpp")
+    strides = []
+    with watched(strides):
+        state, outputs = adapter.step(state, batch)
+    adapter.wait(state, outputs)
+    optimised = [text for text in written("xla/**/*.ll") if text]
+    vectors = Counter(width for text in optimised for width in re.findall(r"<(\\d+) x float>", text))
+    return {"strides": strides, "vectors": vectors, "loops": sorted(written("inductor/**/*.cpp"))}
+
+print(json.dumps([executed(case) for case in cases]))
+"""
+
+
+@functools.cache
+def planned(stack: str, track: str) -> dict[Question, Planned]:
+    """Each workload and pass that the knobs of a stack might be for."""
+    found = {}
+    for workload, size in IMAGES.get(stack, OPERATIONS).items():
+        asked = planning.Selection(workloads=(workload,), stacks=(stack,), sizes=(size,), passes=("forward", "train"),
+                                   tracks=(track,), threads=len(os.sched_getaffinity(0)))  # fmt: skip
+        made = planning.make("set", preset.load("tiny"), asked, WORKLOADS, None, lambda *_: None)
+        found |= {(workload, each.case.pass_): each for each in made.cases}
+    return found
+
+
+@functools.cache
+def executed(stack: str, track: str) -> dict[Question, Any]:
+    """What a step of each case leaves."""
+    cases = [each.case.to_json() for each in planned(stack, track).values()]
+    made = venv.ensure(STACKS[stack].environment, "cpu")
+    with tempfile.TemporaryDirectory() as home:
+        asked = [made.python, "-c", STEPS, home, json.dumps(cases)]
+        done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(planned(stack, track), json.loads(done.stdout.splitlines()[-1]), strict=True))
+
+
+@pytest.mark.parametrize("stack", TUNABLE)
+def test_a_tuned_case_is_executed_otherwise_and_what_is_left_out_is_not(stack: str) -> None:
+    """A case that the catalogue leaves out is run as if it were tuned: the knob must change nothing in it."""
+    run = {question for question, each in planned(stack, "tuned").items() if not each.unsupported}
+    if not run:
+        assert {knob.processor for knob in adapter_class(stack).knobs}.isdisjoint(processor_flags())
+        return
+    default, tuned = executed(stack, "default"), executed(stack, "tuned")
+    changed = {question for question, seen in default.items() if seen != tuned[question]}
+    assert changed == run
+    if adapter_class(stack).knobs is xla.KNOBS:  # what was asked for: vectors of 16 floats, which are 512 bits
+        assert all(tuned[each]["vectors"].get("16", 0) > default[each]["vectors"].get("16", 0) for each in changed)
