@@ -7,7 +7,7 @@ is written, printed or copied to the host inside a timed region.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -28,10 +28,10 @@ LOSS_STEPS = 3  # losses of the first steps, which every process of a case must 
 
 @dataclass
 class Measured:
-    """What is left after the last sample: the chained state, the last result and the first losses."""
+    """What is left after the last sample: the chained state, the last result (output or loss) and the first losses."""
 
     state: Any
-    result: np.ndarray[Any, np.dtype[np.float32]] | None = None
+    result: np.ndarray[Any, np.dtype[np.float32]]
     losses: list[float] = field(default_factory=list)
 
 
@@ -102,8 +102,11 @@ def settle() -> None:
     gc.freeze()
 
 
-def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events) -> Measured:
-    """All clocks of one case, written as events. The state passed in is consumed."""
+def measure(
+    adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events, look: Callable[[Any], object] = id
+) -> Measured:
+    """All clocks of one case, written as events. The state passed in is consumed. `look` is shown it after the third
+    step, between two samples."""
     settle()
     clock = Clock(adapter, state, batch)
     losses: list[float] = []
@@ -119,13 +122,16 @@ def measure(adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events
 
     events.phase("steady")
     settle()
-    spent, typical = steady(clock, protocol, events, lambda: losses.extend(loss_of(adapter, clock)))
-    result = None
+
+    def after_third() -> None:
+        losses.extend(loss_of(adapter, clock))
+        look(clock.state)
+
+    spent, typical = steady(clock, protocol, events, after_third)
     for phase in ("pipelined", "fetch"):
         events.phase(phase)
         spent += side_clock(phase, clock, protocol, events, typical, spent)
-    if not adapter.train:
-        result = adapter.fetch(clock.outputs)
+    result = adapter.fetch(clock.outputs)
     compiles.append(count(adapter.counters()["compiles"]))
     close(adapter.counters(), before, compiles, events)
     return Measured(clock.state, result, losses)
