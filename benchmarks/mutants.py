@@ -1,8 +1,8 @@
 """Deliberately wrong operations, models, optimizers, buffers, precisions, stacks: which does the gate catch, and how?
 
 Each is the suite's own source with a line or two changed, in a copy of it, run by the real worker one at a time. A
-mutant is caught if its row would be `wrong`; the table names the check that says so first. Right code runs too, each
-case once, and must be `ok`. Run in the orchestrator's environment, see benchmarks/README.md.
+mutant is caught if its row would be `wrong`; the table names the checks that say so, as far as the row tells them.
+Right code runs too, each case once, and must be `ok`. Run in the orchestrator's environment, see benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from tests.adapter_mutations import Change
 ROOT = catalog.HOME.parents[1]
 QUICK = Protocol(samples_min=5, seconds_min=0.01, samples_max=60, seconds_max=20.0, side_samples=3, side_samples_slow=2)
 STACK_OF = {"numpy": "numpy", "jax": "jax_jit", "torch": "torch_eager", "tf": "tf_graph"}
-# The first word of a reason that fits names the check.
+# The first words that fit a reason name its check.
 CHECKS = {
     r"float32: ": "the twin in float32",
     r"declared ": "probe product",
     r"optimizer with injected": "optimizer alone",
-    r"timed steps": "timed state",
+    r"after \d+ timed steps": "timed state",
     r"timed step |last timed loss|last timed output": "timed results",
-    r"^movement of": "movement",
+    r"^movement of|where its gradient is zero": "movement",
     r" lost .* of itself|shrank": "decay",
     r"gradient of|loss and gradients|gradient is zero": "gradient",
     r"loss": "loss",
@@ -72,9 +72,15 @@ class Answer:
     seconds: float
 
     @property
-    def check(self) -> str:
-        """The check that found it, by the reason's words."""
-        return next((check for words, check in CHECKS.items() if re.search(words, self.reason)), "")
+    def checks(self) -> str:
+        """The checks that found it, in the order of the reasons that the row tells."""
+        found = [check_of(each) for each in self.reason.split("; ") if self.reason]
+        return ", ".join(dict.fromkeys(check for check in found if check))
+
+
+def check_of(reason: str) -> str:
+    """The check that a reason comes from, by its words."""
+    return next((check for words, check in CHECKS.items() if re.search(words, reason)), "")
 
 
 def case_of(workload: str, stack: str, pass_: str, size: str = "tiny", precision: str = "f32") -> Case:
@@ -239,8 +245,8 @@ def main() -> None:
         case = trial.case
         place = f"{case.stack} {case.workload} {case.size} {case.precision} {case.pass_}"
         error = "" if answer.error is None else f"{answer.error:.1e}"
-        print(f"{word:14} | {trial.kind:9} | {trial.name:38} | {place:42} | {answer.check:19} | {error:7} | "
-              f"{answer.seconds:4.1f} s | {answer.reason[:160]}", flush=True)  # fmt: skip
+        print(f"{word:14} | {trial.kind:9} | {trial.name:38} | {place:42} | {answer.checks or answer.reason[:80]:60} | "
+              f"{error:7} | {answer.seconds:4.1f} s", flush=True)  # fmt: skip
     names = {trial.name for trial in trials if trial.kind != "control"}
     print(f"{len(names)} mutants in {len(trials)} processes: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
     for name in sorted(names & set(adapter_mutations.MISSED)):
