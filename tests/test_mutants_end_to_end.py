@@ -18,7 +18,7 @@ CHOSEN = {
     "resnet50: frozen_statistics, small": "movement",
     "gpt_neo: window_off_by_one, small": "output",
     "torch: timed with frozen statistics, tiny": "timed state",
-    "bf16 alone, torch: no backward, tiny": "gradient",
+    "bf16 alone, torch: no backward, tiny": "movement",
     "bf16, torch: step without decay, tiny": "the twin in float32",
     "jax: buffers forgotten, tiny": "movement",
 }
