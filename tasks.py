@@ -107,7 +107,7 @@ def lock(c: Context, environment=None, target="cpu") -> None:
         print(uv.compile_lock(name, target))
 
 
-@command(help={"workload": "only these models; repeatable", "size": "sizes; repeatable (default: tiny and odd)",
+@command(help={"workload": "only these models; repeatable", "size": "sizes; repeatable (default: tiny, odd and small)",
             "check": "make them again and compare; write nothing"}, iterable=["workload", "size"])  # fmt: skip
 def golden(c: Context, workload=None, size=None, check=False) -> None:
     """Make the golden files of models by an independent implementation, or check the stored ones."""

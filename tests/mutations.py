@@ -24,6 +24,10 @@ class Mutant:
     passes: tuple[str, ...] = ("forward", "train")  # in which the gate must see it
 
 
+NORM_BEFORE = 'x_BSD + attention(parameters["attention"], layer_norm(parameters["attention_norm"], x_BSD), heads)'
+BIASED = """moved = var_D - (1 - MOMENTUM) * self.running_var
+            self.running_var.assign(var_D - moved / (x_BRCD.shape.num_elements() // x_BRCD.shape[-1]))"""
+
 # Veltkamp's splitting (Dekker 1971): what is left has 11 significant bits, as TF32 has. Differentiable.
 TF32 = """
 
@@ -125,6 +129,114 @@ MODEL_MUTANTS: dict[str, Mutant] = {
         "jax": (("MOMENTUM = 0.1", "MOMENTUM = 0.01"),),
         "torch": (("momentum=0.1", "momentum=0.01"),),
         "tf": (("MOMENTUM = 0.1", "MOMENTUM = 0.01"),),
+    }),
+}  # fmt: skip
+
+# Run by benchmarks/mutants.py alone: each has one wrong line, of the kind that a port of a model gets wrong.
+MORE_MODEL_MUTANTS: dict[str, Mutant] = {
+    "next_positions": Mutant("gpt2", "each position has the embedding of the next", {
+        "jax": (("[: tokens.shape[1]]", "[1 : tokens.shape[1] + 1]"),),
+        "torch": (("[: tokens.shape[1]]", "[1 : tokens.shape[1] + 1]"),),
+        "tf": (("self.positions[:T]", "self.positions[1 : T + 1]"),),
+    }),
+    "stopped_gradient": Mutant("gpt2", "no gradient flows through the keys: the forward pass is right", {
+        "jax": (("(q_BTNH, k_BTNH, v_BTNH, is_causal", "(q_BTNH, jax.lax.stop_gradient(k_BTNH), v_BTNH, is_causal"),),
+        "torch": (("(q_BNTH, k_BNTH, v_BNTH, is_causal", "(q_BNTH, k_BNTH.detach(), v_BNTH, is_causal"),),
+        "tf": (("H**-0.5, k_BNSH, transpose_b", "H**-0.5, tf.stop_gradient(k_BNSH), transpose_b"),),
+    }, ("train",)),
+    "shorter_loss": Mutant("gpt2", "the last position has no part in the loss", {
+        "jax": (("axis=-1) - wanted_BT)", "axis=-1)[:, :-1] - wanted_BT[:, :-1])"),),
+        "torch": (("model(tokens).flatten(0, 1), target.flatten()",
+                   "model(tokens)[:, :-1].flatten(0, 1), target[:, :-1].flatten()"),),
+        "tf": (("labels=target, logits=model(tokens)", "labels=target[:, :-1], logits=model(tokens)[:, :-1]"),),
+    }, ("train",)),
+    "skipped_norm": Mutant("gpt2", "the last norm is left out", {
+        "jax": (('norm(parameters["norm"], x_BTD), embedding_VD', "x_BTD, embedding_VD"),),
+        "torch": (("F.linear(self.norm(x_BTD)", "F.linear(x_BTD"),),
+        "tf": (("tf.matmul(self.norm(x_PD), self.tokens", "tf.matmul(x_PD, self.tokens"),),
+    }),
+    "window_off_by_one": Mutant("gpt_neo", "a token attends one more before it", {
+        "jax": (('dims["window"] - 1 if', 'dims["window"] if'),),
+        "torch": (("(back_TS < self.window)", "(back_TS <= self.window)"),),
+        "tf": (("min(self.window, T) - 1, 0)", "min(self.window, T - 1), 0)"),),
+    }),
+    "even_layers_local": Mutant("gpt_neo", "the even layers are the local ones", {
+        "jax": (("local if layer % 2 else None", "None if layer % 2 else local"),),
+        "torch": (("local_TS if layer % 2 else None", "None if layer % 2 else local_TS"),),
+        "tf": (("local_TS if layer % 2 else global_TS", "global_TS if layer % 2 else local_TS"),),
+    }),
+    "scaled_logits": Mutant("gpt_neo", "attention is scaled, as everywhere else", {
+        "jax": (("scale=1.0,", "scale=None,"),),
+        "torch": (("scale=1.0,", "scale=None,"),),
+        "tf": (("tf.matmul(q_BNTH, k_BNSH", "tf.matmul(q_BNTH * q_BNTH.shape[-1] ** -0.5, k_BNSH"),),
+    }),
+    "unscaled_frequencies": Mutant("llama", "rotary frequencies as before Llama 3.1", dict.fromkeys(
+        ("jax", "torch", "tf"), (("500000.0, 8.0, 1.0", "500000.0, 1.0, 1.0"),)
+    )),
+    "interleaved_pairs": Mutant("llama", "neighbours are turned, not elements half a head apart", {
+        "jax": (("jnp.split(x_BSNH, 2, axis=-1)", "x_BSNH[..., ::2], x_BSNH[..., 1::2]"),),
+        "torch": (("x_BNSH.chunk(2, dim=-1)", "(x_BNSH[..., ::2], x_BNSH[..., 1::2])"),),
+        "tf": (("tf.split(x_BKGSH, 2, axis=-1)", "x_BKGSH[..., ::2], x_BKGSH[..., 1::2]"),),
+    }),
+    "gelu_gate": Mutant("llama", "GELU where SwiGLU has SiLU", {
+        "jax": (("jax.nn.silu", "jax.nn.gelu"),),
+        "torch": (("F.silu", "F.gelu"),),
+        "tf": (("tf.nn.silu", "tf.nn.gelu"),),
+    }),
+    "larger_epsilon": Mutant("llama", "ten times the epsilon of every norm", dict.fromkeys(
+        ("jax", "torch", "tf"), (("EPSILON = 1e-5", "EPSILON = 1e-4"),)
+    )),
+    "tanh_gelu": Mutant("bert", "the tanh form of GELU instead of erf, in the blocks", {
+        "jax": (("approximate=False)", "approximate=True)"),),
+        "torch": (("F.gelu(self.up(x_BSD))", 'F.gelu(self.up(x_BSD), approximate="tanh")'),),
+        "tf": (("tf.nn.gelu(self.up(x_PD))", "tf.nn.gelu(self.up(x_PD), approximate=True)"),),
+    }),
+    "no_types": Mutant("bert", "types aren't added", {
+        "jax": (("tokens_BSD + types_BSD + positions_SD", "tokens_BSD + positions_SD"),),
+        "torch": (("self.tokens(tokens) + self.types(types)", "self.tokens(tokens)"),),
+        "tf": (("tokens_BSD + types_BSD + ", "tokens_BSD + "),),
+    }),
+    "norm_before": Mutant("bert", "attention's norm is before it, not after the sum", {
+        "jax": (('layer_norm(parameters["attention_norm"], x_BSD + attention(parameters["attention"], x_BSD, heads))',
+                 NORM_BEFORE),),
+        "torch": (("self.attention_norm(x_BSD + self.attention(x_BSD))",
+                   "x_BSD + self.attention(self.attention_norm(x_BSD))"),),
+        "tf": (("self.attention_norm(x_PD + self.attention(x_PD))",
+                "x_PD + self.attention(self.attention_norm(x_PD))"),),
+    }),
+    "last_token": Mutant("vit", "the last patch is classified, not the class token", dict.fromkeys(
+        ("jax", "torch"), (("x_BSD[:, 0]", "x_BSD[:, -1]"),)
+    ) | {"tf": (("self.shape)[:, 0]", "self.shape)[:, -1]"),)}),
+    "no_positions": Mutant("vit", "positions aren't added", {
+        "jax": ((' + parameters["positions"]', ""),),
+        "torch": ((" + self.positions", ""),),
+        "tf": ((" + self.positions", ""),),
+    }),
+    "no_patch_bias": Mutant("vit", "the bias of the patches is never added", {
+        "jax": (("(x_BhwD + bias)", "x_BhwD"),),
+        "torch": (("self.patches(image)", "F.conv2d(image, self.patches.weight, stride=self.patches.stride)"),),
+        "tf": (("tf.nn.bias_add(x_BhwD, self.bias)", "x_BhwD"),),
+    }),
+    "frozen_statistics": Mutant("resnet50", "running statistics that never move", {
+        "jax": (("mean_D, var_D), updated", "mean_D, var_D), running"),),
+        "torch": (("momentum=0.1", "momentum=0.0"),),
+        "tf": (("        if training:\n", "        if False:\n"),),
+    }, ("train",)),
+    "biased_variance": Mutant("resnet50", "the running variance follows the biased one", {
+        "jax": (("MOMENTUM * count / (count - 1) * var_D", "MOMENTUM * var_D"),),
+        "tf": (("self.running_var.assign(var_D)",
+                BIASED),),
+    }, ("train",)),
+    "stale_means": Mutant("resnet50", "of the running statistics the means never move", {
+        "jax": (('(1 - MOMENTUM) * running["running_mean"] + MOMENTUM * mean_D', 'running["running_mean"]'),),
+        "tf": (("            self.running_mean.assign(mean_D)\n", ""),),
+    }, ("train",)),
+    "norm_of_inference": Mutant("resnet50", "training with the statistics of inference", {
+        "jax": (("network(norm_train,", "network(norm_infer,"),),
+        "tf": (("training=True", "training=False"),),
+    }, ("train",)),
+    "one_sided_padding": Mutant("resnet50", "maps with even sides are padded on one side", {
+        "tf": (("both_sides(size // 2)", '"SAME"'),),
     }),
 }  # fmt: skip
 

@@ -210,7 +210,7 @@ def make_golden(names: Sequence[str], sizes: Sequence[str], only_check: bool) ->
     code = 0
     for name in names or models:
         workload = models[name]
-        for size in sizes or ("tiny", "odd"):
+        for size in sizes or ("tiny", "odd", "small"):
             if size not in workload.sizes:
                 raise unknown("size", size, workload.sizes, of=f"Workload '{name}'")
             path = check.path_of(workload, size)

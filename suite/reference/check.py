@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ import numpy as np
 
 from suite.errors import UserError
 from suite.reference import expected
+from suite.reference.digests import Digest
 from suite.workloads.catalog import Workload
 
 AGREEMENT = 1e-6  # relative: two makings differ by the order of float64 sums, and are stored in float32
@@ -50,7 +50,7 @@ class Oracle:
 def compare(stored: expected.Expected, made: expected.Expected) -> list[str]:
     """The tensors in which two golden files differ."""
     found = []
-    for group in ("gradients", "after", "noise"):
+    for group in ("gradients", "moved", "shrunk", "noise"):
         ours, theirs = getattr(stored, group), getattr(made, group)
         found += [f"{group}: {name}" for name in sorted(set(ours) ^ set(theirs))]
         found += [f"{group}: {n}" for n in sorted(set(ours) & set(theirs)) if not agree(ours[n], theirs[n])]
@@ -61,7 +61,7 @@ def compare(stored: expected.Expected, made: expected.Expected) -> list[str]:
 
 def agree(a: object, b: object) -> bool:
     """Whether two tensors, or two digests, are the same but for rounding."""
-    if isinstance(a, expected.Digest) and isinstance(b, expected.Digest):
-        a, b = (np.asarray(dataclasses.astuple(value)) for value in (a, b))
+    if isinstance(a, Digest) and isinstance(b, Digest):
+        a, b = a.figures, b.figures
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     return x.shape == y.shape and float(np.linalg.norm(x - y)) <= AGREEMENT * max(float(np.linalg.norm(x)), 1e-30)

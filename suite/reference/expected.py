@@ -1,49 +1,52 @@
 """What a step must give: from a workload's float64 reference, or from a golden file of another implementation.
 
 A golden file (`golden/<size>.npz` in a model's folder) is made by `invoke golden` from the same canonical
-weights. At small sizes it holds whole tensors; at published sizes each tensor's norm, its projection on
-fixed signs and its largest element, which a wrong tensor of millions of elements can't all match.
+weights. At small sizes it holds whole tensors; at published sizes a digest of each, which a wrong tensor of millions
+of elements can't match.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suite import protocol
+from suite.errors import UserError
+from suite.reference.digests import CHUNK, Array, Digest, digest, from_figures
 from suite.reference.optimizers import OPTIMIZERS
 
-Array = NDArray[Any]
+# Elements of a tensor up to which it is kept whole: biases and norms, whose movement can be noise in places.
+WHOLE_MAX = 1 << 14
 
 
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """A tensor too large to keep: its Frobenius norm, projection on fixed signs, and largest magnitude."""
+class Named(Protocol):
+    """Tensors by name, made when they are asked for."""
 
-    norm: float
-    projection: float
-    peak: float
+    def __getitem__(self, name: str, /) -> Array:
+        """One of them."""
 
 
 @dataclass(slots=True)
 class Expected:
-    """What a stack is held to. `gradients`, `losses` and `after` are empty for a forward pass alone.
+    """What a stack is held to. All but `output` is empty for a forward pass alone.
 
-    `after`: parameters and buffers after `GATE_STEPS` steps; `noise` marks elements whose true gradient is
-    zero, where AdamW makes plus or minus the learning rate of rounding errors.
+    `moved`: what `GATE_STEPS` steps add to parameters and buffers; `shrunk`: what part of itself each parameter of a
+    digest lost, see `shrinkage`; `noise` marks elements whose true gradient is zero, where AdamW makes plus or minus
+    the learning rate of rounding errors. They are zeros in `moved`. In digests, tensors over `WHOLE_MAX` have no
+    marks.
     """
 
     output: Array | Digest
     losses: list[float] = field(default_factory=list)
     gradients: dict[str, Array | Digest] = field(default_factory=dict)
-    after: dict[str, Array] = field(default_factory=dict)
+    moved: dict[str, Array | Digest] = field(default_factory=dict)
+    shrunk: dict[str, float] = field(default_factory=dict)
     noise: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     @property
@@ -56,47 +59,74 @@ class Expected:
         """The largest |g| of all parameters."""
         return max((peak(gradient) for gradient in self.gradients.values()), default=0.0)
 
+    def add_movement(self, before: Iterable[tuple[str, Array]], after: Named, whole: bool) -> None:
+        """What the steps have done, tensor by tensor; `noise` and `gradients` must be there."""
+        for name, start in before:
+            moved = movement(start, after[name], self.noise.get(name))
+            self.moved[name] = moved if whole else digest(moved, moved_key(name, name in self.gradients))
+            self.shrunk[name] = shrinkage(start, moved)
+
+    def digested(self) -> Expected:
+        """The same as digests, as a golden file of a published size has it."""
+        return Expected(
+            whole_or_digest(self.output, "output"), list(self.losses),
+            {name: whole_or_digest(gradient, f"gradient/{name}") for name, gradient in self.gradients.items()},
+            {name: whole_or_digest(each, moved_key(name, name in self.gradients)) for name, each in self.moved.items()},
+            dict(self.shrunk), {name: mask for name, mask in self.noise.items() if mask.size <= WHOLE_MAX},
+        )  # fmt: skip
+
+
+def moved_key(name: str, trained: bool) -> str:
+    """What a movement's digest is called: a parameter's by the optimizer, a buffer's by the step itself."""
+    return f"moved/{name}" if trained else f"buffer/{name}"
+
+
+def whole_or_digest(value: Array | Digest, name: str) -> Digest:
+    """A digest, of a tensor that isn't one yet."""
+    return value if isinstance(value, Digest) else digest(value, name)
+
+
+def movement(before: Array, after: Array, noise: NDArray[np.bool_] | None = None) -> Array:
+    """after - before, zero where the true gradient is: of float32 tensors in float32, exact where they are near."""
+    moved: Array = np.subtract(after, before)
+    if noise is not None:
+        moved[noise] = 0.0
+    return moved
+
+
+def shrinkage(before: Array, moved: Array) -> float:
+    """-<moved, before> / ||before||^2: the part of itself that a tensor lost. Weight decay alone makes it
+    lr decay steps, whatever else moved the tensor: other movement is as good as perpendicular to it."""
+    start, step = np.asarray(before).reshape(-1), np.asarray(moved).reshape(-1)
+    along, squares = 0.0, 0.0
+    for first in range(0, start.size, CHUNK):
+        p, m = (each[first : first + CHUNK].astype(np.float64) for each in (start, step))
+        along += float(p @ m)
+        squares += float(p @ p)
+    return -along / squares if squares else 0.0
+
 
 def peak(value: Array | Digest) -> float:
     """The largest magnitude."""
     return value.peak if isinstance(value, Digest) else float(np.abs(value).max(initial=0.0))
 
 
-def digest(value: Array, name: str) -> Digest:
-    """A tensor's digest; the signs depend on its name and size alone."""
-    flat = np.asarray(value).reshape(-1)
-    key = hashlib.sha256(f"signs/{name}".encode()).digest()[:16]
-    words = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
-    squares, projection, largest = 0.0, 0.0, 0.0
-    for start in range(0, flat.size, 1 << 20):
-        part = flat[start : start + (1 << 20)].astype(np.float64)
-        bits = np.unpackbits(words.random_raw(-(-part.size // 64)).astype("<u8").view(np.uint8))[: part.size]
-        squares += float(part @ part)
-        projection += float(part @ (1.0 - 2.0 * bits))
-        largest = max(largest, float(np.abs(part).max(initial=0.0)))
-    return Digest(math.sqrt(squares), projection, largest)
-
-
-def digest_tolerance(spec: Any, precision: str, name: str) -> float:
-    """Largest relative error of a tensor's digest; a spec may allow its gradients more (`GRADIENT_TOLERANCE`)."""
-    own: Mapping[str, float] = getattr(spec, "GRADIENT_TOLERANCE", {}) if name.startswith("gradient/") else {}
-    return own.get(precision, protocol.DIGEST_TOLERANCE[precision])
-
-
 class Steps:
     """Collects what `GATE_STEPS` steps must give, and where gradients are nothing but noise."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = True) -> None:
         self.losses: list[float] = []
         self.largest = 0.0
+        self.whole = whole
         self.smallest: dict[str, Array] = {}
 
-    def add(self, loss: float, gradients: Mapping[str, Array]) -> None:
+    def add(self, loss: float, gradients: Mapping[str, Array] | Iterator[tuple[str, Array]]) -> None:
         """One step's loss and gradients, in float64."""
         self.losses.append(float(loss))
-        self.largest = max(self.largest, *(float(np.abs(g).max()) for g in gradients.values()))
-        for name, gradient in gradients.items():
-            self.smallest[name] = np.minimum(self.smallest.get(name, np.inf), np.abs(gradient))
+        for name, gradient in gradients.items() if isinstance(gradients, Mapping) else gradients:
+            self.largest = max(self.largest, float(np.abs(gradient).max(initial=0.0)))
+            if self.whole or gradient.size <= WHOLE_MAX:
+                self.smallest[name] = np.minimum(self.smallest.get(name, np.inf), np.abs(gradient))
 
     def noise(self) -> dict[str, NDArray[np.bool_]]:
         """By parameter, the elements whose gradient was zero but for rounding in some step."""
@@ -121,7 +151,8 @@ def from_reference(
         gradients = {name: answer[name] for name in parameters}
         steps.add(answer["loss"], gradients)
         optimizer.step(gradients)
-    expected.losses, expected.after, expected.noise = steps.losses, optimizer.parameters, steps.noise()
+    expected.losses, expected.noise = steps.losses, steps.noise()
+    expected.add_movement(parameters.items(), optimizer.parameters, whole=True)
     return expected
 
 
@@ -130,11 +161,13 @@ def save(path: Path, expected: Expected) -> None:
     tensors: dict[str, Any] = {"losses": np.asarray(expected.losses), **entry("output", expected.output)}
     for name, gradient in expected.gradients.items():
         tensors |= entry(f"gradient/{name}", gradient)
-    for name, value in expected.after.items():
-        tensors |= entry(f"after/{name}", value)
+    for name, moved in expected.moved.items():
+        tensors |= entry(f"moved/{name}", moved)
+        tensors[f"shrunk/{name}"] = np.asarray(expected.shrunk[name])
     for name, mask in expected.noise.items():
         if mask.any():
             tensors[f"noise/{name}"] = np.packbits(mask.reshape(-1))
+            tensors[f"shape/{name}"] = np.asarray(mask.shape)
     path.parent.mkdir(exist_ok=True)
     np.savez_compressed(path, **tensors)
 
@@ -142,23 +175,27 @@ def save(path: Path, expected: Expected) -> None:
 def entry(name: str, value: Array | Digest) -> dict[str, Array]:
     """One tensor of a golden file."""
     if isinstance(value, Digest):
-        return {f"digest/{name}": np.asarray([value.norm, value.projection, value.peak])}
+        return {f"digest/{name}": np.asarray(value.figures)}
     return {name: np.asarray(value, np.float32)}
 
 
 def load(path: Path) -> Expected:
-    """Read a golden file."""
+    """Read a golden file. Raises UserError for one of an earlier version, which has no movement."""
     with np.load(path) as file:
         stored = {name: file[name] for name in file.files}
-    found: dict[str, Any] = {n.removeprefix("digest/"): Digest(*map(float, v)) if n.startswith("digest/") else v
+    if not any(name.startswith("shrunk/") for name in stored):
+        raise UserError(f"{path} is of an earlier version: it doesn't say what a step writes. Make it again by "
+                        f"'invoke golden --workload={path.parents[1].name} --size={path.stem}'.")  # fmt: skip
+    found: dict[str, Any] = {n.removeprefix("digest/"): from_figures(v) if n.startswith("digest/") else v
                              for n, v in stored.items()}  # fmt: skip
-    expected = Expected(found["output"], [float(loss) for loss in found["losses"]])
-    expected.gradients = {n.removeprefix("gradient/"): v for n, v in found.items() if n.startswith("gradient/")}
-    expected.after = {n.removeprefix("after/"): v for n, v in found.items() if n.startswith("after/")}
-    for name, value in expected.after.items():
-        packed = stored.get(f"noise/{name}")
-        none = np.zeros(value.shape, np.bool_)
-        expected.noise[name] = none if packed is None else unpacked(packed, value.shape)
+
+    def group(prefix: str) -> dict[str, Any]:
+        return {n.removeprefix(f"{prefix}/"): v for n, v in found.items() if n.startswith(f"{prefix}/")}
+
+    expected = Expected(found["output"], [float(loss) for loss in found["losses"]], group("gradient"), group("moved"))
+    expected.shrunk = {name: float(value) for name, value in group("shrunk").items()}
+    shapes = group("shape")
+    expected.noise = {name: unpacked(packed, tuple(shapes[name])) for name, packed in group("noise").items()}
     return expected
 
 

@@ -17,7 +17,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 
 from suite import protocol
-from suite.reference.expected import Expected, Steps, digest, save
+from suite.reference.digests import digest
+from suite.reference.expected import Expected, Steps, save
 from suite.workloads import catalog
 from suite.workloads.tensors import buffers_of, generate_all
 
@@ -36,16 +37,21 @@ class Oracle:
         self.spec, self.dims, self.logits = workload.spec, dims, module.logits
         self.model = module.build(dims).to(dtype)
         self.dtype, self.names = dtype, module.names(dims)
+        self.tensors = self.spec.parameters(dims) | buffers_of(self.spec, dims)
         own = dict(self.model.named_parameters(remove_duplicate=False)) | dict(self.model.named_buffers())
         self.own = {name: own[theirs] for name, (theirs, _) in self.names.items()}
 
+    def start(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """(name, canonical value) of every parameter and buffer before the first step."""
+        return generate_all(self.tensors, "parameter", SEED)
+
     def place(self) -> None:
         """The canonical weights."""
-        tensors = self.spec.parameters(self.dims) | buffers_of(self.spec, self.dims)
+        tensors = self.tensors
         if set(tensors) != set(self.names):
             raise SystemExit(f"oracle.py and spec.py differ in {sorted(set(tensors) ^ set(self.names))}")
         with torch.no_grad():
-            for name, value in generate_all(tensors, "parameter", SEED):
+            for name, value in self.start():
                 turned = FROM_CANONICAL[self.names[name][1]](torch.from_numpy(value))
                 self.own[name].copy_(turned)
 
@@ -54,6 +60,10 @@ class Oracle:
         tensors = dict(self.spec.inputs(self.dims)) | {"target": self.spec.target(self.dims)}
         made = ((name, torch.from_numpy(value)) for name, value in generate_all(tensors, "batch", SEED))
         return {name: value.to(self.dtype if value.is_floating_point() else torch.int64) for name, value in made}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A parameter or buffer as it is now, in our layout."""
+        return self.canonical(name, self.own[name])
 
     def canonical(self, name: str, tensor: Any) -> NDArray[Any]:
         """A tensor of theirs in our layout."""
@@ -79,24 +89,19 @@ def make(workload: catalog.Workload, size: str) -> Expected:
         output = oracle.logits(oracle.model, **batch).numpy()
     expected = Expected(output if whole else digest(output, "output"))
     oracle.model.train()
-    optimizer, steps = make_optimizer(workload.spec.OPTIMIZER, oracle.model), Steps()
-    for step in range(protocol.GATE_STEPS if whole else 1):
+    optimizer, steps = make_optimizer(workload.spec.OPTIMIZER, oracle.model), Steps(whole)
+    for step in range(protocol.GATE_STEPS):
         optimizer.zero_grad()
         loss = F.cross_entropy(oracle.logits(oracle.model, **batch).flatten(0, -2), target.flatten())
         loss.backward()
-        if whole:
-            steps.add(loss.item(), dict(oracle.gradients()))
-        else:
-            steps.losses.append(loss.item())
+        steps.add(loss.item(), oracle.gradients())
         if step == 0:
             for name, gradient in oracle.gradients():
                 expected.gradients[name] = np.array(gradient) if whole else digest(gradient, f"gradient/{name}")
-        if whole:
-            optimizer.step()
+        optimizer.step()
     expected.losses = steps.losses
-    if whole:
-        expected.after = {name: oracle.canonical(name, tensor) for name, tensor in oracle.own.items()}
-        expected.noise = steps.noise() if workload.spec.OPTIMIZER == "adamw" else {}
+    expected.noise = steps.noise() if workload.spec.OPTIMIZER == "adamw" else {}
+    expected.add_movement(oracle.start(), oracle, whole)
     return expected
 
 

@@ -57,7 +57,7 @@ class Speedup:
 
 
 def block_timings(rows: Iterable[Row], clock: str) -> dict[Place, dict[int, list[Timing]]]:
-    """{(comparison_id, stack): {block: its processes}} of the ok rows; disturbed ones only where there are no others."""
+    """{(comparison_id, stack): {block: its processes}} of the ok rows; disturbed ones only where it has no others."""
     timings: dict[Place, dict[int, list[Timing]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         seconds = row.median(clock)

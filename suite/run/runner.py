@@ -101,7 +101,7 @@ class Runner:
                 folder=self.store.log_folder(attempt),
                 protocol=self.plan.protocol,
                 cpus=self.cores[: case.threads],
-                gate=attempt.block == 1 and attempt.purpose is Purpose.TIMED,
+                gate=self.is_to_be_gated(attempt),
                 workload_folder=self.workloads[case.workload].folder,
                 cache_directory=cache,
                 environment=row["environment"],
@@ -119,6 +119,11 @@ class Runner:
         if implausible(row, self.roofline):
             row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
         return row
+
+    def is_to_be_gated(self, attempt: Attempt) -> bool:
+        """The first block's processes; of a case whose process there was lost, the next."""
+        proven = self.agreement.is_proven(attempt.case.case_id)
+        return attempt.purpose is Purpose.TIMED and (attempt.block == 1 or not proven)
 
     def warm_up(self, environment: str, engine: Engine) -> None:
         """One unmeasured import, so that the first measured process doesn't pay for a cold disk cache."""

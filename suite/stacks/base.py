@@ -7,8 +7,10 @@ rule, copies and outcome words belong to the worker; an adapter has none of them
 
 from __future__ import annotations
 
+import gc
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,6 +95,17 @@ class Adapter(ABC):
 
         For the probe that finds out in which arithmetic the stack really computes. Called on a device claimed.
         """
+
+    def twin(self, precision: str) -> Adapter:
+        """This stack with this workload in another precision, built, in this process. This adapter is given up: two
+        models at once may be more than the machine holds."""
+        kind, case, workload = type(self), replace(self.case, precision=precision), self.workload
+        vars(self).clear()
+        gc.collect()
+        other = kind(case, workload)
+        other.device()
+        other.build()
+        return other
 
     @abstractmethod
     def build(self, abstract: bool = False) -> None:

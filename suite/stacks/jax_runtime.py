@@ -49,6 +49,8 @@ class JaxAdapter(base.Adapter):
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
         self.jax, self.optax = jax, optax
+        # As the variable says, for a process that goes on in another precision, see `twin`.
+        jax.config.update("jax_default_matmul_precision", PRODUCTS[case.precision])
         self.transform = make_optimizer(optax, self.optimizer)
         self.compile_counter = CompileCounter(jax)
 

@@ -39,23 +39,24 @@ class Adapter(base.Adapter):
 
         self.tf = tf
         tf.config.experimental.enable_tensor_float_32_execution(case.precision == "tf32")
-        if case.precision == "bf16":
-            self.mix()
+        self.mix(case.precision == "bf16")
         tf.config.threading.set_intra_op_parallelism_threads(case.threads)
         tf.config.threading.set_inter_op_parallelism_threads(case.threads)
 
-    def mix(self):
-        """TensorFlow has no autocast for tf.Modules. For this process, products take their operands in bfloat16
-        and return float32, as one would write it around each; so do their gradients.
+    def mix(self, mixed):
+        """TensorFlow has no autocast for tf.Modules. If `mixed`, products take their operands in bfloat16
+        in this process and return float32, as one would write it around each; so do their gradients.
 
         For the process, because a dialect file finds `tf.matmul` in TensorFlow itself: nothing nearer could be changed
-        but the dialect's own module. A worker has one case and so one precision. Twice mixed is as once: the second
-        cast finds bfloat16, and float32 on the way back.
+        but the dialect's own module. A worker has one case and so one precision, but for the gate's twin in float32,
+        which comes last and finds TensorFlow's own products again.
         """
         for path in PRODUCTS:
             parent = functools.reduce(getattr, path.split(".")[:-1], self.tf)
             name = path.rpartition(".")[2]
-            setattr(parent, name, self.mixed(getattr(parent, name)))
+            product = getattr(parent, name)
+            product = getattr(product, "unmixed", product)
+            setattr(parent, name, self.mixed(product) if mixed else product)
 
     def mixed(self, product):
         tf = self.tf
@@ -69,6 +70,7 @@ class Adapter(base.Adapter):
             operands, named = map(cast, operands), {name: cast(value) for name, value in named.items()}
             return tf.cast(product(*operands, **named), tf.float32)
 
+        call.unmixed = product
         return call
 
     def device(self):

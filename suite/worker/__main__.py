@@ -57,9 +57,11 @@ def answer(request: dict[str, Any], events: Events) -> None:
     # numpy reads its thread count when it is imported, and nearly every module here imports it.
     os.environ.update(thread_environ(case.threads))
     from suite.machine import facts
+    from suite.reference.digests import digest
     from suite.stacks.catalog import adapter_class
     from suite.worker import explain, measure, memory, precision
     from suite.worker.data import Data
+    from suite.worker.witness import Witness
     from suite.workloads import catalog
 
     listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
@@ -92,35 +94,38 @@ def answer(request: dict[str, Any], events: Events) -> None:
     if listener:
         explain.explain(adapter, state, batch, events, listener, request["cache_directory"])
         return
-    measured = measure.measure(adapter, state, batch, protocol, events)
+    witness = Witness(adapter, batch)
+    measured = measure.measure(adapter, state, batch, protocol, events, witness.look if request["gate"] else id)
     del state, batch
     events.phase("memory")
-    peak = memory.peak_bytes() if could_reset else None
+    peak = max(memory.peak_bytes() or 0, witness.peak_bytes) or None if could_reset else None
     events.facts(host_peak_step_bytes=peak, environment_facts=surroundings | facts.process_end(), **adapter.memory())
     if measured.losses:
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
-    measured.state = None  # the gate places its own
+    proof = digest(measured.result, "output").figures  # of the last timed result, by every process
+    events.write("metric", name="last result", unit="1", kind="gate", values=proof)
+    measured.state = witness.batch = None  # the gate places its own
     # Not before the first call: what the probe compiles would be missing from it, seconds in some stacks.
     events.phase("probe")
     observed = precision.observed(adapter.matmul(*precision.probe_operands()))
     events.facts(precision_observed=observed)
     reasons = precision.contradictions(case.precision, observed)
     if request["gate"]:
-        reasons += judged(adapter, data, measured, events)
+        reasons += judged(adapter, data, measured, witness, events)
     if reasons:
         events.write("wrong", reason="; ".join(reasons))
 
 
-def judged(adapter: Any, data: Any, measured: Any, events: Events) -> list[str]:
+def judged(adapter: Any, data: Any, measured: Any, witness: Any, events: Events) -> list[str]:
     """The gate, as a phase: why the stack's answers are wrong, nothing if they are equal."""
     from suite.worker import gate
 
     events.phase("gate")
-    findings = gate.run(adapter, data, measured.result, measured.losses)
+    findings = gate.run(adapter, data, gate.Timed(measured.losses, measured.result, witness))
     if findings.compared:
         events.facts(relative_error=findings.worst)
-    for name, figures in findings.digests.items():  # compared with those of the other stacks
-        events.write("metric", name=name, unit="1", kind="digest", values=list(figures))
+    for name, each in findings.digests.items():  # compared with those of the other stacks
+        events.write("metric", name=name, unit="1", kind="digest", values=each.figures)
     return [findings.reason] if findings.reasons else []
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suite.reference.expected import Digest, digest
+from suite.reference.digests import Array, Difference, Digest, difference, digest
+from suite.reference.tolerances import Limit, Tolerances
 
 Tensors = Mapping[str, NDArray[Any]]
 REASONS_MAX = 5  # that a row tells: a wrong norm is wrong in every tensor behind it
@@ -17,12 +18,12 @@ REASONS_MAX = 5  # that a row tells: a wrong norm is wrong in every tensor behin
 
 @dataclass
 class Findings:
-    """Collects errors; `reasons` is empty for an equal stack."""
+    """Collects errors; `reasons` is empty for an equal stack. `digests` are of what nothing was there for."""
 
-    tolerance: float
+    tolerances: Tolerances
     worst: float = 0.0
     reasons: list[str] = field(default_factory=list)
-    digests: dict[str, tuple[float, float]] = field(default_factory=dict)
+    digests: dict[str, Digest] = field(default_factory=dict)
     compared: bool = True  # with something beyond this process
 
     @property
@@ -31,26 +32,31 @@ class Findings:
         more = len(self.reasons) - REASONS_MAX
         return "; ".join(self.reasons[:REASONS_MAX]) + (f"; and {more} more" if more > 0 else "")
 
-    def relative(self, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
-        """Ask ||actual - expected|| <= tolerance ||expected||; NaN fails. A digest asks it of its two figures."""
-        if isinstance(expected, Digest):
-            ours = digest(np.asarray(actual), what)
-            pairs = ((ours.norm, expected.norm), (ours.projection, expected.projection))
-            error = max(abs(a - b) for a, b in pairs) / (expected.norm or 1.0)
-            self.judge(what, error, tolerance)
-            return
-        actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
-        if not self.same_shape(what, actual, expected):
-            return
-        norm = float(np.linalg.norm(expected.ravel()))
-        self.judge(what, float(np.linalg.norm((actual - expected).ravel())) / (norm or 1.0), tolerance)
+    def compare(self, key: str, what: str, actual: Any, expected: Any) -> None:
+        """Hold a tensor to what is expected, by the limit for `key`; where nothing is, its digest is kept."""
+        if expected is None:
+            self.digests[key] = digest(np.asarray(actual), key)
+        else:
+            self.hold(key, what, actual, expected)
 
-    def judge(self, what: str, error: float, tolerance: float | None = None) -> None:
-        """Hold a relative error to a tolerance, the gate's if none is given."""
-        allowed = self.tolerance if tolerance is None else tolerance
-        self.worst = max(self.worst, error) if np.isfinite(error) else float("inf")
-        if not error <= allowed:
-            self.reasons.append(f"{what}: relative error {error:.2g} over the tolerance {allowed:.0e}")
+    def hold(self, key: str, what: str, actual: Any, expected: Any) -> None:
+        """Ask for the limit of `key` between two tensors, or their digests."""
+        if isinstance(actual, Digest) or isinstance(expected, Digest) or self.same_shape(what, actual, expected):
+            self.judge(what, difference(actual, expected, key), self.tolerances.of(key))
+
+    def judge(self, what: str, found: Difference, limit: Limit, counts: bool = True) -> None:
+        """Hold a difference to a limit. It counts for the row's `relative_error`, or only if it breaks the limit."""
+        broken = limit.broken(found)
+        if broken:
+            self.reasons.append(f"{what}: {broken}")
+        if counts or broken:
+            self.worst = max(self.worst, found.error) if np.isfinite(found.error) else float("inf")
+
+    def relative(self, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
+        """Ask ||actual - expected|| <= tolerance ||expected||, the tolerance of outputs if none is given."""
+        if self.same_shape(what, actual, expected):
+            allowed = self.tolerances.plain if tolerance is None else tolerance
+            self.judge(what, difference(actual, expected, what), Limit(allowed))
 
     def absolute(self, what: str, actual: Any, expected: Any, tolerance: float) -> None:
         """Ask every |actual - expected| <= tolerance; NaN fails."""
@@ -61,14 +67,6 @@ class Findings:
         if not error <= tolerance:
             self.reasons.append(f"{what}: absolute error {error:.2g} over the tolerance {tolerance:.0e}")
 
-    def compare(self, key: str, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
-        """Ask for what is expected; where nothing is, keep the digest for a comparison of stacks."""
-        if expected is None:
-            ours = digest(np.asarray(actual), key)
-            self.digests[key] = (ours.norm, ours.projection)
-        else:
-            self.relative(what if not isinstance(expected, Digest) else key, actual, expected, tolerance)
-
     def same_names(self, what: str, actual: Tensors, expected: Iterable[str]) -> bool:
         """Ask for exactly the expected tensors."""
         if set(actual) == set(expected):
@@ -76,11 +74,12 @@ class Findings:
         self.refuse(f"{what}: has {sorted(actual)}, the reference {sorted(expected)}")
         return False
 
-    def same_shape(self, what: str, actual: NDArray[Any], expected: NDArray[Any]) -> bool:
+    def same_shape(self, what: str, actual: Array, expected: Array) -> bool:
         """Ask for the expected shape: broadcasting would compare something else."""
-        if actual.shape == expected.shape:
+        shapes = np.shape(actual), np.shape(expected)
+        if shapes[0] == shapes[1]:
             return True
-        self.refuse(f"{what} has shape {actual.shape}, the reference {expected.shape}")
+        self.refuse(f"{what} has shape {shapes[0]}, the reference {shapes[1]}")
         return False
 
     def refuse(self, reason: str) -> None:

@@ -30,10 +30,10 @@ LOSS_STEPS = 3  # losses of the first steps, which every process of a case must 
 
 @dataclass
 class Measured:
-    """What is left after the last sample: the chained state, the last result and the first losses."""
+    """What is left after the last sample: the chained state, the last result (output or loss) and the first losses."""
 
     state: Any
-    result: np.ndarray[Any, np.dtype[np.float32]] | None = None
+    result: np.ndarray[Any, np.dtype[np.float32]]
     losses: list[float] = field(default_factory=list)
 
 
@@ -105,9 +105,11 @@ def settle() -> None:
 
 
 def measure(
-    adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events, cores: Cores | None = None
-) -> Measured:
-    """All clocks of one case, written as events. The state passed in is consumed. `cores`: who says what others did."""
+    adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events, look: Callable[[Any], object] = id,
+    cores: Cores | None = None,
+) -> Measured:  # fmt: skip
+    """All clocks of one case, written as events. The state passed in is consumed. `look` is shown it after the third
+    step, between two samples; `cores` says what others did meanwhile."""
     cores = cores or Cores()
     settle()
     clock = Clock(adapter, state, batch)
@@ -125,15 +127,18 @@ def measure(
 
     events.phase("steady")
     settle()
-    taken = steady(clock, cores, protocol, events, lambda: losses.extend(loss_of(adapter, clock)))
+
+    def after_third() -> None:
+        losses.extend(loss_of(adapter, clock))
+        look(clock.state)
+
+    taken = steady(clock, cores, protocol, events, after_third)
     typical = taken.close(protocol, events)
-    result = None
     spent = sum(taken.seconds)
     for phase in ("pipelined", "fetch"):
         events.phase(phase)
         spent += side_clock(phase, clock, cores, protocol, events, typical, spent)
-    if not adapter.train:
-        result = adapter.fetch(clock.outputs)
+    result = adapter.fetch(clock.outputs)
     compiles.append(count(adapter.counters()["compiles"]))
     close(adapter.counters(), before, compiles, events)
     return Measured(clock.state, result, losses)

@@ -11,11 +11,12 @@ import pytest
 
 from suite.errors import UserError
 from suite.reference import check
-from suite.reference.expected import Digest, Expected
+from suite.reference.digests import digest
+from suite.reference.expected import Expected
 from suite.workloads.catalog import find
 
 VALUE = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(3, 4)
-STORED = Expected(VALUE, [2.0, 1.5, 1.0], {"w": VALUE, "b": Digest(3.0, -1.0, 2.0)}, {"w": VALUE})
+STORED = Expected(VALUE, [2.0, 1.5, 1.0], {"w": VALUE, "b": digest(VALUE, "b")}, {"w": VALUE}, {"w": 3e-5})
 
 
 def test_rounding_is_no_difference_and_a_changed_tensor_is() -> None:
@@ -25,8 +26,9 @@ def test_rounding_is_no_difference_and_a_changed_tensor_is() -> None:
         ({"output": VALUE * np.float32(1.001)}, ["output"]),
         ({"output": VALUE.T}, ["output"]),
         ({"losses": [2.0, 1.5, 1.01]}, ["losses"]),
-        ({"gradients": STORED.gradients | {"b": Digest(3.0, -1.1, 2.0)}}, ["gradients: b"]),
-        ({"after": {}}, ["after: w"]),
+        ({"gradients": STORED.gradients | {"b": digest(1.001 * VALUE, "b")}}, ["gradients: b"]),
+        ({"moved": {}}, ["moved: w"]),
+        ({"shrunk": {"w": 2e-5}}, ["shrunk: w"]),
     ):
         assert check.compare(STORED, dataclasses.replace(STORED, **changed)) == said
 

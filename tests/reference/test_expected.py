@@ -1,38 +1,79 @@
-"""Digests, and golden files as they are stored."""
+"""What a step must give, and golden files as they are stored."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from suite import protocol
+from suite.errors import UserError
 from suite.reference import expected
-from suite.reference.expected import Digest, Expected
-from suite.workloads.tensors import Normal, generate
+from suite.reference.digests import digest
+from suite.reference.expected import Expected
+from suite.workloads.catalog import find
+
+VALUE = np.array([[1.0, 2.0, 3.0]], np.float32)
 
 
-@given(st.integers(1, 300), st.integers(0, 5))
-def test_a_digest_sees_a_change(size: int, seed: int) -> None:
-    value = generate(Normal((size,)), "x", seed)
-    changed = value.copy()
-    changed[-1] += 1.0
-    ours, theirs = expected.digest(value, "x"), expected.digest(changed, "x")
-    assert ours == expected.digest(value.copy(), "x")
-    assert ours.norm == pytest.approx(float(np.linalg.norm(value.astype(np.float64))))
-    assert abs(abs(ours.projection - theirs.projection) - 1.0) < 1e-5
+def some(**others: object) -> Expected:
+    made = Expected(VALUE, [1.0, 0.5, 0.25], {"w": VALUE}, {"w": VALUE, "b": VALUE}, {"w": 3e-5, "b": 0.0})
+    for name, value in others.items():
+        setattr(made, name, value)
+    return made
 
 
 def test_a_golden_file_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("golden") / "golden" / "tiny.npz"
     mask = np.array([[True, False, True]])
-    value = np.array([[1.0, 2.0, 3.0]], np.float32)
-    expected.save(path, Expected(value, [1.0, 0.5, 0.25], {"w": value}, {"w": value, "b": value}, {"w": mask}))
+    expected.save(path, some(noise={"w": mask}))
     found = expected.load(path)
     assert found.exact
-    assert found.losses == [1.0, 0.5, 0.25]
+    assert (found.losses, found.shrunk) == ([1.0, 0.5, 0.25], {"w": 3e-5, "b": 0.0})
     np.testing.assert_array_equal(found.noise["w"], mask)
-    assert not found.noise["b"].any()
-    expected.save(path, Expected(Digest(1.0, 2.0, 3.0), [1.0], {"w": Digest(4.0, 5.0, 6.0)}))
+    assert "b" not in found.noise
+    expected.save(path, some(noise={"w": mask}).digested())
     found = expected.load(path)
-    assert (found.exact, found.largest_gradient, found.gradients) == (False, 6.0, {"w": Digest(4.0, 5.0, 6.0)})
+    assert (found.exact, found.largest_gradient) == (False, 3.0)
+    assert found.gradients == {"w": digest(VALUE, "gradient/w")}
+    assert found.moved == {"w": digest(VALUE, "moved/w"), "b": digest(VALUE, "buffer/b")}
+    np.testing.assert_array_equal(found.noise["w"], mask)
+
+
+def test_a_golden_file_that_says_nothing_of_movement_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "gpt2" / "golden" / "tiny.npz"
+    path.parent.mkdir(parents=True)
+    np.savez_compressed(path, losses=np.ones(3), output=VALUE)
+    with pytest.raises(UserError, match="invoke golden --workload=gpt2 --size=tiny"):
+        expected.load(path)
+
+
+def test_movement_is_what_is_added_but_for_noise() -> None:
+    before, after = np.array([1.0, 2.0, -1.0], np.float32), np.array([1.5, 2.5, -1.0], np.float32)
+    np.testing.assert_array_equal(expected.movement(before, after, np.array([True, False, False])), [0.0, 0.5, 0.0])
+
+
+def test_shrinkage_is_the_decay_whatever_else_moves() -> None:
+    random = np.random.default_rng(0)
+    p, other = random.normal(size=1 << 18), 1e-3 * random.normal(size=1 << 18)
+    assert expected.shrinkage(p, -3e-5 * p) == pytest.approx(3e-5)
+    assert expected.shrinkage(p, other - 3e-5 * p) == pytest.approx(3e-5, abs=1e-5)
+    assert expected.shrinkage(np.zeros(3), np.ones(3)) == 0.0
+
+
+@pytest.mark.parametrize("name", ["gemm", "ffn", "mha"])
+def test_the_reference_s_movement_is_adamw_s(name: str) -> None:
+    """Elements move by the learning rate a step as long as their gradient keeps its sign, and decay on top."""
+    from suite.worker.data import Data
+    from tests.worker.processes import case_of
+
+    workload = find()[name]
+    case = case_of(workload=name, dims=workload.dims("tiny", {}), pass_="train")
+    found = Data(case, workload, seed=1).expected()
+    assert found is not None
+    reach = protocol.LEARNING_RATE * protocol.GATE_STEPS
+    for name_of_tensor, moved in found.moved.items():
+        rms = float(np.sqrt(np.mean(np.square(moved[~found.noise[name_of_tensor]]))))
+        assert 0.5 * reach < rms < 1.1 * reach
+    assert found.digested().exact is False

@@ -1,53 +1,153 @@
-"""Where no golden file exists, stacks are held to each other: which difference counts, and how much is allowed."""
+"""Processes of a case are held to the gated one, stacks to the first where no golden file exists."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
-from suite import protocol
-from suite.reference.expected import digest_tolerance
-from suite.run.agreement import disagreement
+from suite.reference.digests import Digest, digest
+from suite.reference.tolerances import Tolerances
+from suite.results.rows import Row
+from suite.run.agreement import Agreement, worst
+from suite.workloads.catalog import find
+from suite.workloads.tensors import Normal, generate
 
-SMOOTH = SimpleNamespace()
-JUMPING = SimpleNamespace(GRADIENT_TOLERANCE={"f32": 1e-2})
-FIRST = {"output": [2.0, 0.5], "gradient/w": [4.0, -1.0], "gradient/tiny": [1e-6, 1e-6]}
+VALUES = {"output": 2.0, "gradient/w": 4.0, "gradient/zero": 1e-6, "moved/w": 3e-3, "moved/zero": 3e-3, "buffer/m": 1.0}
+TENSORS = {name: scale * generate(Normal((1000,)), name, 0) for name, scale in VALUES.items()}
+JUMPING = SimpleNamespace(OPTIMIZER="sgd", GRADIENT_TOLERANCE={"f32": 1e-2})
+SMOOTH = SimpleNamespace(OPTIMIZER="adamw")
 
 
-def allowed(spec: object) -> partial[float]:
-    return partial(digest_tolerance, spec, "f32")
+def digests(**factors: float) -> dict[str, Digest]:
+    """Of the tensors above, some of them multiplied."""
+    named = {name.replace("_", "/"): factor for name, factor in factors.items()}
+    return {name: digest(named.get(name, 1.0) * value, name) for name, value in TENSORS.items()}
 
 
-def test_a_tolerance_of_gradients_is_for_gradients_alone() -> None:
-    assert digest_tolerance(JUMPING, "f32", "gradient/w") == 1e-2
-    assert digest_tolerance(JUMPING, "f32", "output") == protocol.DIGEST_TOLERANCE["f32"]
-    assert digest_tolerance(JUMPING, "bf16", "gradient/w") == protocol.DIGEST_TOLERANCE["bf16"]
-    assert digest_tolerance(SMOOTH, "f32", "gradient/w") == protocol.DIGEST_TOLERANCE["f32"]
+def check(ours: dict[str, Digest], spec: object = SMOOTH) -> tuple[str, float]:
+    name, found = worst(ours, digests(), Tolerances(spec, "f32"))
+    return name, found.error
 
 
 def test_equal_stacks_dont_differ() -> None:
-    assert disagreement(FIRST, FIRST, allowed(SMOOTH)) == ("", 0.0)
-
-
-def test_a_difference_is_told_as_a_part_of_the_norm() -> None:
-    name, error = disagreement(FIRST | {"output": [2.0, 0.502]}, FIRST, allowed(SMOOTH))
-    assert (name, error) == ("output", pytest.approx(1e-3))
+    assert check(digests()) == ("", 0.0)
 
 
 def test_the_worst_is_the_worst_for_what_it_is_allowed() -> None:
-    ours = FIRST | {"output": [2.0004, 0.5], "gradient/w": [4.02, -1.0]}
-    assert disagreement(ours, FIRST, allowed(SMOOTH)) == ("gradient/w", pytest.approx(5e-3))
-    assert disagreement(ours, FIRST, allowed(JUMPING)) == ("output", pytest.approx(2e-4))
+    ours = digests(output=1.0002, gradient_w=1.005)
+    assert check(ours) == ("gradient/w", pytest.approx(5e-3, rel=0.5))
+    assert check(ours, JUMPING) == ("output", pytest.approx(2e-4, rel=0.5))
 
 
-def test_a_gradient_of_rounding_noise_has_no_say() -> None:
-    assert disagreement(FIRST | {"gradient/tiny": [5e-6, -1e-6]}, FIRST, allowed(SMOOTH)) == ("", 0.0)
+@pytest.mark.parametrize("key", ["moved_w", "buffer_m"])
+def test_what_a_step_writes_has_a_say(key: str) -> None:
+    name, error = check(digests(**{key: 0.0}))
+    assert name == key.replace("_", "/")
+    assert error >= 0.5
+
+
+def test_a_gradient_of_rounding_noise_has_no_say_nor_what_is_made_of_it() -> None:
+    assert check(digests(gradient_zero=3.0, moved_zero=-1.0)) == ("", 0.0)
 
 
 def test_a_missing_tensor_is_the_worst_there_is() -> None:
-    name, error = disagreement({"output": [2.0, 0.5]}, FIRST, allowed(SMOOTH))
+    name, error = check({"output": digests()["output"]})
     assert name == "gradient/w"
     assert math.isnan(error)
+
+
+# --- processes ---
+
+
+def row_of(metrics: dict[str, list[float]], pass_: str = "train", **columns: Any) -> Row:
+    told = [{"name": name, "unit": "1", "kind": "gate", "values": values} for name, values in metrics.items()]
+    return Row({
+        "case_id": "c", "comparison_id": "q", "workload": "ffn", "pass": pass_, "precision": "f32", "purpose": "timed",
+        "outcome": "ok", "reason": None, "relative_error": None, "stack": "numpy", "metrics": told,
+    } | columns)  # fmt: skip
+
+
+def figures(value: Any) -> list[float]:
+    return digest(np.asarray(value, np.float32), "output").figures
+
+
+LOSSES = [1.0, 0.9, 0.8]
+TRAINED = {"loss": LOSSES, "last result": figures(0.5)}
+OUTPUT = TENSORS["output"].astype(np.float32)
+
+
+def judged(metrics: dict[str, list[float]], gated: dict[str, list[float]] | None = None, **columns: Any) -> Row:
+    """A row beside the gated one of its case, if there is any."""
+    agreement = Agreement({"ffn": find()["ffn"], "selu": find()["selu"]})
+    if gated is not None:
+        agreement.remember(row_of(gated, **(columns | {"relative_error": 1e-7})))
+    row = row_of(metrics, **columns)
+    agreement.judge(row)
+    return row
+
+
+def test_equal_processes_agree() -> None:
+    assert judged(TRAINED, TRAINED)["outcome"] == "ok"
+    told = {"last result": figures(OUTPUT)}
+    assert judged(told, told, pass_="forward")["outcome"] == "ok"
+
+
+@pytest.mark.parametrize("gated", [None, TRAINED])
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"last result": figures(0.5)}, "0 losses of its first 3"),
+        ({"loss": [], "last result": figures(0.5)}, "0 losses"),
+        ({"loss": LOSSES[:2], "last result": figures(0.5)}, "2 losses"),
+        ({"loss": LOSSES}, "nothing of its last timed result"),
+        ({"loss": LOSSES, "last result": []}, "nothing of its last"),
+        ({"loss": LOSSES, "last result": [1.0, 2.0]}, "nothing of its last"),
+        ({}, "0 losses"),
+    ],
+)
+def test_who_proves_nothing_is_wrong_gated_or_not(told: Any, reason: str, gated: Any) -> None:
+    row = judged(told, gated)
+    assert row["outcome"] == "wrong"
+    assert reason in row["reason"]
+
+
+def test_a_forward_pass_proves_its_last_output() -> None:
+    row = judged({}, {"last result": figures(OUTPUT)}, pass_="forward")
+    assert (row["outcome"], row["reason"]) == ("wrong", "it told nothing of its last timed result")
+    for wrong in (1.001 * OUTPUT, OUTPUT[::-1], 0.0 * OUTPUT, np.nan * OUTPUT):
+        row = judged({"last result": figures(wrong)}, {"last result": figures(OUTPUT)}, pass_="forward")
+        assert row["outcome"] == "wrong"
+        assert "last timed output" in row["reason"]
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+@pytest.mark.parametrize("wrong", [1.1, math.nan])
+def test_the_first_losses_are_those_of_the_gated_process(step: int, wrong: float) -> None:
+    losses = [wrong if i == step else loss for i, loss in enumerate(LOSSES)]
+    row = judged(TRAINED | {"loss": losses}, TRAINED)
+    assert row["outcome"] == "wrong"
+    assert f"loss of step {step + 1}" in row["reason"]
+
+
+def test_the_last_loss_has_been_learnt_or_without_an_optimizer_stands() -> None:
+    for last in (1.0, 1.5, math.nan):
+        assert "last timed loss" in judged(TRAINED | {"last result": figures(last)}, TRAINED)["reason"]
+    same = {"loss": [1.0, 1.0, 1.0], "last result": figures(1.0)}
+    assert judged(same, same, workload="selu")["outcome"] == "ok"
+    assert "last timed loss" in judged(same | {"last result": figures(0.9)}, same, workload="selu")["reason"]
+
+
+def test_a_process_that_fills_caches_proves_nothing_and_need_not() -> None:
+    assert judged({}, TRAINED, purpose="prime")["outcome"] == "ok"
+
+
+def test_a_case_is_proven_by_a_process_that_passed_the_gate() -> None:
+    agreement = Agreement({"ffn": find()["ffn"]})
+    agreement.remember(row_of(TRAINED))
+    assert not agreement.is_proven("c")
+    agreement.remember(row_of(TRAINED, relative_error=1e-7))
+    assert agreement.is_proven("c")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from suite import results
-from suite.case import Attempt, Flag, Outcome
+from suite.case import Attempt, Flag
 from suite.machine import noise
 from suite.results.compare import ratios, twins
 from suite.results.rows import Row
@@ -165,19 +165,6 @@ def test_a_noisy_block_is_run_again_and_the_rejected_one_kept(tmp_path: Path, mo
     assert [row["retry"] for row in accepted(rows)] == [2]
     assert any("noisy" in note for note in heard.notes)
 
-
-def test_the_first_losses_of_every_process_must_agree(tmp_path: Path) -> None:
-    session = make_session(tmp_path / "set", make_plan(("calm",)))
-    row = session.run()[0]
-    loss = {"name": "loss", "unit": "1", "kind": "gate"}
-    session.runner.remember(row | {"metrics": [loss | {"values": [1.0, 0.9, 0.8]}]})
-    same = row | {"metrics": [loss | {"values": [1.0, 0.9, 0.8]}]}
-    session.runner.agreement.judge(same)
-    assert same["outcome"] == "ok"
-    other = row | {"metrics": [loss | {"values": [1.0, 0.9, 0.81]}]}
-    session.runner.agreement.judge(other)
-    assert other["outcome"] == Outcome.WRONG
-    assert "step 3" in other["reason"]
 
 
 def test_a_row_faster_than_any_core_is_flagged(tmp_path: Path) -> None:

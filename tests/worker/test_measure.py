@@ -61,7 +61,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Recorder, dict[s
         monkeypatch.setattr(measure, "now", adapter.now)
         monkeypatch.setattr(gc, "collect", lambda: 0)  # the test runner's many objects are no part of this
         recorder = Recorder()
-        measured = measure.measure(adapter, 0, None, protocol, recorder, cores or Neighbours([]))
+        measured = measure.measure(adapter, 0, None, protocol, recorder, cores=cores or Neighbours([]))
         return recorder, columns_of(recorder.events), measured
 
     return run
@@ -342,8 +342,15 @@ def test_train_reports_the_losses_of_its_first_three_steps(run: Any) -> None:
     _, columns, measured = run(adapter)
     assert measured.losses == [1.0, 2.0, 3.0]
     assert adapter.fetches[:3] == [1, 2, 3]
-    assert measured.result is None
+    assert measured.result == np.float32(adapter.calls)
     assert max(columns["synced_seconds"]) < 1  # reading a loss is outside every sample
+
+
+def test_the_state_is_shown_after_the_third_step_and_never_again() -> None:
+    seen: list[int] = []
+    adapter = Scripted(lambda n: 0.3, train=True)
+    measure.measure(adapter, 0, None, PROTOCOL, Recorder(), seen.append)
+    assert seen == [3] and adapter.calls > 3
 
 
 def test_forward_hands_its_last_result_to_the_gate(run: Any) -> None:

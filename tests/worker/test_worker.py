@@ -11,6 +11,7 @@ import pytest
 
 from suite.case import PHASES, Purpose
 from suite.environments import venv
+from suite.reference.digests import SUMS
 from suite.results.schema import NAMES
 from suite.worker import events as events_module
 from suite.worker.events import Events
@@ -81,10 +82,12 @@ def test_the_stop_rule_of_the_request_is_obeyed(trained: list[dict[str, Any]]) -
 
 
 def test_the_first_three_losses_are_reported(trained: list[dict[str, Any]]) -> None:
-    (metric,) = of(trained, "metric")
+    metric, last = of(trained, "metric")
     assert (metric["name"], metric["kind"]) == ("loss", "gate")
     assert len(metric["values"]) == 3
     assert metric["values"] == sorted(metric["values"], reverse=True)  # it learns
+    assert (last["name"], last["kind"]) == ("last result", "gate")
+    assert 0 < last["values"][0] < metric["values"][-1]
 
 
 def test_equal_seeds_have_equal_digests(trained: list[dict[str, Any]], tmp_path: Path) -> None:
@@ -97,7 +100,8 @@ def test_equal_seeds_have_equal_digests(trained: list[dict[str, Any]], tmp_path:
 def test_forward_passes_the_gate(workload: str, tmp_path: Path) -> None:
     done, told = run_worker(request(attempt_of(case_of(workload=workload)), OPS / workload, tmp_path))
     assert done.returncode == 0, done.stderr
-    assert of(told, "metric") == of(told, "wrong") == []
+    assert [(each["name"], len(each["values"])) for each in of(told, "metric")] == [("last result", 2 + SUMS)]
+    assert of(told, "wrong") == []
     assert 0 <= columns_of(told)["relative_error"] < 5e-6
 
 

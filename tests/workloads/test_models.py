@@ -46,7 +46,7 @@ def test_a_model_is_whole(name: str) -> None:
     workload = MODELS[name]
     assert set(workload.dialects) == {"jax", "torch", "tf"}
     assert set(workload.sizes) >= {"tiny", "odd", "small", "full"}
-    for size in ("tiny", "odd"):
+    for size in ("tiny", "odd", "small"):
         assert (workload.folder / "golden" / f"{size}.npz").exists()
     dims = workload.dims("full", {})
     forward, train = (workload.spec.flops(dims, pass_) for pass_ in ("forward", "train"))

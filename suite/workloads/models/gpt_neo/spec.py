@@ -32,6 +32,11 @@ SIZES = {
         "batch": 2, "seq": 64, "layers": 4, "heads": 4, "width": 256, "hidden": 1024, "vocab": 8192, "positions": 256,
         "window": 32,
     },
+    # Two published blocks and a sequence beyond their window, whose oracle takes 7 GB: at `full` it would take 42.
+    "blocks": {
+        "batch": 1, "seq": 320, "layers": 2, "heads": 16, "width": 2048, "hidden": 8192, "vocab": 50257,
+        "positions": 2048, "window": 256,
+    },
     "full": {
         "batch": 2, "seq": 64, "layers": 24, "heads": 16, "width": 2048, "hidden": 8192, "vocab": 50257,
         "positions": 2048, "window": 256,

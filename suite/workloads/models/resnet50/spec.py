@@ -37,9 +37,9 @@ OPTIMIZER = "sgd"
 # Of digests, beyond the small sizes: a ReLU's gradient jumps at zero. Rounding takes the sign of one or two of a
 # layer's 10^5 to 10^6 values to the other side, and each is up to 10^-3 of the layer's gradient: at `seed` size
 # PyTorch's float32 gradients differ by 2.2e-3 from its float64 ones, other correct stacks' by up to 1.2e-2. bfloat16
-# takes thousands of signs to the other side: there the gradients say little (errors of 0.3 to 0.8 were seen), and
-# outputs and losses have to do.
-GRADIENT_TOLERANCE = {"f32": 5e-2, "tf32": 0.1, "bf16": 1.0}
+# takes thousands of signs to the other side: errors of 0.3 to 0.8 were seen, so that only direction and norm are asked.
+GRADIENT_TOLERANCE = {"f32": 5e-2, "tf32": 0.1}
+GRADIENT_DIRECTION = {"bf16": (0.5, 0.5)}  # least cosine, largest deviation of the norm
 
 CHANNELS = 3  # red, green, blue
 EXPANSION = 4  # channels that a bottleneck widens to, for each that it narrows to (table 1)

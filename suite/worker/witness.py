@@ -1,0 +1,88 @@
+"""What the timed process itself holds after its third step: looked at between two batches of samples, judged later.
+
+The gate replays three steps from fresh weights and holds them to the reference. What has been timed must have come to
+the same place, or the replay proves nothing of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from suite import protocol
+from suite.reference.digests import Array, digest
+from suite.reference.expected import WHOLE_MAX
+from suite.stacks.base import Adapter
+from suite.worker import memory
+from suite.worker.findings import Findings
+
+# What three steps' weight decay takes off a parameter, as a part of it.
+DECAY = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY * protocol.GATE_STEPS
+ROUNDINGS = 4 * 2.0**-24  # of a float32 weight by three steps, as a part of it
+
+
+@dataclass
+class Witness:
+    """Parameters and buffers of the timed state after `GATE_STEPS` steps: small ones whole, of others signed sums."""
+
+    adapter: Adapter
+    batch: Any
+    seen: dict[str, Array] = field(default_factory=dict)
+    peak_bytes: int = 0  # of the steps before; looking is none of theirs
+    # Over all parameters, for the decay: <timed - replayed, start>, squares of the start and of the difference, and
+    # how many figures these come from.
+    along: float = 0.0
+    squares: float = 0.0
+    apart: float = 0.0
+    figures: int = 0
+
+    def look(self, state: Any) -> None:
+        """Read a state of the timed process. Its memory doesn't count: the peak starts anew after it."""
+        if not (self.adapter.train and self.adapter.optimizer):
+            return
+        self.peak_bytes = memory.peak_bytes() or 0
+        for name, value in self.adapter.read("parameters", state, self.batch).items():
+            self.seen[name] = kept(name, value)
+        memory.reset_peak()
+
+    def testify(
+        self, findings: Findings, name: str, before: Array, after: Array, noise: Array | None, limit: float
+    ) -> None:
+        """Ask that the timed steps have put a tensor where the replayed ones did, within a part of the way there."""
+        what = f"{name} after {protocol.GATE_STEPS} timed steps"
+        if name not in self.seen:
+            findings.refuse(f"{what}: it isn't there")
+            return
+        timed, replayed, start = self.seen[name], kept(name, after), kept(name, before)
+        if noise is not None and noise.size == start.size:
+            timed, replayed, start = (each[~noise.reshape(-1)] for each in (timed, replayed, start))
+        difference, scale = timed - replayed, float(np.linalg.norm(start))
+        self.along += float(difference @ start)
+        self.squares += scale**2
+        self.apart += float(difference @ difference)
+        self.figures += start.size
+        distance = float(np.maximum(np.linalg.norm(difference) - ROUNDINGS * scale, 0.0))
+        error = distance / (float(np.linalg.norm(replayed - start)) or 1.0)
+        if not error <= limit:
+            findings.refuse(f"{what}: relative error {error:.2g} over the tolerance {limit:.0e} against their replay")
+
+    def close(self, findings: Findings) -> None:
+        """Ask that the timed steps have decayed as the replayed ones, over all tensors together: what else is apart,
+        changes of sign after rounding, is in no direction."""
+        if not self.squares:
+            return
+        scale = math.sqrt(self.squares)
+        allowed = 0.3 * DECAY + 6.0 * math.sqrt(self.apart / self.figures) / scale
+        if not abs(self.along) / self.squares <= allowed:
+            findings.refuse(f"parameters after {protocol.GATE_STEPS} timed steps: they shrank by another part of "
+                            f"themselves than in the replay, {self.along / self.squares:.1g} less")  # fmt: skip
+
+
+def kept(name: str, value: Array) -> Array:
+    """A tensor as it is kept: a flat copy in float64, or the signed sums of a large one."""
+    if value.size <= WHOLE_MAX:
+        return np.array(value, np.float64).reshape(-1)
+    return np.asarray(digest(value, f"timed/{name}").sums)

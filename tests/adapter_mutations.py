@@ -1,0 +1,235 @@
+"""Deliberately wrong stacks: adapters, optimizers, buffers and precisions with a line of the suite's source changed.
+
+`MUTANTS` are run by benchmarks/mutants.py through the real worker, from a changed copy of the suite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Change = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterMutant:
+    """What is wrong with a stack: texts of files in `suite/stacks`, their replacements, and the case that shows it."""
+
+    kind: str  # optimizer, buffer, precision or stack
+    what: str
+    stack: str
+    workload: str
+    changes: dict[str, tuple[Change, ...]]
+    sizes: tuple[str, ...] = ("tiny",)
+    precision: str = "f32"
+    pass_: str = "train"
+
+
+# Of the NumPy adapter, which tests run in their own process.
+NUMPY_OPTIMIZERS: dict[str, tuple[Change, ...]] = {
+    "eps x 10": (("+= protocol.EPSILON", "+= 10 * protocol.EPSILON"),),
+    "eps inside the root": (("np.sqrt(v)", "np.sqrt(v + protocol.EPSILON**2)"), ("+= protocol.EPSILON", "+= 0.0")),
+    "eps before the bias correction": (
+        ("    denominator *= 1.0 / correction2**0.5\n        denominator += protocol.EPSILON\n",
+         "    denominator += protocol.EPSILON\n        denominator *= 1.0 / correction2**0.5\n"),
+    ),
+    "coupled decay": (
+        ("g = gradients[name]", "g = gradients[name] + np.float32(protocol.WEIGHT_DECAY) * p"),
+        ("p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY", "pass"),
+    ),
+    "no decay": (("p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY", "pass"),),
+    "no bias correction": (
+        ("1.0 - protocol.BETA1 ** state[\"count\"]", "1.0"), ("1.0 - protocol.BETA2 ** state[\"count\"]", "1.0"),
+    ),
+    "second moment uncorrected": (("1.0 - protocol.BETA2 ** state[\"count\"]", "1.0"),),
+    "beta1 of 0.8": (("protocol.BETA1", "0.8"),),
+    "beta2 of 0.99": (("protocol.BETA2", "0.99"),),
+    "count never advances": (('state["count"] += 1', 'state["count"] = 1'),),
+    "learning rate x 1.01": (
+        ("denominator *= protocol.LEARNING_RATE", "denominator *= 1.01 * protocol.LEARNING_RATE"),
+    ),
+}  # fmt: skip
+
+TORCH, JAX, RUNTIME, TF = "torch_eager_adapter.py", "jax_eager_adapter.py", "jax_runtime.py", "tf_eager_adapter.py"
+MODULES, RULES = "torch_modules.py", "tf_optimizers.py"
+
+OPTAX = """optax.adamw(
+        protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
+        weight_decay=protocol.WEIGHT_DECAY,
+    )"""
+COUPLED = """optax.chain(
+        optax.add_decayed_weights(protocol.WEIGHT_DECAY),
+        optax.adam(protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON),
+    )"""
+TORCH_SETUP = "optimizer = self.make_optimizer(self.model.parameters()) if updates else None\n"
+TORCH_BACKWARD = "        loss.backward()\n        if optimizer is None:"
+TORCH_UPDATE = "        optimizer.step()\n        return state, loss.detach()"
+JAX_APPLY = "        parameters, moments = self.apply(parameters, moments, gradients)\n        return (parameters,"
+COUNTED = "        self.places = getattr(self, 'places', 0) + 1\n"  # the gate places twice more after the timed steps
+TORCH_LOSS = "self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch))"
+NO_DECAY = "optimizer.param_groups[0]['weight_decay'] = 0.0\n"
+NO_DECAY_IN_STEP = f"{TORCH_SETUP}        if optimizer is not None:\n            {NO_DECAY}"
+VECTORS = (
+    "        groups = [{'params': [p for p in self.model.parameters() if p.ndim > 1]},\n"
+    "                  {'params': [p for p in self.model.parameters() if p.ndim == 1], 'weight_decay': 0.0}]\n"
+    "        optimizer = self.make_optimizer(groups) if updates else None\n"
+)
+MIXED = 'if self.case.precision == "bf16"'
+COARSE = "optax.adamw(1e-3, eps=1e-7, weight_decay=0.01)"
+COARSE_IN_MIXED = f"self.transform = {COARSE} if case.precision == 'bf16' else make_optimizer(optax, self.optimizer)"
+COUNT_CALLS = "            self.calls = getattr(self, 'calls', 0) + 1\n"
+LATE_TORCH = COUNT_CALLS + "            return state, self.forward(**batch) * (1.0001 if self.calls > 5 else 1.0)"
+NUMPY_FORWARD = "            return state, self.dialect.forward(self.dims, state[\"parameters\"], **batch)"
+LATE_NUMPY = COUNT_CALLS + NUMPY_FORWARD + " * np.float32(1.0001 if self.calls > 5 else 1.0)"
+
+
+def jax_optimizer(what: str, old: str, new: str, workload: str = "ffn") -> AdapterMutant:
+    """optax's optimizer made otherwise."""
+    return AdapterMutant("optimizer", what, "jax_jit", workload, {RUNTIME: ((old, new),)})
+
+
+def torch_step(
+    what: str, old: str, new: str, workload: str = "gpt2", sizes: tuple[str, ...] = ("tiny", "small"),
+    kind: str = "stack", precision: str = "f32",
+) -> AdapterMutant:  # fmt: skip
+    """PyTorch's step made otherwise, `update` being right."""
+    return AdapterMutant(kind, what, "torch_eager", workload, {TORCH: ((old, new),)}, sizes, precision)
+
+
+MUTANTS: dict[str, AdapterMutant] = {
+    # --- optimizers, by their own arguments: the check with injected gradients sees the smallest ---
+    "optax: no decay": jax_optimizer("no weight decay", "weight_decay=protocol.WEIGHT_DECAY", "weight_decay=0.0"),
+    "optax: coupled decay": jax_optimizer("Adam with L2 regularisation", OPTAX, COUPLED),
+    "optax: eps x 10": jax_optimizer("ten times epsilon", "eps=protocol.EPSILON", "eps=10 * protocol.EPSILON"),
+    "optax: beta1": jax_optimizer("beta1 of 0.8", "b1=protocol.BETA1", "b1=0.8"),
+    "optax: beta2": jax_optimizer("beta2 of 0.99", "b2=protocol.BETA2", "b2=0.99"),
+    "optax: lr": jax_optimizer("a learning rate 1 % larger", "protocol.LEARNING_RATE, b1", "1.01e-3, b1"),
+    "optax: momentum": jax_optimizer("momentum of 0.8", "momentum=protocol.MOMENTUM", "momentum=0.8", "resnet50"),
+    "optax: Nesterov": jax_optimizer("Nesterov's momentum", "momentum=protocol.MOMENTUM)",
+                                     "momentum=protocol.MOMENTUM, nesterov=True)", "resnet50"),
+    "torch: Adam": torch_step("Adam with L2 regularisation", "optim.AdamW(", "optim.Adam(", "ffn", ("tiny",),
+                              "optimizer"),
+    "torch: eps x 10": torch_step("ten times epsilon", "eps=protocol.EPSILON", "eps=1e-7", "ffn", ("tiny",),
+                                  "optimizer"),
+    "torch: dampening": torch_step("dampened momentum", "momentum=protocol.MOMENTUM,",
+                                   "momentum=protocol.MOMENTUM, dampening=0.1,", "resnet50", ("tiny",), "optimizer"),
+    "tf: Keras's epsilon": AdapterMutant("optimizer", "epsilon before the bias correction", "tf_graph", "ffn", {
+        RULES: (("protocol.EPSILON * tf.sqrt(1.0 - power2)", "protocol.EPSILON"),)}),
+    "tf: no decay": AdapterMutant("optimizer", "no weight decay", "tf_graph", "ffn", {
+        RULES: (("p.assign(p * (1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY))", "pass"),)}),
+    "tf: count stands": AdapterMutant("optimizer", "the count stays 1", "tf_graph", "ffn", {
+        RULES: (("self.count.assign_add(1.0)", "self.count.assign(1.0)"),)}),
+    "tf: count kept": AdapterMutant("optimizer", "a fresh state goes on counting", "tf_graph", "ffn", {
+        RULES: (("        super().reset()\n        self.count.assign(0.0)\n", "        super().reset()\n"),)}),
+    "tf: momentum": AdapterMutant("optimizer", "momentum of 0.8", "tf_graph", "resnet50", {
+        RULES: (("momentum=protocol.MOMENTUM,", "momentum=0.8,"),)}),
+    **{f"numpy: {name}": AdapterMutant("optimizer", name, "numpy", "ffn", {"numpy_adapter.py": changes})
+       for name, changes in NUMPY_OPTIMIZERS.items()},
+    # --- steps that do something else than the optimizer alone would ---
+    "torch: no backward": torch_step("the backward pass is skipped", TORCH_BACKWARD, "        if optimizer is None:"),
+    "torch: no backward, ResNet": torch_step("the backward pass is skipped", TORCH_BACKWARD,
+                                             "        if optimizer is None:", "resnet50"),
+    "torch: no update": torch_step("the optimizer is skipped", TORCH_UPDATE, "        return state, loss.detach()"),
+    "torch: gradients add up": torch_step("gradients aren't cleared", "        model.zero_grad(set_to_none=True)\n"
+                                          "        loss = self.loss(**batch)\n        loss.backward()\n        if opt",
+                                          "        loss = self.loss(**batch)\n        loss.backward()\n        if opt"),
+    "torch: step without decay": torch_step("the step's optimizer decays nothing", TORCH_SETUP, NO_DECAY_IN_STEP,
+                                            kind="optimizer"),
+    "torch: vectors without decay": torch_step("biases and norms aren't decayed", "        " + TORCH_SETUP, VECTORS,
+                                               kind="optimizer"),
+    "torch: a part is trained": torch_step("the first parameter isn't updated", TORCH_SETUP, TORCH_SETUP.replace(
+        "self.model.parameters()", "list(self.model.parameters())[1:]")),
+    "jax: moments forgotten": AdapterMutant("stack", "each step begins with fresh moments", "jax_jit", "gpt2", {
+        JAX: ((JAX_APPLY, JAX_APPLY.replace("parameters, moments =", "parameters, _ =")),)}, ("tiny", "small")),
+    "jax: no update": AdapterMutant("stack", "the optimizer is skipped", "jax_jit", "gpt2", {
+        JAX: ((JAX_APPLY, "        return (parameters,"),)}),
+    "tf: no update": AdapterMutant("stack", "the optimizer is skipped", "tf_graph", "gpt2", {
+        TF: (("        self.updater.apply(gradients)\n        return loss", "        return loss"),)},
+        ("tiny", "small")),
+    "torch: late output": AdapterMutant("stack", "after five calls the output is off by 1e-4", "torch_eager", "ffn", {
+        TORCH: (("            return state, self.forward(**batch)", LATE_TORCH),)},
+        pass_="forward"),
+    "numpy: late output": AdapterMutant("stack", "after five calls the output is off by 1e-4", "numpy", "ffn", {
+        "numpy_adapter.py": ((NUMPY_FORWARD, LATE_NUMPY),)}, pass_="forward"),
+    # --- what only the timed steps do wrong: their replay is right ---
+    "torch: timed without decay": torch_step(
+        "the timed steps decay nothing, their replay does", TORCH_SETUP,
+        TORCH_SETUP + COUNTED + "        if optimizer is not None and self.places == 1:\n"
+        "            optimizer.param_groups[0]['weight_decay'] = 0.0\n", kind="optimizer"),
+    "torch: timed with frozen statistics": torch_step(
+        "the timed steps leave running statistics alone, their replay doesn't", TORCH_SETUP,
+        TORCH_SETUP + COUNTED + "        for norm in self.model.modules():\n"
+        "            if isinstance(norm, self.torch.nn.BatchNorm2d):\n"
+        "                norm.momentum = 0.0 if self.places == 1 else 0.1\n", "resnet50", kind="buffer"),
+    # --- buffers ---
+    "torch: inference": torch_step("training runs in inference mode", ".train(self.train)", ".train(False)", "resnet50",
+                                   kind="buffer"),
+    "jax: buffers forgotten": AdapterMutant("buffer", "new running statistics are dropped", "jax_jit", "resnet50", {
+        JAX: (("        (loss, buffers), gradients = self", "        (loss, _), gradients = self"),)},
+        ("tiny", "small")),
+    "torchax: its own batch norm": AdapterMutant(
+        "buffer", "torchax's norm, whose statistics stand", "torchax_jit", "resnet50", {
+        "torchax_jit_adapter.py": (("        if training:\n", "        if False:\n"),)}),
+    "torch_xla: its own batch norm": AdapterMutant(
+        "buffer", "its norm, whose variance is biased", "torch_xla", "resnet50", {
+        "torch_xla_adapter.py": (("if isinstance(module, self.torch.nn.BatchNorm2d)", "if False"),)}),
+    # --- precision ---
+    "jax: bf16 as f32": AdapterMutant("precision", "computes f32 in bfloat16", "jax_jit", "ffn", {
+        JAX: (('if self.case.precision != "bf16":', 'if self.case.precision == "tf32":'),
+              ('if self.case.precision == "bf16" else tree', 'if self.case.precision != "tf32" else tree'))}),
+    "jax: bf16 in the loss": AdapterMutant("precision", "the loss alone in bfloat16, where no probe looks", "jax_jit",
+                                           "gpt2", {JAX: (('if self.case.precision == "bf16" else tree',
+                                                           'if self.case.precision != "tf32" else tree'),)}),
+    "torch: bf16 as f32": AdapterMutant("precision", "computes f32 under autocast", "torch_eager", "ffn", {
+        MODULES: (('if precision != "bf16":', 'if precision == "tf32":'),)}),
+    "torch: bf16 in the loss": torch_step(
+        "the loss alone under autocast, where no probe looks", TORCH_LOSS, "torch_modules.in_precision("
+        "lambda **batch: self.dialect.loss(self.model, **batch), 'bf16', self.autocast)", sizes=("tiny",),
+        kind="precision"),
+    "tf: bf16 as f32": AdapterMutant("precision", "computes f32 in bfloat16", "tf_graph", "ffn", {
+        TF: (('self.mix(case.precision == "bf16")', "self.mix(True)"),)}),
+    "jax: f32 as bf16": AdapterMutant("precision", "computes bf16 in float32", "jax_jit", "ffn", {
+        JAX: (('if self.case.precision != "bf16":', "if True:"), ('if self.case.precision == "bf16" else tree',
+                                                                  "if False else tree"))}, precision="bf16"),
+    "torch: f32 as bf16": AdapterMutant("precision", "computes bf16 in float32", "torch_eager", "ffn", {
+        MODULES: (('if precision != "bf16":', "if precision:"),)}, precision="bf16"),
+    "tf: f32 as bf16": AdapterMutant("precision", "computes bf16 in float32", "tf_graph", "ffn", {
+        TF: (('self.mix(case.precision == "bf16")', "self.mix(False)"),)}, precision="bf16"),
+    # --- in bf16, in the step that both precisions share ---
+    "bf16, torch: no backward": torch_step("the backward pass is skipped", TORCH_BACKWARD,
+                                           "        if optimizer is None:", "resnet50", ("tiny",), precision="bf16"),
+    "bf16, torch: step without decay": torch_step("the step's optimizer decays nothing", TORCH_SETUP, NO_DECAY_IN_STEP,
+                                                  sizes=("tiny",), kind="optimizer", precision="bf16"),
+    "bf16, torch: inference": torch_step("training runs in inference mode", ".train(self.train)", ".train(False)",
+                                         "resnet50", ("tiny",), "buffer", "bf16"),
+    # --- in bf16 alone: float32 is right ---
+    "bf16 alone, torch: no backward": torch_step(
+        "the backward pass is skipped, in bf16", TORCH_BACKWARD,
+        "        if self.case.precision != 'bf16':\n            loss.backward()\n        if optimizer is None:",
+        "resnet50", ("tiny",), precision="bf16"),
+    "bf16 alone, torch: no update": torch_step(
+        "the optimizer is skipped, in bf16", TORCH_UPDATE,
+        "        if self.case.precision != 'bf16':\n            optimizer.step()\n        return state, loss.detach()",
+        sizes=("tiny",), precision="bf16"),
+    "bf16 alone, torch: frozen statistics": torch_step(
+        "running statistics stand, in bf16", TORCH_SETUP,
+        TORCH_SETUP + f"        {MIXED}:\n            for norm in self.model.modules():\n"
+        "                norm.momentum = 0.0\n", "resnet50", ("tiny",), "buffer", "bf16"),
+    "bf16 alone, torch: reversed gradient": torch_step(
+        "the first weight goes uphill, in bf16", TORCH_UPDATE,
+        f"        {MIXED}:\n            next(model.parameters()).grad.neg_()\n" + TORCH_UPDATE, sizes=("tiny",),
+        precision="bf16"),
+    "bf16 alone, torch: step without decay": torch_step(
+        "the step's optimizer decays nothing, in bf16", TORCH_SETUP,
+        TORCH_SETUP + f"        {MIXED} and optimizer is not None:\n"
+        "            optimizer.param_groups[0]['weight_decay'] = 0.0\n", sizes=("tiny",), kind="optimizer",
+        precision="bf16"),
+    "bf16 alone, jax: a coarser epsilon": AdapterMutant(
+        "optimizer", "ten times epsilon, in bf16", "jax_jit", "ffn",
+        {RUNTIME: (("self.transform = make_optimizer(optax, self.optimizer)", COARSE_IN_MIXED),)}, precision="bf16"),
+}  # fmt: skip
+
+# What the gate can't see, and why. Anything else that is missed is a defect of the gate.
+MISSED: dict[str, str] = {
+    "bf16 alone, torch: step without decay": "three steps' decay is 3e-5 of a weight; at tiny size the signs that "
+    "bfloat16's rounding turns move weights by more. The optimizer alone and the float32 twin are right.",
+}

@@ -1,0 +1,42 @@
+"""A few of benchmarks/mutants.py: wrong stacks on real frameworks, where whole tensors and where digests are expected.
+
+The program runs all of them; these are the ones that an earlier gate let through.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.mutants import Trial, adapter_trials, digest_trials, run, verdict
+from tests.adapter_mutations import MISSED, MUTANTS
+
+pytestmark = pytest.mark.stacks
+TRIALS = {f"{trial.name}, {trial.case.size}": trial for trial in (*adapter_trials(), *digest_trials())}
+CHOSEN = {
+    "torch: step without decay, small": "decay",
+    "torch: no update, small": "timed results",
+    "resnet50: frozen_statistics, small": "movement",
+    "gpt_neo: window_off_by_one, small": "output",
+    "torch: timed with frozen statistics, tiny": "timed state",
+    "bf16 alone, torch: no backward, tiny": "movement",
+    "bf16, torch: step without decay, tiny": "the twin in float32",
+    "jax: buffers forgotten, tiny": "movement",
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_wrong_stack_is_caught_by_the_check_made_for_it(name: str) -> None:
+    answer = run(TRIALS[name])
+    assert verdict(TRIALS[name], answer) == "caught", answer
+    assert CHOSEN[name] in answer.checks, answer
+
+
+@pytest.mark.parametrize("name", ["torch: step without decay, small", "bf16 alone, torch: no backward, tiny"])
+def test_the_right_code_of_their_cases_passes(name: str) -> None:
+    right = Trial("right", "control", "", TRIALS[name].case, {})
+    answer = run(right)
+    assert verdict(right, answer) == "right", answer
+
+
+def test_what_is_known_to_be_missed_is_a_mutant_in_another_precision_than_f32() -> None:
+    assert all(MUTANTS[name].precision != "f32" and reason for name, reason in MISSED.items())
