@@ -153,7 +153,7 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
     "skipped_norm": Mutant("gpt2", "the last norm is left out", {
         "jax": (('norm(parameters["norm"], x_BTD), embedding_VD', "x_BTD, embedding_VD"),),
         "torch": (("F.linear(self.norm(x_BTD)", "F.linear(x_BTD"),),
-        "tf": (("tf.matmul(self.norm(x_PD), self.tokens", "tf.matmul(x_PD, self.tokens"),),
+        "tf": (("tf.matmul(self.norm(x_PD), embedding_VD", "tf.matmul(x_PD, embedding_VD"),),
     }),
     "window_off_by_one": Mutant("gpt_neo", "a token attends one more before it", {
         "jax": (('dims["window"] - 1 if', 'dims["window"] if'),),

@@ -11,16 +11,16 @@ from benchmarks import calibration
 from benchmarks.calibration import SCENARIOS, Line, before, calibrate, now, simulate
 from suite.results import compare, family
 
-RUNS = 200  # of equal stacks: 5 % of them is known to +-3 %
+SETS = 200  # of equal stacks: 5 % of them is known to +-3 %
 
 
-def reduced(scenario: str = "process spread", runs: int = RUNS) -> Line:
+def reduced(scenario: str = "process spread", runs: int = SETS) -> Line:
     [found] = calibrate(scenario, blocks=3, ratios=18, runs=runs, seed=1, judges=[now])
     return found
 
 
 def test_three_blocks_of_18_ratios_keep_their_promise_and_find_what_is_there() -> None:
-    found, then = calibrate("process spread", blocks=3, ratios=18, runs=RUNS, seed=1, judges=[now, before])
+    found, then = calibrate("process spread", blocks=3, ratios=18, runs=SETS, seed=1, judges=[now, before])
     assert 0.92 <= found.covered <= 0.985
     assert found.false <= 0.06
     assert found.power[1] > 2 * then.power[1] and found.power[2] > 0.9, "1.3x and 2x"

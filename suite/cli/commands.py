@@ -116,12 +116,12 @@ def print_plan(asked: Run) -> None:
             fate = f"runs out of memory: tensors of {units.quantity(least)}, a limit of {units.quantity(limit)}"
         rows.append([planned.case.case_name, dims_text(planned.case.dims), fate])
     print_table("Cases", ["case", "dims", "verdict"], rows)
-    attempts = plan.block(1)
+    attempts = (attempt for number in range(1, plan.protocol.blocks + 1) for attempt in plan.block(number))
     processes = sum(plan.reason(attempt.case) is None for attempt in attempts)
     most = plan.protocol.blocks_max
     stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
     twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
-    print(f"{len(plan.cases)} cases; {plan.protocol.blocks} block(s){stage}; {processes} processes a block{twin}.")
+    print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
     if asked_kernels := sum(plan.reason(attempt.case) is None for attempt in plan.explanations()):
         print(f"After the blocks {asked_kernels} processes more, untimed, tell which kernels do the work.")
     print(asked.engine.why)

@@ -52,34 +52,13 @@ def answer(request: dict[str, Any], events: Events) -> None:
     attempt = Attempt.from_json(request["attempt"])
     case, protocol = attempt.case, Protocol(**request["protocol"])
     os.sched_setaffinity(0, request["cpus"])
-    events.phase("import")
-    start = perf_counter()
-    # numpy reads its thread count when it is imported, and nearly every module here imports it.
-    os.environ.update(thread_environ(case.threads))
-    from suite.machine import facts
+    adapter, data, listener = opened(attempt, request, events)
+    from suite.machine import builds, facts  # not before: what they import is no part of the framework's import
     from suite.reference.digests import digest
-    from suite.stacks.catalog import adapter_class
     from suite.worker import explain, measure, memory, precision
-    from suite.worker.data import Data
     from suite.worker.witness import Witness
-    from suite.workloads import catalog
-
-    listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
-    adapter_of_stack = adapter_class(case.stack)
-    environ = adapter_of_stack.explain_environ if listener else adapter_of_stack.environ
-    os.environ.update(environ(case, request["cache_directory"]))
-    workload = catalog.load(Path(request["workload_folder"]))
-    adapter = adapter_of_stack(case, workload)
-    events.facts(import_seconds=perf_counter() - start)
-
-    data = Data(case, workload, attempt.seed)
-    events.facts(flops=workload.spec.flops(data.dims, case.pass_), parameters=data.parameter_count,
-                 bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_),
-                 items_per_step=workload.items(case.dims))  # fmt: skip
 
     device = timed(events, "device", adapter.device)
-    from suite.machine import builds  # not above: what it imports is no part of the framework's import
-
     surroundings = facts.process(os.environ) | builds.process(request["cache_directory"])
     surroundings |= {"device": device, "tuned": sorted(adapter.tuned)}
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
@@ -114,6 +93,33 @@ def answer(request: dict[str, Any], events: Events) -> None:
         reasons += judged(adapter, data, measured, witness, events)
     if reasons:
         events.write("wrong", reason="; ".join(reasons))
+
+
+def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[Any, Any, Any]:
+    """The framework imported: its adapter, the case's data, and who listens where kernels are to be told."""
+    case = attempt.case
+    events.phase("import")
+    start = perf_counter()
+    # numpy reads its thread count when it is imported, and nearly every module here imports it.
+    os.environ.update(thread_environ(case.threads))
+    from suite.stacks.catalog import adapter_class
+    from suite.worker import explain
+    from suite.worker.data import Data
+    from suite.workloads import catalog
+
+    listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
+    adapter_of_stack = adapter_class(case.stack)
+    environ = adapter_of_stack.explain_environ if listener else adapter_of_stack.environ
+    os.environ.update(environ(case, request["cache_directory"]))
+    workload = catalog.load(Path(request["workload_folder"]))
+    adapter = adapter_of_stack(case, workload)
+    events.facts(import_seconds=perf_counter() - start)
+
+    data = Data(case, workload, attempt.seed)
+    events.facts(flops=workload.spec.flops(data.dims, case.pass_), parameters=data.parameter_count,
+                 bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_),
+                 items_per_step=workload.items(case.dims))  # fmt: skip
+    return adapter, data, listener
 
 
 def judged(adapter: Any, data: Any, measured: Any, witness: Any, events: Events) -> list[str]:

@@ -89,8 +89,9 @@ def test_a_roofline_is_what_was_measured() -> None:
 
 
 def test_a_call_that_waits_didn_t_have_its_core() -> None:
-    seconds, worked = roofline.best_call(lambda: time.sleep(0.01), 2)
-    assert seconds >= 0.01 and worked / seconds < 0.5
+    # Long beside what a BLAS's threads spin after a product of an earlier test.
+    seconds, worked = roofline.best_call(lambda: time.sleep(0.3), 2)
+    assert seconds >= 0.3 and worked / seconds < 0.5
 
 
 def test_what_had_to_share_its_cores_is_no_roof() -> None:
