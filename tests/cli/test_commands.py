@@ -17,7 +17,7 @@ from suite.results.store import ResultSet, accepted
 
 INVOKE = Path(sys.executable).parent / "invoke"
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
-STORY = ("--workload-path", str(SCENARIOS), "--workload=story", "--stack=fake", "--repeats=1")
+STORY = (f"--preset={SCENARIOS / 'story.toml'}", "--workload-path", str(SCENARIOS), "--repeats=1")
 
 
 def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
