@@ -40,6 +40,11 @@ class Section:
         return any(each.efficiency is not None for each in self.comparison.stacks)
 
     @property
+    def has_cores(self) -> bool:
+        """Whether processes told which cores they had."""
+        return any(each.cores is not None for each in self.comparison.stacks)
+
+    @property
     def has_kernels(self) -> bool:
         """Whether it was asked which libraries do the work."""
         return any(each.kernels for each in self.comparison.stacks)
@@ -63,6 +68,7 @@ def anchor(comparison: Comparison) -> str:
 def subtitle(head: Row) -> str:
     """`n = 1,024 · full · f32 · cpu · default track · cold cache · 2 cores`."""
     hidden = {"limit_memory_bytes"} if head.number("limit_memory_bytes") is None else set()
+    hidden |= {"allocator"} if head["allocator"] != "system" else set()
     hidden |= {"device"} if head["device"] == head["target"] else set()
     parts = [dims_words(head), *details(head, [name for name in DETAILS if name not in hidden])]
     return " · ".join(part for part in parts if part)

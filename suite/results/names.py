@@ -8,8 +8,10 @@ from suite.results.rows import Row
 from suite.units import quantity
 
 # What a name leaves out where it is the same in the whole set.
-DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes")
-WORDS = {"cache": "{} cache", "threads": "{} cores", "track": "{} track", "limit_memory_bytes": "limit {}"}
+DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes",
+           "allocator")  # fmt: skip
+WORDS = {"cache": "{} cache", "threads": "{} cores", "track": "{} track", "limit_memory_bytes": "limit {}",
+         "allocator": "{} allocator"}  # fmt: skip
 # Products, convolutions and attention are bfloat16 in every framework; what stands between them is its own affair.
 PRECISION_WORDS = {"bf16": "bf16 (each framework's own mixed precision)"}
 

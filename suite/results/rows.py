@@ -66,7 +66,7 @@ class Row(dict[str, Any]):
         start = self["synced_warmup"] or 0 if chained else 0
         taken: Sequence[float] = (value or [])[start:]
         others = (self[f"{'synced' if chained else clock}_others"] or [])[start:]
-        if not others:
+        if not (taken and others):
             return taken
         clean = [seconds for seconds, share in zip(taken, others, strict=True) if not (share or 0) > OTHERS_SHARE_MAX]
         return clean or taken

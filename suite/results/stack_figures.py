@@ -38,7 +38,8 @@ class StackFigures:
     process, memory is the greatest peak. `early` is the share of a synced step still to be computed when the
     call returned, `gain` synced over pipelined, `copy` fetch less synced, each inside a process. `efficiency`
     is the roofline's least time over the median. `kernels` are the libraries and instruction sets that an explain
-    process named, what takes most first; empty where none did.
+    process named, what takes most first; empty where none did. `cores` is what the process with the least had of
+    them, `faults` the pages that a step touches anew in the typical one.
 
     The A/A twin shows in `processes` and in the cell's counts and adds nothing to the other figures.
     """
@@ -64,6 +65,8 @@ class StackFigures:
     compile: float | None
     compiles: tuple[int | None, int | None, int | None]
     graph_breaks: int | None
+    cores: float | None
+    faults: float | None
     host_build: float | None
     host_step: float | None
     device_peak: float | None
@@ -146,6 +149,8 @@ def stack_figures(
             greatest_count(used, "compiles_steady"),
         ),
         graph_breaks=greatest_count(used, "graph_breaks"),
+        cores=min((each for row in used if (each := row.number("effective_cores")) is not None), default=None),
+        faults=middle(row.number("minor_faults_per_step") for row in used),
         host_build=greatest(used, "host_peak_build_bytes"),
         host_step=greatest(used, "host_peak_step_bytes"),
         device_peak=greatest(used, "device_peak_bytes"),
