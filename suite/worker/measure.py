@@ -24,7 +24,8 @@ from suite.worker.cores import Cores, Stretch
 from suite.worker.events import Events
 
 NS = 1e-9
-FAULTS_SHARE_MAX = 0.05  # of our processor time that the kernel may take where memory is touched anew in each step
+FAULTS_SHARE_MAX = 0.05  # of our processor time that touching memory anew may take
+FAULT_SECONDS_MAX = 250e-6  # for one page: clearing a huge one, 2 MiB at 8 GB/s
 LOSS_STEPS = 3  # losses of the first steps, which every process of a case must agree on
 
 
@@ -183,7 +184,7 @@ class Taken:
         wall, own, kernel = (sum(getattr(each, name) for each in self.stretches)
                              for name in ("seconds", "own_seconds", "kernel_seconds"))  # fmt: skip
         faults = sum(each.faults for each in self.stretches) / len(self.seconds)
-        if faults >= 1 and kernel > FAULTS_SHARE_MAX * own:
+        if min(kernel, faults * len(self.seconds) * FAULT_SECONDS_MAX) > FAULTS_SHARE_MAX * own:
             events.write("flag", flag=str(Flag.PAGE_FAULTS))
         events.facts(
             synced_warmup=places[verdict.warmup],
