@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from suite.protocol import Protocol
-from suite.results.compare import Pairing, Speedup, Timing
+from suite.results.compare import Pairing, Speedup
+from suite.results.pairs import Timing
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import suite.results
 from suite.errors import UserError
 from suite.protocol import Protocol
-from suite.results.compare import Pairing, Timing, log_ratio, ratios, twins
+from suite.results.compare import Pairing, ratios, twins
 from suite.results.schema import NAMES
 from suite.results.summaries import summaries
 from suite.stats import Estimate, ratio_of
@@ -205,34 +205,7 @@ def test_variants_are_stacks_of_their_own() -> None:
     assert rows[-1].stack_name == "jax_jit@nightly"
 
 
-# --- nearness in time ---
-
-
-def at(seconds: float, started: float | None, order: float = 0, replicate: int = 1) -> Timing:
-    return Timing(replicate, order, started, seconds)
-
-
-@pytest.mark.parametrize(
-    ("when", "against"),
-    [(0.0, 0.010), (10.0, 0.010), (15.0, math.sqrt(0.010 * 0.020)), (12.5, 0.010 * 2**0.25), (20.0, 0.020),
-     (25.0, math.sqrt(0.020 * 0.040)), (99.0, 0.040)],
-    ids=["before all", "with the first", "half-way", "a quarter", "with the second", "between later ones", "after all"],
-)  # fmt: skip
-def test_a_stack_is_held_against_the_baseline_of_its_own_moment(when: float, against: float) -> None:
-    baseline = [at(0.040, 30.0, replicate=3), at(0.010, 10.0), at(0.020, 20.0, replicate=2)]
-    assert log_ratio([at(0.005, when)], baseline) == pytest.approx(math.log(against / 0.005))
-    assert log_ratio(baseline, [at(0.005, when)]) == pytest.approx(-math.log(against / 0.005))
-
-
-def test_without_a_clock_the_order_is_the_time() -> None:
-    baseline = [at(0.010, 500.0, order=1), at(0.020, 900.0, order=5, replicate=2)]
-    assert log_ratio([at(0.005, None, order=2)], baseline) == pytest.approx(math.log(0.010 * 2**0.25 / 0.005))
-
-
-def test_replicates_of_one_moment_are_averaged() -> None:
-    baseline = [at(0.010, 10.0), at(0.040, 10.0, replicate=2)]
-    for when in (0.0, 10.0, 99.0):
-        assert log_ratio([at(0.005, when)], baseline) == pytest.approx(math.log(0.020 / 0.005))
+# --- nearness in time, beyond test_pairs.py ---
 
 
 def test_rows_are_paired_by_when_they_started() -> None:
