@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import filterfalse
 
@@ -16,6 +16,7 @@ from suite.workloads.catalog import Workload
 
 FIRST = ("numpy", "jax_jit", "jax_eager")  # of block 1: the quickest to start, so that rows appear at once
 FLOPS_PER_SECOND = 1e11  # of a small machine, for --dry-run's estimate alone
+EXPLAINED_STEPS = 3  # of a process that tells its kernels
 COSTLY_SECONDS = 20.0  # by the catalogue, of start-up and compile of one small case
 Unit = list[tuple[Case, int, Purpose]]
 
@@ -100,12 +101,18 @@ class Plan:
         return next(p.unsupported for p in self.cases if p.case == case)
 
     def seconds(self, workloads: dict[str, Workload]) -> float:
-        """A rough estimate of the first stage, for --dry-run."""
-        return sum(
+        """A rough estimate of the first stage and what explains it, for --dry-run."""
+        measured = sum(
             estimate(planned, workloads[planned.case.workload], self.protocol) * len(self.replicates(planned))
             for block in range(1, self.protocol.blocks + 1)
             for planned in self.cases
             if not planned.unsupported and not self.is_spared(planned, block)
+        )
+        untimed = replace(self.protocol, seconds_min=0.0, samples_min=EXPLAINED_STEPS, side_samples=0)
+        return measured + sum(
+            estimate(planned, workloads[planned.case.workload], untimed)
+            for planned in self.cases
+            if self.protocol.explain and not planned.unsupported
         )
 
 

@@ -90,3 +90,14 @@ def test_no_estimate_is_longer_than_the_time_limit(n: int) -> None:
     case = attempt_of(dims={"n": n}).case
     seconds = estimate(Planned(case), find()["gemm"], Protocol(timeout_seconds=1200.0))
     assert 1 < seconds <= 1200
+
+
+def test_the_estimate_counts_the_processes_that_tell_their_kernels() -> None:
+    """One for each case, without the samples: three steps of a product that takes longer than the least window."""
+    case = attempt_of(dims={"n": 4096}).case
+    times = [
+        Plan("set", (Planned(case),), Protocol(explain=explain), case.stack_name, twin=False, seed=0).seconds(find())
+        for explain in (False, True)
+    ]
+    one = times[0] / Protocol().blocks
+    assert 1 < times[1] - times[0] < one
