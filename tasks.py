@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent
 TARGET = "hardware class: cpu, cuda or tpu"
 # Options have no short forms: letters given out by chance would change with every new option.
 command = partial(task, auto_shortflags=False)
-LISTS = ["workload", "stack", "size", "pass_", "precision", "track", "dims", "again", "workload_path"]
+LISTS = ["workload", "stack", "size", "pass_", "precision", "track", "dims", "limit_memory", "again", "workload_path"]
 
 
 @command(help={"target": TARGET})
@@ -42,7 +42,11 @@ def setup(c: Context, target: str = "cpu") -> None:
         "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
         "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
         "repeats": "exactly so many blocks: no second stage, noisy ones flagged but not run again",
-        "limit-memory": "memory limit of each process tree, like 2GiB",
+        "limit-memory": "memory limit of each process tree, like 2GiB; repeatable",
+        "purpose": "timed, or memory: what each case needs, by a few untimed steps (default: the preset's)",
+        "fits": "a set with memory processes: what can't fit by the curves through its peaks isn't tried",
+        "exhaustive": "with memory: try also what can only fail, since a smaller case did",
+        "explain": "a process more for each case that tells which kernels it runs and what its memory is made of",
         "allocator": "kept: freed memory stays with the process; or system: by the C library's own rules",
         "timeout": "time limit of each process, like 90 or 10min",
         "resume": "complete this result set",
@@ -56,9 +60,9 @@ def setup(c: Context, target: str = "cpu") -> None:
 )
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
-    track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, limit_memory=None,
-    allocator="kept", timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False,
-    results="results", json=False,
+    track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, purpose=None,
+    limit_memory=None, exhaustive=False, fits=None, explain=False, allocator="kept", timeout=None, resume=None,
+    again=None, workload_path=None, force=False, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite.cli import commands
@@ -67,10 +71,50 @@ def run(
     options = Options(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
-        baseline=baseline, engine=engine, python=python, repeats=repeats, limit_memory=limit_memory, timeout=timeout,
-        allocator=allocator, workload_path=tuple(workload_path), results=results,
+        baseline=baseline, engine=engine, python=python, repeats=repeats, purpose=purpose, timeout=timeout,
+        limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, allocator=allocator,
+        workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
     raise Exit(code=commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json))
+
+
+@command(
+    iterable=["workload", "stack", "pass_", "precision", "dims", "limit_memory", "workload_path"],
+    help={
+        "target": TARGET,
+        "workload": "these workloads; globs, repeatable",
+        "vary": "the dim whose largest value is searched for: batch, seq, image or n",
+        "limit-memory": "memory limit of each process tree, like 6GiB; repeatable",
+        "stack": "only these stacks; globs, repeatable (default: those of the preset oom)",
+        "size": "the size that the other dims come from",
+        "pass": "forward or train; repeatable (default: train)",
+        "precision": "f32, tf32 or bf16; repeatable",
+        "dims": "other dims in place of the size's, like seq=128",
+        "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
+        "timeout": "time limit of each process, like 90 or 10min",
+        "workload-path": "a folder of your own workloads; repeatable",
+        "force": "run although another run is going on here, or the machine is busy",
+        "dry-run": "print where each search begins; run nothing",
+        "results": "folder for result sets",
+        "json": "print a machine-readable summary on standard output",
+    },
+)
+def frontier(
+    c: Context, target="cpu", workload=None, vary="batch", limit_memory=None, stack=None, size="full", pass_=None,
+    precision=None, dims=None, engine="auto", timeout=None, workload_path=None, force=False, dry_run=False,
+    results="results", json=False,
+) -> None:  # fmt: skip
+    """Search for the largest batch (or sequence) that fits under a memory limit, stack by stack. `run --resume`
+    completes it."""
+    from suite.cli import commands
+    from suite.cli.options import Options
+
+    options = Options(
+        target=target, preset="oom", workload=tuple(workload), vary=vary, limit_memory=tuple(limit_memory),
+        stack=tuple(stack), size=(size,), pass_=tuple(pass_) or ("train",), precision=tuple(precision),
+        dims=tuple(dims), engine=engine, timeout=timeout, workload_path=tuple(workload_path), results=results,
+    )  # fmt: skip
+    raise Exit(code=commands.run(options, None, (), force=force, dry_run=dry_run, as_json=json))
 
 
 @command(help={"set": "a result set (default: results/latest)", "baseline": "the stack to compare with",

@@ -35,6 +35,7 @@ SPREADS = (0.02, 0.10)  # standard deviations of ln(time) of equal processes, on
 SECONDS = (5.0, 15.0)  # that a process lasts
 EFFECTS = (1.1, 1.3, 2.0)  # true speedups, in runs whose power is asked for
 SLOW_SHARE, SLOW = 0.3, (1.5, 3.6)  # two modes: how many processes are slow, and how slow
+NOISY = (0.10, 0.20)  # standard deviations of the two stacks that vary most
 DRIFT = 1.3  # how much slower the machine is at the end of a run
 PACE, DWELL = 1.17, (10.0, 20.0)  # a host that changes its pace: by how much, and for how many seconds
 BURST_SHARE, BURST = 0.05, (1.1, 2.0)  # neighbours: processes that they slow down
@@ -96,9 +97,17 @@ def bursts(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
     return hit * np.log(random.uniform(*BURST, started.shape)), quiet(random, started)[1]
 
 
+def noisy_stacks(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
+    """Two stacks vary far more than the others, on every question."""
+    added, mean = quiet(random, started)
+    deviations = random.uniform(*NOISY, (started.shape[0], 1, 2))
+    added[:, :, 2:4] = deviations * random.standard_normal(added[:, :, 2:4].shape)
+    return added, mean
+
+
 SCENARIOS: dict[str, Disturbance] = {
-    "process spread": quiet, "modes, baseline": baseline_modes, "modes, all": modes, "slow drift": drift,
-    "host's pace": pace, "bursts": bursts,
+    "process spread": quiet, "noisy stacks": noisy_stacks, "modes, baseline": baseline_modes, "modes, all": modes,
+    "slow drift": drift, "host's pace": pace, "bursts": bursts,
 }  # fmt: skip
 
 

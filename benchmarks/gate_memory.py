@@ -20,7 +20,7 @@ from suite.case import Attempt, Case, Purpose
 from suite.launch import run_attempt
 from suite.machine import facts
 from suite.protocol import Protocol
-from suite.reference.optimizers import training_state_bytes
+from suite.reference.floor import floor
 from suite.run import engines
 from suite.stacks.catalog import STACKS
 from suite.worker.memory import status_bytes
@@ -74,7 +74,7 @@ def main() -> None:
     workload = find()[options.model]
     asked = (pair.split("=") for pair in options.dims.split(",") if pair)
     dims = workload.dims(options.size, {name: int(value) for name, value in asked})
-    state = training_state_bytes(workload.spec, dims) / GIB
+    state = floor(workload.spec, dims, "train").state / GIB
     print(f"{options.model} {options.size} {options.dims} train; parameters and moments: {state:.2f} GiB")
     protocol = dataclasses.replace(Protocol(), seconds_min=0.1, samples_min=3, slow_samples_min=3, samples_max=3)
     for stack in options.stacks:

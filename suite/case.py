@@ -23,6 +23,8 @@ ALLOCATORS = ("kept", "system")  # whether memory that is freed stays with the p
 # bf16 is each framework's own mixed precision: what of a step it computes in bfloat16, by the first word of a stack's
 # name. JAX casts parameters and inputs, and so all that follows; PyTorch has lists of operations; TensorFlow, products.
 MIXED = {"jax": "parameters", "torch": "autocast", "torchax": "autocast", "tf": "products"}
+# Dims of which more can only need more memory: items of a step, or of each item. Not so patches of an image, or heads.
+GROWING = frozenset({"batch", "seq", "image", "n"})
 NAME_MAX = 150  # of a case in a file's name: file systems take 255 characters in all
 CUSTOM = "custom"  # the size of dims that no named size of the workload has
 
@@ -39,6 +41,9 @@ class Outcome(StrEnum):
     WRONG = "wrong"
     ERROR = "error"
     CRASHED = "crashed"
+
+
+OUT_OF_MEMORY = (Outcome.OOM_HOST, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE)
 
 
 class Flag(StrEnum):
@@ -60,10 +65,12 @@ class Flag(StrEnum):
 
 
 class Purpose(StrEnum):
-    """What one process is for. `prime` fills the compile caches that a warm case starts with; `explain` has the
-    frameworks tell which kernels they run, and is never timed."""
+    """What one process is for. `prime` fills the compile caches that a warm case starts with; `memory` takes the few
+    steps that tell what a case needs; `explain` has the frameworks tell which kernels they run and what their memory is
+    made of. Timed processes alone have times."""
 
     TIMED = "timed"
+    MEMORY = "memory"
     PRIME = "prime"
     IR = "ir"
     PREDICT = "predict"
@@ -94,6 +101,12 @@ def precision_name(precision: str, stack: str) -> str:
 def dims_text(dims: Mapping[str, int]) -> str:
     """`batch=2,seq=64`: as `--dims` takes them."""
     return ",".join(f"{name}={value}" for name, value in dims.items())
+
+
+def bytes_text(count: int) -> str:
+    """`6GiB`, `1536MiB`: exactly, as `--limit-memory` takes it."""
+    units = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
+    return next(f"{count // size}{unit}" for unit, size in units if count % size == 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +185,8 @@ class Case:
             parts.append(self.cache)
         if self.allocator != ALLOCATORS[0]:
             parts.append(f"{self.allocator}_allocator")
+        if self.limit_memory_bytes is not None:
+            parts.append(bytes_text(self.limit_memory_bytes))
         return "-".join(parts)
 
     @property
@@ -183,10 +198,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A case with the reason why it can't run here, or None."""
+    """A case, why it can't run here, and why it isn't tried: it is predicted to run out of memory. None: it is run."""
 
     case: Case
     unsupported: str | None = None
+    too_large: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

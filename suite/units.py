@@ -7,10 +7,15 @@ shows "None" or "nan".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 UNKNOWN = "–"
+# What people write after a number.
+BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30,
+         "k": 2**10, "m": 2**20, "g": 2**30}  # fmt: skip
+SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _PLAIN = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -139,3 +144,9 @@ def percent(value: float | None) -> str:
     if value is not None and 0 < value < 1e-3:
         return "< 0.1 %"
     return f"{short(value * 100)} %" if value is not None and math.isfinite(value) else UNKNOWN
+
+
+def parse(text: str, units: Mapping[str, int]) -> float | None:
+    """`512MiB` or `10min` as a number in the base unit; None where it isn't one above 0 with one of these units."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
+    return float(found[1]) * units[found[2]] or None if found and found[2] in units else None

@@ -56,7 +56,7 @@ def make_plan(scenes: tuple[str, ...], stacks: tuple[str, ...] = ("fake",), twin
     preset = Preset("test", Path("test.toml"), "test", "calm", stacks[0], stacks, ("f32",), ("default",), twin, 0,
                     tuple(Question("story", "forward", scene) for scene in scenes),
                     Protocol(**(QUICK | protocol)))  # fmt: skip
-    selection = Selection(threads=1, caches=caches, limit_memory_bytes=limit)
+    selection = Selection(threads=1, caches=caches, limits=() if limit is None else (limit,))
     return make(set_id, preset, selection, find([SCENARIOS]), None, lambda stack, target: None)
 
 

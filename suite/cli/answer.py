@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
 from suite.report.answers import headlines
+from suite.report.memory import MemoryCell, MemorySection, memory_section
 from suite.report.outcomes import outcome_text
 from suite.results.analysis import Analysis, Comparison
 from suite.results.compare import Speedup
+from suite.results.memory import MemoryQuestion
 from suite.results.rows import accepted
 from suite.results.stack_figures import StackFigures
 from suite.results.store import ResultSet
@@ -35,6 +38,8 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
         print(f"{answer.text}\n")
     if analysis.speedups and len(analysis.comparisons) > 1:
         print_summary(analysis)
+    for section in map(memory_section, analysis.memory):
+        print_memory(section)
     print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
@@ -74,6 +79,25 @@ def print_summary(analysis: Analysis) -> None:
     title = f"Geometric mean speedup over {analysis.baseline}, {shared} of {len(analysis.comparisons)} questions common"
     print_table(title, columns, rows, numbers=columns[1:3])
     print()
+
+
+def print_memory(section: MemorySection) -> None:
+    """One question of memory: who fits at which size, and the largest size that does."""
+    rows = [[stack, *(cell_text(cell) for cell in line)] for stack, line in section.lines]
+    print_table(section.name, ["stack", *section.sizes], rows)
+    if section.frontier:
+        print()
+        columns = ["stack", f"largest {section.axis}", "known by", "by the curve", "fixed", "an item", "largest error",
+                   "processes"]  # fmt: skip
+        rows = [[each.stack, each.largest, each.known_by, each.predicted, each.fixed, each.item, each.error,
+                 str(each.tried)] for each in section.frontier]  # fmt: skip
+        print_table("", columns, rows, numbers=columns[1:2] + columns[3:6])
+    print()
+
+
+def cell_text(cell: MemoryCell | None) -> str:
+    """The peak, or the outcome in a word."""
+    return units.UNKNOWN if cell is None else cell.text
 
 
 def mean_text(mean: Estimate | None) -> str:
@@ -119,6 +143,26 @@ def summary(store: ResultSet, loaded: results.Results, analysis: Analysis, page:
             for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True)
         ],
         "summary": [summary_json(line) for line in analysis.summaries],
+        "memory": [memory_json(question) for question in analysis.memory],
+    }  # fmt: skip
+
+
+def memory_json(question: MemoryQuestion) -> dict[str, Any]:
+    """A question of memory: per stack what each size took, in bytes, and the largest that fits."""
+    return {
+        "name": question.name,
+        "vary": question.axis or None,
+        "limit_bytes": question.limit,
+        "stacks": [
+            {"stack": line.stack, "largest": line.largest, "failed": line.failed, "found": line.is_found,
+             "predicted": line.predicted, "processes": line.tried,
+             "curve": None if line.curve is None else asdict(line.curve),
+             "sizes": [None if row is None else {"dims": dict(row.case.dims), "outcome": row.outcome,
+                                                 "phase": row["phase"], "reason": row["reason"],
+                                                 "provenance": row["provenance"], "peak_bytes": row.peak_bytes}
+                       for row in line.rows]}
+            for line in question.lines
+        ],
     }  # fmt: skip
 
 

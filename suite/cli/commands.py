@@ -6,12 +6,13 @@ import datetime
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from suite import units
-from suite.case import TARGETS, dims_text
+from suite.case import TARGETS, Purpose, dims_text
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.options import Options, parse_outcomes
@@ -24,8 +25,9 @@ from suite.launch.engine import worker_environment
 from suite.machine import devices, facts, noise
 from suite.machine.description import describe
 from suite.plan import preset
+from suite.plan.memory import too_tight
 from suite.reference import check
-from suite.reference.optimizers import training_state_bytes
+from suite.reference.floor import floor
 from suite.report.render import render
 from suite.results.store import INTERRUPTED, NOTHING_MEASURED, ResultSet, exit_code
 from suite.run import ceilings
@@ -51,7 +53,7 @@ def run(
     chosen = options.chosen_preset()
     asked = prepare(
         chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,
-        python=options.python, workload_paths=options.workload_paths, build=not dry_run,
+        python=options.python, workload_paths=options.workload_paths, fits=options.fits, build=not dry_run,
     )  # fmt: skip
     if dry_run:
         print_plan(asked)
@@ -77,6 +79,8 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
         stack.callback(shown.close)
         for disturbance in disturbances:
             shown.note(disturbance)
+        for sentence in too_tight(asked.plan.cases):
+            shown.note(sentence)
         try:
             for sentence in ceilings.measure(store):
                 shown.note(sentence)
@@ -110,37 +114,38 @@ def print_plan(asked: Run) -> None:
     rows = []
     for planned in plan.cases:
         fate = planned.unsupported or "runs"
-        least = least_bytes(asked.workloads[planned.case.workload], dict(planned.case.dims), planned.case.pass_)
+        least = floor(asked.workloads[planned.case.workload].spec, planned.case.dims, planned.case.pass_).least
         limit = planned.case.limit_memory_bytes or spare_bytes()
-        if not planned.unsupported and least > limit:
+        if planned.too_large and not planned.unsupported:
+            fate = f"runs out of memory: {planned.too_large}"
+        elif not planned.unsupported and least > limit:
             fate = f"runs out of memory: tensors of {units.quantity(least)}, a limit of {units.quantity(limit)}"
         rows.append([planned.case.case_name, dims_text(planned.case.dims), fate])
     print_table("Cases", ["case", "dims", "verdict"], rows)
-    attempts = (attempt for number in range(1, plan.protocol.blocks + 1) for attempt in plan.block(number))
-    processes = sum(plan.reason(attempt.case) is None for attempt in attempts)
+    attempts = [attempt for attempt in plan.attempts() if plan.reason(attempt.case) is None]
+    of = Counter(attempt.purpose for attempt in attempts)
     most = plan.protocol.blocks_max
     stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
     twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
-    print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
-    if asked_kernels := sum(plan.reason(attempt.case) is None for attempt in plan.explanations()):
-        print(f"After the blocks {asked_kernels} processes more, untimed, tell which kernels do the work.")
+    timed = plan.purpose is Purpose.TIMED
+    if timed:
+        processes = of[Purpose.TIMED] + of[Purpose.PRIME]
+        print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
+    else:
+        sparing = "" if plan.exhaustive else ", fewer where a smaller case runs out of it"
+        print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that ask what memory they need{sparing}.")
+    if of[Purpose.EXPLAIN]:
+        print(f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work.")
     print(asked.engine.why)
+    for sentence in too_tight(plan.cases):
+        print(sentence)
     time = units.duration(plan.seconds(asked.workloads))
-    print(f"About {time} for the first {plan.protocol.blocks} block(s) on a small machine.")
-
-
-def least_bytes(workload: Workload, dims: dict[str, int], pass_: str) -> int:
-    """What a case must hold at least: weights (in training with their optimizer's state), buffers and inputs."""
-    inputs: int = sum(tensor.nbytes for tensor in workload.spec.inputs(dims).values())
-    if pass_ == "train":
-        return inputs + training_state_bytes(workload.spec, dims)
-    weights: int = sum(tensor.nbytes for tensor in workload.spec.parameters(dims).values())
-    return inputs + weights
+    print(f"About {time} {f'for the first {plan.protocol.blocks} block(s) ' if timed else ''}on a small machine.")
 
 
 def training_state(workload: Workload) -> str:
     """What training needs at least, at the size with the most of it."""
-    most = max(training_state_bytes(workload.spec, workload.dims(size, {})) for size in workload.sizes)
+    most = max(floor(workload.spec, workload.dims(size, {}), "train").state for size in workload.sizes)
     return f"{most / 1e9:.3g} GB"
 
 

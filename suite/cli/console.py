@@ -18,21 +18,24 @@ from rich.table import Table
 from rich.text import Text
 
 from suite import units
-from suite.case import Attempt, Outcome
+from suite.case import Attempt, Outcome, Purpose
 from suite.results.rows import Row
 
 PIPED_WIDTH = 160
+WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory"}  # of what isn't in a block
 
 
 def line(row: Row) -> str:
-    """One finished case: its name, what came of it, and the steady median."""
+    """One finished case: its name, what came of it, and the steady median or the peak of memory."""
     twin = " (A/A twin)" if row["replicate"] > 1 else ""
-    where = f"block {row['block']}" if row["block"] else "kernels"
+    where = f"block {row['block']}" if row["block"] else WORDS[row["purpose"]]
     name = f"{where}  {row['case_name']}{twin}"
     kept = row.steady
     flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
     if row.kernels:
         return f"{name}  {row.kernels}"
+    if row["purpose"] == Purpose.MEMORY and row["outcome"] == Outcome.OK:
+        return f"{name}  fits, peak {units.quantity(row.peak_bytes)}"
     if row["outcome"] == Outcome.OK and kept:
         return f"{name}  ok  first {units.seconds(row['first_seconds'])}, steady {units.seconds(median(kept))}{flags}"
     reason = f": {row['reason']}" if row["reason"] else ""

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.case import ALLOCATORS, Outcome
-from suite.errors import UserError
+from suite.case import ALLOCATORS, Outcome, Purpose
+from suite.errors import UserError, unknown
 from suite.plan.planning import Selection
-from suite.plan.preset import Preset
+from suite.plan.preset import PURPOSES, Preset
 from suite.plan.preset import load as load_preset
-
-BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30,
-         "k": 2**10, "m": 2**20, "g": 2**30}  # fmt: skip
-SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
+from suite.units import BYTES, SECONDS, parse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +24,7 @@ class Options:
 
     target: str = "cpu"
     preset: str = "quick"
+    purpose: str | None = None
     workload: Sequence[str] = ()
     stack: Sequence[str] = ()
     size: Sequence[str] = ()
@@ -39,25 +37,31 @@ class Options:
     engine: str = "auto"
     python: str | None = None
     repeats: str | None = None
-    limit_memory: str | None = None
+    limit_memory: Sequence[str] = ()
+    exhaustive: bool = False
+    vary: str = ""
+    fits: str | None = None
     allocator: str = ALLOCATORS[0]
     timeout: str | None = None
+    explain: bool = False
     workload_path: Sequence[str] = ()
     results: str = "results"
 
     def command(self, **replaced: Any) -> str:
         """The command that asks the same again, some options `replaced`."""
-        words = ["invoke", "run"]
+        words = ["invoke", "frontier" if self.vary else "run"]
         for field in dataclasses.fields(self):
+            if self.vary and field.name == "preset":
+                continue  # a search has its own
             value = replaced.get(field.name, getattr(self, field.name))
             if value != field.default and value not in ((), [], None):
                 option = "--" + field.name.rstrip("_").replace("_", "-")
-                words += [f"{option}={item}" for item in (value if isinstance(value, (list, tuple)) else [value])]
+                items = value if isinstance(value, (list, tuple)) else [value]
+                words += [option if item is True else f"{option}={item}" for item in items]
         return shlex.join(words)
 
     def selection(self, cores: Sequence[int]) -> Selection:
         """Which cases are asked for; empty means what the preset says."""
-        limit = self.limit_memory
         return Selection(
             workloads=tuple(self.workload),
             stacks=tuple(self.stack),
@@ -70,8 +74,10 @@ class Options:
             target=self.target,
             device=self.target,
             threads=len(cores),
-            limit_memory_bytes=None if limit is None else int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")),
+            limits=tuple(int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")) for limit in self.limit_memory),
             allocator=self.allocator,
+            exhaustive=self.exhaustive,
+            vary=self.vary,
         )
 
     def chosen_preset(self) -> Preset:
@@ -88,7 +94,13 @@ class Options:
             seconds = parse_quantity(self.timeout, SECONDS, "timeout", "10min")
             compile_seconds = min(seconds, chosen.protocol.compile_timeout_seconds)
             replaced |= {"timeout_seconds": seconds, "compile_timeout_seconds": compile_seconds}
-        return dataclasses.replace(chosen, protocol=dataclasses.replace(chosen.protocol, **replaced))
+        if self.explain:
+            replaced["explain"] = True
+        if self.purpose is not None and self.purpose not in PURPOSES:
+            raise unknown("purpose of a run", self.purpose, PURPOSES)
+        purpose = chosen.purpose if self.purpose is None else Purpose(self.purpose)
+        protocol = dataclasses.replace(chosen.protocol, **replaced)
+        return dataclasses.replace(chosen, purpose=purpose, protocol=protocol)
 
     @property
     def workload_paths(self) -> tuple[Path, ...]:
@@ -98,11 +110,11 @@ class Options:
 
 def parse_quantity(text: str, units: Mapping[str, int], option: str, example: str) -> float:
     """`512MiB` or `10min` as a number. Raises UserError with an example."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
-    if not found or found[2] not in units or float(found[1]) <= 0:
-        unit = " A number needs its unit." if found and not found[2] else ""
+    quantity = parse(text, units)
+    if quantity is None:
+        unit = " A number needs its unit." if re.fullmatch(r"\s*[\d.]+\s*", text) else ""
         raise UserError(f"--{option}={text} isn't understood.{unit} Write it like --{option}={example}.")
-    return float(found[1]) * units[found[2]]
+    return quantity
 
 
 def parse_dims(text: str) -> dict[str, int]:

@@ -15,12 +15,13 @@ from typing import Any
 from suite.case import Attempt, Purpose
 from suite.launch import events, outcome
 from suite.launch.engine import Engine, Job, allocator_environment
-from suite.launch.process import EXIT_FILE, Limits
+from suite.launch.process import CHECK_SECONDS, EXIT_FILE, Limits
 from suite.machine import facts
 from suite.protocol import Protocol
 
 SCHEMA_VERSION = 1
 RESERVED_BYTES = 1 << 30  # for the orchestrator, the engine and the system, beside a case without a limit of its own
+MEMORY_CHECK_SECONDS = 0.02  # where nothing is timed: a compiler's peak may be short
 TAIL_LINES = 20
 TAIL_BYTES = 4096
 # Colours, other terminal codes and control characters: nothing that a table or a page could show.
@@ -99,6 +100,7 @@ def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
         timeout_seconds=protocol.timeout_seconds,
         compile_timeout_seconds=protocol.compile_timeout_seconds,
         memory_bytes=attempt.case.limit_memory_bytes or spare_bytes(),
+        check_seconds=MEMORY_CHECK_SECONDS if attempt.purpose is Purpose.MEMORY else CHECK_SECONDS,
     )
 
 

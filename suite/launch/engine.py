@@ -117,5 +117,6 @@ def supervisor_spec(
         "compile_timeout_seconds": limits.compile_timeout_seconds,
         "compile_phases": COMPILE_PHASES,
         "memory_bytes": limits.memory_bytes,
+        "check_seconds": limits.check_seconds,
         **engine,
     }

@@ -8,6 +8,7 @@ from typing import Any
 CGROUP_V1 = "cgroup v1"
 CGROUP_V2 = "cgroup v2"
 WATCHDOG = "watchdog"
+CHECK_SECONDS = 0.25
 EXIT_FILE = "exit.json"  # a supervisor's account of its worker, in the worker's folder
 
 
@@ -18,13 +19,15 @@ class Limits:
     `timeout_seconds` counts from its start; `compile_timeout_seconds` applies to each of the
     phases first and second, from that phase's start. `memory_bytes` covers the worker and all
     its descendants; None: the machine alone limits them. `cgroup=False` asks for the watchdog
-    even where a cgroup could be made.
+    even where a cgroup could be made. `check_seconds` lie between two looks at phase, deadline and memory; by default
+    so many that no measurement is disturbed.
     """
 
     timeout_seconds: float
     compile_timeout_seconds: float
     memory_bytes: int | None = None
     cgroup: bool = True
+    check_seconds: float = CHECK_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

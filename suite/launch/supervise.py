@@ -23,7 +23,6 @@ from suite.launch.output import CappedLog
 from suite.launch.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl
 from suite.launch.tree import Tree, descendants, proportional_bytes, resident_bytes
 
-CHECK_SECONDS = 0.25  # between two looks at phase, deadline and memory
 TREE_SECONDS = 1.0  # between two listings of the tree, where only the peak is wanted
 EVENTS_CHUNK_BYTES = 2**20  # of events.jsonl read in one look
 
@@ -112,7 +111,7 @@ class Supervisor:
         poller = select.poll()
         for descriptor in (self.wake, *logs):
             poller.register(descriptor, select.POLLIN)
-        next_check = self.started + CHECK_SECONDS
+        next_check = self.started + self.spec["check_seconds"]
         while True:
             wait = max(0.0, min(next_check, self._deadline()) - time.monotonic())
             for descriptor, _ in poller.poll(math.ceil(1000 * wait)):
@@ -130,7 +129,7 @@ class Supervisor:
                 cause = self._check(now)
                 if cause is not None:
                     return cause
-                next_check = now + CHECK_SECONDS
+                next_check = now + self.spec["check_seconds"]
 
     def _deadline(self) -> float:
         deadline: float = self.started + self.spec["timeout_seconds"]

@@ -10,13 +10,14 @@ from functools import partial
 from itertools import filterfalse
 
 from suite.case import Attempt, Case, Planned, Purpose
+from suite.plan.memory import in_order
 from suite.protocol import Protocol
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 
 FIRST = ("numpy", "jax_jit", "jax_eager")  # of block 1: the quickest to start, so that rows appear at once
 FLOPS_PER_SECOND = 1e11  # of a small machine, for --dry-run's estimate alone
-EXPLAINED_STEPS = 3  # of a process that tells its kernels
+UNTIMED_STEPS = 3  # of a process that tells its kernels, or its memory
 COSTLY_SECONDS = 20.0  # by the catalogue, of start-up and compile of one small case
 Unit = list[tuple[Case, int, Purpose]]
 
@@ -31,6 +32,15 @@ class Plan:
     baseline: str
     twin: bool
     seed: int
+    purpose: Purpose = Purpose.TIMED
+    exhaustive: bool = False  # of memory: try also what can only fail
+    vary: str = ""  # a dim whose largest value that fits is searched for; the cases are where each search begins
+
+    def attempts(self) -> list[Attempt]:
+        """All planned processes of the first stage, in order."""
+        timed = self.purpose is Purpose.TIMED
+        blocks = [self.block(number) for number in range(1, self.protocol.blocks + 1)] if timed else [self.memory()]
+        return [attempt for part in (*blocks, self.explanations()) for attempt in part]
 
     def block(self, number: int, retry: int = 1) -> list[Attempt]:
         """One block: every case once (but those of stacks that are spared there), questions and the stacks of each
@@ -56,13 +66,20 @@ class Plan:
             for order, (case, replicate, purpose) in enumerate(flat, 1)
         ]  # fmt: skip
 
+    def memory(self, retry: int = 1) -> list[Attempt]:
+        """A process for each case that asks what memory it needs, if the run is for that."""
+        return self.outside(Purpose.MEMORY, in_order(self.cases), retry) if self.purpose is Purpose.MEMORY else []
+
     def explanations(self, retry: int = 1) -> list[Attempt]:
-        """Outside the blocks, as block 0: a process for each case, if the protocol asks which kernels do the work."""
-        cases = [planned.case for planned in self.cases] if self.protocol.explain else []
+        """A process for each case that tells which kernels do the work, if the protocol asks for it."""
+        return self.outside(Purpose.EXPLAIN, self.cases, retry) if self.protocol.explain else []
+
+    def outside(self, purpose: Purpose, cases: Sequence[Planned], retry: int) -> list[Attempt]:
+        """A process for each case outside the blocks, as block 0: nothing in it is timed."""
         return [
-            Attempt(set_id=self.set_id, case=case, block=0, order=order, replicate=1, purpose=Purpose.EXPLAIN,
+            Attempt(set_id=self.set_id, case=planned.case, block=0, order=order, replicate=1, purpose=purpose,
                     retry=retry, seed=self.seed)
-            for order, case in enumerate(cases, 1)
+            for order, planned in enumerate(cases, 1)
         ]  # fmt: skip
 
     def is_spared(self, planned: Planned, block: int) -> bool:
@@ -98,27 +115,24 @@ class Plan:
 
     def reason(self, case: Case) -> str | None:
         """Why a case is unsupported, or None."""
-        return next(p.unsupported for p in self.cases if p.case == case)
+        return next((planned.unsupported for planned in self.cases if planned.case == case), None)
+
+    def too_large(self, case: Case) -> str | None:
+        """Why a case is predicted to run out of memory, or None."""
+        return next((planned.too_large for planned in self.cases if planned.case == case), None)
 
     def seconds(self, workloads: dict[str, Workload]) -> float:
         """A rough estimate of the first stage and what explains it, for --dry-run."""
-        measured = sum(
-            estimate(planned, workloads[planned.case.workload], self.protocol) * len(self.replicates(planned))
-            for block in range(1, self.protocol.blocks + 1)
-            for planned in self.cases
-            if not planned.unsupported and not self.is_spared(planned, block)
-        )
-        untimed = replace(self.protocol, seconds_min=0.0, samples_min=EXPLAINED_STEPS, side_samples=0)
-        return measured + sum(
-            estimate(planned, workloads[planned.case.workload], untimed)
-            for planned in self.cases
-            if self.protocol.explain and not planned.unsupported
+        untimed = replace(self.protocol, seconds_min=0.0, samples_min=UNTIMED_STEPS, side_samples=0)
+        return sum(
+            estimate(attempt.case, workloads[attempt.case.workload], self.protocol if attempt.block else untimed)
+            for attempt in self.attempts()
+            if attempt.purpose is not Purpose.PRIME and self.reason(attempt.case) is None
         )
 
 
-def estimate(planned: Planned, workload: Workload, protocol: Protocol) -> float:
+def estimate(case: Case, workload: Workload, protocol: Protocol) -> float:
     """Seconds that one attempt may take: start-up and compile by the catalogue, samples by FLOPs, the limit at most."""
-    case = planned.case
     call = float(workload.spec.flops(dict(case.dims), case.pass_)) / FLOPS_PER_SECOND
     measuring = max(protocol.seconds_min, protocol.samples_min * call) + 2 * protocol.side_samples * call
     return min(STACKS[case.stack].estimate_seconds + measuring, protocol.timeout_seconds)

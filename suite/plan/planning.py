@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from suite.case import ALLOCATORS, CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned
+from suite.case import ALLOCATORS, CACHES, GROWING, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
 from suite.errors import UserError, unknown
+from suite.plan.frontier import first_size, most_allowed
 from suite.plan.plan import Plan
 from suite.plan.preset import Preset, Question
 from suite.stacks.catalog import REAL_STACKS, STACKS, Stack, adapter_class
@@ -32,8 +34,10 @@ class Selection:
     target: str = "cpu"
     device: str = "cpu"
     threads: int = 1
-    limit_memory_bytes: int | None = None
+    limits: tuple[int, ...] = ()
     allocator: str = ALLOCATORS[0]
+    exhaustive: bool = False  # of memory: try also what can only fail
+    vary: str = ""  # a dim whose largest value that fits is searched for
 
 
 def make(
@@ -48,21 +52,27 @@ def make(
     stacks = choose_stacks(selection.stacks or preset.stacks)
     cases: dict[str, Planned] = {}  # by id: two sizes with the same dims replaced are one question
     for workload, question in questions(preset, selection, workloads):
-        for size, overrides in itertools.product(sizes(workload, question, preset, selection), selection.dims or ({},)):
+        replaced = selection.dims or (({},) if selection.vary else question.replaced)
+        for size, overrides in itertools.product(sizes(workload, question, preset, selection), replaced):
             dims = workload.dims(size, overrides)
-            for precision, track, cache, name in itertools.product(
-                selection.precisions or preset.precisions, selection.tracks or preset.tracks, selection.caches, stacks
-            ):
+            if selection.vary:
+                axis = check_vary(workload, selection)
+                dims[axis] = first_size(axis, most_allowed(workload, dims, axis))
+            for precision, track, cache, limit, name in itertools.product(
+                selection.precisions or preset.precisions, selection.tracks or preset.tracks, selection.caches,
+                selection.limits or preset.limits or (None,), stacks,
+            ):  # fmt: skip
                 stack, _, variant = name.partition("@")
                 case = Case(
                     workload=workload.name, size=workload.size_of(dims, size), dims=dims, pass_=question.pass_,
                     precision=precision, track=track, stack=stack, variant=variant, target=selection.target,
                     device=selection.device, cache=cache, threads=selection.threads,
-                    limit_memory_bytes=selection.limit_memory_bytes, allocator=selection.allocator,
+                    limit_memory_bytes=limit, allocator=selection.allocator,
                 )  # fmt: skip
                 cases[case.case_id] = Planned(case, unsupported(case, workload, absent))
     chosen = choose_baseline(baseline, preset, stacks)
-    return Plan(set_id, tuple(cases.values()), preset.protocol, chosen, preset.twin, preset.seed)
+    return Plan(set_id, tuple(cases.values()), preset.protocol, chosen, preset.twin, preset.seed, preset.purpose,
+                selection.exhaustive, selection.vary)  # fmt: skip
 
 
 def check_words(selection: Selection, preset: Preset) -> None:
@@ -79,6 +89,21 @@ def check_words(selection: Selection, preset: Preset) -> None:
         for word in words:
             if word not in known:
                 raise unknown(kind, word, known)
+    if preset.purpose is Purpose.MEMORY and "warm" in selection.caches:
+        raise UserError("--cache=warm is for times: what a process needs in memory is asked with empty caches.")
+    if selection.vary and selection.target == "cpu" and not selection.limits:
+        raise UserError("The largest size that fits is asked for under a limit, like --limit-memory=6GiB.")
+    if selection.exhaustive and preset.purpose is not Purpose.MEMORY:
+        raise UserError("--exhaustive is for memory, where a larger case isn't tried if a smaller one has failed: "
+                        "--preset=oom, or --purpose=memory.")  # fmt: skip
+
+
+def check_vary(workload: Workload, selection: Selection) -> str:
+    """The dim that a search varies: one of which more needs more memory."""
+    known = [name for name in next(iter(workload.sizes.values())) if name in GROWING]
+    if selection.vary not in known:
+        raise unknown("dim to vary", selection.vary, known, of=f"Workload '{workload.name}'")
+    return selection.vary
 
 
 def choose(kind: str, patterns: Iterable[str], known: Sequence[str], of: str = "") -> list[str]:
@@ -124,8 +149,8 @@ def questions(preset: Preset, selection: Selection, workloads: dict[str, Workloa
         asked += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
     if selection.passes:
         names = list(dict.fromkeys(question.workload for question in asked))
-        sizes_of = {question.workload: question.size for question in asked}
-        asked = [Question(name, pass_, sizes_of[name]) for name in names for pass_ in selection.passes]
+        of_workload = {question.workload: question for question in asked}
+        asked = [dataclasses.replace(of_workload[name], pass_=pass_) for name in names for pass_ in selection.passes]
     return [(workloads[question.workload], question) for question in asked]
 
 

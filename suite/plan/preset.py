@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import itertools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from suite.case import PASSES
+from suite.case import PASSES, Purpose
 from suite.errors import UserError, unknown
 from suite.protocol import Protocol
+from suite.units import BYTES, parse
 
 HOME = Path(__file__).parents[2] / "presets"
-KEYS = {"title": str, "size": str, "baseline": str, "stacks": list, "precisions": list, "tracks": list, "twin": bool,
-        "seed": int, "questions": list, "protocol": dict}  # fmt: skip
-QUESTION_KEYS = {"workload": str, "pass": str, "size": str}
+KEYS = {"title": str, "purpose": str, "size": str, "baseline": str, "stacks": list, "precisions": list, "tracks": list,
+        "limit_memory": list, "twin": bool, "seed": int, "questions": list, "protocol": dict}  # fmt: skip
+QUESTION_KEYS = {"workload": str, "pass": str, "size": str, "dims": dict}
+PURPOSES = (Purpose.TIMED, Purpose.MEMORY)  # what a whole run can be for
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A workload, a pass, and a size if it isn't the preset's."""
+    """A workload, a pass, a size if it isn't the preset's, and the values of dims that are replaced one by one."""
 
     workload: str
     pass_: str
     size: str | None = None
+    dims: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def replaced(self) -> tuple[Mapping[str, int], ...]:
+        """Every combination of the dims that are replaced; one without any where none are."""
+        return tuple(dict(zip(self.dims, values, strict=True)) for values in itertools.product(*self.dims.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,8 @@ class Preset:
     seed: int
     questions: tuple[Question, ...]
     protocol: Protocol
+    purpose: Purpose = Purpose.TIMED
+    limits: tuple[int, ...] = ()  # bytes of memory
 
 
 def names() -> list[str]:
@@ -79,7 +90,24 @@ def load(name: str) -> Preset:
         seed=data.get("seed", 0),
         questions=tuple(question(entry, f"{path}, questions[{i}]") for i, entry in enumerate(data["questions"])),
         protocol=protocol(data.get("protocol", {}), f"{path}, [protocol]"),
+        purpose=purpose(data.get("purpose", "timed"), path),
+        limits=tuple(limit(entry, path) for entry in data.get("limit_memory", [])),
     )
+
+
+def purpose(word: str, path: Path) -> Purpose:
+    """What the processes of a preset are for."""
+    if word not in PURPOSES:
+        raise UserError(f"Preset {path}: {unknown('purpose', word, PURPOSES)}")
+    return Purpose(word)
+
+
+def limit(entry: Any, path: Path) -> int:
+    """One memory limit, in bytes."""
+    size = parse(entry, BYTES) if isinstance(entry, str) else None
+    if size is None:
+        raise UserError(f"{path}: 'limit_memory' is a list of sizes like \"6GiB\", not {entry!r}.")
+    return int(size)
 
 
 def question(entry: Any, where: str) -> Question:
@@ -89,7 +117,13 @@ def question(entry: Any, where: str) -> Question:
     check(entry, QUESTION_KEYS, where)
     if "workload" not in entry or entry.get("pass") not in PASSES:
         raise UserError(f"{where} needs a 'workload' and a 'pass' that is one of {', '.join(PASSES)}.")
-    return Question(entry["workload"], entry["pass"], entry.get("size"))
+    dims = entry.get("dims", {})
+    for name, values in dims.items():
+        whole = isinstance(values, list) and values and all(type(value) is int and value > 0 for value in values)
+        if not whole:
+            raise UserError(f"{where}: 'dims' has lists of whole numbers, like {{ batch = [1, 2, 4] }}; {name} hasn't.")
+    return Question(entry["workload"], entry["pass"], entry.get("size"),
+                    {name: tuple(values) for name, values in dims.items()})  # fmt: skip
 
 
 def protocol(entries: dict[str, Any], where: str) -> Protocol:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suite import protocol
-from suite.workloads.tensors import buffers_of
 
 Tensors = Mapping[str, NDArray[np.float64]]
 
@@ -55,14 +53,3 @@ class Momentum:
 
 
 OPTIMIZERS: dict[str, type[AdamW] | type[Momentum]] = {"adamw": AdamW, "sgd": Momentum}
-
-
-def training_state_bytes(spec: Any, dims: Mapping[str, int]) -> int:
-    """What a train step keeps for the next one: parameters, the optimizer's moments of each, and buffers.
-
-    Gradients and activations come on top while the step runs.
-    """
-    parameters: int = sum(tensor.nbytes for tensor in spec.parameters(dims).values())
-    kept = sum(tensor.nbytes for tensor in buffers_of(spec, dims).values())
-    moments = OPTIMIZERS[spec.OPTIMIZER].moments if spec.OPTIMIZER else 0
-    return parameters * (1 + moments) + kept

@@ -76,9 +76,13 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
 def rivals_of(
     first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison, analysis: Analysis
 ) -> tuple[str, ...]:
-    """The stacks that paired blocks don't show to be slower than the one with the lowest median."""
+    """The stacks that paired blocks don't show to be slower than the one with the lowest median.
+
+    The answers to all questions of a set hold together: 22 % of simulated sets of four had a wrong one when each
+    question was a family by itself.
+    """
     others = [figures.stack for figures in counting if figures.stack != first.stack]
-    over_first = analysis.over(first.stack, others, comparison.id)
+    over_first = analysis.over(first.stack, others, comparison.id, of=len(analysis.comparisons))
     slower = {stack for (_, stack), speedup in over_first.items() if speedup.verdict == "slower"}
     return tuple(stack for stack in others if stack not in slower)
 

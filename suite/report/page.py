@@ -10,6 +10,7 @@ from suite.case import Outcome, Purpose
 from suite.machine.description import moved
 from suite.report import answers, figures, surroundings
 from suite.report.answers import Headline
+from suite.report.memory import MemorySection, memory_section
 from suite.report.notices import notices
 from suite.report.outcomes import Failure, MatrixRow, failures
 from suite.report.plots import Plot
@@ -46,6 +47,7 @@ class Report:
     matrix: tuple[MatrixRow, ...]
     sections: tuple[Section, ...]
     plots: dict[str, tuple[Plot, ...]]
+    memory: tuple[MemorySection, ...]
     pairs: tuple[PairRow, ...]
     transfers: tuple[TransferRow, ...]
     failures: tuple[Failure, ...]
@@ -80,15 +82,23 @@ def report(results: Results, baseline: str | None = None) -> Report:
         matrix=tuple(matrix_row(each, stacks) for each in sections),
         sections=sections,
         plots={each.anchor: figures.of_section(each, analysis.baseline, tie) for each in sections},
+        memory=tuple(map(memory_section, analysis.memory)),
         pairs=pair_rows(analysis, compiled_pairs(stacks)),
         transfers=transfer_rows(analysis),
-        failures=failures(analysis.rows, {each.id: each.name for each in analysis.comparisons}),
+        failures=failures(analysis.rows, names_of(analysis)),
         machine=surroundings.machine_facts(results.machine, results.ceilings),
         environments=surroundings.environments(analysis.rows, plan),
         blocks=records,
         recipe=surroundings.recipe(plan, revision, modified),
         family=len(analysis.speedups),
     )
+
+
+def names_of(analysis: Analysis) -> dict[str, str]:
+    """What each comparison_id is called on the page."""
+    sized = {row["comparison_id"]: f"{each.name} ({size.label})" for each in analysis.memory for line in each.lines
+             for size, row in zip(each.sizes, line.rows, strict=True) if row is not None}  # fmt: skip
+    return sized | {each.id: each.name for each in analysis.comparisons}
 
 
 def catalogue_order(stacks: set[str]) -> tuple[str, ...]:
@@ -105,8 +115,9 @@ def matrix_row(section: Section, stacks: Sequence[str]) -> MatrixRow:
 
 def title(analysis: Analysis, set_id: str) -> str:
     """What was asked, if that is short; else the set's name."""
-    words = sorted({comparison.name.split()[0] for comparison in analysis.comparisons})
-    return f"{', '.join(words)}: which stack is fastest" if 0 < len(words) <= 6 else f"Result set {set_id}"
+    asked = "which stack is fastest" if analysis.comparisons else "which stack runs out of memory first"
+    words = sorted({each.name.split()[0] for each in analysis.comparisons or analysis.memory})
+    return f"{', '.join(words)}: {asked}" if 0 < len(words) <= 6 else f"Result set {set_id}"
 
 
 def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
@@ -114,8 +125,8 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
     plan, counted = results.plan, analysis.counted
     started = min((str(row["started_at"]) for row in analysis.rows if row["started_at"]), default="")
     when = (started or (plan.created_at if plan else ""))[:16].replace("T", " ")
-    timed = [row for row in counted if row["purpose"] == Purpose.TIMED]
-    ok = sum(row.outcome == Outcome.OK for row in timed)
+    asked = [row for row in counted if row["purpose"] in (Purpose.TIMED, Purpose.MEMORY)]
+    ok = sum(row.outcome == Outcome.OK for row in asked)
     shown = {
         "Result set": plan.set_id if plan else results.path.stem,
         "Measured": f"{when} UTC" if when else "",
@@ -124,9 +135,9 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
         "Precision": ", ".join(sorted({precision_words(row) for row in counted})),
         "Target": ", ".join(sorted({row.text("target") for row in counted})),
         "Cores each": ", ".join(map(str, sorted({row["threads"] for row in counted if row["threads"] is not None}))),
-        "Processes": f"{ok} ok of {len(timed)} planned",
-        "Blocks": str(len(analysis.blocks)),
-        "Baseline": analysis.baseline,
+        "Processes": f"{ok} ok of {len(asked)} planned",
+        "Blocks": str(len(analysis.blocks)) if analysis.comparisons else "",
+        "Baseline": analysis.baseline if analysis.comparisons else "",
     }
     return tuple(Fact(name, value) for name, value in shown.items() if value)
 

@@ -66,6 +66,33 @@ class LogAxis:
 
 
 @dataclass(frozen=True, slots=True)
+class LinearAxis:
+    """An axis from zero to beyond the greatest of `values`, with round ticks."""
+
+    values: tuple[float, ...]
+    high: float
+
+    @classmethod
+    def over(cls, values: Sequence[float]) -> LinearAxis:
+        """The axis that holds every value."""
+        most = max(values, default=0.0) or 1.0
+        return cls(tuple(values), most * (1 + MARGIN))
+
+    def x(self, value: float) -> float:
+        """Percent of the width, clipped to the plot, rounded so that equal reports are equal bytes."""
+        return round(100 * min(max(value / self.high, 0.0), 1.0), 2)
+
+    def ticks(self, unit: Unit | None = None, most: int = 6) -> tuple[Tick, ...]:
+        """At most `most` multiples of 1, 2 or 5 times a power of ten, zero included."""
+        size = unit.size if unit else 1.0
+        high = self.high / size
+        rough = high / most
+        decade = 10.0 ** math.floor(math.log10(rough))
+        step = next(m * decade for m in (1, 2, 5, 10) if m * decade >= rough)
+        return tuple(Tick(self.x(k * step * size), short(k * step)) for k in range(int(high / step) + 1))
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """One value: where it is, its kind (a shape and a CSS class) and the words a reader hears."""
 

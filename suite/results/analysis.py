@@ -10,6 +10,7 @@ from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.compare import Pairing, Speedup
+from suite.results.memory import MemoryQuestion, memory_questions
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.plan_file import PlanFile
@@ -63,6 +64,7 @@ class Analysis:
     speedups: tuple[Speedup, ...]
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
+    memory: tuple[MemoryQuestion, ...]
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -76,10 +78,15 @@ class Analysis:
         return sum(row.outcome == NOT_RUN for row in self.counted)
 
     def over(
-        self, baseline: str, stacks: Collection[str], question: str | None = None
+        self, baseline: str, stacks: Collection[str], question: str | None = None, of: int = 1
     ) -> dict[tuple[str, str], Speedup]:
-        """Some stacks over another baseline, a family of their own, by (comparison_id, stack)."""
-        return {(each.comparison_id, each.stack): each for each in self.pairing.over(baseline, stacks, question)}
+        """Some stacks over another baseline, a family of their own, by (comparison_id, stack).
+
+        `of` such families are to hold together: each has its share of the doubt (Bonferroni).
+        """
+        doubt = (1 - self.protocol.confidence) / of
+        pairing = replace(self.pairing, protocol=replace(self.protocol, confidence=1 - doubt))
+        return {(each.comparison_id, each.stack): each for each in pairing.over(baseline, stacks, question)}
 
 
 def analyse(
@@ -107,6 +114,7 @@ def analyse(
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
+        memory=memory_questions(counted),
     )
 
 

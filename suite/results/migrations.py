@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suite.case import Case, Flag, Outcome
+from suite.case import Case, Flag, Outcome, Purpose
 
 SIZES = {"seed": "full"}  # renamed in version 3
 
@@ -14,7 +14,9 @@ def plan(fields: dict[str, Any]) -> dict[str, Any]:
     """plan.json of any version, with the keys of today's."""
     if fields["schema_version"] < 3:
         fields = plan_from_2(fields)
-    return plan_from_3(fields) if fields["schema_version"] < 4 else fields
+    if fields["schema_version"] < 4:
+        fields = plan_from_3(fields)
+    return plan_from_4(fields) if fields["schema_version"] < 5 else fields
 
 
 def plan_from_2(fields: dict[str, Any]) -> dict[str, Any]:
@@ -43,6 +45,12 @@ def plan_from_3(fields: dict[str, Any]) -> dict[str, Any]:
         "cases": [case_as_today(case) for case in fields["cases"]],
         "attempts": [old | {"case": case_as_today(old["case"])} for old in fields["attempts"]],
     }
+
+
+def plan_from_4(fields: dict[str, Any]) -> dict[str, Any]:
+    """Version 5: a run has a purpose, and a case may be predicted to be too large. Until then, all were to be timed."""
+    cases = [dict(case) | {"too_large": None} for case in fields["cases"]]
+    return fields | {"purpose": Purpose.TIMED, "cases": cases}
 
 
 def case_as_today(case: Mapping[str, Any]) -> dict[str, Any]:

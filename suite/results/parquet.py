@@ -36,7 +36,10 @@ def read_rows(path: Path) -> list[Row]:
     # Always with the whole schema: Parquet readers silently drop a column that a file lacks.
     schema = pa.schema([pa.field(names_then.get(field.name, field.name), field.type) for field in SCHEMA])
     table = pq.read_table(path, schema=schema).rename_columns(list(NAMES))
-    return [Row(migrations.row(fields)) for fields in table.to_pylist()]
+    try:
+        return [Row(migrations.row(fields)) for fields in table.to_pylist()]
+    except (ValueError, TypeError, KeyError) as broken:  # readable bytes of what no program wrote
+        raise pa.ArrowInvalid(f"{path.name} holds no rows of a result set: {broken}") from broken
 
 
 def version_of(schema: Any) -> int:

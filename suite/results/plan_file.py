@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from suite.case import Attempt, Case, Planned
+from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
 from suite.results import migrations
 from suite.results.schema import SCHEMA_VERSION
+
+REASONS = ("unsupported", "too_large")  # of a planned case that isn't run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +21,8 @@ class PlanFile:
 
     `attempts` are those of the first stage of blocks, in order; `units` says by workload what a step's items are
     (tokens, images, rows); `locks` has the sha256 of each environment's lock, nothing for an interpreter of the
-    user's own (`python`). `revision` and `dirty` are of the source.
+    user's own (`python`). `revision` and `dirty` are of the source; `purpose` is the whole run's, `exhaustive` that of
+    its memory processes even what can only fail is tried, `vary` a dim whose largest value that fits is searched for.
     """
 
     set_id: str
@@ -41,6 +44,9 @@ class PlanFile:
     locks: Mapping[str, str | None] = field(default_factory=dict)
     revision: str | None = None
     dirty: bool = False
+    purpose: Purpose = Purpose.TIMED
+    exhaustive: bool = False
+    vary: str = ""
     schema_version: int = SCHEMA_VERSION  # of the program that wrote it
 
     def to_json(self) -> dict[str, Any]:
@@ -48,10 +54,12 @@ class PlanFile:
         fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
         return fields | {
             "protocol": dataclasses.asdict(self.protocol),
-            "cases": [planned.case.to_json() | {"unsupported": planned.unsupported} for planned in self.cases],
+            "cases": [planned.case.to_json() | {name: getattr(planned, name) for name in REASONS}
+                      for planned in self.cases],
             "attempts": [attempt.to_json() for attempt in self.attempts],
             "workload_paths": list(self.workload_paths),
             "cores": list(self.cores),
+            "purpose": str(self.purpose),
             "units": dict(self.units),
             "locks": dict(self.locks),
         }
@@ -60,7 +68,8 @@ class PlanFile:
     def from_json(cls, fields: Mapping[str, Any]) -> PlanFile:
         """The inverse of `to_json`, of every schema version. Raises KeyError or TypeError on what isn't a plan."""
         fields = migrations.plan(dict(fields))
-        cases = [Planned(Case.from_json({k: v for k, v in entry.items() if k != "unsupported"}), entry["unsupported"])
+        cases = [Planned(Case.from_json({k: v for k, v in entry.items() if k not in REASONS}),
+                         **{name: entry[name] for name in REASONS})
                  for entry in fields["cases"]]  # fmt: skip
         replaced = {
             "protocol": Protocol(**fields["protocol"]),
@@ -68,6 +77,7 @@ class PlanFile:
             "attempts": tuple(Attempt.from_json(attempt) for attempt in fields["attempts"]),
             "workload_paths": tuple(fields["workload_paths"]),
             "cores": tuple(fields["cores"]),
+            "purpose": Purpose(fields["purpose"]),
         }
         return cls(**{**fields, **replaced})
 

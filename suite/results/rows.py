@@ -17,6 +17,7 @@ from suite.results.schema import NAMES, SCHEMA_VERSION
 
 CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
 LEAST_SHARE = 0.05  # of a step's known time that a library must take to be named on the page
+HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
 Place = tuple[str, int, int, str]
 
@@ -99,6 +100,27 @@ class Row(dict[str, Any]):
         """A JSON column; empty where unknown or not an object."""
         loaded = json.loads(self.get(name) or "{}")
         return loaded if isinstance(loaded, dict) else {}
+
+    @property
+    def peak_bytes(self) -> float | None:
+        """The peak of what only this process and its children had: on an accelerator device memory, on a CPU anonymous
+        memory, since a limit doesn't count pages of files until they are needed. None where unknown.
+
+        Two lower bounds of it are known, and the greater is taken: the process's own counter, which is exact for itself
+        but misses compilers that have ended, and samples of its cgroup.
+        """
+        if self["target"] != "cpu":
+            return self.number("device_peak_bytes")
+        peaks = [peak for name in HOST_PEAKS if (peak := self.number(name)) is not None]
+        files = self.number("host_file_bytes")
+        if not peaks or files is None:
+            return None
+        return max(max(peaks) - files, self.number("cgroup_anonymous_bytes") or 0.0)
+
+    @property
+    def limit_bytes(self) -> float | None:
+        """What `peak_bytes` must stay under: the device's memory, or the limit on a CPU; None where none is known."""
+        return self.number("limit_memory_bytes" if self["target"] == "cpu" else "device_total_bytes")
 
     @property
     def kernels(self) -> str:

@@ -12,12 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 HISTORY: tuple[tuple[int, str], ...] = (
     (1, "The first schema: operations on CPU."),
     (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
     (3, "`attempt` is called `retry`, and the size `seed` is called `full`; dims that no size has are `custom`."),
     (4, "A case has an allocator policy; samples, cores, page faults and others' processor time are new columns."),
+    (5, "Memory: what is taken before anything is placed, the floor by part, a program's own figures, its holders."),
 )
 
 # The columns that a version brought: a file of an earlier one is whole without them.
@@ -25,6 +26,10 @@ ADDED: dict[int, frozenset[str]] = {
     2: frozenset({"engine_version", "cgroup_peak_bytes", "cgroup_anonymous_bytes"}),
     4: frozenset({"allocator", "synced_others", "pipelined_others", "fetch_others", "first_others", "second_others",
                   "effective_cores", "kernel_share", "minor_faults_per_step", "kernels"}),
+    5: frozenset({"host_base_bytes", "host_file_bytes", "device_total_bytes", "program_argument_bytes",
+                  "program_output_bytes", "program_temporary_bytes", "program_aliased_bytes",
+                  "floor_parameters_bytes", "floor_gradients_bytes", "floor_optimizer_bytes", "floor_inputs_bytes",
+                  "holders"}),
 }  # fmt: skip
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
@@ -103,7 +108,8 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("order", "int64", "the place in the block's shuffled order"),
         _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
         _identity(
-            "purpose", "string", "timed, prime (fills caches for a warm case), explain (which kernels run), ir, predict"
+            "purpose", "string", "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain "
+            "(which kernels run, what memory is made of), ir, predict"
         ),
         _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
         _identity("seed", "int64", "key of the weights' and inputs' generator"),
@@ -177,6 +183,18 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _bytes("device_peak_bytes", "peak allocated on the device, by the framework"),
         _bytes("device_reserved_bytes", "peak reserved on the device; never to be compared with allocated"),
         _bytes("nvml_bytes", "the process's device memory, by the driver"),
+        _bytes("host_base_bytes", "peak resident memory before anything was placed: Python and the framework"),
+        _bytes("host_file_bytes", "resident pages of files (libraries) at the end: the kernel can drop them"),
+        _bytes("device_total_bytes", "what the framework may use of the device"),
+        _bytes("program_argument_bytes", "arguments of the compiled step, by its compiler"),
+        _bytes("program_output_bytes", "its results, those that take an argument's place included"),
+        _bytes("program_temporary_bytes", "its temporary buffers"),
+        _bytes("program_aliased_bytes", "its results that take an argument's place"),
+        _bytes("floor_parameters_bytes", "parameters and buffers, by the workload's spec; the floor of every stack"),
+        _bytes("floor_gradients_bytes", "all gradients at once, which a compiler may avoid"),
+        _bytes("floor_optimizer_bytes", "the optimizer's moments"),
+        _bytes("floor_inputs_bytes", "inputs and targets"),
+        _text("holders", "what the memory is made of, told to an explain process: a list, largest first", JSON),
     ),
     "work": (
         Column("flops", "int64", "FLOP", "analytic floating-point operations of a call"),

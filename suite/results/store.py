@@ -214,7 +214,7 @@ class ResultSet:
         for row in rows:
             block = records.get((row["block"], row["retry"])) or mended(records, row)
             extra: list[str] = []
-            if row["purpose"] == Purpose.EXPLAIN:
+            if row["purpose"] in (Purpose.EXPLAIN, Purpose.MEMORY):
                 pass  # outside the blocks, and not timed: noise is nothing to it
             elif block is None:
                 extra.append(Flag.INCOMPLETE_BLOCK)

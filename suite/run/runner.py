@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import math
 import shutil
@@ -13,12 +14,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from suite.case import Attempt, Flag, Outcome, Purpose, canonical_json
+from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
 from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.machine.roofline import MARGIN, Roofline
+from suite.plan.memory import needs_no_less
 from suite.plan.plan import Plan
 from suite.protocol import FLOPS_PER_CORE_MAX
+from suite.reference.floor import floor
 from suite.results.rows import Row, empty_row
 from suite.results.schema import NAMES
 from suite.results.store import ResultSet
@@ -26,9 +29,9 @@ from suite.run.agreement import Agreement
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = ("versions", "environment_facts", "kernels")
+JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders")
 # Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
-REPEATING = (Outcome.TIMEOUT, Outcome.OOM_HOST, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE, Outcome.WRONG)
+REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
 
 
 @dataclass
@@ -46,13 +49,16 @@ class Runner:
     roofline: Roofline | None = None  # what the machine was seen to reach
     warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
+    full: list[Row] = field(default_factory=list)  # memory processes that ran out of it
 
     def __post_init__(self) -> None:
         self.agreement = Agreement(self.workloads)
 
     def remember(self, row: Row) -> None:
         """Learn from a row, of this run or of the one that is resumed."""
-        if row["purpose"] == Purpose.TIMED and row["provenance"] == "measured":
+        if row["purpose"] == Purpose.MEMORY and row["provenance"] == "measured" and row["outcome"] in OUT_OF_MEMORY:
+            self.full.append(row)
+        if row["purpose"] in (Purpose.TIMED, Purpose.MEMORY) and row["provenance"] == "measured":
             if row["outcome"] in REPEATING:
                 self.settled[row["case_id"]] = row
             elif row["outcome"] == Outcome.OK:
@@ -63,11 +69,15 @@ class Runner:
     def run(self, attempt: Attempt, again: bool = False) -> Row:
         """Unsupported and already settled cases need no process; `again` asks for one all the same."""
         reason = self.plan.reason(attempt.case)
-        settled = None if again else self.settled.get(attempt.case.case_id)
+        settled = None if again else self.settled.get(attempt.case.case_id) or self.certain(attempt)
+        too_large = None if again else self.plan.too_large(attempt.case)
         if reason is not None:
             row = self.blank(attempt) | {"outcome": str(Outcome.UNSUPPORTED), "reason": reason}
+        elif too_large is not None:
+            oom = Outcome.OOM_HOST if attempt.case.target == "cpu" else Outcome.OOM_DEVICE
+            row = self.blank(attempt) | {"outcome": str(oom), "reason": too_large, "provenance": "predicted"}
         elif settled is not None:
-            row = self.blank(attempt) | inferred(settled)
+            row = self.blank(attempt) | inferred(settled, attempt.case)
         else:
             row = self.measure(attempt)
         self.save(attempt, row)
@@ -76,15 +86,23 @@ class Runner:
         self.remember(row)
         return row
 
+    def certain(self, attempt: Attempt) -> Row | None:
+        """Of a memory process: the row of a case that ran out of memory and needs no more than this one, if any."""
+        if attempt.purpose is not Purpose.MEMORY or self.plan.exhaustive:
+            return None
+        return next((row for row in self.full if needs_no_less(attempt.case, row.case)), None)
+
     def blank(self, attempt: Attempt) -> Row:
-        """The row before anything is known but who asks what, where and when."""
-        stack = STACKS[attempt.case.stack]
+        """The row before anything is known but who asks what, where and when, and the floor of its memory."""
+        stack, spec = STACKS[attempt.case.stack], self.workloads[attempt.case.workload].spec
+        least = floor(spec, attempt.case.dims, attempt.case.pass_)
         return empty_row(attempt) | {
             "machine_id": self.machine_id,
             "dialect": stack.dialect,
             "environment": stack.environment,
             "engine": self.engine,
             "started_at": datetime.datetime.now(datetime.UTC),
+            **{f"floor_{part}_bytes": size for part, size in dataclasses.asdict(least).items()},
         }
 
     def measure(self, attempt: Attempt) -> Row:
@@ -162,12 +180,15 @@ def implausible(row: Row, roofline: Roofline | None) -> bool:
     return bool(median(taken) < max((row["flops"] or 0) / roof, moving))
 
 
-def inferred(source: Row) -> dict[str, Any]:
-    """What an earlier block's outcome says of a later one."""
+def inferred(source: Row, case: Case) -> dict[str, Any]:
+    """What an earlier process's outcome says of a later one: of this case in an earlier block, or of a smaller case."""
     where = f"block {source['block']}, retry {source['retry']}"
+    reason = f"{source['reason']} ({where})"
+    if source["case_id"] != case.case_id:
+        reason = f"needs no less than {source['case_name']}: {source['reason']}"
     return {
         "outcome": source["outcome"],
-        "reason": f"{source['reason']} ({where})",
+        "reason": reason,
         "phase": source["phase"],
         "provenance": "inferred",
         "inferred_from": f"{source['case_name']}, {where}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -14,6 +14,7 @@ from suite.machine import noise
 from suite.results.compare import Pairing
 from suite.results.rows import Row
 from suite.results.store import ResultSet
+from suite.run import frontier
 from suite.run.runner import Runner
 
 
@@ -47,17 +48,26 @@ class Session:
         return self.runner.store
 
     def run(self) -> list[Row]:
-        """Every block of the plan, as many more as their spread asks for, then the merged rows."""
+        """Every block of the plan, as many more as their spread asks for, or its memory processes, and what explains
+        them; then the merged rows."""
         self.mend()
+        if self.runner.plan.purpose is Purpose.TIMED:
+            self.blocks()
+        self.outside(self.runner.plan.memory)
+        if self.runner.plan.vary:
+            frontier.search(self.runner, self.attempt)
+        self.outside(self.runner.plan.explanations)
+        self.store.clear_caches()
+        return self.store.commit()
+
+    def blocks(self) -> None:
+        """Those of the first stage, then of the second."""
         first = self.runner.plan.protocol.blocks
         for number in range(1, first + 1):
             self.block(number, first)
         last = self.blocks_needed()
         for number in range(first + 1, last + 1):
             self.block(number, last)
-        self.explain()
-        self.store.clear_caches()
-        return self.store.commit()
 
     def blocks_needed(self) -> int:
         """The second stage: blocks for an interval as narrow as the tie band, by the first stage's spread."""
@@ -124,13 +134,14 @@ class Session:
         self.listener.attempt_ends(row)
         return row
 
-    def explain(self) -> None:
-        """After the blocks, where the protocol asks for it: once for each case, which kernels do its work."""
-        rows = (row for row in self.store.read()[0] if row["purpose"] == Purpose.EXPLAIN)
-        done = {row["case_id"] for row in rows if Flag.HARNESS not in row["flags"]}
-        for attempt in self.runner.plan.explanations(self.store.next_retry(0)):
-            if attempt.case.case_id not in done:
-                self.attempt(attempt)
+    def outside(self, planned: Callable[[int], list[Attempt]]) -> None:
+        """Processes outside the blocks, once each: those that a resumed set has are done, but for what the harness lost
+        or `--again` names."""
+        rows = {(row["case_id"], row["purpose"]): row for row in self.store.read()[0] if not row["block"]}
+        for attempt in planned(self.store.next_retry(0)):
+            row = rows.get((attempt.case.case_id, str(attempt.purpose)))
+            if row is None or self.is_lost(row, since=1):
+                self.attempt(attempt, again=row is not None)
 
     def mend(self) -> None:
         """On resume: run again what the harness lost or `--again` names; name damaged files."""

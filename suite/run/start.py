@@ -5,19 +5,23 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from suite.environments.checkout import git
 from suite.environments.locks import lock_path, lock_sha256, names
 from suite.errors import UserError, unknown
+from suite.launch.attempt import spare_bytes
 from suite.launch.engine import ROOT
 from suite.machine import devices, facts
 from suite.machine.roofline import Roofline
+from suite.plan.fits import Fit, fits_of, predicted
+from suite.plan.memory import check_limits
 from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset
+from suite.results import load
 from suite.results.plan_file import PlanFile
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet
@@ -41,7 +45,7 @@ class Run:
 
 def prepare(
     preset: Preset, selection: Selection, *, baseline: str | None = None, engine: str = engines.AUTO,
-    python: str | None = None, workload_paths: Sequence[Path] = (), build: bool = True,
+    python: str | None = None, workload_paths: Sequence[Path] = (), fits: str | None = None, build: bool = True,
 ) -> Run:  # fmt: skip
     """What is asked, refused where it is mistyped. Nothing is measured, but with `build` images may be built."""
     facts.refuse_platform()
@@ -55,10 +59,22 @@ def prepare(
     for name in {environment_of(p.case.stack, p.case.variant) for p in first.cases if p.case.variant}:
         if lock_sha256(name, target) is None:
             raise unknown(f"lock on {target} for the variant", name, names(target))
+    check_limits(first.cases, facts.memory().get("ram_bytes", 0))
     choice = engines.choose(engine, needed(first), target, python, build=build)
     made = plan(partial(engines.absent, engine=choice, python=python))
+    if fits is not None:
+        made = replace(made, cases=predicted(made.cases, curves(Path(fits)), spare_bytes()))
     return Run(plan=made, workloads=workloads, workload_paths=tuple(workload_paths), target=target, engine=choice,
                python=python)  # fmt: skip
+
+
+def curves(path: Path) -> list[Fit]:
+    """The curves of a set's memory processes. Raises UserError if it has none that can be trusted."""
+    loaded = load(path)
+    found = fits_of(loaded.analysis().memory, loaded.plan.set_id if loaded.plan else path.name)
+    if not found:
+        raise UserError(f"--fits={path}: no curve goes through this set's peaks; `invoke frontier` makes some.")
+    return found
 
 
 def needed(plan: Plan) -> list[str]:
@@ -108,8 +124,10 @@ def describe(run: Run, command: str) -> PlanFile:
         machine_id=facts.machine_id(),
         cores=tuple(facts.usable_cores()),
         cases=plan.cases,
-        attempts=(*(a for number in range(1, plan.protocol.blocks + 1) for a in plan.block(number)),
-                  *plan.explanations()),
+        attempts=tuple(plan.attempts()),
+        purpose=plan.purpose,
+        exhaustive=plan.exhaustive,
+        vary=plan.vary,
         units={name: run.workloads[name].unit for name in {planned.case.workload for planned in plan.cases}},
         locks={name: lock_sha256(name, run.target) for name in locked},
         revision=git("rev-parse", "HEAD").strip() or None,
@@ -134,7 +152,8 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
                 f"{path} was begun with another lock of environment '{name}' "
                 f"({store.lock_copy(name)}). Restore it, or begin a new run."
             )
-    plan = Plan(file.set_id, file.cases, file.protocol, file.baseline, file.twin, file.seed)
+    plan = Plan(file.set_id, file.cases, file.protocol, file.baseline, file.twin, file.seed, file.purpose,
+                file.exhaustive, file.vary)  # fmt: skip
     paths = tuple(map(Path, file.workload_paths))
     engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=True)
     return store, Run(plan=plan, workloads=find(paths), workload_paths=paths, target=file.target, engine=engine,

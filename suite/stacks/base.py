@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from suite.case import Case
 from suite.stacks import kernels
+from suite.stacks.holders import Holders
 from suite.stacks.knobs import Knob, chosen
 from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads.catalog import Workload
@@ -28,6 +29,9 @@ Tensors = Mapping[str, NDArray[np.float32]]
 State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
 TF32_CAPABILITY = (8, 0)  # Ampere
+DEVICE_FIGURES = ("device_peak_bytes", "device_reserved_bytes", "device_total_bytes")
+PROGRAM_FIGURES = ("program_argument_bytes", "program_output_bytes", "program_temporary_bytes",
+                   "program_aliased_bytes")  # fmt: skip
 REASON_MAX = 300  # characters of a framework's own words: some print their whole graph
 
 
@@ -155,9 +159,18 @@ class Adapter(ABC):
         """Which libraries ran in the step that was listened to, on which instructions; what takes most first."""
         return kernels.libraries(told)
 
+    def holders(self, told: kernels.Told, state: State, batch: Batch) -> Holders | None:
+        """What holds memory at a step's peak; None where nobody can tell. It may take one more step, the last."""
+        return None
+
     def memory(self) -> dict[str, int | None]:
-        """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`."""
-        return {"device_peak_bytes": None, "device_reserved_bytes": None}
+        """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`, `device_total_bytes`."""
+        return dict.fromkeys(DEVICE_FIGURES)
+
+    def program_memory(self, state: State, batch: Batch) -> dict[str, int | None]:
+        """The compiler's own figures of the step, where it has any: `program_argument_bytes`, and so on. It may
+        compile once more; `state` and `batch` are the last ones of the process."""
+        return dict.fromkeys(PROGRAM_FIGURES)
 
 
 def version(numbers: Iterable[int]) -> str:

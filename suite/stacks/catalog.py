@@ -29,6 +29,7 @@ class Stack:
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
+    base_bytes: int = 0  # that it takes on a CPU before anything is placed, about; anonymous memory, as limits count it
     limits: tuple[Limit, ...] = field(default=())
 
     @property
@@ -36,6 +37,8 @@ class Stack:
         """Whether a compiler sees the whole step."""
         return self.eager is not None
 
+
+MIB = 2**20
 
 # Of the tuned track. tests/stacks/test_knobs_act.py shows that it is so, and that it is so of nothing else it runs.
 LONE_PRODUCT = Limit("XLA calls a library for a lone product: its only knob, the width of vectors, is for loops",
@@ -45,23 +48,28 @@ STACKS: dict[str, Stack] = {
     stack.name: stack
     for stack in (
         Stack("numpy", "NumPy", "numpy", "numpy", targets=("cpu",), precisions=("f32",),
-              estimate_seconds=1.5),
-        Stack("jax_eager", "JAX, op by op", "jax", "jax", estimate_seconds=4.0),
+              estimate_seconds=1.5, base_bytes=18 * MIB),
+        Stack("jax_eager", "JAX, op by op", "jax", "jax", estimate_seconds=4.0,
+              base_bytes=26 * MIB),
         Stack("jax_jit", "JAX, jit", "jax", "jax", eager="jax_eager", compile_cache=True, estimate_seconds=4.0,
-              limits=(LONE_PRODUCT,)),
-        Stack("torch_eager", "PyTorch, eager", "torch", "torch", targets=("cpu", "cuda"), estimate_seconds=6.0),
+              base_bytes=26 * MIB, limits=(LONE_PRODUCT,)),
+        Stack("torch_eager", "PyTorch, eager", "torch", "torch", targets=("cpu", "cuda"), estimate_seconds=6.0,
+              base_bytes=130 * MIB),
         # On cuda the compiler is for Triton's launcher, in C: a C++ compiler brings that one too.
         Stack("torch_inductor", "PyTorch, torch.compile", "torch", "torch", eager="torch_eager",
-              targets=("cpu", "cuda"), compile_cache=True, needs=("C++ compiler",), estimate_seconds=30.0),
+              targets=("cpu", "cuda"), compile_cache=True, needs=("C++ compiler",), estimate_seconds=30.0,
+              base_bytes=220 * MIB),
         # No cuda: since 2.8 PyTorch/XLA has given CUDA up, and 2.9 has neither wheels nor a plugin for it.
         Stack("torch_xla", "PyTorch/XLA", "torch", "torch_xla", eager="torch_eager", targets=("cpu", "tpu"),
-              estimate_seconds=9.0, limits=(LONE_PRODUCT,)),
+              estimate_seconds=9.0, base_bytes=340 * MIB, limits=(LONE_PRODUCT,)),
         Stack("torchax_jit", "torchax, jit", "torch", "torchax", eager="torch_eager", compile_cache=True,
-              estimate_seconds=7.0, limits=(LONE_PRODUCT,)),
-        Stack("tf_eager", "TensorFlow, eager", "tf", "tensorflow", estimate_seconds=8.0),
-        Stack("tf_graph", "TensorFlow, tf.function", "tf", "tensorflow", eager="tf_eager", estimate_seconds=8.0),
+              estimate_seconds=7.0, base_bytes=400 * MIB, limits=(LONE_PRODUCT,)),
+        Stack("tf_eager", "TensorFlow, eager", "tf", "tensorflow", estimate_seconds=8.0,
+              base_bytes=240 * MIB),
+        Stack("tf_graph", "TensorFlow, tf.function", "tf", "tensorflow", eager="tf_eager", estimate_seconds=8.0,
+              base_bytes=240 * MIB),
         Stack("tf_xla", "TensorFlow, XLA", "tf", "tensorflow", eager="tf_eager", estimate_seconds=8.0,
-              limits=(LONE_PRODUCT,)),
+              base_bytes=240 * MIB, limits=(LONE_PRODUCT,)),
         Stack("fake", "a system that does as told (tests)", "fake", "orchestrator", targets=("cpu",),
               precisions=("f32", "bf16"), compile_cache=True, estimate_seconds=0.5),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.stacks import jax_eager_adapter as jax_eager
-from suite.stacks import xla
+from suite.stacks import xla, xla_buffers
 
 
 class Adapter(jax_eager.Adapter):
@@ -14,10 +14,11 @@ class Adapter(jax_eager.Adapter):
     def build(self, abstract=False):
         super().build(abstract)
         if self.train and self.optimizer:
-            self.run = self.compile(self.train_step, donate_argnums=(0,))
+            self.run = self.program = self.compile(self.train_step, donate_argnums=(0,))
         else:
             # Nothing is updated: the state stays outside, or each call would copy it to its outputs.
-            self.run = self.stateless(self.compile(self.gradients if self.train else self.forward))
+            self.program = self.compile(self.gradients if self.train else self.forward)
+            self.run = self.stateless(self.program)
 
     def gradients(self, parameters, buffers, batch):
         (loss, _), gradients = self.loss_and_gradients(parameters, buffers, batch)
@@ -30,6 +31,14 @@ class Adapter(jax_eager.Adapter):
             return state, compiled(parameters, buffers, batch)
 
         return run
+
+    def program_memory(self, state, batch):
+        parameters, buffers, _ = state
+        arguments = (state, batch) if self.run is self.program else (parameters, buffers, batch)
+        return self.analysed(self.program, *arguments)
+
+    def holders(self, told, state, batch):
+        return xla_buffers.holders(told.folder / xla.DUMP)
 
     def compile(self, function, **options):
         return self.jax.jit(function, compiler_options=xla.compiler_options(self.tuned), **options)

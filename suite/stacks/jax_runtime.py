@@ -122,5 +122,13 @@ class JaxAdapter(base.Adapter):
     def memory(self) -> dict[str, int | None]:
         """Of the allocator of the first device; a CPU has none."""
         figures = self.jax.local_devices()[0].memory_stats() or {}
-        return {"device_peak_bytes": figures.get("peak_bytes_in_use"),
-                "device_reserved_bytes": figures.get("peak_pool_bytes")}  # fmt: skip
+        names = ("peak_bytes_in_use", "peak_pool_bytes", "bytes_limit")
+        return dict(zip(base.DEVICE_FIGURES, map(figures.get, names), strict=True))
+
+    def analysed(self, program: Any, *arguments: Any) -> dict[str, int | None]:
+        """See `base.Adapter.program_memory`: of a jitted function, by the shapes of its arguments alone."""
+        shapes = self.jax.tree.map(lambda x: self.jax.ShapeDtypeStruct(x.shape, x.dtype), arguments)
+        found = program.lower(*shapes).compile().memory_analysis()
+        names = ("argument", "output", "temp", "alias")
+        sizes = (getattr(found, f"{name}_size_in_bytes") for name in names)
+        return dict(zip(base.PROGRAM_FIGURES, sizes, strict=True))

@@ -192,7 +192,7 @@ class Adapter(base.Adapter):
         if self.case.target == "cpu":
             return super().memory()  # TensorFlow reports 0 for CPUs: it doesn't know
         figures = self.tf.config.experimental.get_memory_info(self.logical.name.removeprefix("/device:"))
-        return {"device_peak_bytes": figures["peak"], "device_reserved_bytes": None}
+        return super().memory() | {"device_peak_bytes": figures["peak"]}
 
 
 def write(variable, value):

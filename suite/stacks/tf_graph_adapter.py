@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from suite.stacks import tf_eager_adapter as tf_eager
+from suite.stacks import tf_memory
+from suite.stacks.holders import Holder
 
 
 class Adapter(tf_eager.Adapter):
@@ -22,3 +24,17 @@ class Adapter(tf_eager.Adapter):
     def counters(self):
         traces = sum(function.experimental_get_tracing_count() for function in self.functions)
         return {"compiles": traces, "compile_seconds": None, "graph_breaks": None, "fallback_ops": None}
+
+    @classmethod
+    def explain_environ(cls, case, cache_directory):
+        return super().explain_environ(case, cache_directory) | tf_memory.ENVIRON
+
+    def holders(self, told, state, batch):
+        moments = {f"{name} {k}": moment for name, each in (self.updater.moments.items() if self.updater else ())
+                   for k, moment in enumerate(each, 1)}  # fmt: skip
+        kinds = {"parameters": self.variables | self.kept, "optimizer": moments, "inputs": batch}
+        known = [Holder(kind, name, tensor.shape.num_elements() * tensor.dtype.size)
+                 for kind, tensors in kinds.items() for name, tensor in tensors.items()]  # fmt: skip
+        # By keys that no allocation of the step has: they stay.
+        before = {-key: holder for key, holder in enumerate(known, 1)}
+        return tf_memory.holders(lambda: self.wait(*self.step(state, batch)), before, told.folder)

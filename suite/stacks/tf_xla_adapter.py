@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suite.stacks import kernels, xla
+from suite.stacks import kernels, xla, xla_buffers
 from suite.stacks import tf_graph_adapter as tf_graph
 
 
@@ -19,6 +19,9 @@ class Adapter(tf_graph.Adapter):
     @classmethod
     def explain_environ(cls, case, cache_directory):
         return xla.explain_environ(super().explain_environ(case, cache_directory), cache_directory)
+
+    def holders(self, told, state, batch):
+        return xla_buffers.holders(told.folder / xla.DUMP)
 
     def kernels_used(self, told):
         return xla.kernels_used(told) + kernels.libraries(told)

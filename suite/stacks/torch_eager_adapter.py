@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from suite import protocol
-from suite.stacks import base, kernels, torch_modules
+from suite.stacks import base, kernels, torch_memory, torch_modules
+from suite.stacks.holders import Holder
 from suite.stacks.knobs import Knob
 
 
@@ -185,8 +186,30 @@ class Adapter(base.Adapter):
             optimizer.step()
         return {name: self.host(parameter.detach()) for name, parameter in updated.items()}
 
+    def holders(self, told, state, batch):
+        model, optimizer = state
+        known = {}
+
+        def remember(category, named):
+            for name, tensor in named:
+                known[tensor.data_ptr()] = Holder(category, name, tensor.nbytes)
+
+        remember("parameters", model.named_parameters())
+        remember("parameters", model.named_buffers())
+        remember("inputs", batch.items())
+        for name, p in model.named_parameters():
+            kept = optimizer.state[p] if optimizer else {}
+            remember("optimizer", ((f"{name} {key}", value) for key, value in kept.items()
+                                   if self.torch.is_tensor(value)))  # fmt: skip
+
+        def gradients():
+            return {p.grad.data_ptr(): name for name, p in model.named_parameters() if p.grad is not None}
+
+        return torch_memory.holders(self.torch, lambda: self.wait(*self.step(state, batch)), known, gradients)
+
     def memory(self):
         if self.case.target != "cuda":
             return super().memory()
         return {"device_peak_bytes": self.torch.cuda.max_memory_allocated(),
-                "device_reserved_bytes": self.torch.cuda.max_memory_reserved()}  # fmt: skip
+                "device_reserved_bytes": self.torch.cuda.max_memory_reserved(),
+                "device_total_bytes": self.torch.cuda.get_device_properties().total_memory}  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suite.stacks import kernels, xla
+from suite.stacks import base, kernels, xla, xla_buffers
 from suite.stacks import torch_eager_adapter as torch_eager
 
 
@@ -83,6 +83,9 @@ class Adapter(torch_eager.Adapter):
     def wait(self, state, outputs):
         self.xm.wait_device_ops()
 
+    def holders(self, told, state, batch):
+        return xla_buffers.holders(told.folder / xla.DUMP)
+
     def counters(self):
         compiled = self.metrics.metric_data("CompileTime")  # (count, total in ns, samples)
         # Each aten:: counter is an operation that XLA can't lower and the CPU ran instead. Reading a
@@ -98,9 +101,10 @@ class Adapter(torch_eager.Adapter):
 
     def memory(self):
         if self.case.target == "cpu":
-            return {"device_peak_bytes": None, "device_reserved_bytes": None}
-        return {"device_peak_bytes": self.xm.get_memory_info(self.home).get("peak_bytes_used"),
-                "device_reserved_bytes": None}  # fmt: skip
+            return base.Adapter.memory(self)
+        found = self.xm.get_memory_info(self.home)
+        return {"device_peak_bytes": found.get("peak_bytes_used"), "device_reserved_bytes": None,
+                "device_total_bytes": found.get("bytes_limit")}  # fmt: skip
 
 
 def remember_variance(norm, inputs):

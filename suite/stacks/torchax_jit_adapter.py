@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suite.stacks import torch_modules, xla
+from suite.stacks import torch_modules, xla, xla_buffers
 from suite.stacks.jax_runtime import JaxAdapter
 
 HOME = "jax"  # torchax's name for the device
@@ -127,6 +127,16 @@ class Adapter(JaxAdapter):
             self.run = self.forward_step
         else:
             self.run = self.train_step if self.optimizer else self.gradient_step
+
+    def holders(self, told, state, batch):
+        return xla_buffers.holders(told.folder / xla.DUMP)
+
+    def program_memory(self, state, batch):
+        weights, buffers, moments = state
+        last = (moments, batch) if self.train and self.optimizer else (batch,)
+        program = self.forward if not self.train else self.compiled_step if self.optimizer else self.loss_and_gradients
+        # What torchax has wrapped for torch's tensors.
+        return self.analysed(program.args[0], *self.interop.jax_view((weights, buffers, *last)))
 
     def put(self, value):
         return self.torch.tensor(value, device=HOME)

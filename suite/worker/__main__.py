@@ -63,12 +63,16 @@ def answer(request: dict[str, Any], events: Events) -> None:
     surroundings |= {"device": device, "tuned": sorted(adapter.tuned)}
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
     timed(events, "build", adapter.build)
+    events.facts(host_base_bytes=memory.peak_bytes())
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
     events.facts(weights_sha256=data.digest.hexdigest(), host_peak_build_bytes=memory.peak_bytes())
     could_reset = memory.reset_peak()
 
     if attempt.purpose is Purpose.PRIME:
         measure.prime(adapter, state, batch, events)
+        return
+    if attempt.purpose is Purpose.MEMORY:
+        memory.ask(adapter, state, batch, events, could_reset)
         return
     if listener:
         explain.explain(adapter, state, batch, events, listener, request["cache_directory"])
@@ -78,7 +82,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     del state, batch
     events.phase("memory")
     peak = max(memory.peak_bytes() or 0, witness.peak_bytes) or None if could_reset else None
-    events.facts(host_peak_step_bytes=peak, environment_facts=surroundings | facts.process_end(), **adapter.memory())
+    events.facts(environment_facts=surroundings | facts.process_end(), **memory.figures(adapter, peak))
     if measured.losses:
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
     proof = digest(measured.result, "output").figures  # of the last timed result, by every process

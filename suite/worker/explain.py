@@ -1,4 +1,5 @@
-"""Which kernels does a step run? Its libraries tell, in a process apart: telling takes time, so nothing is timed."""
+"""Which kernels does a step run, and what holds its memory? Frameworks and libraries tell, in a process apart: telling
+takes time, so nothing is timed."""
 
 from __future__ import annotations
 
@@ -44,3 +45,5 @@ def explain(adapter: Adapter, state: Any, batch: Any, events: Events, listener: 
         adapter.wait(state, outputs)
     told = Told(before=before, step=listener.heard().removeprefix(before), folder=Path(folder))
     events.facts(kernels=[used.to_json() for used in adapter.kernels_used(told)])
+    found = adapter.holders(told, state, batch)
+    events.facts(holders=found and found.to_json())

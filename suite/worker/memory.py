@@ -1,4 +1,4 @@
-"""Resident memory of this process: its peak, and what is freed given back.
+"""What a case takes of memory: this process's peaks, the framework's own figures, and what is freed given back.
 
 `ru_maxrss` is not used: it inherits the launcher's peak.
 """
@@ -10,6 +10,14 @@ import gc
 import os
 import re
 from pathlib import Path
+from typing import Any
+
+from suite.stacks.base import Adapter
+from suite.worker.events import Events
+
+# An optimizer's moments may appear in the first step, what is compiled for them in the second; the third is as all
+# others are.
+STEPS = ("first", "second", "steady")
 
 
 def status_bytes(pid: int | str, field: str) -> int | None:
@@ -43,6 +51,14 @@ def peak_bytes() -> int | None:
     return own + sum(status_bytes(child, "VmHWM") or 0 for child in children(os.getpid()))
 
 
+def file_bytes() -> int | None:
+    """Resident pages of files, of this process and its living children; None where hidden. The kernel can drop them."""
+    own = status_bytes("self", "RssFile")
+    if own is None:
+        return None
+    return own + sum(status_bytes(child, "RssFile") or 0 for child in children(os.getpid()))
+
+
 def reset_peak() -> bool:
     """Start VmHWM anew from what is resident now; False where the kernel doesn't allow it."""
     try:
@@ -50,6 +66,23 @@ def reset_peak() -> bool:
     except OSError:
         return False
     return True
+
+
+def ask(adapter: Adapter, state: Any, batch: Any, events: Events, could_reset: bool) -> None:
+    """The steps that memory needs, then what they took. No clocks and no gate: a process whose purpose is memory."""
+    for phase in STEPS:
+        events.phase(phase)
+        state, outputs = adapter.step(state, batch)
+        adapter.wait(state, outputs)
+    events.phase("memory")
+    events.facts(**figures(adapter, peak_bytes() if could_reset else None))
+    del outputs
+    events.facts(**adapter.program_memory(state, batch))
+
+
+def figures(adapter: Adapter, host_peak: int | None) -> dict[str, Any]:
+    """The columns that tell what the steps took; null for what isn't known here."""
+    return {"host_peak_step_bytes": host_peak, "host_file_bytes": file_bytes(), **adapter.memory()}
 
 
 def release() -> None:

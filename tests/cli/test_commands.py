@@ -51,6 +51,16 @@ def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
         (["run", "--workload=GEMM"], "Did you mean 'gemm'?"),
         (["run", "--workload=gemm", "--size=huge"], "Workload 'gemm' has no size 'huge'."),
         (["run", "--dims", "n=512,n=1024"], "--dims n=512 --dims n=1024"),
+        (["run", "--limit-memory=900TiB"], "isn't understood"),
+        (["run", "--limit-memory=900000GiB"], "more than this machine's"),
+        (["run", "--purpose=memry"], "Did you mean 'memory'?"),
+        (["run", "--exhaustive"], "--preset=oom, or --purpose=memory"),
+        (["run", "--preset=oom", "--cache=warm"], "is for times"),
+        (["run", "--fits=nowhere"], "no result set at nowhere"),
+        (["frontier", "--workload=gpt2"], "--limit-memory=6GiB"),
+        (["frontier", "--workload=gpt2", "--limit-memory=6GiB", "--vary=bach"], "Did you mean 'batch'?"),
+        (["frontier", "--workload=vit", "--limit-memory=6GiB", "--vary=seq"], "'vit' has no dim to vary 'seq'"),
+        (["frontier", "--workload=gpt2", "--limit-memory=6GiB", "--vary=heads"], "batch, seq"),
         (["run", "--timeout=soon"], "--timeout=10min"),
         (["run", "--baseline=numpy", "--stack=jax_jit"], "selected stack to be the baseline 'numpy'"),
         (["run", "--again=timeout"], "goes with --resume"),
@@ -117,6 +127,21 @@ def test_what_can_t_fit_is_said_before_it_runs() -> None:
     done = invoke("run", "--dry-run", "--workload=gemm", "--stack=numpy", "--dims", "n=1000000", "--limit-memory=2GiB")
     assert "runs out of memory: tensors of 7.28 TiB, a limit of 2.00 GiB" in done.stdout
     assert "About 3 h 20 min" in done.stdout, "no more than the time limit of each process"
+
+
+def test_a_limit_under_a_framework_s_own_need_is_said_before_the_run() -> None:
+    done = invoke("run", "--preset=tiny", "--workload=gemm", "--stack=torch_xla", "--limit-memory=50MiB", "--dry-run")
+    assert done.returncode == 0
+    assert "torch_xla takes about" in done.stdout
+    assert "under 50MiB it can only run out of memory." in done.stdout
+
+
+def test_a_dry_run_of_memory_says_how_many_processes_ask() -> None:
+    done = invoke("run", "--preset=oom", "--workload=gpt2", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "42 cases; 42 processes that ask what memory they need, fewer where a smaller case runs out" in done.stdout
+    tried = invoke("frontier", "--workload=gpt2", "--limit-memory=6GiB", "--limit-memory=4GiB", "--dry-run")
+    assert "14 cases" in tried.stdout and "batch=1,seq=64" in tried.stdout
 
 
 def test_a_run_that_measures_nothing_says_so_and_leaves_latest_alone(tmp_path: Path) -> None:

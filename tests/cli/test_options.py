@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.cli.options import BYTES, SECONDS, Options, parse_dims, parse_outcomes, parse_quantity
+from suite.case import Purpose
+from suite.cli.options import Options, parse_dims, parse_outcomes, parse_quantity
 from suite.errors import UserError
+from suite.units import BYTES, SECONDS
 
 
 @pytest.mark.parametrize(
@@ -73,10 +75,22 @@ def test_a_time_limit_limits_compiling_too() -> None:
 
 def test_the_command_asks_the_same_again() -> None:
     options = Options(preset="ops", stack=("jax_*", "torch_eager"), dims=("n=2",), pass_=("train",),
-                      limit_memory="2GiB")  # fmt: skip
+                      limit_memory=("2GiB", "3GiB"), purpose="memory", exhaustive=True)  # fmt: skip
     words = shlex.split(options.command(engine="local"))
-    assert words == ["invoke", "run", "--preset=ops", "--stack=jax_*", "--stack=torch_eager", "--pass=train",
-                     "--dims=n=2", "--engine=local", "--limit-memory=2GiB"]  # fmt: skip
+    assert words == ["invoke", "run", "--preset=ops", "--purpose=memory", "--stack=jax_*", "--stack=torch_eager",
+                     "--pass=train", "--dims=n=2", "--engine=local", "--limit-memory=2GiB", "--limit-memory=3GiB",
+                     "--exhaustive"]  # fmt: skip
+    search = Options(preset="oom", vary="seq", limit_memory=("6GiB",)).command()
+    assert search == "invoke frontier --limit-memory=6GiB --vary=seq"
+
+
+def test_a_purpose_replaces_the_preset_s() -> None:
+    assert Options(preset="tiny").chosen_preset().purpose is Purpose.TIMED
+    assert Options(preset="tiny", purpose="memory", explain=True).chosen_preset().protocol.explain
+    assert Options(preset="oom").chosen_preset().purpose is Purpose.MEMORY
+    assert Options(preset="oom", purpose="timed").chosen_preset().purpose is Purpose.TIMED
+    with pytest.raises(UserError, match="prime"):
+        Options(purpose="prime").chosen_preset()
 
 
 def test_outcomes() -> None:

@@ -88,7 +88,7 @@ def test_an_unsupported_case_is_planned_without_a_twin_or_a_prime() -> None:
 @pytest.mark.parametrize("n", [64, 10**6])
 def test_no_estimate_is_longer_than_the_time_limit(n: int) -> None:
     case = attempt_of(dims={"n": n}).case
-    seconds = estimate(Planned(case), find()["gemm"], Protocol(timeout_seconds=1200.0))
+    seconds = estimate(case, find()["gemm"], Protocol(timeout_seconds=1200.0))
     assert 1 < seconds <= 1200
 
 

@@ -34,7 +34,7 @@ def test_rows_have_todays_columns_sizes_and_ids(loaded: results.Results) -> None
         ("gemm", "tiny"), ("ffn", "full"), ("llama", "tiny")}  # fmt: skip
     inferred = {row["inferred_from"] for row in loaded.rows if row["provenance"] == "inferred"}
     assert {text.split(",")[0] for text in inferred} == {
-        "ffn-full-train-f32-cpu-system_allocator-torch_xla"}  # fmt: skip
+        "ffn-full-train-f32-cpu-system_allocator-640MiB-torch_xla"}  # fmt: skip
 
 
 def test_the_plan_and_the_rows_name_the_same_cases(loaded: results.Results) -> None:

@@ -28,10 +28,12 @@ def test_a_cold_case_finds_no_cache_and_a_warm_one_its_prime_s(tmp_path: Path) -
 
 def test_a_settled_case_is_told_by_the_row_it_rests_on() -> None:
     source = row_of(attempt_of(retry=2), outcome="timeout", reason="too slow", phase="first")
-    told = inferred(source)
+    told = inferred(source, source.case)
     assert (told["outcome"], told["phase"], told["provenance"]) == ("timeout", "first", "inferred")
     assert told["reason"] == "too slow (block 1, retry 2)"
     assert told["inferred_from"] == "gemm-tiny-forward-f32-cpu-numpy, block 1, retry 2"
+    larger = inferred(source, attempt_of(dims={"n": 128}).case)
+    assert larger["reason"] == "needs no less than gemm-tiny-forward-f32-cpu-numpy: too slow"
 
 
 def test_settled_is_forgotten_where_again_finds_otherwise(tmp_path: Path) -> None:

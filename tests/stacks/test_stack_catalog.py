@@ -119,4 +119,5 @@ def test_counters_and_memory_are_unknown_by_default() -> None:
 
     silent = Silent(case_of(), Nothing)  # type: ignore[arg-type]
     assert set(silent.counters().values()) == {None}
-    assert silent.memory() == {"device_peak_bytes": None, "device_reserved_bytes": None}
+    assert silent.memory() == dict.fromkeys(base.DEVICE_FIGURES)
+    assert silent.program_memory(None, None) == dict.fromkeys(base.PROGRAM_FIGURES)

@@ -121,7 +121,7 @@ def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
     adapter.tf = SimpleNamespace(config=SimpleNamespace(experimental=SimpleNamespace(get_memory_info=asked.get)))
     adapter.logical = SimpleNamespace(name="/device:GPU:0")
     adapter.case = case_of(target="cuda")
-    assert adapter.memory() == {"device_peak_bytes": 2, "device_reserved_bytes": None}
+    assert adapter.memory() == {"device_peak_bytes": 2, "device_reserved_bytes": None, "device_total_bytes": None}
     for stack in ("tf_xla", "torch_eager", "torch_inductor", "torch_xla"):
         adapter = object.__new__(adapter_class(stack))
         adapter.case = case_of()

@@ -264,6 +264,7 @@ def test_the_warm_up_ends_at_a_clean_sample(run: Any) -> None:
 @pytest.mark.parametrize(("kernel", "faults", "flagged"), [
     (0.5, 100_000, True), (0.5, 0, False), (0.04, 100_000, False),  # busy in the kernel without faults, or hardly
     (0.5, 8, False),  # a few pages, that can't be what keeps the kernel busy
+    (0.5, 90, True),  # as many huge ones can, where a host has to find them
 ])  # fmt: skip
 def test_pages_touched_anew_in_each_step_are_flagged(run: Any, kernel: float, faults: int, flagged: bool) -> None:
     recorder, columns, _ = run(Scripted(jitter(0.1)), PROTOCOL, Neighbours([0.0], kernel, faults))

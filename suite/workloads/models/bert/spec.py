@@ -26,6 +26,7 @@ SIZES = {
     "full": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
              "vocab": 30522, "positions": 512, "types": 2},
 }  # fmt: skip
+SIZES["large"] = SIZES["full"] | {"batch": 32, "seq": 512}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 

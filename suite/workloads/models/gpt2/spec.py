@@ -20,6 +20,7 @@ SIZES = {
     "full": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072, "vocab": 50257,
              "positions": 1024},
 }  # fmt: skip
+SIZES["large"] = SIZES["full"] | {"batch": 8, "seq": 1024}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 EPSILON = 1e-5  # of every layer norm

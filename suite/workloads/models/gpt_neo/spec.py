@@ -42,6 +42,7 @@ SIZES = {
         "positions": 2048, "window": 256,
     },
 }  # fmt: skip
+SIZES["large"] = SIZES["full"] | {"batch": 4, "seq": 1024}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 

@@ -29,6 +29,7 @@ SIZES = {
     "full": {"batch": 2, "seq": 64, "layers": 32, "heads": 32, "kv_heads": 8, "width": 4096, "hidden": 14336,
              "vocab": 128256, "positions": 131072},
 }  # fmt: skip
+SIZES["large"] = SIZES["full"] | {"batch": 1, "seq": 2048}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 

@@ -31,6 +31,7 @@ SIZES = {
     "full": {"batch": 2, "image": 224, "classes": 1000, "width": 64,
              "blocks1": 3, "blocks2": 4, "blocks3": 6, "blocks4": 3},
 }  # fmt: skip
+SIZES["large"] = SIZES["full"] | {"batch": 256}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "sgd"
 

@@ -25,6 +25,7 @@ SIZES = {
     "full": {"batch": 2, "image": 224, "patch": 16, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
              "classes": 1000},
 }  # fmt: skip
+SIZES["large"] = SIZES["full"] | {"batch": 128}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 

@@ -1,0 +1,237 @@
+"""Memory as the page shows it: a grid of who fits at which size, curves through the peaks, and peaks by their parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suite import units
+from suite.case import Outcome
+from suite.report.outcomes import WITHOUT_PHASE, WORDS
+from suite.report.plots import LinearAxis, Tick
+from suite.report.sections import subtitle
+from suite.results.memory import Line, MemoryQuestion, Parts, parts
+from suite.results.rows import Row
+
+KINDS = (("base", "Python and framework, before anything is placed"), ("placing", "placing, beyond that"),
+         ("stepping", "stepping, beyond both"))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCell:
+    """One stack at one size: its outcome in a word, the peak or where it ran out, and what to know beside it."""
+
+    outcome: str
+    text: str
+    detail: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """One stack's largest size, as found and by its curve."""
+
+    stack: str
+    largest: str
+    known_by: str
+    predicted: str
+    fixed: str
+    item: str
+    error: str
+    tried: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One stack's peaks over the sizes: points and curve in percent of the plot, from the lower left."""
+
+    stack: str
+    points: tuple[tuple[float, float, str], ...]
+    curve: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One stack's peak by its parts: (kind, where it begins, how wide, words), in percent."""
+
+    label: str
+    segments: tuple[tuple[str, float, float, str], ...]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A figure of stacked bars; `floor` and `limit` are lines, in percent."""
+
+    id: str
+    title: str
+    description: str
+    axis_label: str
+    ticks: tuple[Tick, ...]
+    rows: tuple[Bar, ...]
+    floor: float | None
+    limit: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySection:
+    """One question: its grid, frontier and figures."""
+
+    name: str
+    anchor: str
+    subtitle: str
+    sizes: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[MemoryCell | None, ...]], ...]
+    frontier: tuple[Frontier, ...]
+    axis: str
+    charts: tuple[Chart, ...]
+    chart_ticks: tuple[tuple[Tick, ...], tuple[Tick, ...]]
+    chart_limit: float | None
+    bars: Bars | None
+
+
+def memory_section(question: MemoryQuestion) -> MemorySection:
+    """The section of a question."""
+    anchor = "m-" + re.sub(r"[^a-z0-9]+", "-", question.name.lower()).strip("-") + f"-{question.id[:8]}"
+    drawn = [line for line in question.lines if points(line)]
+    across, up = axes(question, drawn)
+    return MemorySection(
+        name=question.name,
+        anchor=anchor,
+        subtitle=subtitle(question.head),
+        sizes=tuple(size.label for size in question.sizes),
+        lines=tuple((line.stack, cells(line)) for line in question.lines),
+        frontier=tuple(map(frontier, question.lines)) if question.axis else (),
+        axis=question.axis,
+        charts=tuple(chart(line, question.axis, across, up) for line in drawn) if len(across.values) > 1 else (),
+        chart_ticks=(across.ticks(), up.ticks(units.byte_unit([up.high]))),
+        chart_limit=up.x(question.limit) if question.limit is not None else None,
+        bars=bars_at_common_size(question, anchor),
+    )
+
+
+def cells(line: Line) -> tuple[MemoryCell | None, ...]:
+    """Every size of one stack."""
+    return tuple(cell(row, line.limit, size.floor_bytes) if row is not None else None
+                 for row, size in zip(line.rows, line.sizes, strict=True))  # fmt: skip
+
+
+def cell(row: Row, limit: float | None, floor: float) -> MemoryCell:
+    """A peak with its share of the limit and how many floors it is; else the outcome, and where."""
+    least = f"floor {units.quantity(floor)}"
+    if row.outcome == Outcome.OK:
+        peak = row.peak_bytes
+        share = f"{units.percent(peak / limit)} of the limit, " if peak and limit else ""
+        above = f"{units.digits(peak / floor)} × {least}" if peak and floor else least
+        return MemoryCell(row.outcome, units.quantity(peak), share + above, "")
+    where = f" in {row['phase']}" if row["phase"] and row.outcome not in WITHOUT_PHASE else ""
+    how = f"{row['provenance']}, {least}" if row["provenance"] not in (None, "measured") else least
+    return MemoryCell(row.outcome, WORDS.get(row.outcome, row.outcome) + where, how, row.text("reason"))
+
+
+def frontier(line: Line) -> Frontier:
+    """What is known of the largest size that fits."""
+    curve, bound = line.curve, line.predicted
+    return Frontier(
+        stack=line.stack,
+        largest=units.UNKNOWN if line.largest is None else f"{line.largest:,}",
+        known_by=known_by(line),
+        predicted=units.UNKNOWN if bound is None else f"{bound:,}",
+        fixed=units.quantity(curve.fixed_bytes) if curve else units.UNKNOWN,
+        item=units.quantity(curve.item_bytes) if curve else units.UNKNOWN,
+        error=error_words(line),
+        tried=line.tried,
+    )
+
+
+def error_words(line: Line) -> str:
+    """How far the curve is from the peaks that were seen, and from which size on."""
+    curve = line.curve
+    if curve is None:
+        return units.UNKNOWN
+    if curve.points <= len(curve.coefficients):
+        return "no peak left to test it"
+    since = f", from {curve.since:,} on" if line.valued() and curve.since > line.valued()[0][0] else ""
+    return f"{units.percent(curve.error)}{since}"
+
+
+def known_by(line: Line) -> str:
+    """Why the largest size is believed to be it, or what is still open."""
+    if line.failed is None:
+        return "none was too large" if line.largest is not None else "not known"
+    if line.failed == (line.largest or 0) + 1:
+        return f"{line.failed:,} was tried and ran out"
+    if line.is_found:
+        return f"by the curve; {line.failed:,} ran out"
+    return f"open up to {line.failed:,}, which ran out"
+
+
+def points(line: Line) -> dict[int, float]:
+    """Peaks by size."""
+    return {size: peak for size, row in line.valued()
+            if row.outcome == Outcome.OK and (peak := row.peak_bytes) is not None}  # fmt: skip
+
+
+def axes(question: MemoryQuestion, lines: Sequence[Line]) -> tuple[LinearAxis, LinearAxis]:
+    """Sizes and bytes, from zero to the largest that was seen, and to the limit."""
+    seen = [points(line) for line in lines]
+    sizes = sorted({size for peaks in seen for size in peaks})
+    most = [peak for peaks in seen for peak in peaks.values()] + ([question.limit] if question.limit else [])
+    return LinearAxis.over(sizes), LinearAxis.over(most)
+
+
+def chart(line: Line, axis: str, across: LinearAxis, up: LinearAxis) -> Chart:
+    """One stack's peaks with its curve."""
+    peaks = points(line)
+    marks = tuple((across.x(size), up.x(peak), f"{line.stack}, {axis} {size:,}: {units.quantity(peak)}")
+                  for size, peak in peaks.items())  # fmt: skip
+    drawn = ""
+    if line.curve is not None:
+        steps = [line.curve.since + (across.high - line.curve.since) * k / 24 for k in range(25)]
+        inside = [(size, line.curve.at(size)) for size in steps if line.curve.at(size) <= up.high]
+        drawn = " ".join(f"{across.x(size)},{round(100 - up.x(peak), 2)}" for size, peak in inside)
+    return Chart(line.stack, marks, drawn, "; ".join(words for _, _, words in marks))
+
+
+def bars_at_common_size(question: MemoryQuestion, anchor: str) -> Bars | None:
+    """The peaks by their parts, at the largest size of those at which the most stacks fit."""
+    fitting = [[line.rows[at] for line in question.lines if (row := line.rows[at]) and row.outcome == Outcome.OK]
+               for at in range(len(question.sizes))]  # fmt: skip
+    most = max(map(len, fitting), default=0)
+    at = max((at for at, rows in enumerate(fitting) if len(rows) == most), default=0)
+    found = [(row.stack_name, split) for row in fitting[at] if row and (split := parts(row))] if most else []
+    size = question.sizes[at]
+    return bars(f"{anchor}-parts", f"Peak of host memory by its parts, {size.label}", found, size.floor_bytes,
+                question.limit)  # fmt: skip
+
+
+def bars(id_: str, title: str, stacks: Sequence[tuple[str, Parts]], floor: float, limit: float | None) -> Bars | None:
+    """Stacked bars of host memory; None where no stack told its parts."""
+    if not stacks:
+        return None
+    axis = LinearAxis.over([split.total for _, split in stacks] + ([floor] if floor else []))
+    unit = units.byte_unit([axis.high])
+    rows = tuple(Bar(stack, segments(stack, split, axis), units.quantity(split.total)) for stack, split in stacks)
+    return Bars(
+        id=id_,
+        title=title,
+        description="; ".join(words for row in rows for *_, words in row.segments),
+        axis_label=f"{unit.name}; line: the floor, what every stack must hold",
+        ticks=axis.ticks(unit),
+        rows=rows,
+        floor=axis.x(floor) if floor else None,
+        limit=axis.x(limit) if limit is not None and limit <= axis.high else None,
+    )
+
+
+def segments(stack: str, split: Parts, axis: LinearAxis) -> tuple[tuple[str, float, float, str], ...]:
+    """One after the other."""
+    found, begin = [], 0.0
+    for kind, words in KINDS:
+        size = getattr(split, kind)
+        x, end = axis.x(begin), axis.x(begin + size)
+        found.append((kind, x, round(end - x, 2), f"{stack}, {words}: {units.quantity(size)}"))
+        begin += size
+    return tuple(found)

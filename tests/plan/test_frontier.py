@@ -1,0 +1,84 @@
+"""The search for the largest size that fits, on peaks whose shape is known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.plan.frontier import first_size, most_allowed, next_size
+from suite.results.curves import SIZE_MAX
+from suite.workloads.catalog import find
+
+GIB = 2.0**30
+
+
+def search(peak: dict[int, float] | object, limit: float, axis: str, most: int, known: bool = True) -> list[int]:
+    """The sizes that are tried in turn where `peak(size)` is what each takes."""
+    assert callable(peak)
+    seen: dict[int, float | None] = {}
+    while (size := next_size(seen, limit if known else None, axis, most)) is not None:
+        assert 1 <= size <= most and size not in seen
+        seen[size] = peak(size) if peak(size) <= limit else None
+    return list(seen)
+
+
+def largest(peak: object, limit: float, most: int) -> int:
+    """By trying all."""
+    assert callable(peak)
+    return max((size for size in range(1, most + 1) if peak(size) <= limit), default=0)
+
+
+@given(fixed=st.floats(0.1, 5.0), item=st.floats(0.001, 2.0), limit=st.floats(1.0, 8.0))
+def test_a_line_is_found_in_a_few_probes(fixed: float, item: float, limit: float) -> None:
+    def peak(size: int) -> float:
+        return (fixed + item * size) * GIB
+
+    tried = search(peak, limit * GIB, "batch", 100_000)
+    found = largest(peak, limit * GIB, 10_000)
+    assert found in tried or found == 0
+    assert found + 1 in tried, "not called found unless the next one has failed"
+    assert len(tried) <= 4 + math.log(max(found, 1), 8) + 3
+
+
+@given(
+    steps=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=40), start=st.floats(0.1, 3.0), limit=st.floats(0.5, 20.0),
+    axis=st.sampled_from(["batch", "seq"]), known=st.booleans(),
+)  # fmt: skip
+def test_whatever_grows_the_answer_is_right(
+    steps: list[float], start: float, limit: float, axis: str, known: bool
+) -> None:
+    """A staircase, which no curve fits, and a limit that may be unknown (a device's)."""
+    heights = [start]
+    for step in steps:
+        heights.append(heights[-1] + step)
+
+    def peak(size: int) -> float:
+        return heights[size - 1] * GIB
+
+    most = len(heights)
+    tried = search(peak, limit * GIB, axis, most, known)
+    found = largest(peak, limit * GIB, most)
+    assert found == 0 or found in tried
+    assert found == most or found + 1 in tried
+    assert len(tried) <= 2 * math.log2(most + 1) + 6
+
+
+def test_a_square_is_found_along_a_sequence() -> None:
+    tried = search(lambda size: (1.0 + 1e-3 * size + 4e-6 * size**2) * GIB, 6 * GIB, "seq", 4096)
+    assert tried[:3] == [64, 512, 1024] or tried[0] == 64
+    assert 1000 in tried and 1001 in tried and len(tried) <= 8
+
+
+def test_the_largest_that_is_allowed_ends_the_search() -> None:
+    assert search(lambda size: GIB, 2 * GIB, "batch", 5)[-1] == 5
+    gpt2 = find()["gpt2"]
+    assert most_allowed(gpt2, gpt2.dims("full", {}), "seq") == 1024
+    assert most_allowed(gpt2, gpt2.dims("full", {}), "batch") == SIZE_MAX
+
+
+@pytest.mark.parametrize(("axis", "most", "first"), [("batch", SIZE_MAX, 1), ("seq", 1024, 16), ("seq", 8, 1)])
+def test_a_search_begins_small(axis: str, most: int, first: int) -> None:
+    assert first_size(axis, most) == first

@@ -1,0 +1,82 @@
+"""Memory on the page and on the console: the grid, the frontier, the curves, the parts of a peak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suite.cli.answer import print_memory
+from suite.report.memory import memory_section
+from suite.report.render import render
+from suite.results.memory import memory_questions
+from suite.results.schema import to_table
+from tests.report.test_page import Page
+from tests.results.test_memory_questions import GIB, LIMIT, memory_row, rows
+
+
+def test_a_cell_says_how_much_or_where_it_ran_out() -> None:
+    (question,) = memory_questions(rows())
+    section = memory_section(question)
+    lines = dict(section.lines)
+    assert section.sizes == ("batch=1", "batch=2", "batch=4", "batch=8", "batch=16")
+    fits, ran_out, spared = lines["torch_eager"][0], lines["torch_eager"][3], lines["torch_eager"][4]
+    assert fits and ran_out and spared
+    assert (fits.text, fits.detail) == ("2.00 GiB", "33.3 % of the limit, 7,130,000 × floor 301 B")
+    assert (ran_out.text, ran_out.detail) == ("out of host memory in first", "floor 308 B")
+    assert ran_out.reason == "killed at its 6 GiB limit"
+    assert spared.detail == "inferred, floor 316 B"
+
+
+def test_the_frontier_says_how_it_is_known() -> None:
+    (question,) = memory_questions([*rows(), memory_row("jax_jit", 10, 6), memory_row("jax_jit", 11, None)])
+    jax, torch = memory_section(question).frontier
+    assert (jax.largest, jax.known_by, jax.predicted, jax.tried) == ("10", "11 was tried and ran out", "10", 7)
+    assert (jax.fixed, jax.item, jax.error) == ("1.00 GiB", "512 MiB", "< 0.1 %")
+    assert (torch.largest, torch.known_by, torch.predicted) == ("4", "open up to 8, which ran out", "5")
+    (never,) = memory_questions([memory_row("jax_jit", b, b) for b in (1, 2)])
+    (line,) = memory_section(never).frontier
+    assert (line.known_by, line.error) == ("none was too large", "no peak left to test it")
+
+
+def test_bars_are_of_the_size_at_which_most_stacks_fit() -> None:
+    (question,) = memory_questions(rows())
+    bars = memory_section(question).bars
+    assert bars is not None
+    assert bars.title == "Peak of host memory by its parts, batch=4"
+    assert [bar.label for bar in bars.rows] == ["jax_jit", "torch_eager"]
+    for bar in bars.rows:
+        ends = [x + width for _, x, width, _ in bar.segments]
+        assert [x for _, x, _, _ in bar.segments][1:] == pytest.approx(ends[:-1], abs=0.02)
+        assert ends[-1] <= 100
+    assert bars.floor is not None and bars.floor < 1
+
+
+def test_a_page_of_memory_alone_is_whole(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    file = tmp_path / "results.parquet"
+    pq.write_table(to_table(rows()), file)
+    page = Page(render(file).read_text(encoding="utf-8"))
+    assert not page.open
+    assert "gpt2: which stack runs out of memory first" in page.text
+    assert "Largest batch that fits: jax_jit 8, torch_eager 4." in page.text
+    ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
+    links = {attributes["href"] for tag, attributes in page.elements if tag == "a" and attributes.get("href")}
+    assert {link[1:] for link in links if link and link.startswith("#")} <= ids, "no link leads nowhere"
+    assert "#summary" not in links
+
+
+def test_the_console_prints_the_grid_and_the_frontier(capsys: pytest.CaptureFixture[str]) -> None:
+    (question,) = memory_questions(rows())
+    print_memory(memory_section(question))
+    printed = capsys.readouterr().out
+    assert "batch=16" in printed and "2.00 GiB" in printed and "out of host memory in first" in printed
+    assert "open up to 16, which ran out" in printed
+
+
+def test_without_a_limit_there_is_no_share() -> None:
+    (question,) = memory_questions([memory_row("jax_jit", b, b, limit=None) for b in (1, 2)])
+    cell = dict(memory_section(question).lines)["jax_jit"][1]
+    assert cell is not None and (cell.text, "limit" in cell.detail) == ("2.00 GiB", False)
+    assert LIMIT == 6 * GIB
