@@ -101,7 +101,8 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
 def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
     """Ctrl-C: what is finished stays, and how to go on."""
     whole = {block.block for block in store.blocks()}
-    cut = store.finished() - sum(row["block"] in whole for row in store.read()[0])
+    # What isn't in a block stands by itself.
+    cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
     rest = f" A block that was cut short is run again whole, since half a block isn't paired: that is {cut} of them."
     shown.note(f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
                f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip

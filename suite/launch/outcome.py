@@ -37,6 +37,7 @@ COMPILE_FAILURE = (
 DEVICE_OOM = (
     r"\bOutOfMemoryError\b",  # PyTorch: torch.OutOfMemoryError
     r"CUDA out of memory",  # PyTorch's text of it
+    r"\bOut of memory (while trying to allocate|allocating) \S",  # XLA's own words, where no status is left around them
     r"RESOURCE_EXHAUSTED",  # XLA's status, in JAX (ValueError or JaxRuntimeError), PyTorch/XLA, TensorFlow
     r"\bResourceExhaustedError\b",  # TensorFlow's type for that status
     r"OOM when allocating",  # TensorFlow's allocator

@@ -27,6 +27,7 @@ from suite.report.summary import (
 from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
 from suite.results import Results
 from suite.results.analysis import Analysis
+from suite.results.holders import MadeOf
 from suite.results.names import precision_words
 from suite.stacks.catalog import STACKS
 
@@ -48,6 +49,7 @@ class Report:
     sections: tuple[Section, ...]
     plots: dict[str, tuple[Plot, ...]]
     memory: tuple[MemorySection, ...]
+    made_of: tuple[MadeOf, ...]
     pairs: tuple[PairRow, ...]
     transfers: tuple[TransferRow, ...]
     failures: tuple[Failure, ...]
@@ -83,6 +85,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
         sections=sections,
         plots={each.anchor: figures.of_section(each, analysis.baseline, tie) for each in sections},
         memory=tuple(map(memory_section, analysis.memory)),
+        made_of=analysis.made_of,
         pairs=pair_rows(analysis, compiled_pairs(stacks)),
         transfers=transfer_rows(analysis),
         failures=failures(analysis.rows, names_of(analysis)),

@@ -10,6 +10,7 @@ from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.compare import Pairing, Speedup
+from suite.results.holders import MadeOf, made_of
 from suite.results.memory import MemoryQuestion, memory_questions
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
@@ -65,6 +66,7 @@ class Analysis:
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
     memory: tuple[MemoryQuestion, ...]
+    made_of: tuple[MadeOf, ...]
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -115,6 +117,7 @@ def analyse(
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
         memory=memory_questions(counted),
+        made_of=made_of(counted),
     )
 
 

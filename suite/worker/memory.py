@@ -76,7 +76,10 @@ def ask(adapter: Adapter, state: Any, batch: Any, events: Events, could_reset: b
         adapter.wait(state, outputs)
     events.phase("memory")
     events.facts(**figures(adapter, peak_bytes() if could_reset else None))
+    events.phase("fetch")
+    adapter.fetch(outputs)  # PyTorch/XLA says nothing of a step that ran out of memory until its result is asked for
     del outputs
+    events.phase("memory")
     events.facts(**adapter.program_memory(state, batch))
 
 

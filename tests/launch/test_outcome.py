@@ -124,6 +124,11 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "",
         ),
         (
+            {"target": "cpu", "exception": ("JaxRuntimeError", "INTERNAL: Error: Out of memory allocating 400 bytes.")},
+            "oom_host",
+            "out of host memory in phase steady: JaxRuntimeError: INTERNAL",
+        ),
+        (
             {"target": "cpu", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")},
             "oom_host",
             "out of host",

@@ -1,0 +1,99 @@
+"""Memory on real frameworks: peaks, what holds them, and every kind of refusal, by real allocations."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from suite import results
+from suite.case import OUT_OF_MEMORY
+from suite.stacks.catalog import REAL_STACKS, STACKS
+from tests.runs import Asked, Lanes
+
+pytestmark = pytest.mark.stacks
+COMPILED_BY_XLA = {"jax_jit", "torch_xla", "torchax_jit", "tf_xla"}
+SILENT = {"numpy", "jax_eager", "tf_eager"}  # nobody can tell what holds their memory
+# A hidden layer of 400 GB, from weights of 8 MB: no allocator tries, each says so in its own words.
+HUGE = "--dims=batch=1,seq=100000,width=1,hidden=1000000"
+RUNS = {
+    "peaks": Asked(2, ("--purpose=memory", "--explain", "--workload=ffn", "--size=full", "--pass=train")),
+    "refused": Asked(1, ("--purpose=memory", "--workload=ffn", "--pass=forward", HUGE)),
+    "limited": Asked(2, ("--purpose=memory", "--workload=gemm", "--pass=forward", "--dims=n=64", "--dims=n=16384",
+                         "--dims=n=20000", "--limit-memory=1GiB")),
+}  # fmt: skip
+
+
+def rows_of(run: Any) -> list[Any]:
+    """All rows of a run that ended well."""
+    assert run.code == 0, run.log
+    return results.load(run.folder).rows
+
+
+@pytest.mark.runs("peaks")
+def test_every_stack_tells_what_it_took(runs: Lanes) -> None:
+    rows = [row for row in rows_of(runs["peaks"]) if row["purpose"] == "memory"]
+    assert {row["stack"] for row in rows} == set(REAL_STACKS)
+    for row in rows:
+        assert row["outcome"] == "ok", (row["case_name"], row["reason"])
+        assert 0 < row["host_base_bytes"] <= row["host_peak_build_bytes"]
+        floor = row["floor_parameters_bytes"] + row["floor_optimizer_bytes"] + row["floor_inputs_bytes"]
+        assert floor < row.peak_bytes < 2**31
+        assert row["host_file_bytes"] < row["host_peak_step_bytes"]
+        base = STACKS[row["stack"]].base_bytes
+        assert base < 1.3 * (row["host_base_bytes"] - 0.5 * row["host_file_bytes"]), "what the catalogue says it needs"
+
+
+@pytest.mark.runs("peaks")
+def test_a_program_s_own_account_is_that_of_its_tensors(runs: Lanes) -> None:
+    rows = {row["stack"]: row for row in rows_of(runs["peaks"]) if row["purpose"] == "memory"}
+    for stack in ("jax_jit", "torchax_jit"):
+        row = rows[stack]
+        state = row["floor_parameters_bytes"] + row["floor_optimizer_bytes"]
+        assert row["program_argument_bytes"] == pytest.approx(state + row["floor_inputs_bytes"], rel=0.01)
+        assert row["program_aliased_bytes"] == pytest.approx(state, rel=0.01), "the state is donated"
+        assert row["program_temporary_bytes"] > 0
+    assert all(rows[stack]["program_temporary_bytes"] is None for stack in ("torch_eager", "tf_graph", "numpy"))
+
+
+@pytest.mark.runs("peaks")
+def test_somebody_tells_what_holds_the_memory(runs: Lanes) -> None:
+    rows = {row["stack"]: row for row in rows_of(runs["peaks"]) if row["purpose"] == "explain"}
+    assert {stack for stack, row in rows.items() if not row["holders"]} == SILENT
+    for stack in set(rows) - SILENT:
+        row, told = rows[stack], json.loads(rows[stack]["holders"])
+        categories = told["categories"]
+        state = row["floor_parameters_bytes"] + row["floor_optimizer_bytes"]
+        assert 0 < len(told["largest"]) <= 10
+        assert told["largest"] == sorted(told["largest"], key=lambda each: -each["bytes"])
+        if stack in COMPILED_BY_XLA:
+            assert told["told_by"] == "XLA's buffer assignment" and categories["temporaries"] > 0
+            kept = sum(categories.get(name, 0) for name in ("parameters", "optimizer", "arguments"))
+            assert state * 0.95 < kept < state * 1.3, (stack, categories)
+        else:
+            assert categories["parameters"] == row["floor_parameters_bytes"], (stack, categories)
+            assert categories["optimizer"] == pytest.approx(row["floor_optimizer_bytes"], rel=0.01), stack
+        assert sum(categories.values()) >= state
+
+
+@pytest.mark.runs("refused")
+def test_an_allocation_that_is_refused_is_out_of_memory_in_each_framework_s_words(runs: Lanes) -> None:
+    rows = {row["stack"]: row for row in rows_of(runs["refused"])}
+    assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(REAL_STACKS, "oom_host")
+    assert "MemoryError" in rows["numpy"]["reason"]
+    assert "DefaultCPUAllocator" in rows["torch_eager"]["reason"]
+    assert "RESOURCE_EXHAUSTED" in rows["jax_jit"]["reason"]
+    assert "OOM when allocating" in rows["tf_graph"]["reason"] or "ResourceExhausted" in rows["tf_graph"]["reason"]
+
+
+@pytest.mark.runs("limited")
+def test_what_is_larger_than_a_failure_isn_t_tried(runs: Lanes) -> None:
+    by_stack: dict[str, dict[int, Any]] = {}
+    for row in rows_of(runs["limited"]):
+        by_stack.setdefault(row["stack"], {})[row.case.dims["n"]] = row
+    assert set(by_stack) == set(REAL_STACKS)
+    for stack, rows in by_stack.items():
+        assert rows[64]["outcome"] == "ok", (stack, rows[64]["reason"])
+        assert rows[16384]["outcome"] in OUT_OF_MEMORY and rows[16384]["provenance"] == "measured"
+        assert rows[20000]["outcome"] == rows[16384]["outcome"] and rows[20000]["provenance"] == "inferred"
