@@ -78,8 +78,8 @@ def rivals_of(
 ) -> tuple[str, ...]:
     """The stacks that paired blocks don't show to be slower than the one with the lowest median.
 
-    The answers to all questions of a set hold together: 22 % of simulated sets of four had a wrong one when each
-    question was a family by itself.
+    The answers to all questions of a set hold together, each with its share of the doubt: 22 % of simulated sets of
+    four had a wrong one when each question was a family by itself.
     """
     others = [figures.stack for figures in counting if figures.stack != first.stack]
     over_first = analysis.over(first.stack, others, comparison.id, of=len(analysis.comparisons))
