@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suite.errors import UserError
-from suite.results.curves import LINEAR, SIZE_MAX, curve
+from suite.results.curves import LINEAR, curve, last_size
 from suite.workloads.catalog import Workload
 
 FARTHER = 8  # times the largest size that fits: no further is a curve trusted
@@ -43,11 +43,7 @@ def next_size(seen: Mapping[int, float | None], limit_bytes: float | None, axis:
 
 def most_allowed(workload: Workload, dims: Mapping[str, int], axis: str) -> int:
     """The largest size up to `SIZE_MAX` that a workload's own rules allow, where they allow every smaller one."""
-    low, high = 0, SIZE_MAX
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if is_allowed(workload, dims, axis, middle) else (low, middle - 1)
-    return low
+    return last_size(lambda size: is_allowed(workload, dims, axis, size))
 
 
 def is_allowed(workload: Workload, dims: Mapping[str, int], axis: str, size: int) -> bool:

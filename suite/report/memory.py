@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from suite import units
 from suite.case import Outcome
 from suite.report.outcomes import WITHOUT_PHASE, WORDS
 from suite.report.plots import LinearAxis, Tick
-from suite.report.sections import subtitle
+from suite.report.sections import link_target, subtitle
 from suite.results.memory import Line, MemoryQuestion, Parts, parts
 from suite.results.rows import Row
 
@@ -94,8 +93,8 @@ class MemorySection:
 
 def memory_section(question: MemoryQuestion) -> MemorySection:
     """The section of a question."""
-    anchor = "m-" + re.sub(r"[^a-z0-9]+", "-", question.name.lower()).strip("-") + f"-{question.id[:8]}"
-    drawn = [line for line in question.lines if points(line)]
+    anchor = link_target("m", question.name, question.id)
+    drawn = [line for line in question.lines if line.peaks]
     across, up = axes(question, drawn)
     return MemorySection(
         name=question.name,
@@ -105,7 +104,7 @@ def memory_section(question: MemoryQuestion) -> MemorySection:
         lines=tuple((line.stack, cells(line)) for line in question.lines),
         frontier=tuple(map(frontier, question.lines)) if question.axis else (),
         axis=question.axis,
-        charts=tuple(chart(line, question.axis, across, up) for line in drawn) if len(across.values) > 1 else (),
+        charts=tuple(chart(line, question.axis, across, up) for line in drawn) if question.axis else (),
         chart_ticks=(across.ticks(), up.ticks(units.byte_unit([up.high]))),
         chart_limit=up.x(question.limit) if question.limit is not None else None,
         bars=bars_at_common_size(question, anchor),
@@ -168,15 +167,9 @@ def known_by(line: Line) -> str:
     return f"open up to {line.failed:,}, which ran out"
 
 
-def points(line: Line) -> dict[int, float]:
-    """Peaks by size."""
-    return {size: peak for size, row in line.valued()
-            if row.outcome == Outcome.OK and (peak := row.peak_bytes) is not None}  # fmt: skip
-
-
 def axes(question: MemoryQuestion, lines: Sequence[Line]) -> tuple[LinearAxis, LinearAxis]:
     """Sizes and bytes, from zero to the largest that was seen, and to the limit."""
-    seen = [points(line) for line in lines]
+    seen = [line.peaks for line in lines]
     sizes = sorted({size for peaks in seen for size in peaks})
     most = [peak for peaks in seen for peak in peaks.values()] + ([question.limit] if question.limit else [])
     return LinearAxis.over(sizes), LinearAxis.over(most)
@@ -184,7 +177,7 @@ def axes(question: MemoryQuestion, lines: Sequence[Line]) -> tuple[LinearAxis, L
 
 def chart(line: Line, axis: str, across: LinearAxis, up: LinearAxis) -> Chart:
     """One stack's peaks with its curve."""
-    peaks = points(line)
+    peaks = line.peaks
     marks = tuple((across.x(size), up.x(peak), f"{line.stack}, {axis} {size:,}: {units.quantity(peak)}")
                   for size, peak in peaks.items())  # fmt: skip
     drawn = ""

@@ -67,16 +67,15 @@ class LogAxis:
 
 @dataclass(frozen=True, slots=True)
 class LinearAxis:
-    """An axis from zero to beyond the greatest of `values`, with round ticks."""
+    """An axis from zero to `high`, with round ticks."""
 
-    values: tuple[float, ...]
     high: float
 
     @classmethod
     def over(cls, values: Sequence[float]) -> LinearAxis:
         """The axis that holds every value."""
         most = max(values, default=0.0) or 1.0
-        return cls(tuple(values), most * (1 + MARGIN))
+        return cls(most * (1 + MARGIN))
 
     def x(self, value: float) -> float:
         """Percent of the width, clipped to the plot, rounded so that equal reports are equal bytes."""

@@ -61,8 +61,13 @@ def section(comparison: Comparison) -> Section:
 
 
 def anchor(comparison: Comparison) -> str:
-    """Where links to it lead."""
-    return "c-" + re.sub(r"[^a-z0-9]+", "-", comparison.name.lower()).strip("-") + f"-{comparison.id[:8]}"
+    """Where links to a comparison lead."""
+    return link_target("c", comparison.name, comparison.id)
+
+
+def link_target(kind: str, name: str, id_: str) -> str:
+    """Where links to a question lead: `c-gemm-forward-1a2b3c4d`."""
+    return f"{kind}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}-{id_[:8]}"
 
 
 def subtitle(head: Row) -> str:

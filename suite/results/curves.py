@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,11 +47,16 @@ class Curve:
 
     def largest(self, limit_bytes: float) -> int:
         """The largest size under a limit; 0 where none is, `SIZE_MAX` where the curve doesn't grow that far."""
-        low, high = 0, SIZE_MAX
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.at(middle) <= limit_bytes else (low, middle - 1)
-        return low
+        return last_size(lambda size: self.at(size) <= limit_bytes)
+
+
+def last_size(holds: Callable[[int], bool]) -> int:
+    """The largest size up to `SIZE_MAX` for which something holds that holds for every smaller one; 0 if for none."""
+    low, high = 0, SIZE_MAX
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
 
 
 def curve(peaks: Mapping[int, float], axis: str) -> Curve | None:

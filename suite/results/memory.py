@@ -78,10 +78,14 @@ class Line:
             self.curve is not None and self.curve.is_good and self.predicted == largest
         )
 
+    @property
+    def peaks(self) -> dict[int, float]:
+        """Bytes by size, of those that fit."""
+        return peaks_of(self.valued())
+
     def valued(self) -> list[tuple[int, Row]]:
         """Rows by the value of the one dim that varies."""
-        return [(size.value, row) for size, row in zip(self.sizes, self.rows, strict=True)
-                if size.value is not None and row is not None]  # fmt: skip
+        return valued(self.sizes, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +146,19 @@ def question(key: str, name: str, rows: Sequence[Row]) -> MemoryQuestion:
 def line(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str) -> Line:
     """One stack's rows, with the curve through its peaks."""
     rows = tuple(next((row for row in group if row.stack_name == stack), None) for group in of_size)
-    peaks = {
-        size.value: peak
-        for size, row in zip(sizes, rows, strict=True)
-        if size.value is not None and row is not None and row.outcome == Outcome.OK and (peak := row.peak_bytes)
-    }
     limit = next((row.limit_bytes for row in rows if row is not None and row.limit_bytes), None)
-    return Line(stack, rows, curve(peaks, axis), limit, sizes)
+    return Line(stack, rows, curve(peaks_of(valued(sizes, rows)), axis), limit, sizes)
+
+
+def valued(sizes: Sequence[Size], rows: Sequence[Row | None]) -> list[tuple[int, Row]]:
+    """Rows by the value of the one dim that varies."""
+    return [(size.value, row) for size, row in zip(sizes, rows, strict=True)
+            if size.value is not None and row is not None]  # fmt: skip
+
+
+def peaks_of(sized: Iterable[tuple[int, Row]]) -> dict[int, float]:
+    """Bytes by size, of those that fit."""
+    return {size: peak for size, row in sized if row.outcome == Outcome.OK and (peak := row.peak_bytes)}
 
 
 def parts(row: Row) -> Parts | None:

@@ -68,7 +68,7 @@ def test_whatever_grows_the_answer_is_right(
 
 def test_a_square_is_found_along_a_sequence() -> None:
     tried = search(lambda size: (1.0 + 1e-3 * size + 4e-6 * size**2) * GIB, 6 * GIB, "seq", 4096)
-    assert tried[:3] == [64, 512, 1024] or tried[0] == 64
+    assert tried[0] == 64
     assert 1000 in tried and 1001 in tried and len(tried) <= 8
 
 

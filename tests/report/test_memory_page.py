@@ -12,7 +12,7 @@ from suite.report.render import render
 from suite.results.memory import memory_questions
 from suite.results.schema import to_table
 from tests.report.test_page import Page
-from tests.results.test_memory_questions import GIB, LIMIT, memory_row, rows
+from tests.results.test_memory_questions import memory_row, rows
 
 
 def test_a_cell_says_how_much_or_where_it_ran_out() -> None:
@@ -79,4 +79,3 @@ def test_without_a_limit_there_is_no_share() -> None:
     (question,) = memory_questions([memory_row("jax_jit", b, b, limit=None) for b in (1, 2)])
     cell = dict(memory_section(question).lines)["jax_jit"][1]
     assert cell is not None and (cell.text, "limit" in cell.detail) == ("2.00 GiB", False)
-    assert LIMIT == 6 * GIB
