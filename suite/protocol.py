@@ -53,7 +53,7 @@ class Protocol:
     steal_share_max: float = 0.01
 
     roofline: bool = True  # measure what the machine reaches, once a day
-    explain: bool = False  # after the blocks a process for each case that tells which kernels do the work
+    explain: bool = False  # after the blocks a process more for each case: whose kernels work, what holds memory
 
 
 # Of the cores' time in a batch of samples: what others may take of it before its samples count as disturbed.

@@ -20,6 +20,7 @@ from suite import results
 from suite.environments import images
 from suite.launch.container import SET
 from tests.engine import images_or_skip
+from tests.refusals import HUGE, WORDS
 from tests.runs import EVERY_OPERATION, INVOKE, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
@@ -90,6 +91,14 @@ def test_a_limit_of_512_mib_is_an_oom_on_every_framework(client: DockerClient, t
     rows = results.load(ran.folder).rows
     assert {row["stack"]: row["outcome"] for row in rows} == dict.fromkeys(STACKS, "oom_host")
     assert all("512 MiB" in row["reason"] for row in rows)
+
+
+def test_a_refusal_in_a_container_is_told_in_the_framework_s_words(client: DockerClient, tmp_path: Path) -> None:
+    ran = invoke_run(tmp_path, *HUGE, *(f"--stack={stack}" for stack in STACKS), engine="docker")
+    assert ran.code == 0, ran.log
+    for row in results.load(ran.folder).rows:
+        assert (row["outcome"], row["engine"]) == ("oom_host", "docker")
+        assert WORDS[row["stack"]] in row["reason"]
 
 
 def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path: Path) -> None:

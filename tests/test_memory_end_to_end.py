@@ -10,18 +10,20 @@ import pytest
 from suite import results
 from suite.case import OUT_OF_MEMORY
 from suite.stacks.catalog import REAL_STACKS, STACKS
+from tests.refusals import HUGE, WORDS
 from tests.runs import Asked, Lanes
 
 pytestmark = pytest.mark.stacks
 COMPILED_BY_XLA = {"jax_jit", "torch_xla", "torchax_jit", "tf_xla"}
 SILENT = {"numpy", "jax_eager", "tf_eager"}  # nobody can tell what holds their memory
-# A hidden layer of 400 GB, from weights of 8 MB: no allocator tries, each says so in its own words.
-HUGE = "--dims=batch=1,seq=100000,width=1,hidden=1000000"
 RUNS = {
     "peaks": Asked(2, ("--purpose=memory", "--explain", "--workload=ffn", "--size=full", "--pass=train")),
-    "refused": Asked(1, ("--purpose=memory", "--workload=ffn", "--pass=forward", HUGE)),
+    "refused": Asked(1, HUGE),
     "limited": Asked(2, ("--purpose=memory", "--workload=gemm", "--pass=forward", "--dims=n=64", "--dims=n=16384",
                          "--dims=n=20000", "--limit-memory=1GiB")),
+    # Beside them processes of other tests run, which nothing of this may touch.
+    "in a row": Asked(0.5, ("--purpose=memory", "--exhaustive", "--stack=numpy", "--workload=gemm", "--pass=forward",
+                            "--limit-memory=256MiB", *(f"--dims=n={n}" for n in range(12_001, 12_021)))),
 }  # fmt: skip
 
 
@@ -81,10 +83,8 @@ def test_somebody_tells_what_holds_the_memory(runs: Lanes) -> None:
 def test_an_allocation_that_is_refused_is_out_of_memory_in_each_framework_s_words(runs: Lanes) -> None:
     rows = {row["stack"]: row for row in rows_of(runs["refused"])}
     assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(REAL_STACKS, "oom_host")
-    assert "MemoryError" in rows["numpy"]["reason"]
-    assert "DefaultCPUAllocator" in rows["torch_eager"]["reason"]
-    assert "RESOURCE_EXHAUSTED" in rows["jax_jit"]["reason"]
-    assert "OOM when allocating" in rows["tf_graph"]["reason"] or "ResourceExhausted" in rows["tf_graph"]["reason"]
+    for stack, words in WORDS.items():
+        assert words in rows[stack]["reason"]
 
 
 @pytest.mark.runs("limited")
@@ -97,3 +97,12 @@ def test_what_is_larger_than_a_failure_isn_t_tried(runs: Lanes) -> None:
         assert rows[64]["outcome"] == "ok", (stack, rows[64]["reason"])
         assert rows[16384]["outcome"] in OUT_OF_MEMORY and rows[16384]["provenance"] == "measured"
         assert rows[20000]["outcome"] == rows[16384]["outcome"] and rows[20000]["provenance"] == "inferred"
+
+
+@pytest.mark.runs("in a row")
+def test_twenty_in_a_row_are_twenty_rows(runs: Lanes) -> None:
+    rows = rows_of(runs["in a row"])
+    assert len(rows) == 20
+    for row in rows:
+        assert (row["outcome"], row["provenance"]) == ("oom_host", "measured"), row["reason"]
+        assert row["reason"].startswith("killed at its 256 MiB limit")

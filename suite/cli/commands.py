@@ -136,7 +136,8 @@ def print_plan(asked: Run) -> None:
         sparing = "" if plan.exhaustive else ", fewer where a smaller case runs out of it"
         print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that ask what memory they need{sparing}.")
     if of[Purpose.EXPLAIN]:
-        print(f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work.")
+        print(f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work and what "
+              "holds the memory.")  # fmt: skip
     print(asked.engine.why)
     for sentence in too_tight(plan.cases):
         print(sentence)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from suite.machine import facts
 
+DRIVER_SECONDS = 20  # that its programs have to answer
+
 
 @lru_cache(maxsize=1)
 def missing() -> dict[str, str | None]:
@@ -29,10 +31,22 @@ def has_tpu() -> bool:
     return any(Path("/dev").glob("accel*")) or (google and any(Path("/dev/vfio").glob("[0-9]*")))
 
 
-def answers(command: list[str]) -> bool:
-    """Whether a program is there, succeeds within 20 s and prints something."""
+def driver_bytes(pid: int) -> int | None:
+    """What the driver says that a process has of NVIDIA GPUs' memory: everything, the framework's pool and the CUDA
+    context too. None where it doesn't say: in a container it lists processes by the ids that they have outside."""
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=20)
+        done = subprocess.run(["nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"],
+                              capture_output=True, text=True, check=True, timeout=DRIVER_SECONDS)  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    used = [line.split(", ")[1] for line in done.stdout.splitlines() if line.startswith(f"{pid}, ")]
+    return sum(int(mebibytes) << 20 for mebibytes in used) if used and all(map(str.isdecimal, used)) else None
+
+
+def answers(command: list[str]) -> bool:
+    """Whether a program is there, succeeds in time and prints something."""
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=DRIVER_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0 and bool(done.stdout.strip())

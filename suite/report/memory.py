@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.case import Outcome
+from suite.report.bars import Bars, bars
 from suite.report.outcomes import WITHOUT_PHASE, WORDS
 from suite.report.plots import LinearAxis, Tick
 from suite.report.sections import link_target, subtitle
-from suite.results.memory import Line, MemoryQuestion, Parts, parts
+from suite.results.memory import Line, MemoryQuestion
+from suite.results.parts import parts
 from suite.results.rows import Row
-
-KINDS = (("base", "Python and framework, before anything is placed"), ("placing", "placing, beyond that"),
-         ("stepping", "stepping, beyond both"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +48,6 @@ class Chart:
     points: tuple[tuple[float, float, str], ...]
     curve: str
     description: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One stack's peak by its parts: (kind, where it begins, how wide, words), in percent."""
-
-    label: str
-    segments: tuple[tuple[str, float, float, str], ...]
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """A figure of stacked bars; `floor` and `limit` are lines, in percent."""
-
-    id: str
-    title: str
-    description: str
-    axis_label: str
-    ticks: tuple[Tick, ...]
-    rows: tuple[Bar, ...]
-    floor: float | None
-    limit: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,35 +172,5 @@ def bars_at_common_size(question: MemoryQuestion, anchor: str) -> Bars | None:
     at = max((at for at, rows in enumerate(fitting) if len(rows) == most), default=0)
     found = [(row.stack_name, split) for row in fitting[at] if row and (split := parts(row))] if most else []
     size = question.sizes[at]
-    return bars(f"{anchor}-parts", f"Peak of host memory by its parts, {size.label}", found, size.floor_bytes,
-                question.limit)  # fmt: skip
-
-
-def bars(id_: str, title: str, stacks: Sequence[tuple[str, Parts]], floor: float, limit: float | None) -> Bars | None:
-    """Stacked bars of host memory; None where no stack told its parts."""
-    if not stacks:
-        return None
-    axis = LinearAxis.over([split.total for _, split in stacks] + ([floor] if floor else []))
-    unit = units.byte_unit([axis.high])
-    rows = tuple(Bar(stack, segments(stack, split, axis), units.quantity(split.total)) for stack, split in stacks)
-    return Bars(
-        id=id_,
-        title=title,
-        description="; ".join(words for row in rows for *_, words in row.segments),
-        axis_label=f"{unit.name}; line: the floor, what every stack must hold",
-        ticks=axis.ticks(unit),
-        rows=rows,
-        floor=axis.x(floor) if floor else None,
-        limit=axis.x(limit) if limit is not None and limit <= axis.high else None,
-    )
-
-
-def segments(stack: str, split: Parts, axis: LinearAxis) -> tuple[tuple[str, float, float, str], ...]:
-    """One after the other."""
-    found, begin = [], 0.0
-    for kind, words in KINDS:
-        size = getattr(split, kind)
-        x, end = axis.x(begin), axis.x(begin + size)
-        found.append((kind, x, round(end - x, 2), f"{stack}, {words}: {units.quantity(size)}"))
-        begin += size
-    return tuple(found)
+    title = f"Peak of memory by its parts, {size.label}"
+    return bars(f"{anchor}-parts", title, found, size.floor_bytes, question.limit)

@@ -10,6 +10,7 @@ from suite.case import Outcome, Purpose
 from suite.machine.description import moved
 from suite.report import answers, figures, surroundings
 from suite.report.answers import Headline
+from suite.report.bars import Bars, bars
 from suite.report.memory import MemorySection, memory_section
 from suite.report.notices import notices
 from suite.report.outcomes import Failure, MatrixRow, failures
@@ -48,6 +49,7 @@ class Report:
     matrix: tuple[MatrixRow, ...]
     sections: tuple[Section, ...]
     plots: dict[str, tuple[Plot, ...]]
+    peaks: dict[str, Bars | None]
     memory: tuple[MemorySection, ...]
     made_of: tuple[MadeOf, ...]
     pairs: tuple[PairRow, ...]
@@ -83,6 +85,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
         stacks=stacks,
         matrix=tuple(matrix_row(each, stacks) for each in sections),
         sections=sections,
+        peaks={each.anchor: peak_bars(each) for each in sections},
         plots={each.anchor: figures.of_section(each, analysis.baseline, tie) for each in sections},
         memory=tuple(map(memory_section, analysis.memory)),
         made_of=analysis.made_of,
@@ -114,6 +117,14 @@ def matrix_row(section: Section, stacks: Sequence[str]) -> MatrixRow:
     """One comparison over all stacks of the set."""
     cells = {cell.stack: cell for cell in section.comparison.cells}
     return MatrixRow(section.comparison.name, section.anchor, tuple(cells.get(stack) for stack in stacks))
+
+
+def peak_bars(section: Section) -> Bars | None:
+    """The greatest peak of each stack by its parts."""
+    told = [each for each in section.comparison.stacks if each.peak_parts]
+    floor = max((each.floor_bytes for each in told), default=0.0)
+    peaks = [(each.stack, each.peak_parts) for each in told]
+    return bars(f"{section.anchor}-parts", "Peak of memory by its parts", peaks, floor, None)
 
 
 def title(analysis: Analysis, set_id: str) -> str:

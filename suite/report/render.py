@@ -12,7 +12,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from suite import results, units
 from suite.errors import UserError
 from suite.report.answers import modes_text
-from suite.report.memory import KINDS
 from suite.report.outcomes import WORDS, outcome_text
 from suite.report.page import report
 from suite.results.store import ResultSet
@@ -89,7 +88,6 @@ def environment() -> Environment:
         "words": WORDS,
         "outcome_text": outcome_text,
         "modes_text": modes_text,
-        "memory_kinds": KINDS,
         "milliseconds": Unit("ms", 1e-3),
     }
     return templates

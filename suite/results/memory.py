@@ -8,23 +8,8 @@ from dataclasses import dataclass
 from suite.case import GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
 from suite.results.curves import Curve, curve
 from suite.results.names import question_names
+from suite.results.parts import floor_bytes
 from suite.results.rows import Row
-
-FLOORS = ("floor_parameters_bytes", "floor_optimizer_bytes", "floor_inputs_bytes")  # there between two steps
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A peak of host memory by when it was reached, in bytes: before anything was placed, then beyond that."""
-
-    base: float
-    placing: float
-    stepping: float
-
-    @property
-    def total(self) -> float:
-        """The peak."""
-        return self.base + self.placing + self.stepping
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +120,8 @@ def question(key: str, name: str, rows: Sequence[Row]) -> MemoryQuestion:
     sizes = []
     for values, group in sorted(by_size.items()):
         dims = dict(zip(growing, values, strict=True))
-        least = sum(group[0].number(floor) or 0.0 for floor in FLOORS)
-        sizes.append(Size(dims_text({dim: dims[dim] for dim in shown}), dims[axis] if axis else None, least))
+        sizes.append(Size(dims_text({dim: dims[dim] for dim in shown}), dims[axis] if axis else None,
+                          floor_bytes(group[0])))  # fmt: skip
     of_size = [by_size[values] for values in sorted(by_size)]
     stacks = sorted({row.stack_name for row in rows})
     lines = tuple(line(stack, of_size, tuple(sizes), axis) for stack in stacks)
@@ -159,11 +144,3 @@ def valued(sizes: Sequence[Size], rows: Sequence[Row | None]) -> list[tuple[int,
 def peaks_of(sized: Iterable[tuple[int, Row]]) -> dict[int, float]:
     """Bytes by size, of those that fit."""
     return {size: peak for size, row in sized if row.outcome == Outcome.OK and (peak := row.peak_bytes)}
-
-
-def parts(row: Row) -> Parts | None:
-    """A row's peak of host memory by its parts; None where one isn't known."""
-    base, build, step = (row.number(f"host_{name}_bytes") for name in ("base", "peak_build", "peak_step"))
-    if base is None or build is None or step is None:
-        return None
-    return Parts(base, max(0.0, build - base), max(0.0, step - max(base, build)))

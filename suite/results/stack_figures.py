@@ -14,6 +14,7 @@ from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.compare import Speedup
 from suite.results.outcomes import Cell, cell, flag_counts
+from suite.results.parts import Parts, floor_bytes, parts, total
 from suite.results.rows import Row
 from suite.stats import Estimate, has_modes, outliers, ratio_of
 
@@ -35,11 +36,11 @@ class StackFigures:
     `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch`
     are geometric means of the processes' medians, so that they can be set beside each other; `average` is the
     mean of their means, p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
-    process, memory is the greatest peak. `early` is the share of a synced step still to be computed when the
-    call returned, `gain` synced over pipelined, `copy` fetch less synced, each inside a process. `efficiency`
-    is the roofline's least time over the median. `kernels` are the libraries and instruction sets that an explain
-    process named, what takes most first; empty where none did. `cores` is what the process with the least had of
-    them, `faults` the pages that a step touches anew in the typical one.
+    process, memory is the greatest peak, `peak_parts` the parts of the greatest of all. `early` is the share of a
+    synced step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch less synced,
+    each inside a process. `efficiency` is the roofline's least time over the median. `kernels` are the
+    libraries and instruction sets that an explain process named, what takes most first; empty where none did. `cores`
+    is what the process with the least had of them, `faults` the pages that a step touches anew in the typical one.
 
     The A/A twin shows in `processes` and in the cell's counts and adds nothing to the other figures.
     """
@@ -70,6 +71,8 @@ class StackFigures:
     host_build: float | None
     host_step: float | None
     device_peak: float | None
+    peak_parts: Parts
+    floor_bytes: float
     relative_error: float | None
     precision_observed: str
     flags: tuple[tuple[str, str], ...]
@@ -154,6 +157,8 @@ def stack_figures(
         host_build=greatest(used, "host_peak_build_bytes"),
         host_step=greatest(used, "host_peak_step_bytes"),
         device_peak=greatest(used, "device_peak_bytes"),
+        peak_parts=max(map(parts, used), key=total),
+        floor_bytes=floor_bytes(used[0]),
         relative_error=greatest(rows, "relative_error"),
         precision_observed=", ".join(sorted({row.text("precision_observed") for row in used} - {""})),
         flags=flag_counts(of_stack),

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from suite.machine.devices import driver_bytes
 from suite.stacks.base import Adapter
 from suite.worker.events import Events
 
@@ -85,7 +86,8 @@ def ask(adapter: Adapter, state: Any, batch: Any, events: Events, could_reset: b
 
 def figures(adapter: Adapter, host_peak: int | None) -> dict[str, Any]:
     """The columns that tell what the steps took; null for what isn't known here."""
-    return {"host_peak_step_bytes": host_peak, "host_file_bytes": file_bytes(), **adapter.memory()}
+    told = {"host_peak_step_bytes": host_peak, "host_file_bytes": file_bytes(), **adapter.memory()}
+    return told | ({"nvml_bytes": driver_bytes(os.getpid())} if adapter.case.target == "cuda" else {})
 
 
 def release() -> None:

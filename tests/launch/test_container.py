@@ -60,6 +60,21 @@ def told(folder: Path) -> dict[str, Any]:
     return found
 
 
+REFUSALS = {
+    "import ctypes; ctypes.CDLL('libstdc++.so.6')._Znwm(ctypes.c_size_t(1 << 62))": "bad_alloc",
+    "bytearray(1 << 62)": "MemoryError",
+}
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_an_allocation_that_is_refused_is_an_oom_by_its_words(engine: Container, tmp_path: Path, code: str) -> None:
+    end = engine.launch(job_of(tmp_path, code))
+    said = (tmp_path / "out" / "stderr.log").read_text()
+    judged = outcome.judge(end, events.read(tmp_path / "events.jsonl"), "cpu", said)
+    assert (judged.outcome, end.memory_killed) == (Outcome.OOM_HOST, False)
+    assert REFUSALS[code] in str(judged.reason)
+
+
 def word(end: Exit, folder: Path) -> Outcome:
     """The outcome of an end without events."""
     return outcome.judge(end, events.read(folder / "events.jsonl"), "cpu", "").outcome

@@ -122,6 +122,12 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
             "no answer within 0.5 s, while building",
         ),
         ("raise SystemExit('no good')", "error", "exited 1 before its first phase: no good"),
+        # C++'s operator new, really refused; nothing catches what it throws.
+        (
+            "emit({'event': 'phase', 'phase': 'first'}); ctypes.CDLL('libstdc++.so.6')._Znwm(ctypes.c_size_t(1 << 62))",
+            "oom_host",
+            "out of host memory in phase first (compile): terminate called after throwing an instance of 'std::bad_all",
+        ),
     ],
 )
 def test_an_attempt_that_does_not(tmp_path: Path, code: str, outcome: str, reason: str) -> None:

@@ -43,7 +43,7 @@ def test_bars_are_of_the_size_at_which_most_stacks_fit() -> None:
     (question,) = memory_questions(rows())
     bars = memory_section(question).bars
     assert bars is not None
-    assert bars.title == "Peak of host memory by its parts, batch=4"
+    assert bars.title == "Peak of memory by its parts, batch=4"
     assert [bar.label for bar in bars.rows] == ["jax_jit", "torch_eager"]
     for bar in bars.rows:
         ends = [x + width for _, x, width, _ in bar.segments]

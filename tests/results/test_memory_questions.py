@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from suite.case import Purpose
-from suite.results.memory import memory_questions, parts
+from suite.results.memory import memory_questions
+from suite.results.parts import parts, total
 from suite.results.rows import Row
 from tests.results.rows import attempt_of, row_of
 
@@ -85,15 +86,18 @@ def test_timed_rows_are_no_memory_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("base", "build", "step", "expected"),
-    [(1, 3, 7, (1, 2, 4)), (2, 2, 2, (2, 0, 0)), (3, 4, 2, (3, 1, 0)), (None, 3, 7, None), (1, 3, None, None)],
-)
+    ("base", "build", "step", "files", "expected"),
+    [(2, 4, 8, 1, [1, 2, 4]), (2, 2, 2, 0, [2, 0, 0]), (3, 4, 2, 1, [2, 1, 0]), (3, 5, 6, 4, [0, 1, 1]),
+     (None, 3, 7, 1, []), (1, 3, None, 1, []), (1, 3, 7, None, [])],
+)  # fmt: skip
 def test_a_peak_is_the_sum_of_its_parts(
-    base: int | None, build: int | None, step: int | None, expected: tuple[int, int, int] | None
+    base: int | None, build: int | None, step: int | None, files: int | None, expected: list[int]
 ) -> None:
-    found = parts(Row(host_base_bytes=base, host_peak_build_bytes=build, host_peak_step_bytes=step))
-    assert expected == (found and (found.base, found.placing, found.stepping))
-    assert found is None or found.total == max(base or 0, build or 0, step or 0)
+    host = Row(host_base_bytes=base, host_peak_build_bytes=build, host_peak_step_bytes=step, host_file_bytes=files)
+    found = parts(host)
+    assert [size for _, size in found] == expected
+    assert not found or total(found) == max(base or 0, build or 0, step or 0) - (files or 0)
+    assert parts(host | {"device_peak_bytes": 5}) == (("device", 5),), "kinds are never mixed"
 
 
 def test_pages_of_files_are_no_part_of_what_a_limit_counts() -> None:
