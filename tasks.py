@@ -47,6 +47,8 @@ def setup(c: Context, target: str = "cpu") -> None:
         "fits": "a set with memory processes: what can't fit by the curves through its peaks isn't tried",
         "exhaustive": "with memory: try also what can only fail, since a smaller case did",
         "explain": "a process more for each case that tells which kernels it runs and what its memory is made of",
+        "ir": "on or off: a process more for each case keeps what it hands to its compiler (default: the preset's)",
+        "abstract": "with programs that are kept: compile for tensors that aren't there, and run nothing",
         "allocator": "kept: freed memory stays with the process; or system: by the C library's own rules",
         "timeout": "time limit of each process, like 90 or 10min",
         "resume": "complete this result set",
@@ -61,8 +63,9 @@ def setup(c: Context, target: str = "cpu") -> None:
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
     track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, purpose=None,
-    limit_memory=None, exhaustive=False, fits=None, explain=False, allocator="kept", timeout=None, resume=None,
-    again=None, workload_path=None, force=False, dry_run=False, results="results", json=False,
+    limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, abstract=False, allocator="kept",
+    timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False, results="results",
+    json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite.cli import commands
@@ -72,7 +75,8 @@ def run(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
         baseline=baseline, engine=engine, python=python, repeats=repeats, purpose=purpose, timeout=timeout,
-        limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, allocator=allocator,
+        limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, ir=ir, abstract=abstract,
+        allocator=allocator,
         workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
     raise Exit(code=commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json))
@@ -124,6 +128,15 @@ def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
     from suite.report.render import render
 
     print(render(Path(set), Path(out) if out else None, baseline))
+
+
+@command(iterable=["case"], help={"set": "a result set (default: results/latest)",
+            "case": "the name of a case; give two", "markdown": "print every question as Markdown"})  # fmt: skip
+def ir(c: Context, case, set="results/latest", markdown=False) -> None:
+    """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
+    from suite.cli.programs import tell_programs
+
+    tell_programs(Path(set), case, markdown)
 
 
 @command(name="list", help={"workload-path": "a folder of your own workloads; repeatable"}, iterable=["workload_path"])

@@ -66,8 +66,8 @@ class Flag(StrEnum):
 
 class Purpose(StrEnum):
     """What one process is for. `prime` fills the compile caches that a warm case starts with; `memory` takes the few
-    steps that tell what a case needs; `explain` has the frameworks tell which kernels they run and what their memory is
-    made of. Timed processes alone have times."""
+    steps that tell what a case needs; `ir` keeps what a stack hands to its compiler; `explain` has the frameworks tell
+    which kernels they run and what their memory is made of. Timed processes alone have times."""
 
     TIMED = "timed"
     MEMORY = "memory"
@@ -77,8 +77,9 @@ class Purpose(StrEnum):
     EXPLAIN = "explain"
 
 
+OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN)  # of which nothing is timed
 PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
-          "fetch", "memory", "probe", "gate", "explain", "end")  # fmt: skip
+          "fetch", "memory", "probe", "gate", "explain", "ir", "end")  # fmt: skip
 COMPILE_PHASES = ("first", "second")  # which have a time limit of their own: compilers work in them
 
 # What a worker tells (events.jsonl): the version of its lines, how long the file and a message in it may be.

@@ -53,6 +53,8 @@ class Protocol:
     steal_share_max: float = 0.01
 
     roofline: bool = True  # measure what the machine reaches, once a day
+    ir: bool = False  # after the blocks a process more for each case whose compiler's programs can be read
+    abstract: bool = False  # of those: compiled for tensors that aren't there, and not run
     explain: bool = False  # after the blocks a process more for each case: whose kernels work, what holds memory
 
 

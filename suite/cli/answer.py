@@ -14,9 +14,11 @@ from suite.cli.console import print_table
 from suite.report.answers import headlines
 from suite.report.memory import MemoryCell, MemorySection, memory_section
 from suite.report.outcomes import outcome_text
+from suite.report.programs import ProgramSection, program_section
 from suite.results.analysis import Analysis, Comparison
 from suite.results.compare import Speedup
 from suite.results.memory import MemoryQuestion
+from suite.results.programs import ProgramQuestion
 from suite.results.rows import accepted
 from suite.results.stack_figures import StackFigures
 from suite.results.store import ResultSet
@@ -38,8 +40,10 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
         print(f"{answer.text}\n")
     if analysis.speedups and len(analysis.comparisons) > 1:
         print_summary(analysis)
-    for section in map(memory_section, analysis.memory):
-        print_memory(section)
+    for of_memory in map(memory_section, analysis.memory):
+        print_memory(of_memory)
+    for of_programs in map(program_section, analysis.programs):
+        print_programs(of_programs)
     print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
@@ -95,6 +99,15 @@ def print_memory(section: MemorySection) -> None:
     print()
 
 
+def print_programs(section: ProgramSection) -> None:
+    """One question of programs: counts, regions, and how much differs; the page and `invoke ir` say what."""
+    for title, table in ((section.name, section.counts), ("How regions were lowered", section.regions),
+                         ("Kernels that generated code calls", section.generated)):  # fmt: skip
+        if table.stacks and table.rows:
+            print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
+            print()
+
+
 def cell_text(cell: MemoryCell | None) -> str:
     """The peak, or the outcome in a word."""
     return units.UNKNOWN if cell is None else cell.text
@@ -144,6 +157,7 @@ def summary(store: ResultSet, loaded: results.Results, analysis: Analysis, page:
         ],
         "summary": [summary_json(line) for line in analysis.summaries],
         "memory": [memory_json(question) for question in analysis.memory],
+        "programs": [programs_json(question) for question in analysis.programs],
     }  # fmt: skip
 
 
@@ -163,6 +177,18 @@ def memory_json(question: MemoryQuestion) -> dict[str, Any]:
                        for row in line.rows]}
             for line in question.lines
         ],
+    }  # fmt: skip
+
+
+def programs_json(question: ProgramQuestion) -> dict[str, Any]:
+    """A question of programs: per stack what is in each, and per pair what differs."""
+    section = program_section(question)
+    return {
+        "name": question.name,
+        "stacks": [{"stack": each.stack, "programs": [program.to_json() for program in each.programs]}
+                   for each in question.stacks],
+        "without": dict(question.without),
+        "findings": {pair.title: [finding.text for finding in pair.findings] for pair in section.pairs},
     }  # fmt: skip
 
 

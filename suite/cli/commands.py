@@ -129,12 +129,16 @@ def print_plan(asked: Run) -> None:
     stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
     twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
     timed = plan.purpose is Purpose.TIMED
-    if timed:
+    if plan.purpose is Purpose.IR:
+        print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep what is handed to the compiler.")
+    elif timed:
         processes = of[Purpose.TIMED] + of[Purpose.PRIME]
         print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
     else:
         sparing = "" if plan.exhaustive else ", fewer where a smaller case runs out of it"
         print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that ask what memory they need{sparing}.")
+    if of[Purpose.IR] and plan.purpose is not Purpose.IR:
+        print(f"After them {of[Purpose.IR]} processes more, untimed, keep what is handed to the compiler.")
     if of[Purpose.EXPLAIN]:
         print(f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work and what "
               "holds the memory.")  # fmt: skip

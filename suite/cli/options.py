@@ -44,6 +44,8 @@ class Options:
     allocator: str = ALLOCATORS[0]
     timeout: str | None = None
     explain: bool = False
+    ir: str | None = None
+    abstract: bool = False
     workload_path: Sequence[str] = ()
     results: str = "results"
 
@@ -96,6 +98,12 @@ class Options:
             replaced |= {"timeout_seconds": seconds, "compile_timeout_seconds": compile_seconds}
         if self.explain:
             replaced["explain"] = True
+        if self.ir is not None:
+            if self.ir not in ("on", "off"):
+                raise unknown("setting of --ir", self.ir, ("on", "off"))
+            replaced["ir"] = self.ir == "on"
+        if self.abstract:
+            replaced["abstract"] = True
         if self.purpose is not None and self.purpose not in PURPOSES:
             raise unknown("purpose of a run", self.purpose, PURPOSES)
         purpose = chosen.purpose if self.purpose is None else Purpose(self.purpose)

@@ -40,7 +40,7 @@ class Plan:
         """All planned processes of the first stage, in order."""
         timed = self.purpose is Purpose.TIMED
         blocks = [self.block(number) for number in range(1, self.protocol.blocks + 1)] if timed else [self.memory()]
-        return [attempt for part in (*blocks, self.explanations()) for attempt in part]
+        return [attempt for part in (*blocks, self.programs(), self.explanations()) for attempt in part]
 
     def block(self, number: int, retry: int = 1) -> list[Attempt]:
         """One block: every case once (but those of stacks that are spared there), questions and the stacks of each
@@ -69,6 +69,14 @@ class Plan:
     def memory(self, retry: int = 1) -> list[Attempt]:
         """A process for each case that asks what memory it needs, if the run is for that."""
         return self.outside(Purpose.MEMORY, in_order(self.cases), retry) if self.purpose is Purpose.MEMORY else []
+
+    def programs(self, retry: int = 1) -> list[Attempt]:
+        """A process for each case that keeps what it hands to its compiler, if the run is for that; beside others, for
+        each whose compiler's programs can be read."""
+        if self.purpose is Purpose.IR:
+            return self.outside(Purpose.IR, self.cases, retry)
+        readable = [planned for planned in self.cases if STACKS[planned.case.stack].compiler]
+        return self.outside(Purpose.IR, readable, retry) if self.protocol.ir else []
 
     def explanations(self, retry: int = 1) -> list[Attempt]:
         """A process for each case that tells which kernels do the work, if the protocol asks for it."""

@@ -69,7 +69,10 @@ def make(
                     device=selection.device, cache=cache, threads=selection.threads,
                     limit_memory_bytes=limit, allocator=selection.allocator,
                 )  # fmt: skip
-                cases[case.case_id] = Planned(case, unsupported(case, workload, absent))
+                reason = unsupported(case, workload, absent)
+                if preset.purpose is Purpose.IR and not STACKS[stack].compiler:
+                    reason = reason or "it has no compiler whose programs could be read"
+                cases[case.case_id] = Planned(case, reason)
     chosen = choose_baseline(baseline, preset, stacks)
     return Plan(set_id, tuple(cases.values()), preset.protocol, chosen, preset.twin, preset.seed, preset.purpose,
                 selection.exhaustive, selection.vary)  # fmt: skip
@@ -91,6 +94,8 @@ def check_words(selection: Selection, preset: Preset) -> None:
                 raise unknown(kind, word, known)
     if preset.purpose is Purpose.MEMORY and "warm" in selection.caches:
         raise UserError("--cache=warm is for times: what a process needs in memory is asked with empty caches.")
+    if preset.protocol.abstract and not (preset.protocol.ir or preset.purpose is Purpose.IR):
+        raise UserError("--abstract is for programs that are read, not run: --purpose=ir, or --ir=on.")
     if selection.vary and selection.target == "cpu" and not selection.limits:
         raise UserError("The largest size that fits is asked for under a limit, like --limit-memory=6GiB.")
     if selection.exhaustive and preset.purpose is not Purpose.MEMORY:

@@ -15,6 +15,7 @@ from suite.report.memory import MemorySection, memory_section
 from suite.report.notices import notices
 from suite.report.outcomes import Failure, MatrixRow, failures
 from suite.report.plots import Plot
+from suite.report.programs import ProgramSection, program_section
 from suite.report.sections import Section, section
 from suite.report.summary import (
     PairRow,
@@ -27,9 +28,11 @@ from suite.report.summary import (
 )
 from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
 from suite.results import Results
-from suite.results.analysis import Analysis
+from suite.results.analysis import Analysis, Comparison
 from suite.results.holders import MadeOf
+from suite.results.memory import MemoryQuestion
 from suite.results.names import precision_words
+from suite.results.programs import ProgramQuestion
 from suite.stacks.catalog import STACKS
 
 
@@ -52,6 +55,7 @@ class Report:
     peaks: dict[str, Bars | None]
     memory: tuple[MemorySection, ...]
     made_of: tuple[MadeOf, ...]
+    programs: tuple[ProgramSection, ...]
     pairs: tuple[PairRow, ...]
     transfers: tuple[TransferRow, ...]
     failures: tuple[Failure, ...]
@@ -89,6 +93,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
         plots={each.anchor: figures.of_section(each, analysis.baseline, tie) for each in sections},
         memory=tuple(map(memory_section, analysis.memory)),
         made_of=analysis.made_of,
+        programs=tuple(map(program_section, analysis.programs)),
         pairs=pair_rows(analysis, compiled_pairs(stacks)),
         transfers=transfer_rows(analysis),
         failures=failures(analysis.rows, names_of(analysis)),
@@ -104,6 +109,7 @@ def names_of(analysis: Analysis) -> dict[str, str]:
     """What each comparison_id is called on the page."""
     sized = {row["comparison_id"]: f"{each.name} ({size.label})" for each in analysis.memory for line in each.lines
              for size, row in zip(each.sizes, line.rows, strict=True) if row is not None}  # fmt: skip
+    sized |= {each.id: each.name for each in analysis.programs}
     return sized | {each.id: each.name for each in analysis.comparisons}
 
 
@@ -129,8 +135,13 @@ def peak_bars(section: Section) -> Bars | None:
 
 def title(analysis: Analysis, set_id: str) -> str:
     """What was asked, if that is short; else the set's name."""
-    asked = "which stack is fastest" if analysis.comparisons else "which stack runs out of memory first"
-    words = sorted({each.name.split()[0] for each in analysis.comparisons or analysis.memory})
+    titles: tuple[tuple[Sequence[Comparison | MemoryQuestion | ProgramQuestion], str], ...] = (
+        (analysis.comparisons, "which stack is fastest"),
+        (analysis.memory, "which stack runs out of memory first"),
+        (analysis.programs, "what the stacks hand to their compilers"),
+    )
+    questions, asked = next((each for each in titles if each[0]), titles[0])
+    words = sorted({each.name.split()[0] for each in questions})
     return f"{', '.join(words)}: {asked}" if 0 < len(words) <= 6 else f"Result set {set_id}"
 
 
@@ -139,7 +150,7 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
     plan, counted = results.plan, analysis.counted
     started = min((str(row["started_at"]) for row in analysis.rows if row["started_at"]), default="")
     when = (started or (plan.created_at if plan else ""))[:16].replace("T", " ")
-    asked = [row for row in counted if row["purpose"] in (Purpose.TIMED, Purpose.MEMORY)]
+    asked = [row for row in counted if row["purpose"] in (Purpose.TIMED, Purpose.MEMORY, Purpose.IR)]
     ok = sum(row.outcome == Outcome.OK for row in asked)
     shown = {
         "Result set": plan.set_id if plan else results.path.stem,

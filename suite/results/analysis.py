@@ -15,6 +15,7 @@ from suite.results.memory import MemoryQuestion, memory_questions
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.plan_file import PlanFile
+from suite.results.programs import ProgramQuestion, program_questions
 from suite.results.rows import NOT_RUN, Row, judged, unrun
 from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.summaries import Summary, summaries
@@ -67,6 +68,7 @@ class Analysis:
     comparisons: tuple[Comparison, ...]
     memory: tuple[MemoryQuestion, ...]
     made_of: tuple[MadeOf, ...]
+    programs: tuple[ProgramQuestion, ...]
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -118,6 +120,7 @@ def analyse(
         comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
         memory=memory_questions(counted),
         made_of=made_of(counted),
+        programs=program_questions(counted),
     )
 
 

@@ -101,6 +101,11 @@ class Row(dict[str, Any]):
         loaded = json.loads(self.get(name) or "{}")
         return loaded if isinstance(loaded, dict) else {}
 
+    def entries(self, name: str) -> list[Any]:
+        """A JSON column; empty where unknown or not a list."""
+        loaded = json.loads(self.get(name) or "[]")
+        return loaded if isinstance(loaded, list) else []
+
     @property
     def peak_bytes(self) -> float | None:
         """The peak of what only this process and its children had: on an accelerator device memory, on a CPU anonymous

@@ -12,13 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 HISTORY: tuple[tuple[int, str], ...] = (
     (1, "The first schema: operations on CPU."),
     (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
     (3, "`attempt` is called `retry`, and the size `seed` is called `full`; dims that no size has are `custom`."),
     (4, "A case has an allocator policy; samples, cores, page faults and others' processor time are new columns."),
     (5, "Memory: what is taken before anything is placed, the floor by part, a program's own figures, its holders."),
+    (6, "What a stack hands to its compiler: programs."),
 )
 
 # The columns that a version brought: a file of an earlier one is whole without them.
@@ -30,6 +31,7 @@ ADDED: dict[int, frozenset[str]] = {
                   "program_output_bytes", "program_temporary_bytes", "program_aliased_bytes",
                   "floor_parameters_bytes", "floor_gradients_bytes", "floor_optimizer_bytes", "floor_inputs_bytes",
                   "holders"}),
+    6: frozenset({"programs"}),
 }  # fmt: skip
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
@@ -205,6 +207,14 @@ GROUPS: dict[str, tuple[Column, ...]] = {
             "kernels",
             "which libraries and instruction sets do the work, told by themselves to an explain process: a list, what "
             "takes most first",
+            JSON,
+        ),
+    ),
+    "compiler": (
+        _text(
+            "programs",
+            "what the stack hands to its compiler, told by an ir process: a list in the order compiled, with counts; "
+            "the texts lie in ir/",
             JSON,
         ),
     ),

@@ -1,6 +1,6 @@
 """A result set on disk: the plan first, one immutable file per attempt, the manifest last.
 
-results/<set-id>/ plan.json  machine.json  inputs/  attempts/  blocks/  logs/  results.parquet  manifest.json
+results/<set-id>/ plan.json  machine.json  inputs/  attempts/  blocks/  logs/  ir/  results.parquet  manifest.json
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from suite.case import Attempt, Flag, Outcome, Purpose
+from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Outcome
 from suite.errors import UserError
+from suite.ir import files
 from suite.results.files import check_writable, commit, sha256, write_json
 from suite.results.parquet import read_rows
 from suite.results.plan_file import PlanFile
@@ -101,6 +102,18 @@ class ResultSet:
         """For compile caches of one case in one run of a block, shared by a warm case and its prime alone."""
         name = f"b{attempt.block:02d}-{attempt.case.case_id[:12]}-r{attempt.replicate}-a{attempt.retry}"
         return self.folder / "caches" / name
+
+    def keep_programs(self, attempt: Attempt, captured: Path) -> None:
+        """The compressed programs of a process, and what is known of them, for good; the rest of its folder goes."""
+        kept = self.folder / files.FOLDER / attempt.name
+        kept.mkdir(parents=True)
+        for path in (*captured.glob("*.gz"), captured / files.SUMMARY):
+            path.rename(kept / path.name)
+        shutil.rmtree(captured)
+
+    def program_folder(self, attempt_name: str) -> Path:
+        """Where the programs of a process lie."""
+        return self.folder / files.FOLDER / attempt_name
 
     def clear_caches(self) -> None:
         """Compile caches are of no use once the run is over."""
@@ -214,7 +227,7 @@ class ResultSet:
         for row in rows:
             block = records.get((row["block"], row["retry"])) or mended(records, row)
             extra: list[str] = []
-            if row["purpose"] in (Purpose.EXPLAIN, Purpose.MEMORY):
+            if row["purpose"] in OUTSIDE_BLOCKS:
                 pass  # outside the blocks, and not timed: noise is nothing to it
             elif block is None:
                 extra.append(Flag.INCOMPLETE_BLOCK)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from suite.case import Purpose
 from suite.environments import venv
 from suite.errors import UserError
 from suite.launch.engine import worker_environment
@@ -29,9 +30,9 @@ REMEDY = ("Look for another load, for power or frequency settings, for a virtual
 def measure(store: ResultSet) -> list[str]:
     """The roofline, where the protocol asks for it, and the ceiling; what a person must know of them, in sentences.
 
-    CPUs alone have either.
+    CPUs alone have either, and only times are held against them.
     """
-    if store.plan.target != "cpu":
+    if store.plan.target != "cpu" or store.plan.purpose is not Purpose.TIMED:
         return []
     measure_roofline(store)
     earlier = store.ceilings

@@ -7,7 +7,7 @@ import datetime
 import math
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -15,7 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
+from suite.errors import UserError
+from suite.ir import files, summary
 from suite.launch import run_attempt
+from suite.launch.attempt import read_programs
 from suite.launch.engine import Engine
 from suite.machine.roofline import MARGIN, Roofline
 from suite.plan.memory import needs_no_less
@@ -29,7 +32,8 @@ from suite.run.agreement import Agreement
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders")
+JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs")
+READER = "jax_jit"  # in whose environment programs are read: it has XLA's own bindings
 # Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
 REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
 
@@ -128,6 +132,8 @@ class Runner:
             if attempt.purpose is not Purpose.PRIME:
                 shutil.rmtree(cache, ignore_errors=True)
         row |= {name: value for name, value in told.items() if name in NAMES and name not in known}
+        if attempt.purpose is Purpose.IR and row["outcome"] == Outcome.OK:
+            row |= self.read_programs(attempt)
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
         if attempt.purpose is Purpose.TIMED:
@@ -137,6 +143,17 @@ class Runner:
         if implausible(row, self.roofline):
             row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
         return row
+
+    def read_programs(self, attempt: Attempt) -> dict[str, Any]:
+        """What the process has left of its programs, read where XLA's bindings are and kept in the set."""
+        captured = self.store.log_folder(attempt) / files.FOLDER
+        reader = replace(attempt, case=replace(attempt.case, stack=READER, variant=""))
+        try:
+            programs = summary.read(read_programs(captured, self.engines(reader), self.plan.protocol, self.cores))
+        except UserError as refused:
+            return {"outcome": str(Outcome.ERROR), "reason": str(refused)}
+        self.store.keep_programs(attempt, captured)
+        return {"programs": [program.to_json() for program in programs]}
 
     def is_to_be_gated(self, attempt: Attempt) -> bool:
         """The first block's processes; of a case whose process there was lost, the next."""

@@ -48,14 +48,15 @@ class Session:
         return self.runner.store
 
     def run(self) -> list[Row]:
-        """Every block of the plan, as many more as their spread asks for, or its memory processes, and what explains
-        them; then the merged rows."""
+        """Every block of the plan, as many more as their spread asks for, or its memory processes; what is compiled and
+        what explains them; then the merged rows."""
         self.mend()
         if self.runner.plan.purpose is Purpose.TIMED:
             self.blocks()
         self.outside(self.runner.plan.memory)
         if self.runner.plan.vary:
             frontier.search(self.runner, self.attempt)
+        self.outside(self.runner.plan.programs)
         self.outside(self.runner.plan.explanations)
         self.store.clear_caches()
         return self.store.commit()

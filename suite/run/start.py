@@ -26,8 +26,8 @@ from suite.results.plan_file import PlanFile
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet
 from suite.run import engines
-from suite.run.runner import Runner
-from suite.stacks.catalog import environment_of
+from suite.run.runner import READER, Runner
+from suite.stacks.catalog import STACKS, environment_of
 from suite.workloads.catalog import Workload, find
 
 
@@ -78,8 +78,9 @@ def curves(path: Path) -> list[Fit]:
 
 
 def needed(plan: Plan) -> list[str]:
-    """The environments of the cases that can run, variants included."""
-    return sorted({environment_of(p.case.stack, p.case.variant) for p in plan.cases if not p.unsupported})
+    """The environments of the cases that can run, variants included; JAX's reads what the others hand to XLA."""
+    found = {environment_of(p.case.stack, p.case.variant) for p in plan.cases if not p.unsupported}
+    return sorted(found | ({STACKS[READER].environment} if found and plan.programs() else set()))
 
 
 def new_set_id(name: str, target: str) -> str:

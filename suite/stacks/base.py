@@ -11,6 +11,7 @@ import gc
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from suite.stacks.holders import Holders
 from suite.stacks.knobs import Knob, chosen
 from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import buffers_of
+from suite.workloads.tensors import Tensor, buffers_of
 
 Named = Iterable[tuple[str, NDArray[Any]]]  # float32, or int32 for token ids and labels
 Tensors = Mapping[str, NDArray[np.float32]]
@@ -73,6 +74,12 @@ class Adapter(ABC):
     def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
         """`environ` for a process that is never timed: its libraries tell which kernels they run."""
         return cls.environ(case, cache_directory) | kernels.VERBOSE
+
+    @classmethod
+    def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """`environ` for a process that is never timed: its compiler leaves what it is handed, in the folder of
+        caches."""
+        return cls.environ(case, cache_directory)
 
     @abstractmethod
     def device(self) -> dict[str, Any]:
@@ -162,6 +169,20 @@ class Adapter(ABC):
     def holders(self, told: kernels.Told, state: State, batch: Batch) -> Holders | None:
         """What holds memory at a step's peak; None where nobody can tell. It may take one more step, the last."""
         return None
+
+    def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
+        """(name, file) of what this process's compiler has left so far, in a folder of caches; see `suite.ir.files`."""
+        return ()
+
+    def lowered(self, state: State, batch: Batch) -> dict[str, str]:
+        """What the framework itself says of the step that it compiled, by file name. Only the shapes of `state` and
+        `batch` count."""
+        return {}
+
+    def compile_on_shapes(self, parameters: Mapping[str, Tensor], batch: Mapping[str, Tensor]) -> tuple[State, Batch]:
+        """Have the step, built as abstract, compiled for tensors that aren't there; their shapes as `lowered` takes
+        them."""
+        raise Unsupported("this stack compiles only what it runs")
 
     def memory(self) -> dict[str, int | None]:
         """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`, `device_total_bytes`."""

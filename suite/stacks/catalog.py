@@ -26,6 +26,7 @@ class Stack:
     eager: str | None = None  # the stack that runs the same code uncompiled, for eager-against-compiled
     targets: tuple[str, ...] = ("cpu", "cuda", "tpu")
     precisions: tuple[str, ...] = ("f32", "tf32", "bf16")  # tf32 on cuda alone
+    compiler: str = ""  # whose programs can be read: XLA's, or Inductor's generated code
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
@@ -51,25 +52,25 @@ STACKS: dict[str, Stack] = {
               estimate_seconds=1.5, base_bytes=18 * MIB),
         Stack("jax_eager", "JAX, op by op", "jax", "jax", estimate_seconds=4.0,
               base_bytes=26 * MIB),
-        Stack("jax_jit", "JAX, jit", "jax", "jax", eager="jax_eager", compile_cache=True, estimate_seconds=4.0,
-              base_bytes=26 * MIB, limits=(LONE_PRODUCT,)),
+        Stack("jax_jit", "JAX, jit", "jax", "jax", eager="jax_eager", compile_cache=True, compiler="XLA",
+              estimate_seconds=4.0, base_bytes=26 * MIB, limits=(LONE_PRODUCT,)),
         Stack("torch_eager", "PyTorch, eager", "torch", "torch", targets=("cpu", "cuda"), estimate_seconds=6.0,
               base_bytes=130 * MIB),
         # On cuda the compiler is for Triton's launcher, in C: a C++ compiler brings that one too.
         Stack("torch_inductor", "PyTorch, torch.compile", "torch", "torch", eager="torch_eager",
-              targets=("cpu", "cuda"), compile_cache=True, needs=("C++ compiler",), estimate_seconds=30.0,
-              base_bytes=220 * MIB),
+              targets=("cpu", "cuda"), compile_cache=True, needs=("C++ compiler",), compiler="Inductor",
+              estimate_seconds=30.0, base_bytes=220 * MIB),
         # No cuda: since 2.8 PyTorch/XLA has given CUDA up, and 2.9 has neither wheels nor a plugin for it.
         Stack("torch_xla", "PyTorch/XLA", "torch", "torch_xla", eager="torch_eager", targets=("cpu", "tpu"),
-              estimate_seconds=9.0, base_bytes=340 * MIB, limits=(LONE_PRODUCT,)),
+              compiler="XLA", estimate_seconds=9.0, base_bytes=340 * MIB, limits=(LONE_PRODUCT,)),
         Stack("torchax_jit", "torchax, jit", "torch", "torchax", eager="torch_eager", compile_cache=True,
-              estimate_seconds=7.0, base_bytes=400 * MIB, limits=(LONE_PRODUCT,)),
+              compiler="XLA", estimate_seconds=7.0, base_bytes=400 * MIB, limits=(LONE_PRODUCT,)),
         Stack("tf_eager", "TensorFlow, eager", "tf", "tensorflow", estimate_seconds=8.0,
               base_bytes=240 * MIB),
         Stack("tf_graph", "TensorFlow, tf.function", "tf", "tensorflow", eager="tf_eager", estimate_seconds=8.0,
               base_bytes=240 * MIB),
-        Stack("tf_xla", "TensorFlow, XLA", "tf", "tensorflow", eager="tf_eager", estimate_seconds=8.0,
-              base_bytes=240 * MIB, limits=(LONE_PRODUCT,)),
+        Stack("tf_xla", "TensorFlow, XLA", "tf", "tensorflow", eager="tf_eager", compiler="XLA",
+              estimate_seconds=8.0, base_bytes=240 * MIB, limits=(LONE_PRODUCT,)),
         Stack("fake", "a system that does as told (tests)", "fake", "orchestrator", targets=("cpu",),
               precisions=("f32", "bf16"), compile_cache=True, estimate_seconds=0.5),
     )

@@ -32,10 +32,24 @@ class Adapter(jax_eager.Adapter):
 
         return run
 
-    def program_memory(self, state, batch):
+    def arguments(self, state, batch):
+        """Of the program, which takes the whole state where it updates it."""
         parameters, buffers, _ = state
-        arguments = (state, batch) if self.run is self.program else (parameters, buffers, batch)
-        return self.analysed(self.program, *arguments)
+        return (state, batch) if self.run is self.program else (parameters, buffers, batch)
+
+    def program_memory(self, state, batch):
+        return self.analysed(self.program, *self.arguments(state, batch))
+
+    def lowered(self, state, batch):
+        return self.lowering(self.program, *self.arguments(state, batch))
+
+    def compile_on_shapes(self, parameters, batch):
+        def place(parameters, batch):
+            return self.place(parameters.items(), batch.items())
+
+        state, batch = self.jax.eval_shape(place, self.shapes_of(parameters), self.shapes_of(batch))
+        self.program.lower(*self.arguments(state, batch)).compile()
+        return state, batch
 
     def holders(self, told, state, batch):
         return xla_buffers.holders(told.folder / xla.DUMP)

@@ -5,15 +5,18 @@ The frameworks come in as arguments: only an adapter's own module imports them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from suite import protocol
 from suite.case import Case
+from suite.ir import files
 from suite.stacks import base, kernels, xla
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
+from suite.workloads.tensors import Integers, Tensor
 
 PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
 
@@ -43,7 +46,7 @@ def make_optimizer(optax: Any, name: str | None) -> Any:
     )  # fmt: skip
 
 
-class JaxAdapter(base.Adapter):
+class JaxAdapter(xla.Dumping):
     """An adapter whose arrays are JAX's. What it leaves out is how the dialect's code becomes a step."""
 
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
@@ -73,11 +76,6 @@ class JaxAdapter(base.Adapter):
                 "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
             }
         return variables
-
-    @classmethod
-    def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.explain_environ`: XLA leaves its programs."""
-        return xla.explain_environ(super().explain_environ(case, cache_directory), cache_directory)
 
     def kernels_used(self, told: kernels.Told) -> list[kernels.Used]:
         """By XLA's programs, then by the log of what its runtime calls."""
@@ -125,10 +123,23 @@ class JaxAdapter(base.Adapter):
         names = ("peak_bytes_in_use", "peak_pool_bytes", "bytes_limit")
         return dict(zip(base.DEVICE_FIGURES, map(figures.get, names), strict=True))
 
+    def shapes(self, tree: Any) -> Any:
+        """A tree of arrays without values."""
+        return self.jax.tree.map(lambda x: self.jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
+
+    def shapes_of(self, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+        """The same of a spec's tensors."""
+        return {name: self.jax.ShapeDtypeStruct(tensor.shape, "int32" if isinstance(tensor, Integers) else "float32")
+                for name, tensor in tensors.items()}  # fmt: skip
+
+    def lowering(self, program: Any, *arguments: Any) -> dict[str, str]:
+        """See `base.Adapter.lowered`: of a jitted function, by the shapes of its arguments alone."""
+        traced = program.trace(*self.shapes(arguments))
+        return {files.LOWERED: traced.lower().as_text(), "jaxpr.txt": str(traced.jaxpr)}
+
     def analysed(self, program: Any, *arguments: Any) -> dict[str, int | None]:
         """See `base.Adapter.program_memory`: of a jitted function, by the shapes of its arguments alone."""
-        shapes = self.jax.tree.map(lambda x: self.jax.ShapeDtypeStruct(x.shape, x.dtype), arguments)
-        found = program.lower(*shapes).compile().memory_analysis()
+        found = program.lower(*self.shapes(arguments)).compile().memory_analysis()
         names = ("argument", "output", "temp", "alias")
         sizes = (getattr(found, f"{name}_size_in_bytes") for name in names)
         return dict(zip(base.PROGRAM_FIGURES, sizes, strict=True))

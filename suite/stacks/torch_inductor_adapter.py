@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.ir import files
 from suite.stacks import kernels
 from suite.stacks import torch_eager_adapter as torch_eager
 
@@ -19,6 +20,9 @@ class Adapter(torch_eager.Adapter):
 
     def compile(self, function):
         return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
+
+    def programs(self, caches):
+        return files.generated(caches / "inductor")
 
     def kernels_used(self, told):
         from torch._inductor.cpu_vec_isa import pick_vec_isa

@@ -40,6 +40,11 @@ def channels_first(value: Array) -> Array:
     return np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if value.ndim == 4 else value
 
 
+def shape_channels_first(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of what `channels_first` gives."""
+    return (shape[0], shape[3], *shape[1:3]) if len(shape) == 4 else shape
+
+
 def set_threads(torch: Any, threads: int) -> None:
     """PyTorch's own pools: one operation at a time, on all cores of the case."""
     torch.set_num_threads(threads)

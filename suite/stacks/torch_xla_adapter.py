@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from suite.stacks import base, kernels, xla, xla_buffers
+from suite.stacks import base, kernels, torch_modules, xla, xla_buffers
 from suite.stacks import torch_eager_adapter as torch_eager
+from suite.workloads.tensors import Integers
 
 
-class Adapter(torch_eager.Adapter):
+class Adapter(xla.Dumping, torch_eager.Adapter):
     """The nn.Module on an XLA device. The second step compiles again: the optimizer's moments have appeared."""
 
     knobs = xla.KNOBS
@@ -18,9 +19,35 @@ class Adapter(torch_eager.Adapter):
             "PJRT_DEVICE": case.target.upper()
         }
 
-    @classmethod
-    def explain_environ(cls, case, cache_directory):
-        return xla.explain_environ(super().explain_environ(case, cache_directory), cache_directory)
+    def compile_on_shapes(self, parameters, batch):
+        # Placeholders hold no memory. A graph with them can be compiled but not run, so `sync` isn't what cuts it; that
+        # would also find out what is updated in place, which has to be said here.
+        from torch_xla.utils.buffer_donor_context import alias_with_buffer_donor_config
+
+        torch, state = self.torch, self.model.state_dict()
+        for name, value in state.items():
+            self.model.load_state_dict({name: self.placeholder(value)}, strict=False, assign=True)
+        optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
+        names = {"adamw": ("exp_avg", "exp_avg_sq"), "sgd": ("momentum_buffer",)}.get(self.optimizer, ())
+        for p in self.model.parameters() if optimizer else ():
+            optimizer.state[p] = {name: self.placeholder(p) for name in names} | {"step": torch.tensor(0.0)}
+        inputs = {name: torch.empty(torch_modules.shape_channels_first(tensor.shape), device="meta",
+                                    dtype=torch.int64 if isinstance(tensor, Integers) else torch.float32)
+                  for name, tensor in batch.items()}  # fmt: skip
+        inputs = {name: self.placeholder(value, donated=False) for name, value in inputs.items()}
+        _, result = self.run((self.model, optimizer), inputs)
+        kept = [*self.model.state_dict().values(), *(p.grad for p in self.model.parameters() if p.grad is not None)]
+        kept += [value for p in self.model.parameters() for name, value in (optimizer.state[p].items() if optimizer
+                 else ()) if name in names]  # fmt: skip
+        results = [result] if torch.is_tensor(result) else [result[0], *result[1]]
+        with alias_with_buffer_donor_config():
+            self.torch_xla._XLAC._xla_warm_up_cache([value.detach() for value in (*results, *kept)], [])
+        return None, None
+
+    def placeholder(self, like, donated=True):
+        tensor = self.builder.create_placeholder_tensor(like.shape, like.dtype)
+        self.torch_xla._XLAC._set_buffer_donation(tensor, donated)
+        return tensor
 
     def kernels_used(self, told):
         return xla.kernels_used(told) + kernels.libraries(told)
@@ -29,11 +56,12 @@ class Adapter(torch_eager.Adapter):
         super().__init__(case, workload)
         import torch_xla
         import torch_xla.backends
+        import torch_xla.core.xla_builder as builder
         import torch_xla.core.xla_model as xm
         from torch_xla.debug import metrics
 
         self.no_gradients = self.torch.no_grad  # inference tensors have no version counter, which XLA's need
-        self.torch_xla, self.xm, self.metrics = torch_xla, xm, metrics
+        self.torch_xla, self.xm, self.builder, self.metrics = torch_xla, xm, builder, metrics
         torch_xla.backends.set_mat_mul_precision("highest" if case.precision == "f32" else "default")
 
     def device(self):

@@ -131,12 +131,34 @@ class Adapter(JaxAdapter):
     def holders(self, told, state, batch):
         return xla_buffers.holders(told.folder / xla.DUMP)
 
-    def program_memory(self, state, batch):
+    def program(self):
+        """The step as JAX has it: what torchax has wrapped for torch's tensors."""
+        wrapped = self.forward if not self.train else self.compiled_step if self.optimizer else self.loss_and_gradients
+        return wrapped.args[0]
+
+    def arguments(self, state, batch):
+        """Of the program, as JAX's arrays."""
         weights, buffers, moments = state
         last = (moments, batch) if self.train and self.optimizer else (batch,)
-        program = self.forward if not self.train else self.compiled_step if self.optimizer else self.loss_and_gradients
-        # What torchax has wrapped for torch's tensors.
-        return self.analysed(program.args[0], *self.interop.jax_view((weights, buffers, *last)))
+        return self.interop.jax_view((weights, buffers, *last))
+
+    def program_memory(self, state, batch):
+        return self.analysed(self.program(), *self.arguments(state, batch))
+
+    def lowered(self, state, batch):
+        return self.lowering(self.program(), *self.arguments(state, batch))
+
+    def compile_on_shapes(self, parameters, batch):
+        jax = self.jax
+        weights = {name: jax.ShapeDtypeStruct(p.shape, "float32") for name, p in self.model.named_parameters()}
+        buffers = {name: jax.ShapeDtypeStruct(b.shape, "float32" if name in self.buffers else "int32")
+                   for name, b in self.model.named_buffers()}  # fmt: skip
+        moments = jax.eval_shape(self.transform.init, weights) if self.train and self.optimizer else ()
+        shapes = {name: jax.ShapeDtypeStruct(torch_modules.shape_channels_first(x.shape), x.dtype)
+                  for name, x in self.shapes_of(batch).items()}  # fmt: skip
+        state = weights, buffers, moments
+        self.program().lower(*self.arguments(state, shapes)).compile()
+        return state, shapes
 
     def put(self, value):
         return self.torch.tensor(value, device=HOME)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from suite.case import Case
+from suite.ir import files
+from suite.stacks.base import Adapter
 from suite.stacks.kernels import Told, Used
 from suite.stacks.knobs import Knob
 
@@ -16,7 +18,7 @@ KNOBS = (
          processor="avx512f"),
 )  # fmt: skip
 
-DUMP = "explained"  # in the folder of caches
+DUMP = "xla"  # in the folder of caches
 OPTIMIZED = "*after_optimizations.txt"
 PRODUCT = re.compile(r" (?:dot|convolution)\(")
 COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.-]+) .*\{$")
@@ -38,9 +40,27 @@ def flags_environ(case: Case) -> dict[str, str]:
     return {"XLA_FLAGS": " ".join(flags)} if flags else {}
 
 
-def explain_environ(variables: Mapping[str, str], cache_directory: str) -> dict[str, str]:
-    """These variables, and that XLA is to leave its programs in the folder of caches, beside the flags that it has."""
-    dump = f"--xla_dump_to={cache_directory}/{DUMP} --xla_dump_hlo_as_text"
+class Dumping(Adapter):
+    """An adapter whose programs XLA compiles and leaves in the folder of caches, in a process that isn't timed."""
+
+    @classmethod
+    def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """See `base.Adapter.explain_environ`: programs as text."""
+        return dumping(super().explain_environ(case, cache_directory), cache_directory, "text")
+
+    @classmethod
+    def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """See `base.Adapter.ir_environ`: programs as protocol buffers, from which nothing is left out."""
+        return dumping(super().ir_environ(case, cache_directory), cache_directory, "proto")
+
+    def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
+        """See `base.Adapter.programs`."""
+        return files.dumped(caches / DUMP)
+
+
+def dumping(variables: Mapping[str, str], cache_directory: str, form: str) -> dict[str, str]:
+    """These variables, and that XLA is to leave its programs, beside the flags that it has."""
+    dump = f"--xla_dump_to={cache_directory}/{DUMP} --xla_dump_hlo_as_{form}"
     return {**variables, "XLA_FLAGS": f"{variables.get('XLA_FLAGS', '')} {dump}".strip()}
 
 

@@ -55,13 +55,17 @@ def answer(request: dict[str, Any], events: Events) -> None:
     adapter, data, listener = opened(attempt, request, events)
     from suite.machine import builds, facts  # not before: what they import is no part of the framework's import
     from suite.reference.digests import digest
-    from suite.worker import explain, measure, memory, precision
+    from suite.worker import capture, explain, measure, memory, precision
     from suite.worker.witness import Witness
 
     device = timed(events, "device", adapter.device)
     surroundings = facts.process(os.environ) | builds.process(request["cache_directory"])
     surroundings |= {"device": device, "tuned": sorted(adapter.tuned)}
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
+    if attempt.purpose is Purpose.IR and protocol.abstract:
+        timed(events, "build", lambda: adapter.build(abstract=True))
+        capture.capture_on_shapes(adapter, data, events, request["cache_directory"])
+        return
     timed(events, "build", adapter.build)
     events.facts(host_base_bytes=memory.peak_bytes())
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
@@ -73,6 +77,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
         return
     if attempt.purpose is Purpose.MEMORY:
         memory.ask(adapter, state, batch, events, could_reset)
+        return
+    if attempt.purpose is Purpose.IR:
+        capture.capture(adapter, state, batch, events, request["cache_directory"])
         return
     if listener:
         explain.explain(adapter, state, batch, events, listener, request["cache_directory"])
@@ -113,7 +120,8 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
 
     listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
     adapter_of_stack = adapter_class(case.stack)
-    environ = adapter_of_stack.explain_environ if listener else adapter_of_stack.environ
+    environs = {Purpose.EXPLAIN: adapter_of_stack.explain_environ, Purpose.IR: adapter_of_stack.ir_environ}
+    environ = environs.get(attempt.purpose, adapter_of_stack.environ)
     os.environ.update(environ(case, request["cache_directory"]))
     workload = catalog.load(Path(request["workload_folder"]))
     adapter = adapter_of_stack(case, workload)

@@ -1,0 +1,1 @@
+"""What a stack hands to its compiler: programs read, their regions recognised, one held against another."""

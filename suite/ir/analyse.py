@@ -1,0 +1,82 @@
+"""`python -m suite.ir.analyse FOLDER`, in the environment `jax`: reads the programs that a process left there.
+
+Writes summary.json and, compressed, each distinct program as StableHLO and as XLA's optimized HLO. Exits 1 with a
+sentence where a program can't be read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from suite.ir import files, inductor, parse
+from suite.ir.summary import Program, contents, written
+
+
+def main() -> int:
+    """0, or 1 after a sentence on standard error."""
+    folder = Path(sys.argv[1])
+    try:
+        programs = analyse(folder)
+    except parse.Unreadable as refused:
+        print(f"{folder.name}: {refused}", file=sys.stderr)
+        return 1
+    (folder / files.SUMMARY).write_text(written(programs), encoding="utf-8")
+    return 0
+
+
+def analyse(folder: Path) -> list[Program]:
+    """Every distinct program of a captured folder, with the steps in which it was compiled. Raises Unreadable."""
+    captured = files.captured(folder)
+    step = max(captured, key=lambda each: each.before.stat().st_size, default=None)
+    distinct: dict[str, Program] = {}
+    for each in captured:
+        lowered = folder / files.LOWERED if each is step else None
+        text, program = read_generated(each) if each.before.suffix == files.GENERATED else read(each, lowered)
+        if text in distinct:
+            program = replace(distinct[text], steps=(*distinct[text].steps, each.step))
+        distinct[text] = program
+    for path in (*folder.glob("*.txt"), *folder.glob(f"*{files.GENERATED}")):
+        keep(path.with_name(f"{path.name}.gz"), path.read_text(encoding="utf-8"))
+    return [*distinct.values()]
+
+
+def read_generated(captured: files.Captured) -> tuple[str, Program]:
+    """(its code, the kernels that it calls) of a graph of Inductor's. Raises Unreadable."""
+    code = captured.before.read_text(encoding="utf-8")
+    try:
+        kernels = inductor.calls(code)
+    except SyntaxError as refused:
+        raise parse.Unreadable(f"{captured.before.name}: {refused}") from None
+    return code, Program(name=captured.before.stem, steps=(captured.step,), told_by="Inductor's generated code",
+                         kernels=dict(kernels.most_common()))  # fmt: skip
+
+
+def read(captured: files.Captured, lowered: Path | None) -> tuple[str, Program]:
+    """(StableHLO as text, what is in it) of one program; by the framework's own lowering, where there is one."""
+    hlo = parse.hlo_module_proto(captured.before.read_bytes())
+    if lowered is not None and lowered.exists():
+        told_by, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
+    else:
+        told_by, module = "HLO as it reached XLA", parse.module_of(hlo)
+    name = captured.before.name.removesuffix(files.BEFORE)
+    graph, compiled, text = parse.Reader(module).graph(), None, str(module)
+    if captured.after.exists():
+        optimized = parse.hlo_module_proto(captured.after.read_bytes())
+        compiled = parse.compiled(optimized)
+        graph.aliases = parse.aliases_compiled(optimized)
+        keep(captured.after.with_name(f"{name}{files.OPTIMIZED}.gz"), parse.hlo_module(optimized).to_string())
+    keep(captured.before.with_name(f"{name}{files.STABLEHLO}.gz"), text)
+    found = contents(graph, parse.cost(parse.hlo_module(hlo)))
+    return text, Program(name=name, steps=(captured.step,), told_by=told_by, contents=found, compiled=compiled)
+
+
+def keep(path: Path, text: str) -> None:
+    """As a compressed file, the same for the same text."""
+    path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""What the stacks hand to their compilers, on every model: captured by a whole run, read, recognised, compared."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from suite import results
+from suite.ir.findings import Handed
+from suite.results.programs import programs_of
+from tests.runs import Asked, Lanes
+
+pytestmark = pytest.mark.stacks
+MODELS = {
+    "gpt2": {"embedding": 1, "position embedding": 1, "layer norm": 5, "attention": 2, "GELU": 2},
+    "bert": {"embedding": 2, "position embedding": 1, "layer norm": 6, "attention": 2, "GELU": 3},
+    "vit": {"layer norm": 5, "attention": 2, "GELU": 2},
+    "resnet50": {"batch norm": 20},
+    "gpt_neo": {"embedding": 1, "position embedding": 1, "layer norm": 5, "attention": 2, "GELU": 2},
+    "llama": {"embedding": 1, "RMS norm": 5, "attention": 2},
+}  # of two layers
+OF_XLA = ("jax_jit", "torch_xla", "torchax_jit", "tf_xla")
+ASKED = ("--purpose=ir", "--size=tiny", "--pass=train", *(f"--stack={stack}" for stack in OF_XLA))
+RUNS = {
+    "transformers": Asked(3, (*ASKED, *(f"--workload={model}" for model in list(MODELS)[:3]))),
+    "others": Asked(3, (*ASKED, *(f"--workload={model}" for model in list(MODELS)[3:]))),
+    "on shapes": Asked(1, ("--purpose=ir", "--abstract", "--workload=gpt2", "--size=tiny", "--pass=train")),
+}
+
+
+def rows_of(run: Any) -> list[Any]:
+    """All rows of a run that ended well."""
+    assert run.code == 0, run.log
+    return results.load(run.folder).rows
+
+
+@pytest.mark.runs("transformers", "others")
+@pytest.mark.parametrize("model", MODELS)
+def test_every_region_of_every_model_is_recognised_on_every_stack(runs: Lanes, model: str) -> None:
+    rows = [row for name in ("transformers", "others") for row in rows_of(runs[name]) if row["workload"] == model]
+    assert {row["stack"] for row in rows} == set(OF_XLA)
+    for row in rows:
+        assert row["outcome"] == "ok", (row["case_name"], row["reason"])
+        contents = Handed(row["stack"], programs_of(row)).step.contents
+        assert contents is not None
+        found: Counter[str] = Counter()
+        for kind, _, count in contents.regions:
+            found[kind] += count
+        assert found == MODELS[model], (row["case_name"], contents.regions)
+
+
+@pytest.mark.runs("transformers")
+def test_the_whole_state_takes_the_place_of_arguments(runs: Lanes) -> None:
+    for row in rows_of(runs["transformers"]):
+        contents = Handed(row["stack"], programs_of(row)).step.contents
+        assert contents is not None
+        state = row["floor_parameters_bytes"] + row["floor_optimizer_bytes"]
+        assert contents.aliased_bytes == pytest.approx(state, rel=0.01), row["case_name"]
+        # PyTorch keeps gradients until the next step clears them; the others' are gone.
+        kept = row["floor_gradients_bytes"] if row["stack"] == "torch_xla" else 0
+        assert contents.kept_bytes == pytest.approx(kept, rel=0.02, abs=64), row["case_name"]
+
+
+@pytest.mark.runs("transformers")
+def test_every_distinct_program_is_kept_as_text(runs: Lanes) -> None:
+    run = runs["transformers"]
+    for row in rows_of(run):
+        programs = programs_of(row)
+        steps = [step for program in programs for step in program.steps]
+        assert steps == (["first", "second"] if row["stack"] == "torch_xla" else ["first"]), row["case_name"]
+        (folder,) = run.folder.glob(f"ir/*{row['case_name']}-*")
+        for program in programs:
+            text = gzip.decompress((folder / f"{program.name}.stablehlo.mlir.gz").read_bytes()).decode()
+            assert text.startswith("module @") and "stablehlo.dot" in text
+            assert (folder / f"{program.name}.optimized.hlo.txt.gz").exists()
+        assert (folder / "jaxpr.txt.gz").exists() == row["stack"].endswith("_jit")
+
+
+@pytest.mark.runs("on shapes")
+def test_programs_of_tensors_that_aren_t_there_are_those_of_the_ones_that_are(runs: Lanes) -> None:
+    rows = {row["stack"]: row for row in rows_of(runs["on shapes"])}
+    assert {stack for stack, row in rows.items() if row["outcome"] == "ok"} == set(OF_XLA)
+    for stack in OF_XLA:
+        contents = Handed(stack, programs_of(rows[stack])).step.contents
+        assert contents is not None
+        assert Counter(kind for kind, _, _ in contents.regions).keys() == MODELS["gpt2"].keys()
