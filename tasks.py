@@ -43,11 +43,12 @@ def setup(c: Context, target: str = "cpu") -> None:
         "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
         "repeats": "exactly so many blocks: no second stage, noisy ones flagged but not run again",
         "limit-memory": "memory limit of each process tree, like 2GiB; repeatable",
-        "purpose": "timed, or memory: what each case needs, by a few untimed steps (default: the preset's)",
+        "purpose": "timed, memory: what cases need, ir: what compilers are handed, or explain (default: the preset's)",
         "fits": "a set with memory processes: what can't fit by the curves through its peaks isn't tried",
         "exhaustive": "with memory: try also what can only fail, since a smaller case did",
         "explain": "a process more for each case that tells which kernels it runs and what its memory is made of",
         "ir": "on or off: a process more for each case keeps what it hands to its compiler (default: the preset's)",
+        "profile": "on or off: a process more for each case tells where a step's time goes (default: the preset's)",
         "abstract": "with programs that are kept: compile for tensors that aren't there, and run nothing",
         "allocator": "kept: freed memory stays with the process; or system: by the C library's own rules",
         "timeout": "time limit of each process, like 90 or 10min",
@@ -63,9 +64,9 @@ def setup(c: Context, target: str = "cpu") -> None:
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
     track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, purpose=None,
-    limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, abstract=False, allocator="kept",
-    timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False, results="results",
-    json=False,
+    limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
+    allocator="kept", timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False,
+    results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite.cli import commands
@@ -75,9 +76,8 @@ def run(
         target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
         baseline=baseline, engine=engine, python=python, repeats=repeats, purpose=purpose, timeout=timeout,
-        limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, ir=ir, abstract=abstract,
-        allocator=allocator,
-        workload_path=tuple(workload_path), results=results,
+        limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, ir=ir, profile=profile,
+        abstract=abstract, allocator=allocator, workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
     raise Exit(code=commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json))
 
@@ -128,6 +128,44 @@ def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
     from suite.report.render import render
 
     print(render(Path(set), Path(out) if out else None, baseline))
+
+
+@command(
+    iterable=["workload", "stack", "size", "pass_", "precision", "track", "dims", "workload_path"],
+    help={
+        "target": TARGET,
+        "preset": "where questions and stacks come from: a name (invoke list) or a path to a TOML file",
+        "workload": "only these workloads; globs, repeatable",
+        "stack": "only these stacks; globs, repeatable",
+        "size": "sizes in place of the preset's; repeatable",
+        "pass": "forward or train in place of the preset's; repeatable",
+        "precision": "f32, tf32 or bf16; repeatable",
+        "track": "default, or tuned; repeatable",
+        "dims": "dims in place of the size's, like n=1024; repeatable",
+        "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
+        "timeout": "time limit of each process, like 90 or 10min",
+        "workload-path": "a folder of your own workloads; repeatable",
+        "force": "run although another run is going on here, or the machine is busy",
+        "dry-run": "print cases and an estimate; run nothing",
+        "results": "folder for result sets",
+        "json": "print a machine-readable summary on standard output",
+    },
+)
+def explain(
+    c: Context, target="cpu", preset="full", workload=None, stack=None, size=None, pass_=None, precision=None,
+    track=None, dims=None, engine="auto", timeout=None, workload_path=None, force=False, dry_run=False,
+    results="results", json=False,
+) -> None:  # fmt: skip
+    """Where does a step's time go, and whose kernels take it? Processes under each framework's own profiler."""
+    from suite.cli import commands
+    from suite.cli.options import Options
+
+    options = Options(
+        target=target, preset=preset, purpose="explain", workload=tuple(workload), stack=tuple(stack),
+        size=tuple(size), pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims),
+        engine=engine, timeout=timeout, workload_path=tuple(workload_path), results=results,
+    )  # fmt: skip
+    raise Exit(code=commands.run(options, None, (), force=force, dry_run=dry_run, as_json=json))
 
 
 @command(iterable=["case"], help={"set": "a result set (default: results/latest)",

@@ -67,7 +67,8 @@ class Flag(StrEnum):
 class Purpose(StrEnum):
     """What one process is for. `prime` fills the compile caches that a warm case starts with; `memory` takes the few
     steps that tell what a case needs; `ir` keeps what a stack hands to its compiler; `explain` has the frameworks tell
-    which kernels they run and what their memory is made of. Timed processes alone have times."""
+    which kernels they run and what their memory is made of; `profile` has their profilers tell where a step's time
+    goes. Timed processes alone have times that are compared."""
 
     TIMED = "timed"
     MEMORY = "memory"
@@ -75,11 +76,12 @@ class Purpose(StrEnum):
     IR = "ir"
     PREDICT = "predict"
     EXPLAIN = "explain"
+    PROFILE = "profile"
 
 
-OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN)  # of which nothing is timed
+OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE)  # of which no time is compared
 PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
-          "fetch", "memory", "probe", "gate", "explain", "ir", "end")  # fmt: skip
+          "fetch", "memory", "probe", "gate", "explain", "ir", "profile", "end")  # fmt: skip
 COMPILE_PHASES = ("first", "second")  # which have a time limit of their own: compilers work in them
 
 # What a worker tells (events.jsonl): the version of its lines, how long the file and a message in it may be.

@@ -55,6 +55,7 @@ class Protocol:
     roofline: bool = True  # measure what the machine reaches, once a day
     ir: bool = False  # after the blocks a process more for each case whose compiler's programs can be read
     abstract: bool = False  # of those: compiled for tensors that aren't there, and not run
+    profile: bool = False  # after the blocks a process more for each case: where a step's time goes
     explain: bool = False  # after the blocks a process more for each case: whose kernels work, what holds memory
 
 

@@ -14,10 +14,12 @@ from suite.cli.console import print_table
 from suite.report.answers import headlines
 from suite.report.memory import MemoryCell, MemorySection, memory_section
 from suite.report.outcomes import outcome_text
+from suite.report.profiles import ProfileSection, profile_section
 from suite.report.programs import ProgramSection, program_section
 from suite.results.analysis import Analysis, Comparison
 from suite.results.compare import Speedup
 from suite.results.memory import MemoryQuestion
+from suite.results.profiles import ProfileQuestion
 from suite.results.programs import ProgramQuestion
 from suite.results.rows import accepted
 from suite.results.stack_figures import StackFigures
@@ -44,6 +46,8 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
         print_memory(of_memory)
     for of_programs in map(program_section, analysis.programs):
         print_programs(of_programs)
+    for of_time in map(profile_section, analysis.profiles):
+        print_profiles(of_time)
     print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
@@ -108,6 +112,15 @@ def print_programs(section: ProgramSection) -> None:
             print()
 
 
+def print_profiles(section: ProfileSection) -> None:
+    """One question of where the time goes, the fastest stack first."""
+    columns = ["stack", "step", "profiled", "by category"]
+    rows = [[line.stack, line.plain, f"{line.profiled} ({line.cost})", f"{line.shares} {line.missing}".strip()]
+            for line in section.lines]  # fmt: skip
+    print_table(section.name, columns, rows, numbers=columns[1:3])
+    print()
+
+
 def cell_text(cell: MemoryCell | None) -> str:
     """The peak, or the outcome in a word."""
     return units.UNKNOWN if cell is None else cell.text
@@ -157,6 +170,7 @@ def summary(store: ResultSet, loaded: results.Results, analysis: Analysis, page:
         ],
         "summary": [summary_json(line) for line in analysis.summaries],
         "memory": [memory_json(question) for question in analysis.memory],
+        "profiles": [profiles_json(question) for question in analysis.profiles],
         "programs": [programs_json(question) for question in analysis.programs],
     }  # fmt: skip
 
@@ -190,6 +204,12 @@ def programs_json(question: ProgramQuestion) -> dict[str, Any]:
         "without": dict(question.without),
         "findings": {pair.title: [finding.text for finding in pair.findings] for pair in section.pairs},
     }  # fmt: skip
+
+
+def profiles_json(question: ProfileQuestion) -> dict[str, Any]:
+    """A question of where the time goes, in seconds."""
+    return {"name": question.name, "without": dict(question.without),
+            "stacks": [{"stack": stack} | told.to_json() for stack, told in question.stacks]}  # fmt: skip
 
 
 def stack_json(figures: StackFigures) -> dict[str, Any]:

@@ -131,6 +131,9 @@ def print_plan(asked: Run) -> None:
     timed = plan.purpose is Purpose.TIMED
     if plan.purpose is Purpose.IR:
         print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep what is handed to the compiler.")
+    elif plan.purpose is Purpose.EXPLAIN:
+        print(f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that tell which kernels do the work, "
+              f"{of[Purpose.PROFILE]} that tell where the time goes.")  # fmt: skip
     elif timed:
         processes = of[Purpose.TIMED] + of[Purpose.PRIME]
         print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
@@ -139,9 +142,11 @@ def print_plan(asked: Run) -> None:
         print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that ask what memory they need{sparing}.")
     if of[Purpose.IR] and plan.purpose is not Purpose.IR:
         print(f"After them {of[Purpose.IR]} processes more, untimed, keep what is handed to the compiler.")
-    if of[Purpose.EXPLAIN]:
+    if of[Purpose.EXPLAIN] and plan.purpose is not Purpose.EXPLAIN:
         print(f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work and what "
               "holds the memory.")  # fmt: skip
+    if of[Purpose.PROFILE] and plan.purpose is not Purpose.EXPLAIN:
+        print(f"After them {of[Purpose.PROFILE]} processes more tell where the time goes.")
     print(asked.engine.why)
     for sentence in too_tight(plan.cases):
         print(sentence)

@@ -22,7 +22,8 @@ from suite.case import Attempt, Outcome, Purpose
 from suite.results.rows import Row
 
 PIPED_WIDTH = 160
-WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory", Purpose.IR: "programs"}  # of what isn't in a block
+WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory", Purpose.IR: "programs",
+         Purpose.PROFILE: "profile"}  # fmt: skip
 
 
 def line(row: Row) -> str:
@@ -34,6 +35,8 @@ def line(row: Row) -> str:
     flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
     if row.kernels:
         return f"{name}  {row.kernels}"
+    if told := row.mapping("profile"):
+        return f"{name}  {units.seconds(told['seconds'])}, {units.seconds(told['plain_seconds'])} without profiler"
     if row["purpose"] == Purpose.IR and row["outcome"] == Outcome.OK:
         return f"{name}  {len(row.entries('programs'))} kept"
     if row["purpose"] == Purpose.MEMORY and row["outcome"] == Outcome.OK:

@@ -45,6 +45,7 @@ class Options:
     timeout: str | None = None
     explain: bool = False
     ir: str | None = None
+    profile: str | None = None
     abstract: bool = False
     workload_path: Sequence[str] = ()
     results: str = "results"
@@ -98,10 +99,12 @@ class Options:
             replaced |= {"timeout_seconds": seconds, "compile_timeout_seconds": compile_seconds}
         if self.explain:
             replaced["explain"] = True
-        if self.ir is not None:
-            if self.ir not in ("on", "off"):
-                raise unknown("setting of --ir", self.ir, ("on", "off"))
-            replaced["ir"] = self.ir == "on"
+        for name in ("ir", "profile"):
+            setting = getattr(self, name)
+            if setting not in (None, "on", "off"):
+                raise unknown(f"setting of --{name}", setting, ("on", "off"))
+            if setting is not None:
+                replaced[name] = setting == "on"
         if self.abstract:
             replaced["abstract"] = True
         if self.purpose is not None and self.purpose not in PURPOSES:

@@ -66,7 +66,7 @@ def read(captured: files.Captured, lowered: Path | None) -> tuple[str, Program]:
     if captured.after.exists():
         optimized = parse.hlo_module_proto(captured.after.read_bytes())
         compiled = parse.compiled(optimized)
-        graph.aliases = parse.aliases_compiled(optimized)
+        graph.aliases = parse.aliases_in(parse.hlo_module(optimized))
         keep(captured.after.with_name(f"{name}{files.OPTIMIZED}.gz"), parse.hlo_module(optimized).to_string())
     keep(captured.before.with_name(f"{name}{files.STABLEHLO}.gz"), text)
     found = contents(graph, parse.cost(parse.hlo_module(hlo)))

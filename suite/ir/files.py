@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = "ir"  # in the folder of a process, and in a result set
+PROFILE = "profile"  # in the folder of a process: a trace, what it is of, and XLA's optimized programs as text
+ASKED, ATTRIBUTED = "asked.json", "profile.json"
+PROGRAMS = "*after_optimizations.txt"
 LOWERED = "lowered.mlir"  # the step's StableHLO by the framework itself
 SUMMARY = "summary.json"
 BEFORE, AFTER = ".before.pb", ".after.pb"

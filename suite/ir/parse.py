@@ -168,10 +168,10 @@ def aliases(module: Any, main: Any) -> dict[int, int]:
     return found
 
 
-def aliases_compiled(hlo: bytes) -> dict[int, int]:
+def aliases_in(module: Any) -> dict[int, int]:
     """The same of an optimized program, by its header: PyTorch/XLA offers arguments, and XLA chooses what takes their
-    place. Raises Unreadable."""
-    header = hlo_module(hlo).to_string().partition("\n")[0]
+    place."""
+    header = module.to_string().partition("\n")[0]
     return {int(found[1] or 0): int(found[2]) for found in ALIAS.finditer(header)}
 
 

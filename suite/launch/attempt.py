@@ -15,7 +15,6 @@ from typing import Any
 
 from suite.case import Attempt, Purpose
 from suite.errors import UserError
-from suite.ir import files
 from suite.launch import events, outcome
 from suite.launch.engine import Engine, Job, allocator_environment
 from suite.launch.process import CHECK_SECONDS, EXIT_FILE, Limits
@@ -96,22 +95,23 @@ def run_attempt(
     }
 
 
-def read_programs(folder: Path, engine: Engine, protocol: Protocol, cpus: Sequence[int]) -> str:
-    """The summary of the programs that a process left in a folder, as JSON. Raises UserError saying why there is none.
-
-    `engine` runs the environment that has XLA's bindings; the compressed programs lie in the folder afterwards.
+def run_reader(
+    module: str, folder: Path, answer: str, *, engine: Engine, protocol: Protocol, cpus: Sequence[int]
+) -> str:
+    """The file that a program makes of what a process has left in a folder. Raises UserError, in words that complete a
+    sentence, where it makes none. `engine` runs the environment that the program needs.
     """
     folder = folder.resolve()
     limits = Limits(timeout_seconds=protocol.timeout_seconds, compile_timeout_seconds=protocol.timeout_seconds)
     with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
-        job = Job(name=f"reading {folder.parent.name}", arguments=["-m", "suite.ir.analyse", str(folder)],
-                  folder=folder, reads=[], cache_directory=Path(caches), keep_cache=False, cpus=cpus, limits=limits,
+        job = Job(name=f"reading {folder.parent.name}", arguments=["-m", module, str(folder)], folder=folder, reads=[],
+                  cache_directory=Path(caches), keep_cache=False, cpus=cpus, limits=limits,
                   variables={})  # fmt: skip
         end = engine.launch(job)
     if end.exit_code == 0:
-        return (folder / files.SUMMARY).read_text(encoding="utf-8")
+        return (folder / answer).read_text(encoding="utf-8")
     last = tail(folder / "stderr.log").splitlines()[-1:] or [end.problem or f"the reader exited {end.exit_code}"]
-    raise UserError(f"what it hands to its compiler couldn't be read: {last[0]}")
+    raise UserError(f"couldn't be read: {last[0]}")
 
 
 def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:

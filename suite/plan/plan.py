@@ -40,7 +40,8 @@ class Plan:
         """All planned processes of the first stage, in order."""
         timed = self.purpose is Purpose.TIMED
         blocks = [self.block(number) for number in range(1, self.protocol.blocks + 1)] if timed else [self.memory()]
-        return [attempt for part in (*blocks, self.programs(), self.explanations()) for attempt in part]
+        outside = self.programs(), self.explanations(), self.profiles()
+        return [attempt for part in (*blocks, *outside) for attempt in part]
 
     def block(self, number: int, retry: int = 1) -> list[Attempt]:
         """One block: every case once (but those of stacks that are spared there), questions and the stacks of each
@@ -79,8 +80,14 @@ class Plan:
         return self.outside(Purpose.IR, readable, retry) if self.protocol.ir else []
 
     def explanations(self, retry: int = 1) -> list[Attempt]:
-        """A process for each case that tells which kernels do the work, if the protocol asks for it."""
-        return self.outside(Purpose.EXPLAIN, self.cases, retry) if self.protocol.explain else []
+        """A process for each case that tells which kernels do the work, if the run or its protocol asks for it."""
+        asked = self.protocol.explain or self.purpose is Purpose.EXPLAIN
+        return self.outside(Purpose.EXPLAIN, self.cases, retry) if asked else []
+
+    def profiles(self, retry: int = 1) -> list[Attempt]:
+        """A process for each case that tells where a step's time goes, likewise."""
+        asked = self.protocol.profile or self.purpose is Purpose.EXPLAIN
+        return self.outside(Purpose.PROFILE, self.cases, retry) if asked else []
 
     def outside(self, purpose: Purpose, cases: Sequence[Planned], retry: int) -> list[Attempt]:
         """A process for each case outside the blocks, as block 0: nothing in it is timed."""

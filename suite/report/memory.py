@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.case import Outcome
-from suite.report.bars import Bars, bars
+from suite.report.bars import KINDS, MEMORY, Bars, bars
 from suite.report.outcomes import WITHOUT_PHASE, WORDS
 from suite.report.plots import LinearAxis, Tick
 from suite.report.sections import link_target, subtitle
@@ -173,4 +173,4 @@ def bars_at_common_size(question: MemoryQuestion, anchor: str) -> Bars | None:
     found = [(row.stack_name, split) for row in fitting[at] if row and (split := parts(row))] if most else []
     size = question.sizes[at]
     title = f"Peak of memory by its parts, {size.label}"
-    return bars(f"{anchor}-parts", title, found, size.floor_bytes, question.limit)
+    return bars(f"{anchor}-parts", title, found, KINDS, MEMORY, size.floor_bytes, question.limit)

@@ -10,11 +10,12 @@ from suite.case import Outcome, Purpose
 from suite.machine.description import moved
 from suite.report import answers, figures, surroundings
 from suite.report.answers import Headline
-from suite.report.bars import Bars, bars
+from suite.report.bars import KINDS, MEMORY, Bars, bars
 from suite.report.memory import MemorySection, memory_section
 from suite.report.notices import notices
 from suite.report.outcomes import Failure, MatrixRow, failures
 from suite.report.plots import Plot
+from suite.report.profiles import ProfileSection, profile_section
 from suite.report.programs import ProgramSection, program_section
 from suite.report.sections import Section, section
 from suite.report.summary import (
@@ -32,6 +33,7 @@ from suite.results.analysis import Analysis, Comparison
 from suite.results.holders import MadeOf
 from suite.results.memory import MemoryQuestion
 from suite.results.names import precision_words
+from suite.results.profiles import ProfileQuestion
 from suite.results.programs import ProgramQuestion
 from suite.stacks.catalog import STACKS
 
@@ -56,6 +58,7 @@ class Report:
     memory: tuple[MemorySection, ...]
     made_of: tuple[MadeOf, ...]
     programs: tuple[ProgramSection, ...]
+    profiles: tuple[ProfileSection, ...]
     pairs: tuple[PairRow, ...]
     transfers: tuple[TransferRow, ...]
     failures: tuple[Failure, ...]
@@ -94,6 +97,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
         memory=tuple(map(memory_section, analysis.memory)),
         made_of=analysis.made_of,
         programs=tuple(map(program_section, analysis.programs)),
+        profiles=tuple(map(profile_section, analysis.profiles)),
         pairs=pair_rows(analysis, compiled_pairs(stacks)),
         transfers=transfer_rows(analysis),
         failures=failures(analysis.rows, names_of(analysis)),
@@ -109,7 +113,7 @@ def names_of(analysis: Analysis) -> dict[str, str]:
     """What each comparison_id is called on the page."""
     sized = {row["comparison_id"]: f"{each.name} ({size.label})" for each in analysis.memory for line in each.lines
              for size, row in zip(each.sizes, line.rows, strict=True) if row is not None}  # fmt: skip
-    sized |= {each.id: each.name for each in analysis.programs}
+    sized |= {each.id: each.name for each in analysis.programs} | {each.id: each.name for each in analysis.profiles}
     return sized | {each.id: each.name for each in analysis.comparisons}
 
 
@@ -130,15 +134,16 @@ def peak_bars(section: Section) -> Bars | None:
     told = [each for each in section.comparison.stacks if each.peak_parts]
     floor = max((each.floor_bytes for each in told), default=0.0)
     peaks = [(each.stack, each.peak_parts) for each in told]
-    return bars(f"{section.anchor}-parts", "Peak of memory by its parts", peaks, floor, None)
+    return bars(f"{section.anchor}-parts", "Peak of memory by its parts", peaks, KINDS, MEMORY, floor)
 
 
 def title(analysis: Analysis, set_id: str) -> str:
     """What was asked, if that is short; else the set's name."""
-    titles: tuple[tuple[Sequence[Comparison | MemoryQuestion | ProgramQuestion], str], ...] = (
+    titles: tuple[tuple[Sequence[Comparison | MemoryQuestion | ProfileQuestion | ProgramQuestion], str], ...] = (
         (analysis.comparisons, "which stack is fastest"),
         (analysis.memory, "which stack runs out of memory first"),
         (analysis.programs, "what the stacks hand to their compilers"),
+        (analysis.profiles, "where the time goes"),
     )
     questions, asked = next((each for each in titles if each[0]), titles[0])
     words = sorted({each.name.split()[0] for each in questions})
@@ -150,7 +155,7 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
     plan, counted = results.plan, analysis.counted
     started = min((str(row["started_at"]) for row in analysis.rows if row["started_at"]), default="")
     when = (started or (plan.created_at if plan else ""))[:16].replace("T", " ")
-    asked = [row for row in counted if row["purpose"] in (Purpose.TIMED, Purpose.MEMORY, Purpose.IR)]
+    asked = [row for row in counted if row["purpose"] not in (Purpose.EXPLAIN, Purpose.PROFILE)] or counted
     ok = sum(row.outcome == Outcome.OK for row in asked)
     shown = {
         "Result set": plan.set_id if plan else results.path.stem,

@@ -15,6 +15,7 @@ from suite.results.memory import MemoryQuestion, memory_questions
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.plan_file import PlanFile
+from suite.results.profiles import ProfileQuestion, profile_questions
 from suite.results.programs import ProgramQuestion, program_questions
 from suite.results.rows import NOT_RUN, Row, judged, unrun
 from suite.results.stack_figures import StackFigures, stack_figures
@@ -69,6 +70,7 @@ class Analysis:
     memory: tuple[MemoryQuestion, ...]
     made_of: tuple[MadeOf, ...]
     programs: tuple[ProgramQuestion, ...]
+    profiles: tuple[ProfileQuestion, ...]
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -121,6 +123,7 @@ def analyse(
         memory=memory_questions(counted),
         made_of=made_of(counted),
         programs=program_questions(counted),
+        profiles=profile_questions(counted),
     )
 
 

@@ -19,7 +19,7 @@ HISTORY: tuple[tuple[int, str], ...] = (
     (3, "`attempt` is called `retry`, and the size `seed` is called `full`; dims that no size has are `custom`."),
     (4, "A case has an allocator policy; samples, cores, page faults and others' processor time are new columns."),
     (5, "Memory: what is taken before anything is placed, the floor by part, a program's own figures, its holders."),
-    (6, "What a stack hands to its compiler: programs."),
+    (6, "What a stack hands to its compiler, and where a step's time goes: programs, profile."),
 )
 
 # The columns that a version brought: a file of an earlier one is whole without them.
@@ -31,7 +31,7 @@ ADDED: dict[int, frozenset[str]] = {
                   "program_output_bytes", "program_temporary_bytes", "program_aliased_bytes",
                   "floor_parameters_bytes", "floor_gradients_bytes", "floor_optimizer_bytes", "floor_inputs_bytes",
                   "holders"}),
-    6: frozenset({"programs"}),
+    6: frozenset({"programs", "profile"}),
 }  # fmt: skip
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
@@ -111,7 +111,8 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
         _identity(
             "purpose", "string", "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain "
-            "(which kernels run, what memory is made of), ir, predict"
+            "(which kernels run, what memory is made of), profile (where the time goes), ir (what compilers "
+            "are handed), predict"
         ),
         _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
         _identity("seed", "int64", "key of the weights' and inputs' generator"),
@@ -215,6 +216,13 @@ GROUPS: dict[str, tuple[Column, ...]] = {
             "programs",
             "what the stack hands to its compiler, told by an ir process: a list in the order compiled, with counts; "
             "the texts lie in ir/",
+            JSON,
+        ),
+    ),
+    "profile": (
+        _text(
+            "profile",
+            "where a step's time goes, told to a profile process: seconds by category, with and without the profiler",
             JSON,
         ),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import math
 import shutil
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, can
 from suite.errors import UserError
 from suite.ir import files, summary
 from suite.launch import run_attempt
-from suite.launch.attempt import read_programs
+from suite.launch.attempt import run_reader
 from suite.launch.engine import Engine
 from suite.machine.roofline import MARGIN, Roofline
 from suite.plan.memory import needs_no_less
@@ -32,7 +33,7 @@ from suite.run.agreement import Agreement
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs")
+JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile")
 READER = "jax_jit"  # in whose environment programs are read: it has XLA's own bindings
 # Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
 REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
@@ -134,6 +135,8 @@ class Runner:
         row |= {name: value for name, value in told.items() if name in NAMES and name not in known}
         if attempt.purpose is Purpose.IR and row["outcome"] == Outcome.OK:
             row |= self.read_programs(attempt)
+        if attempt.purpose is Purpose.PROFILE and row["outcome"] == Outcome.OK and row["profile"] is None:
+            row |= self.read_profile(attempt)
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
         if attempt.purpose is Purpose.TIMED:
@@ -147,13 +150,29 @@ class Runner:
     def read_programs(self, attempt: Attempt) -> dict[str, Any]:
         """What the process has left of its programs, read where XLA's bindings are and kept in the set."""
         captured = self.store.log_folder(attempt) / files.FOLDER
-        reader = replace(attempt, case=replace(attempt.case, stack=READER, variant=""))
         try:
-            programs = summary.read(read_programs(captured, self.engines(reader), self.plan.protocol, self.cores))
+            programs = summary.read(self.read(attempt, "suite.ir.analyse", captured, files.SUMMARY))
         except UserError as refused:
-            return {"outcome": str(Outcome.ERROR), "reason": str(refused)}
+            return {"outcome": str(Outcome.ERROR), "reason": f"what it hands to its compiler {refused}"}
         self.store.keep_programs(attempt, captured)
         return {"programs": [program.to_json() for program in programs]}
+
+    def read_profile(self, attempt: Attempt) -> dict[str, Any]:
+        """The trace that the process has left, read likewise; it is too large to be kept."""
+        traced = self.store.log_folder(attempt) / files.PROFILE
+        if not (traced / files.ASKED).exists():
+            return {"outcome": str(Outcome.UNSUPPORTED), "reason": "it has no profiler"}
+        try:
+            told = json.loads(self.read(attempt, "suite.ir.attribute", traced, files.ATTRIBUTED))
+        except UserError as refused:
+            return {"outcome": str(Outcome.ERROR), "reason": f"its profiler's trace {refused}"}
+        shutil.rmtree(traced)
+        return {"profile": told}
+
+    def read(self, attempt: Attempt, module: str, folder: Path, answer: str) -> str:
+        """What a program of the reader's environment makes of a folder that a process has left. Raises UserError."""
+        engine = self.engines(replace(attempt, case=replace(attempt.case, stack=READER, variant="")))
+        return run_reader(module, folder, answer, engine=engine, protocol=self.plan.protocol, cpus=self.cores)
 
     def is_to_be_gated(self, attempt: Attempt) -> bool:
         """The first block's processes; of a case whose process there was lost, the next."""

@@ -58,6 +58,7 @@ class Session:
             frontier.search(self.runner, self.attempt)
         self.outside(self.runner.plan.programs)
         self.outside(self.runner.plan.explanations)
+        self.outside(self.runner.plan.profiles)
         self.store.clear_caches()
         return self.store.commit()
 

@@ -78,9 +78,10 @@ def curves(path: Path) -> list[Fit]:
 
 
 def needed(plan: Plan) -> list[str]:
-    """The environments of the cases that can run, variants included; JAX's reads what the others hand to XLA."""
+    """The environments of the cases that can run, variants included; JAX's reads what the others hand to XLA, and
+    traces in XLA's format."""
     found = {environment_of(p.case.stack, p.case.variant) for p in plan.cases if not p.unsupported}
-    return sorted(found | ({STACKS[READER].environment} if found and plan.programs() else set()))
+    return sorted(found | ({STACKS[READER].environment} if found and (plan.programs() or plan.profiles()) else set()))
 
 
 def new_set_id(name: str, target: str) -> str:

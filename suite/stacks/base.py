@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import gc
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
+from suite.ir.timeline import Span
 from suite.stacks import kernels
 from suite.stacks.holders import Holders
 from suite.stacks.knobs import Knob, chosen
@@ -38,6 +39,15 @@ REASON_MAX = 300  # characters of a framework's own words: some print their whol
 
 class Unsupported(Exception):
     """This stack can't do what the case asks, by design; the text is the reason in the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """Who told what ran, and the operations with their categories; None where the trace lies in the folder, in XLA's
+    format (`suite.ir.attribute` reads it)."""
+
+    by: str
+    spans: list[Span] | None = None
 
 
 class Adapter(ABC):
@@ -74,6 +84,11 @@ class Adapter(ABC):
     def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
         """`environ` for a process that is never timed: its libraries tell which kernels they run."""
         return cls.environ(case, cache_directory) | kernels.VERBOSE
+
+    @classmethod
+    def profile_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """`environ` for a process whose steps are profiled."""
+        return cls.environ(case, cache_directory)
 
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
@@ -183,6 +198,10 @@ class Adapter(ABC):
         """Have the step, built as abstract, compiled for tensors that aren't there; their shapes as `lowered` takes
         them."""
         raise Unsupported("this stack compiles only what it runs")
+
+    def profile(self, steps: Callable[[], None], folder: Path) -> Traced | None:
+        """Runs `steps`, which waits for what it submits, under the framework's own profiler. None: it has none."""
+        return None
 
     def memory(self) -> dict[str, int | None]:
         """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`, `device_total_bytes`."""

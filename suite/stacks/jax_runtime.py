@@ -5,7 +5,8 @@ The frameworks come in as arguments: only an adapter's own module imports them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,14 @@ class JaxAdapter(xla.Dumping):
         """By XLA's programs, then by the log of what its runtime calls."""
         one_program = STACKS[self.case.stack].compiled  # op by op each operation is one
         return xla.kernels_used(told, one_program) + kernels.libraries(told)
+
+    def profile(self, steps: Callable[[], None], folder: Path) -> base.Traced:
+        """See `base.Adapter.profile`."""
+        options = self.jax.profiler.ProfileOptions()
+        options.python_tracer_level = 0  # Python's own calls cost most and say least
+        with self.jax.profiler.trace(str(folder), profiler_options=options):
+            steps()
+        return base.Traced("jax.profiler")
 
     def find_devices(self) -> Any:
         """The target's devices, as JAX lists them. Raises `no_device` where there are none."""

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import ctypes
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from suite.ir.timeline import COPIES, ELEMENTWISE, OPTIMIZER, PRODUCTS, Span, by_rules
 from suite.stacks.kernels import Used
 
-PRODUCTS = ("matmul", "vecdot", "matvec", "vecmat")  # what NumPy hands to its BLAS, float32 that is
+BLAS = ("matmul", "vecdot", "matvec", "vecmat")  # what NumPy hands to its BLAS, float32 that is
 SYMBOLS = ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename")
 
-seconds: dict[str, list[float]] = defaultdict(list)  # of each call, by the function's name; of a process never timed
+RULES = (
+    ("adamw", OPTIMIZER),
+    ("matmul|vecdot|matvec|vecmat|einsum|dot", PRODUCTS),
+    ("transpose|reshape|concatenate|copyto|take|stack|split|broadcast|swapaxes|pad|repeat|tile|zeros|empty", COPIES),
+)
+
+calls: list[tuple[str, float, float]] = []  # (function, begin, end) in seconds, of a process that is never timed
 
 
 class Counted(np.ndarray[Any, Any]):
@@ -28,10 +36,31 @@ class Counted(np.ndarray[Any, Any]):
             options["out"] = tuple(map(bare, out))
         start = perf_counter()
         result = getattr(ufunc, method)(*map(bare, inputs), **options)
-        seconds[ufunc.__name__].append(perf_counter() - start)
+        calls.append((ufunc.__name__, start, perf_counter()))
         if out is not None:
             return out[0]
         return result.view(Counted) if isinstance(result, np.ndarray) else result
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        """Functions that are no universal ones; those that they call are counted, too."""
+        return noted(function.__name__, super().__array_function__)(function, types, arguments, options)
+
+
+def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose calls are kept under this name."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        start = perf_counter()
+        result = function(*arguments, **options)
+        calls.append((name, start, perf_counter()))
+        return result
+
+    return call
+
+
+def spans() -> list[Span]:
+    """What was called since `calls` was cleared, with categories."""
+    return [Span("", name, begin, end, by_rules(name, RULES, ELEMENTWISE)) for name, begin, end in calls]
 
 
 def bare(value: Any) -> Any:
@@ -49,12 +78,16 @@ def counted(tree: Any) -> Any:
 
 
 def kernels_used() -> list[Used]:
-    """What was called since `seconds` was cleared, by library and instruction set, the longest first."""
+    """What was called since `calls` was cleared, by library and instruction set, the longest first."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for name, begin, end in calls:
+        if isinstance(getattr(np, name, None), np.ufunc):
+            seconds[name].append(end - begin)
     taken: dict[tuple[str, str | None], list[float]] = defaultdict(list)
-    for name, calls in seconds.items():
-        place = ("OpenBLAS", blas_core()) if name in PRODUCTS else ("NumPy", loop_target(name))
-        taken[place] += calls
-    used = [Used(library, isa, len(calls), sum(calls)) for (library, isa), calls in taken.items()]
+    for name, durations in seconds.items():
+        place = ("OpenBLAS", blas_core()) if name in BLAS else ("NumPy", loop_target(name))
+        taken[place] += durations
+    used = [Used(library, isa, len(each), sum(each)) for (library, isa), each in taken.items()]
     return sorted(used, key=lambda each: -(each.seconds or 0.0))
 
 

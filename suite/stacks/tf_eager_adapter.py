@@ -188,6 +188,12 @@ class Adapter(base.Adapter):
         # What oneDNN doesn't take is Eigen's; TensorFlow says only which instructions that was not built for.
         return [*kernels.libraries(told), kernels.Used("Eigen")]
 
+    def profile(self, steps, folder):
+        experimental = self.tf.profiler.experimental
+        with experimental.Profile(str(folder), experimental.ProfilerOptions(host_tracer_level=2)):
+            steps()
+        return base.Traced("tf.profiler")
+
     def memory(self):
         if self.case.target == "cpu":
             return super().memory()  # TensorFlow reports 0 for CPUs: it doesn't know

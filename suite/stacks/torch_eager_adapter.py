@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suite import protocol
-from suite.stacks import base, kernels, torch_memory, torch_modules
+from suite.stacks import base, kernels, torch_memory, torch_modules, torch_profile
 from suite.stacks.holders import Holder
 from suite.stacks.knobs import Knob
 
@@ -134,6 +134,9 @@ class Adapter(base.Adapter):
 
     def kernels_used(self, told):
         return [*kernels.libraries(told), kernels.Used("ATen", self.torch.backends.cpu.get_cpu_capability())]
+
+    def profile(self, steps, folder):
+        return base.Traced("torch.profiler", torch_profile.spans(self.torch, steps))
 
     def step(self, state, batch):
         return self.run(state, batch)

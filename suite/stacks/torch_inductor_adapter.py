@@ -18,6 +18,11 @@ class Adapter(torch_eager.Adapter):
             "TRITON_CACHE_DIR": f"{cache_directory}/triton",
         }
 
+    @classmethod
+    def profile_environ(cls, case, cache_directory):
+        # Generated kernels are told to the profiler by their names, which have in them what is fused.
+        return super().profile_environ(case, cache_directory) | {"TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1"}
+
     def compile(self, function):
         return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
 

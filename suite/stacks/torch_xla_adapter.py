@@ -114,6 +114,14 @@ class Adapter(xla.Dumping, torch_eager.Adapter):
     def holders(self, told, state, batch):
         return xla_buffers.holders(told.folder / xla.DUMP)
 
+    def profile(self, steps, folder):
+        from torch_xla.debug import profiler
+
+        profiler.start_trace(str(folder))
+        steps()
+        profiler.stop_trace()
+        return base.Traced("torch_xla.debug.profiler")
+
     def counters(self):
         compiled = self.metrics.metric_data("CompileTime")  # (count, total in ns, samples)
         # Each aten:: counter is an operation that XLA can't lower and the CPU ran instead. Reading a

@@ -49,6 +49,11 @@ class Dumping(Adapter):
         return dumping(super().explain_environ(case, cache_directory), cache_directory, "text")
 
     @classmethod
+    def profile_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
+        """See `base.Adapter.profile_environ`: by its programs an operation's name is known."""
+        return dumping(super().profile_environ(case, cache_directory), cache_directory, "text")
+
+    @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
         """See `base.Adapter.ir_environ`: programs as protocol buffers, from which nothing is left out."""
         return dumping(super().ir_environ(case, cache_directory), cache_directory, "proto")

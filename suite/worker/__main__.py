@@ -55,7 +55,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     adapter, data, listener = opened(attempt, request, events)
     from suite.machine import builds, facts  # not before: what they import is no part of the framework's import
     from suite.reference.digests import digest
-    from suite.worker import capture, explain, measure, memory, precision
+    from suite.worker import capture, explain, measure, memory, precision, trace
     from suite.worker.witness import Witness
 
     device = timed(events, "device", adapter.device)
@@ -80,6 +80,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
         return
     if attempt.purpose is Purpose.IR:
         capture.capture(adapter, state, batch, events, request["cache_directory"])
+        return
+    if attempt.purpose is Purpose.PROFILE:
+        trace.trace(adapter, state, batch, events, request["cache_directory"])
         return
     if listener:
         explain.explain(adapter, state, batch, events, listener, request["cache_directory"])
@@ -120,7 +123,8 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
 
     listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
     adapter_of_stack = adapter_class(case.stack)
-    environs = {Purpose.EXPLAIN: adapter_of_stack.explain_environ, Purpose.IR: adapter_of_stack.ir_environ}
+    environs = {Purpose.EXPLAIN: adapter_of_stack.explain_environ, Purpose.IR: adapter_of_stack.ir_environ,
+                Purpose.PROFILE: adapter_of_stack.profile_environ}  # fmt: skip
     environ = environs.get(attempt.purpose, adapter_of_stack.environ)
     os.environ.update(environ(case, request["cache_directory"]))
     workload = catalog.load(Path(request["workload_folder"]))

@@ -1,0 +1,110 @@
+"""Where a step's time goes: what ran when, by categories that mean the same on every stack."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+PRODUCTS, CONVOLUTIONS, ATTENTION, NORMS = "matrix products", "convolutions", "attention", "norms"
+ELEMENTWISE, OPTIMIZER, COPIES = "elementwise and reductions", "optimizer", "copies and layout"
+COMPILE, HOST, UNATTRIBUTED = "compile", "host overhead", "unattributed"
+CATEGORIES = (PRODUCTS, CONVOLUTIONS, ATTENTION, NORMS, ELEMENTWISE, OPTIMIZER, COPIES, COMPILE, HOST, UNATTRIBUTED)
+LARGEST = 10
+
+Rules = Sequence[tuple[str, str]]  # (pattern of a name, category): the first that is found in it
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One operation on one thread, in seconds of any clock."""
+
+    thread: str
+    name: str
+    begin: float
+    end: float
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One step, in seconds: of the profiled one by category, and as long as it takes without a profiler."""
+
+    told_by: str
+    seconds: float
+    plain_seconds: float
+    categories: Mapping[str, float]
+    largest: Sequence[tuple[str, str, float]]  # (category, name, seconds)
+
+    @property
+    def attributed(self) -> float:
+        """The share of the step that is something's."""
+        return 1.0 - self.categories.get(UNATTRIBUTED, 0.0) / self.seconds if self.seconds else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Profile:
+        """The inverse."""
+        largest = tuple((category, name, seconds) for category, name, seconds in fields["largest"])
+        return cls(**dict(fields) | {"largest": largest})
+
+
+def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
+    """The category of an operation's name."""
+    return next((category for pattern, category in rules if re.search(pattern, name)), otherwise)
+
+
+def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
+    """Of some steps that took so many seconds together: time without any operation is the host's."""
+    outermost = outer(spans)
+    taken = shares(outermost)
+    taken[HOST] += max(0.0, seconds - sum(taken.values()))
+    by_name: dict[tuple[str, str], float] = defaultdict(float)
+    for span in outermost:
+        by_name[span.category, span.name] += span.end - span.begin
+    largest = sorted(by_name.items(), key=lambda each: -each[1])[:LARGEST]
+    return Profile(
+        told_by=told_by,
+        seconds=seconds / steps,
+        plain_seconds=plain_seconds,
+        categories={name: taken[name] / steps for name in CATEGORIES if taken[name] > 0.0},
+        largest=tuple((category, name, total / steps) for (category, name), total in largest),
+    )
+
+
+def outer(spans: Iterable[Span]) -> list[Span]:
+    """Those that lie in no other one of their thread: an operation has its parts inside, and is what it is called."""
+    threads: dict[str, list[Span]] = {}
+    for span in spans:
+        if span.category and span.end > span.begin:
+            threads.setdefault(span.thread, []).append(span)
+    found: list[Span] = []
+    for of_thread in threads.values():
+        last = float("-inf")
+        for span in sorted(of_thread, key=lambda each: (each.begin, -each.end)):
+            if span.end > last:
+                found.append(dataclasses.replace(span, begin=max(span.begin, last)))
+                last = span.end
+    return found
+
+
+def shares(spans: Sequence[Span]) -> dict[str, float]:
+    """Seconds by category; what runs at once on several threads shares the time."""
+    changes = sorted([(span.begin, 1, span.category) for span in spans] +
+                     [(span.end, -1, span.category) for span in spans])  # fmt: skip
+    running: Counter[str] = Counter()
+    taken: dict[str, float] = dict.fromkeys(CATEGORIES, 0.0)
+    before = 0.0
+    for at, change, category in changes:
+        active = sum(running.values())
+        for name, count in running.items() if active else ():
+            taken[name] += (at - before) * count / active
+        running[category] += change
+        before = at
+    return taken

@@ -1,0 +1,74 @@
+"""Where a step's time goes, as the page shows it: a bar a stack by categories, with what the profiler itself cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suite import units
+from suite.ir.timeline import CATEGORIES, UNATTRIBUTED, Profile
+from suite.report.bars import TIME, Bars, bars
+from suite.report.sections import link_target, subtitle
+from suite.results.profiles import ProfileQuestion
+
+ENOUGH = 0.9  # of a step, that categories must cover; else the page says what is missing
+KINDS = {f"k{number}": name for number, name in enumerate(CATEGORIES)}
+KEYS = {name: key for key, name in KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """One stack: its step in words, with and without the profiler."""
+
+    stack: str
+    plain: str
+    profiled: str
+    cost: str
+    shares: str
+    missing: str
+    largest: tuple[tuple[str, str, str], ...]
+    told_by: str
+    kernels: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSection:
+    """One question."""
+
+    name: str
+    anchor: str
+    subtitle: str
+    bars: Bars | None
+    lines: tuple[ProfileLine, ...]
+    without: tuple[tuple[str, str], ...]
+
+
+def profile_section(question: ProfileQuestion) -> ProfileSection:
+    """The section of a question."""
+    anchor = link_target("t", question.name, question.id)
+    split = [(stack, tuple((KEYS[name], seconds) for name, seconds in each.categories.items()))
+             for stack, each in question.stacks]  # fmt: skip
+    return ProfileSection(
+        name=question.name,
+        anchor=anchor,
+        subtitle=subtitle(question.head),
+        bars=bars(f"{anchor}-bars", "Time of a profiled step, by category", split, KINDS, TIME),
+        lines=tuple(line(stack, each, question.kernels.get(stack, "")) for stack, each in question.stacks),
+        without=question.without,
+    )
+
+
+def line(stack: str, told: Profile, kernels: str) -> ProfileLine:
+    """One stack's."""
+    order = sorted(told.categories.items(), key=lambda each: -each[1])
+    lost = told.categories.get(UNATTRIBUTED, 0.0)
+    return ProfileLine(
+        stack=stack,
+        plain=units.seconds(told.plain_seconds),
+        profiled=units.seconds(told.seconds),
+        cost=f"{100 * (told.seconds / told.plain_seconds - 1):+.0f} %",
+        shares=", ".join(f"{name} {units.percent(seconds / told.seconds)}" for name, seconds in order),
+        missing="" if told.attributed >= ENOUGH else f"{units.seconds(lost)} of a step is no operation's that is known",
+        largest=tuple((name, category, units.seconds(seconds)) for category, name, seconds in told.largest),
+        told_by=told.told_by,
+        kernels=kernels,
+    )
