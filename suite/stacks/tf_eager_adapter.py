@@ -143,8 +143,12 @@ class Adapter(base.Adapter):
         tf = self.tf
         if self.updater and not moments:
             self.updater.release()
+        variables = self.variables | self.kept
+        for variable in variables.values():  # what the model began with makes room for what is on its way
+            renew(tf, variable, tf.zeros([0], variable.dtype))
         for name, value in parameters:
-            write((self.kept if name in self.buffers else self.variables)[name], value)
+            renew(tf, variables[name], tf.raw_ops.Empty(shape=value.shape, dtype=variables[name].dtype))
+            write(variables[name], value)
         if self.updater and moments:
             self.updater.reset()
         placed = (self.model, self.updater), {name: tf.constant(value) for name, value in batch}
@@ -199,6 +203,11 @@ class Adapter(base.Adapter):
             return super().memory()  # TensorFlow reports 0 for CPUs: it doesn't know
         figures = self.tf.config.experimental.get_memory_info(self.logical.name.removeprefix("/device:"))
         return super().memory() | {"device_peak_bytes": figures["peak"]}
+
+
+def renew(tf, variable, value):
+    """A variable's value anew, of any shape: `assign` would ask for the one that it has."""
+    tf.raw_ops.AssignVariableOp(resource=variable.handle, value=value, validate_shape=False)
 
 
 def write(variable, value):

@@ -161,11 +161,10 @@ class Adapter(JaxAdapter):
         return state, shapes
 
     def put(self, value):
-        return self.torch.tensor(value, device=HOME)
+        # By JAX: torch.tensor would have the value twice more, as a tensor of the host and on its way to JAX.
+        return self.interop.torch_view(self.jax.device_put(value))
 
     def put_input(self, value):
-        if value.dtype == np.int32:  # named, or torchax makes floats of it; 64 bits are off in JAX
-            return self.torch.tensor(value, dtype=self.torch.int32, device=HOME)
         return self.put(torch_modules.channels_first(value))
 
     def put_weight(self, name, value):
