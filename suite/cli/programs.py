@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from suite import results
@@ -12,7 +13,7 @@ from suite.errors import UserError, unknown
 from suite.ir.findings import Handed, findings
 from suite.report.programs import Table, both, program_section
 from suite.report.render import environment
-from suite.results.programs import programs_of
+from suite.results import programs
 from suite.results.rows import Row, accepted
 
 
@@ -37,7 +38,7 @@ def tell_programs(path: Path, cases: Sequence[str], as_markdown: bool) -> None:
 
 def counted(row: Row) -> str:
     """How many, or why none."""
-    found = programs_of(row)
+    found = programs.programs_of(row)
     return str(len(found)) if found else f"{row['outcome']}: {row['reason']}"
 
 
@@ -47,7 +48,7 @@ def handed(name: str, rows: dict[str, Row]) -> Handed:
         raise unknown("case whose programs were asked for", name, rows)
     if rows[name]["outcome"] != Outcome.OK:
         raise UserError(f"{name} has no programs: {rows[name]['outcome']}: {rows[name]['reason']}.")
-    return Handed(rows[name].stack_name, programs_of(rows[name]))
+    return programs.handed(rows[name])
 
 
 def compare(a: Handed, b: Handed) -> None:
@@ -56,7 +57,7 @@ def compare(a: Handed, b: Handed) -> None:
         if each.step.contents is None:
             raise UserError(f"{each.stack} generates code: that isn't compared with a program of XLA's.")
     if a.stack == b.stack:
-        a, b = Handed(f"{a.stack} (1)", a.programs), Handed(f"{b.stack} (2)", b.programs)
+        a, b = replace(a, stack=f"{a.stack} (1)"), replace(b, stack=f"{b.stack} (2)")
     for title, table in both(a, b):
         print_side_by_side(title, table)
     found = findings(a, b)

@@ -17,10 +17,12 @@ WORK = ("fusion", "copy", "transpose", "convert", "custom-call", "dot", "convolu
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """All programs that one stack hands over in three steps."""
+    """All programs that one stack hands over in three steps, and how often it compiled in each, by its own counter."""
 
     stack: str
     programs: tuple[Program, ...]
+    compiles: tuple[int | None, ...] = ()
+    graph_breaks: int | None = None
 
     @property
     def large(self) -> tuple[Program, ...]:

@@ -80,6 +80,7 @@ def counts(stacks: Sequence[Handed]) -> Table:
     """What the step's program takes and gives, and what its compiler makes of it."""
     rows = [
         ("programs of a whole step, compiled in its", [steps_words(each.large) for each in stacks]),
+        ("compiles in three steps, by its own counter", list(map(compiles_words, stacks))),
         ("operations", [f"{of(each).size:,}" for each in stacks]),
         ("arguments", [sized(of(each).arguments, of(each).argument_bytes) for each in stacks]),
         ("results in place of arguments", [sized(of(each).aliased, of(each).aliased_bytes) for each in stacks]),
@@ -97,6 +98,11 @@ def counts(stacks: Sequence[Handed]) -> Table:
             ("compiled: bytes", [units.quantity(each.cost.bytes) if each else units.UNKNOWN for each in done]),
         ]  # fmt: skip
     return table(stacks, rows)
+
+
+def compiles_words(handed: Handed) -> str:
+    """`1, 1, 0`."""
+    return ", ".join(units.UNKNOWN if count is None else str(count) for count in handed.compiles) or units.UNKNOWN
 
 
 def of(handed: Handed) -> Contents:
@@ -137,7 +143,9 @@ def generated(stacks: Sequence[Handed]) -> Table:
     """The kernels that generated code calls, over all of its graphs."""
     called = [[program.kernels or {} for program in each.programs] for each in stacks]
     names = sorted({name for graphs in called for graph in graphs for name in graph})
-    rows = [("graphs", [f"{len(graphs):,}" for graphs in called])]
+    breaks = [units.UNKNOWN if each.graph_breaks is None else str(each.graph_breaks) for each in stacks]
+    rows = [("graphs", [f"{len(graphs):,}" for graphs in called]), ("graph breaks", breaks),
+            ("compiles in three steps, by its own counter", list(map(compiles_words, stacks)))]  # fmt: skip
     rows += [(name, [f"{sum(graph.get(name, 0) for graph in graphs):,}" for graphs in called]) for name in names]
     return table(stacks, rows)
 

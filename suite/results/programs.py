@@ -32,11 +32,17 @@ def program_questions(rows: Iterable[Row]) -> tuple[ProgramQuestion, ...]:
     names = question_names([group[0] for group in groups.values()])
     found = []
     for key, group in groups.items():
-        read = [Handed(row.stack_name, programs) for row in group if (programs := programs_of(row))]
+        read = [handed(row) for row in group if row.entries("programs")]
         without = [(row.stack_name, row.text("reason") or row.outcome) for row in group if row.outcome != Outcome.OK]
         by_name = sorted(read, key=lambda each: each.stack)
         found.append(ProgramQuestion(key, names[key], group[0], tuple(by_name), tuple(sorted(without))))
     return tuple(sorted(found, key=lambda each: each.name))
+
+
+def handed(row: Row) -> Handed:
+    """What one process tells of a stack."""
+    compiles = tuple(row[f"compiles_{step}"] for step in ("first", "second", "steady"))
+    return Handed(row.stack_name, programs_of(row), compiles, row["graph_breaks"])
 
 
 def programs_of(row: Row) -> tuple[Program, ...]:

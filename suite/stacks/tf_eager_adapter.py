@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from suite.stacks import base, kernels
-from suite.stacks.tf_optimizers import OPTIMIZERS
+from suite.stacks.tf_optimizers import OPTIMIZERS, renew
 from suite.workloads.tensors import Integers
 
 # What bf16 is about. Models call these by their public names.
@@ -203,11 +203,6 @@ class Adapter(base.Adapter):
             return super().memory()  # TensorFlow reports 0 for CPUs: it doesn't know
         figures = self.tf.config.experimental.get_memory_info(self.logical.name.removeprefix("/device:"))
         return super().memory() | {"device_peak_bytes": figures["peak"]}
-
-
-def renew(tf, variable, value):
-    """A variable's value anew, of any shape: `assign` would ask for the one that it has."""
-    tf.raw_ops.AssignVariableOp(resource=variable.handle, value=value, validate_shape=False)
 
 
 def write(variable, value):

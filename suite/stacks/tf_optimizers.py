@@ -26,11 +26,10 @@ class Optimizer:
         self.write_zeros(lambda moment: [0])
 
     def write_zeros(self, shape: Callable[[Any], Any]) -> None:
-        """Each moment's value anew, of any shape: `assign` would ask for the one that it has."""
+        """Each moment's value anew."""
         for moments in self.moments.values():
             for moment in moments:
-                zeros = self.tf.zeros(shape(moment))
-                self.tf.raw_ops.AssignVariableOp(resource=moment.handle, value=zeros, validate_shape=False)
+                renew(self.tf, moment, self.tf.zeros(shape(moment)))
 
 
 class AdamW(Optimizer):
@@ -79,6 +78,11 @@ class Momentum(Optimizer):
                 var=p.handle, accum=a.handle, lr=protocol.LEARNING_RATE, grad=gradients[name],
                 momentum=protocol.MOMENTUM,
             )  # fmt: skip
+
+
+def renew(tf: Any, variable: Any, value: Any) -> None:
+    """A variable's value anew, of any shape: `assign` would ask for the one that it has."""
+    tf.raw_ops.AssignVariableOp(resource=variable.handle, value=value, validate_shape=False)
 
 
 OPTIMIZERS: dict[str, type[AdamW] | type[Momentum]] = {"adamw": AdamW, "sgd": Momentum}

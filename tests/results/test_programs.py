@@ -17,7 +17,8 @@ def ir_row(stack: str, **columns: Any) -> Row:
     attempt = attempt_of(stack, block=0, purpose=Purpose.IR, workload="gpt2", pass_="train", dims={"batch": 2})
     times = ("synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "first_seconds",
              "second_seconds")  # fmt: skip
-    kept = {"programs": json.dumps([program().to_json()])}
+    kept = {"programs": json.dumps([program().to_json()]), "compiles_first": 1, "compiles_second": 1,
+            "compiles_steady": 0}  # fmt: skip
     return row_of(attempt) | dict.fromkeys(times) | kept | columns
 
 
@@ -35,6 +36,7 @@ def test_a_question_has_the_stacks_by_name_and_the_reasons_of_the_others() -> No
     assert question.name == "gpt2 train"
     assert [each.stack for each in question.stacks] == ["jax_jit", "torch_xla"]
     assert question.stacks[0].programs == (program(),)
+    assert question.stacks[0].compiles == (1, 1, 0)
     assert question.without == (("tf_xla", "it couldn't be read"), ("torch_eager", "it has no compiler"))
 
 
