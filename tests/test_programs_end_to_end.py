@@ -27,7 +27,7 @@ ASKED = ("--purpose=ir", "--size=tiny", "--pass=train", *(f"--stack={stack}" for
 RUNS = {
     "transformers": Asked(3, (*ASKED, *(f"--workload={model}" for model in list(MODELS)[:3]))),
     "others": Asked(3, (*ASKED, *(f"--workload={model}" for model in list(MODELS)[3:]))),
-    "on shapes": Asked(1, ("--purpose=ir", "--abstract", "--workload=gpt2", "--size=tiny", "--pass=train")),
+    "shapes": Asked(1, ("--purpose=ir", "--abstract", "--workload=gpt2", "--size=tiny", "--pass=train")),
 }
 
 
@@ -59,9 +59,10 @@ def test_the_whole_state_takes_the_place_of_arguments(runs: Lanes) -> None:
         assert contents is not None
         state = row["floor_parameters_bytes"] + row["floor_optimizer_bytes"]
         assert contents.aliased_bytes == pytest.approx(state, rel=0.01), row["case_name"]
-        # PyTorch keeps gradients until the next step clears them; the others' are gone.
-        kept = row["floor_gradients_bytes"] if row["stack"] == "torch_xla" else 0
-        assert contents.kept_bytes == pytest.approx(kept, rel=0.02, abs=64), row["case_name"]
+        # PyTorch keeps gradients until the next step clears them, PyTorch/XLA also what they are views of; the others'
+        # are gone.
+        gradients = row["floor_gradients_bytes"] if row["stack"] == "torch_xla" else 0
+        assert gradients <= contents.kept_bytes < 2.1 * gradients + 64, row["case_name"]
 
 
 @pytest.mark.runs("transformers")
@@ -79,9 +80,9 @@ def test_every_distinct_program_is_kept_as_text(runs: Lanes) -> None:
         assert (folder / "jaxpr.txt.gz").exists() == row["stack"].endswith("_jit")
 
 
-@pytest.mark.runs("on shapes")
+@pytest.mark.runs("shapes")
 def test_programs_of_tensors_that_aren_t_there_are_those_of_the_ones_that_are(runs: Lanes) -> None:
-    rows = {row["stack"]: row for row in rows_of(runs["on shapes"])}
+    rows = {row["stack"]: row for row in rows_of(runs["shapes"])}
     assert {stack for stack, row in rows.items() if row["outcome"] == "ok"} == set(OF_XLA)
     for stack in OF_XLA:
         contents = Handed(stack, programs_of(rows[stack])).step.contents

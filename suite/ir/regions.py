@@ -151,13 +151,19 @@ def product(op: Op) -> str:
 
 
 def gelu(graph: Graph) -> Found:
-    """By the tanh of a cubic polynomial, or by the error function."""
+    """By the tanh of a cubic polynomial, or by the error function: an operation, or the rational approximation of its
+    complement, which begins with exp(-x²) and asks where |x| exceeds 1."""
     for op in graph.named("tanh"):
         about = variable_of_cubic(graph, graph.bare(op.operands[0], SCALES))
         if about is not None:
             yield Region("GELU", "tanh of a cubic polynomial"), about
     for op in graph.named("erf", "erfc"):
         yield Region("GELU", op.name), graph.bare(op.operands[0], (*SCALES, "negate"))
+    for op in graph.named("exponential"):
+        negated = made_by(op.operands[0], "negate")
+        x = square_of(negated.operands[0]) if negated else None
+        if x is not None and any(user.name == "abs" for user in graph.consumers(x)):
+            yield Region("GELU", "erfc, enumerated"), graph.bare(x, (*SCALES, "negate"))
 
 
 def variable_of_cubic(graph: Graph, value: Value) -> Value | None:

@@ -154,6 +154,8 @@ class Runner:
             programs = summary.read(self.read(attempt, "suite.ir.analyse", captured, files.SUMMARY))
         except UserError as refused:
             return {"outcome": str(Outcome.ERROR), "reason": f"what it hands to its compiler {refused}"}
+        if not programs:
+            return {"outcome": str(Outcome.ERROR), "reason": "its compiler left no program in three steps"}
         self.store.keep_programs(attempt, captured)
         return {"programs": [program.to_json() for program in programs]}
 

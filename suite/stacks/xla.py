@@ -65,7 +65,7 @@ class Dumping(Adapter):
 
 def dumping(variables: Mapping[str, str], cache_directory: str, form: str) -> dict[str, str]:
     """These variables, and that XLA is to leave its programs, beside the flags that it has."""
-    dump = f"--xla_dump_to={cache_directory}/{DUMP} --xla_dump_hlo_as_{form}"
+    dump = f'--xla_dump_to="{cache_directory}/{DUMP}" --xla_dump_hlo_as_{form}'  # a folder may have a space in its name
     return {**variables, "XLA_FLAGS": f"{variables.get('XLA_FLAGS', '')} {dump}".strip()}
 
 

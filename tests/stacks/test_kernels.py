@@ -133,7 +133,7 @@ def test_op_by_op_every_program_counts(tmp_path: Path) -> None:
 def test_xla_keeps_the_flags_that_it_has() -> None:
     flags = xla.dumping({"XLA_FLAGS": "--xla_x=1", "A": "b"}, "/caches", "text")
     assert flags["A"] == "b"
-    assert flags["XLA_FLAGS"].split()[:2] == ["--xla_x=1", "--xla_dump_to=/caches/xla"]
+    assert flags["XLA_FLAGS"].split()[:2] == ["--xla_x=1", '--xla_dump_to="/caches/xla"']
 
 
 def test_a_library_is_kept_as_plain_json() -> None:
