@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,11 @@ def shuffled(random: np.random.Generator) -> list[int]:
 
 def judged(world: World) -> list[Speedup]:
     """What the suite says of a run."""
+    return pairing_of(world).over(BASELINE)
+
+
+def pairing_of(world: World) -> Pairing:
+    """A run's processes as the suite pairs them."""
     questions, blocks, processes = world.logs.shape
     seconds = np.exp(world.logs)
     timings: dict[tuple[str, str], dict[int, list[Timing]]] = {}
@@ -149,7 +154,23 @@ def judged(world: World) -> list[Speedup]:
                 of_stack.setdefault(b, []).append(timing)
     names = {str(q): str(q) for q in range(questions)}
     protocol = Protocol(blocks=blocks, blocks_max=blocks, tie_ratio=TIE, confidence=CONFIDENCE)
-    return Pairing(timings, names, frozenset(stack for _, stack in timings), protocol).over(BASELINE)
+    return Pairing(timings, names, frozenset(stack for _, stack in timings), protocol)
+
+
+def has_wrong_answer(world: World) -> bool:
+    """Whether, where all stacks are equal, some question's answer says of a stack that it is slower than the first: as
+    `suite.report.answers` asks it (`rivals_of`, `Analysis.over`)."""
+    pairing, questions = pairing_of(world), world.logs.shape[0]
+    stacks = [BASELINE, *(f"stack{n}" for n in range(STACKS))]
+    doubt = (1 - CONFIDENCE) / (questions * len(stacks) / 2)
+    sharper = replace(pairing, protocol=replace(pairing.protocol, confidence=1 - doubt))
+    for q in range(questions):
+        means = [world.logs[q, :, 0].mean(), *world.logs[q, :, 2:].mean(axis=0)]
+        first = stacks[int(np.argmin(means))]
+        others = [stack for stack in stacks if stack != first]
+        if any(each.verdict == "slower" for each in sharper.over(first, others, str(q))):
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +255,13 @@ def calibrate(
     return [line(judge, *worlds) for judge in judges]
 
 
+def answers(scenario: str, blocks: int, questions: int, runs: int, seed: int) -> float:
+    """The share of runs of equal stacks in which some answer is wrong."""
+    random = np.random.default_rng([seed, blocks, questions, list(SCENARIOS).index(scenario)])
+    worlds = (simulate(random, SCENARIOS[scenario], questions, blocks, equal=True) for _ in range(runs))
+    return sum(map(has_wrong_answer, worlds)) / runs
+
+
 def cells(options: argparse.Namespace) -> Iterator[tuple[str, int, int]]:
     """What is asked for."""
     for scenario in options.scenario or SCENARIOS:
@@ -249,7 +277,15 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, nargs="+", default=[3, 5, 15])
     parser.add_argument("--ratios", type=int, nargs="+", default=[9, 18, 72], help=f"multiples of {STACKS}")
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS)
+    parser.add_argument("--answers", action="store_true", help="of whole answers: in how many runs some one is wrong")
     options = parser.parse_args()
+    if options.answers:
+        print(f"Runs of equal stacks with a wrong answer, in percent; {options.runs} runs, seed {options.seed}\n")
+        print(f"{'scenario':16} {'blocks':>6} {'questions':>9} {'wrong':>6}")
+        for scenario, blocks, ratios in cells(options):
+            share = answers(scenario, blocks, ratios // STACKS, options.runs, options.seed)
+            print(f"{scenario:16} {blocks:6} {ratios // STACKS:9} {100 * share:6.1f}", flush=True)
+        return
     heads = "covered false " + " ".join(f"{size:5.1f}x" for size in EFFECTS)
     print(f"All in percent; {options.runs} runs, seed {options.seed}\n")
     print(f"{'':16} {'':>6} {'':>6}   {'now':34}   {'before (t, Holm)':34}")

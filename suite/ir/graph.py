@@ -75,13 +75,18 @@ class Graph:
         return Counter(op.name for op in self.ops)
 
     def consumers(self, value: Value, through: Collection[str] = LAYOUT) -> Iterator[Op]:
-        """What takes a value, also after its layout was changed."""
-        for op in self.users.get(value, ()):
-            if op.name in through:
-                for result in op.results:
-                    yield from self.consumers(result, through)
-            else:
-                yield op
+        """What takes a value, also after its layout was changed; each once, however many ways lead to it."""
+        seen: set[Op] = set()
+        left = [value]
+        while left:
+            for op in self.users.get(left.pop(), ()):
+                if op in seen:
+                    continue
+                seen.add(op)
+                if op.name in through:
+                    left.extend(op.results)
+                else:
+                    yield op
 
     def bare(self, value: Value, names: Collection[str]) -> Value:
         """What is left of a value once operations of these names with constants are taken off: scales, epsilons, masks

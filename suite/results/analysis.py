@@ -84,7 +84,7 @@ class Analysis:
         return sum(row.outcome == NOT_RUN for row in self.counted)
 
     def over(
-        self, baseline: str, stacks: Collection[str], question: str | None = None, of: int = 1
+        self, baseline: str, stacks: Collection[str], question: str | None = None, of: float = 1.0
     ) -> dict[tuple[str, str], Speedup]:
         """Some stacks over another baseline, a family of their own, by (comparison_id, stack).
 

@@ -141,8 +141,8 @@ def test_gross_mistakes_show_in_the_parameters_too(name: str) -> None:
 
 def test_an_optimizer_that_differs_from_the_step_s_is_caught() -> None:
     """`update` is right, but the timed step does something else."""
-    wrong = mutated(("        adamw(state, gradients)\n        return state, loss",
-                     "        for _ in range(2): adamw(state, gradients)\n        return state, loss"))  # fmt: skip
+    wrong = mutated(("        self.apply(state, gradients)\n        return state, loss",
+                     "        for _ in range(2): self.apply(state, gradients)\n        return state, loss"))  # fmt: skip
     found = run(op("ffn"), "train", wrong)
     assert found.reasons and not any("optimizer" in reason for reason in found.reasons)
 
@@ -368,7 +368,7 @@ def test_reference_optimizer_by_hand() -> None:
 
 # --- steps that leave something out, held to whole tensors and to digests ---
 
-STEP = "        adamw(state, gradients)\n        return state, loss"
+STEP = "        self.apply(state, gradients)\n        return state, loss"
 DECAY = "p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY"
 IN_STEP_ALONE = f"""        protected = protocol.WEIGHT_DECAY
         protocol.WEIGHT_DECAY = 0.0
