@@ -142,7 +142,7 @@ def test_gross_mistakes_show_in_the_parameters_too(name: str) -> None:
 def test_an_optimizer_that_differs_from_the_step_s_is_caught() -> None:
     """`update` is right, but the timed step does something else."""
     wrong = mutated(("        self.apply(state, gradients)\n        return state, loss",
-                     "        for _ in "12": self.apply(state, gradients)\n        return state, loss"))  # fmt: skip
+                     "        for _ in '12': self.apply(state, gradients)\n        return state, loss"))  # fmt: skip
     found = run(op("ffn"), "train", wrong)
     assert found.reasons and not any("optimizer" in reason for reason in found.reasons)
 
