@@ -38,7 +38,7 @@ def analyse(folder: Path) -> list[Program]:
         if text in distinct:
             program = replace(distinct[text], steps=(*distinct[text].steps, each.step))
         distinct[text] = program
-    for path in (*folder.glob("*.txt"), *folder.glob(f"*{files.GENERATED}")):
+    for path in (*folder.glob("jaxpr.txt"), *folder.glob(f"*{files.GENERATED}")):
         keep(path.with_name(f"{path.name}.gz"), path.read_text(encoding="utf-8"))
     return [*distinct.values()]
 
@@ -64,10 +64,10 @@ def read(captured: files.Captured, lowered: Path | None) -> tuple[str, Program]:
     name = captured.before.name.removesuffix(files.BEFORE)
     graph, compiled, text = parse.Reader(module).graph(), None, str(module)
     if captured.after.exists():
-        optimized = parse.hlo_module_proto(captured.after.read_bytes())
-        compiled = parse.compiled(optimized)
-        graph.aliases = parse.aliases_in(parse.hlo_module(optimized))
-        keep(captured.after.with_name(f"{name}{files.OPTIMIZED}.gz"), parse.hlo_module(optimized).to_string())
+        optimized = captured.after.read_text(encoding="utf-8")
+        module_after = parse.optimized(optimized)
+        compiled, graph.aliases = parse.compiled(module_after), parse.aliases_in(module_after)
+        keep(captured.after.with_name(f"{name}{files.OPTIMIZED}.gz"), optimized)
     keep(captured.before.with_name(f"{name}{files.STABLEHLO}.gz"), text)
     found = contents(graph, parse.cost(parse.hlo_module(hlo)))
     return text, Program(name=name, steps=(captured.step,), told_by=told_by, contents=found, compiled=compiled)

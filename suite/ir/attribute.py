@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from jax.profiler import ProfileData
-from jaxlib import _hlo
 
 from suite.ir import files
-from suite.ir.parse import aliases_in, opcode
+from suite.ir.parse import Unreadable, aliases_in, opcode, optimized
 from suite.ir.timeline import (
     ATTENTION,
     CONVOLUTIONS,
@@ -56,7 +55,11 @@ def main() -> int:
     """0, or 1 after a sentence on standard error."""
     folder = Path(sys.argv[1])
     asked = json.loads((folder / files.ASKED).read_text(encoding="utf-8"))
-    known = programs(folder)
+    try:
+        known = programs(folder)
+    except Unreadable as refused:
+        print(refused, file=sys.stderr)
+        return 1
     traces = sorted(folder.rglob("*.xplane.pb"))
     if not traces:
         print("the profiler left no trace", file=sys.stderr)
@@ -89,7 +92,7 @@ def programs(folder: Path) -> dict[tuple[str, str], str]:
     """{(program, operation): category}, of every optimized program in a folder."""
     found: dict[tuple[str, str], str] = {}
     for path in sorted(folder.rglob(files.PROGRAMS)):
-        module = _hlo.hlo_module_from_text(path.read_text(encoding="utf-8", errors="replace"))
+        module = optimized(path.read_text(encoding="utf-8", errors="replace"))
         found |= {(module.name, name): category for name, category in operations(module).items()}
     return found
 

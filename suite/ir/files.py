@@ -1,7 +1,8 @@
 """What a process leaves of the programs that were compiled in it, and what becomes of that. Standard library only.
 
-A captured folder has, for each program, `<step>-<number>-<name>.before.pb` and `.after.pb`: XLA's HloProto before and
-after its optimizations. Beside them what the framework tells itself: `lowered.mlir`, `jaxpr.txt`, generated code.
+A captured folder has, for each program, `<step>-<number>-<name>.before.pb`, XLA's HloProto before its optimizations,
+and `.after.txt`, the program afterwards (as text: from its HloProto one with many calls takes gigabytes). Beside them
+what the framework tells itself: `lowered.mlir`, `jaxpr.txt`, generated code.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ ASKED, ATTRIBUTED = "asked.json", "profile.json"
 PROGRAMS = "*after_optimizations.txt"
 LOWERED = "lowered.mlir"  # the step's StableHLO by the framework itself
 SUMMARY = "summary.json"
-BEFORE, AFTER = ".before.pb", ".after.pb"
-DUMPED = re.compile(r"module_(\d+)\.(.+?)\.(before_optimizations|\w*after_optimizations)\.hlo\.pb")
+BEFORE, AFTER = ".before.pb", ".after.txt"
+DUMPED = re.compile(r"module_(\d+)\.(.+?)\.(before_optimizations\.hlo\.pb|\w*after_optimizations\.txt)")
 STABLEHLO, OPTIMIZED = ".stablehlo.mlir", ".optimized.hlo.txt"  # as they are kept, compressed
 
 
@@ -37,7 +38,7 @@ class Captured:
 
 def dumped(dump: Path) -> Iterator[tuple[str, Path]]:
     """(what it is called in a captured folder, less the step; the file) of every program in a folder of XLA's dumps."""
-    for path in sorted(dump.glob("*.hlo.pb")):
+    for path in sorted(dump.glob("*_optimizations.*")):
         if found := DUMPED.fullmatch(path.name):
             yield f"{found[1]}-{found[2]}{BEFORE if found[3].startswith('before') else AFTER}", path
 

@@ -175,9 +175,16 @@ def aliases_in(module: Any) -> dict[int, int]:
     return {int(found[1] or 0): int(found[2]) for found in ALIAS.finditer(header)}
 
 
-def compiled(hlo: bytes) -> Compiled:
-    """Of an optimized program, by what its entry runs. Raises Unreadable."""
-    module = hlo_module(hlo)
+def optimized(text: str) -> Any:
+    """XLA's program from its text. Raises Unreadable."""
+    try:
+        return _hlo.hlo_module_from_text(text)
+    except (RuntimeError, ValueError) as refused:
+        raise Unreadable(str(refused).splitlines()[0]) from None
+
+
+def compiled(module: Any) -> Compiled:
+    """Of an optimized program, by what its entry runs."""
     *_, entry = module.computations()  # the entry comes last, as in the text of a module
     runs = Counter(opcode(each) for each in entry.instructions())
     inside = Counter(opcode(each) for computation in module.computations() for each in computation.instructions())

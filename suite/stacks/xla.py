@@ -55,8 +55,8 @@ class Dumping(Adapter):
 
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.ir_environ`: programs as protocol buffers, from which nothing is left out."""
-        return dumping(super().ir_environ(case, cache_directory), cache_directory, "proto")
+        """See `base.Adapter.ir_environ`: programs as protocol buffers, too, from which nothing is left out."""
+        return dumping(super().ir_environ(case, cache_directory), cache_directory, "proto --xla_dump_hlo_as_text")
 
     def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
         """See `base.Adapter.programs`."""
