@@ -36,7 +36,8 @@ def test_every_stack_s_step_is_attributed(runs: Lanes) -> None:
         assert profile.attributed >= 0.9, stack
         assert profile.categories.get(COMPILE, 0.0) == 0.0, "nothing compiles in a steady step"
         assert profile.categories[PRODUCTS] > 0.02 * profile.seconds, (stack, profile.categories)
-        assert profile.categories.get(OPTIMIZER, 0.0) > 0.0, (stack, profile.categories)
+        # Op by op JAX has nothing that would tell the optimizer's operations from others.
+        assert (profile.categories.get(OPTIMIZER, 0.0) > 0.0) == (stack != "jax_eager"), (stack, profile.categories)
         assert profile.categories.get(HOST, 0.0) < 0.7 * profile.seconds, (stack, profile.categories)
         assert 0 < len(profile.largest) <= 10
 
