@@ -79,7 +79,7 @@ def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
                 name, category = event.name, ""
                 if "hlo_op" in told:
                     category = known.get((str(told.get("hlo_module")), name), UNATTRIBUTED)
-                elif told.get("is_func") == "0" and "eager_op" in told:
+                elif "eager_op" in told and str(told.get("is_func")) == "0":
                     name = str(told["eager_op"])
                     category = by_rules(name, TF_RULES, ELEMENTWISE)
                 elif NODE.match(name) and not name.startswith("__inference"):
