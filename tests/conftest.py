@@ -45,7 +45,8 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     named = {name for item in items for mark in item.iter_markers("runs") for name in mark.args}
     known: dict[str, Any] = {}
     for item in items:
-        known |= getattr(getattr(item, "module", None), "RUNS", {})
+        for name, asked in getattr(getattr(item, "module", None), "RUNS", {}).items():
+            assert known.setdefault(name, asked) is asked, f"two modules' runs are called {name!r}"
     lanes = Lanes()
     # What takes longest first, or it would be alone at the end.
     for name in sorted(named, key=lambda name: -known[name].minutes):

@@ -34,43 +34,48 @@ def analyse(folder: Path) -> list[Program]:
     distinct: dict[str, Program] = {}
     for each in captured:
         lowered = folder / files.LOWERED if each is step else None
-        text, program = read_generated(each) if each.before.suffix == files.GENERATED else read(each, lowered)
-        if text in distinct:
-            program = replace(distinct[text], steps=(*distinct[text].steps, each.step))
-        distinct[text] = program
-    for path in (*folder.glob("jaxpr.txt"), *folder.glob(f"*{files.GENERATED}")):
+        texts, program = read_generated(each) if each.before.suffix == files.GENERATED else read(each, lowered)
+        handed = next(iter(texts.values()))
+        if handed in distinct:
+            distinct[handed] = replace(distinct[handed], steps=(*distinct[handed].steps, each.step))
+            continue
+        distinct[handed] = program
+        for ending, text in texts.items():
+            keep(folder / f"{program.name}{ending}.gz", text)
+    for path in folder.glob(files.JAXPR):
         keep(path.with_name(f"{path.name}.gz"), path.read_text(encoding="utf-8"))
     return [*distinct.values()]
 
 
-def read_generated(captured: files.Captured) -> tuple[str, Program]:
-    """(its code, the kernels that it calls) of a graph of Inductor's. Raises Unreadable."""
+def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
+    """(its code, the kernels that it calls) of a graph of Inductor's, as `read`. Raises Unreadable."""
     code = captured.before.read_text(encoding="utf-8")
     try:
         kernels = inductor.calls(code)
     except SyntaxError as refused:
         raise parse.Unreadable(f"{captured.before.name}: {refused}") from None
-    return code, Program(name=captured.before.stem, steps=(captured.step,), told_by="Inductor's generated code",
-                         kernels=dict(kernels.most_common()))  # fmt: skip
+    program = Program(name=captured.before.stem, steps=(captured.step,), told_by="Inductor's generated code",
+                      kernels=dict(kernels.most_common()))  # fmt: skip
+    return {files.GENERATED: code}, program
 
 
-def read(captured: files.Captured, lowered: Path | None) -> tuple[str, Program]:
-    """(StableHLO as text, what is in it) of one program; by the framework's own lowering, where there is one."""
+def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str], Program]:
+    """({how its file ends: text}, first what was handed over; what is in it) of one program; by the framework's own
+    lowering, where there is one."""
     hlo = parse.hlo_module_proto(captured.before.read_bytes())
     if lowered is not None and lowered.exists():
         told_by, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
     else:
         told_by, module = "HLO as it reached XLA", parse.module_of(hlo)
     name = captured.before.name.removesuffix(files.BEFORE)
-    graph, compiled, text = parse.Reader(module).graph(), None, str(module)
+    graph, compiled, texts = parse.Reader(module).graph(), None, {files.STABLEHLO: str(module)}
     if captured.after.exists():
         optimized = captured.after.read_text(encoding="utf-8")
         module_after = parse.optimized(optimized)
         compiled, graph.aliases = parse.compiled(module_after), parse.aliases_in(module_after)
-        keep(captured.after.with_name(f"{name}{files.OPTIMIZED}.gz"), optimized)
-    keep(captured.before.with_name(f"{name}{files.STABLEHLO}.gz"), text)
+        texts[files.OPTIMIZED] = optimized
     found = contents(graph, parse.cost(parse.hlo_module(hlo)))
-    return text, Program(name=name, steps=(captured.step,), told_by=told_by, contents=found, compiled=compiled)
+    return texts, Program(name=name, steps=(captured.step,), told_by=told_by, contents=found, compiled=compiled)
 
 
 def keep(path: Path, text: str) -> None:

@@ -17,30 +17,18 @@ from jax.profiler import ProfileData
 
 from suite.ir import files
 from suite.ir.parse import Unreadable, aliases_in, opcode, optimized
-from suite.ir.timeline import (
-    ATTENTION,
-    CONVOLUTIONS,
-    COPIES,
-    ELEMENTWISE,
-    NORMS,
-    OPTIMIZER,
-    PRODUCTS,
-    UNATTRIBUTED,
-    Span,
-    by_rules,
-    profile,
-)
+from suite.ir.timeline import Category, Span, by_rules, profile
 
 TF_MOVES = (r"(^|:)_?(Mkl)?(Transpose|Reshape|Concat\w*|Split\w*|StridedSlice\w*|Slice\w*|Pack|Unpack|Tile|BroadcastTo|"
             r"Pad\w*|Identity|ExpandDims|Squeeze|ToTf|Cast|Fill|ZerosLike|ReadVariableOp)$")  # fmt: skip
 # Of TensorFlow's operations, by `node:Type` or by the type alone.
 TF_RULES = (
-    (r"Apply(Adam|Momentum)|Assign(Sub|Add)?VariableOp$", OPTIMIZER),
-    (r"BatchMatMul|(?<!Entropy)Softmax$", ATTENTION),
-    (r"Conv2D", CONVOLUTIONS),
-    (r"MatMul|Einsum", PRODUCTS),
-    (r"BatchNorm|LayerNorm|moments|batchnorm|SquaredDifference|Rsqrt", NORMS),
-    (TF_MOVES, COPIES),
+    (r"Apply(Adam|Momentum)|Assign(Sub|Add)?VariableOp$", Category.OPTIMIZER),
+    (r"BatchMatMul|(?<!Entropy)Softmax$", Category.ATTENTION),
+    (r"Conv2D", Category.CONVOLUTIONS),
+    (r"MatMul|Einsum", Category.PRODUCTS),
+    (r"BatchNorm|LayerNorm|moments|batchnorm|SquaredDifference|Rsqrt", Category.NORMS),
+    (TF_MOVES, Category.COPIES),
 )  # fmt: skip
 NODE = re.compile(r"^[\w./>-]+:(\w+)$")
 MOVES = frozenset({"parameter", "constant", "copy", "transpose", "bitcast", "reshape", "broadcast", "slice", "pad",
@@ -78,12 +66,12 @@ def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
                 told = dict(event.stats)
                 name, category = event.name, ""
                 if "hlo_op" in told:
-                    category = known.get((str(told.get("hlo_module")), name), UNATTRIBUTED)
+                    category = known.get((str(told.get("hlo_module")), name), Category.UNATTRIBUTED)
                 elif "eager_op" in told and str(told.get("is_func")) == "0":
                     name = str(told["eager_op"])
-                    category = by_rules(name, TF_RULES, ELEMENTWISE)
+                    category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
                 elif NODE.match(name) and not name.startswith("__inference"):
-                    category = by_rules(name, TF_RULES, ELEMENTWISE)
+                    category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
                 begin = event.start_ns / 1e9
                 yield Span(f"{plane.name} {line.name}", name, begin, begin + event.duration_ns / 1e9, category)
 
@@ -135,16 +123,16 @@ def category(opcodes: set[str], words: str, in_place: bool) -> str:
     """By the operations that run together as one, and by all that is said of them."""
     product = "dot" in opcodes or "matmul" in words
     if "convolution" in opcodes or "__onednn$conv" in words:
-        return CONVOLUTIONS
+        return Category.CONVOLUTIONS
     if product:
-        return ATTENTION if BATCHED.search(words) else PRODUCTS
+        return Category.ATTENTION if BATCHED.search(words) else Category.PRODUCTS
     if in_place:
-        return OPTIMIZER
+        return Category.OPTIMIZER
     if opcodes <= MOVES | {"fusion"}:
-        return COPIES
+        return Category.COPIES
     if "rsqrt" in opcodes or NORM.search(words) or any(name.startswith("batch-norm") for name in opcodes):
-        return NORMS
-    return ATTENTION if SOFTMAX.search(words) else ELEMENTWISE
+        return Category.NORMS
+    return Category.ATTENTION if SOFTMAX.search(words) else Category.ELEMENTWISE
 
 
 if __name__ == "__main__":

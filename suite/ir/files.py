@@ -16,14 +16,12 @@ FOLDER = "ir"  # in the folder of a process, and in a result set
 PROFILE = "profile"  # in the folder of a process: a trace, what it is of, and XLA's optimized programs as text
 ASKED, ATTRIBUTED = "asked.json", "profile.json"
 PROGRAMS = "*after_optimizations.txt"
-LOWERED = "lowered.mlir"  # the step's StableHLO by the framework itself
+LOWERED, JAXPR = "lowered.mlir", "jaxpr.txt"  # the step's StableHLO by the framework itself, and what JAX traced
 SUMMARY = "summary.json"
 BEFORE, AFTER = ".before.pb", ".after.txt"
 DUMPED = re.compile(r"module_(\d+)\.(.+?)\.(before_optimizations\.hlo\.pb|\w*after_optimizations\.txt)")
-STABLEHLO, OPTIMIZED = ".stablehlo.mlir", ".optimized.hlo.txt"  # as they are kept, compressed
-
-
 GENERATED = ".py"  # by Inductor
+STABLEHLO, OPTIMIZED = ".stablehlo.mlir", ".optimized.hlo.txt"  # as they are kept, compressed
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,126 +49,157 @@ def size(program: Program) -> int:
     return program.contents.size if program.contents else sum((program.kernels or {}).values())
 
 
-def findings(a: Handed, b: Handed) -> list[Finding]:
-    """Everything in which two stacks' programs of XLA differ. Raises ValueError for generated code."""
-    if a.step.contents is None or b.step.contents is None:
-        raise ValueError("generated code isn't compared with programs of XLA")
-    return [finding for compare in COMPARED for finding in compare(a, b, a.step.contents, b.step.contents)]
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two that are compared, with what is in its step's program."""
+
+    handed: Handed
+    contents: Contents
+
+    @property
+    def stack(self) -> str:
+        """Its stack's name."""
+        return self.handed.stack
 
 
 Told = Iterator[Finding]
 
 
-def compilations(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def findings(a: Handed, b: Handed) -> list[Finding]:
+    """Everything in which two stacks' programs of XLA differ. Raises ValueError for generated code."""
+    if a.step.contents is None or b.step.contents is None:
+        raise ValueError("generated code isn't compared with programs of XLA")
+    sides = Side(a, a.step.contents), Side(b, b.step.contents)
+    return [finding for compare in COMPARED for finding in compare(*sides)]
+
+
+def unlike(a: Side, b: Side, quantity_of: Callable[[Side], float]) -> tuple[Side, Side] | None:
+    """(who has more, who has less) of a quantity; None where they have as good as equally much."""
+    less, more = sorted((a, b), key=quantity_of)
+    return (more, less) if quantity_of(more) - quantity_of(less) > MUCH * quantity_of(more) else None
+
+
+def counted(name: str, a: Side, b: Side, count_of: Callable[[Side], int]) -> tuple[str, str, str]:
+    """One line of counts."""
+    return name, f"{count_of(a):,}", f"{count_of(b):,}"
+
+
+def sized(name: str, a: Side, b: Side, size_of: Callable[[Side], int]) -> tuple[str, str, str]:
+    """The same of bytes."""
+    return name, quantity(size_of(a)), quantity(size_of(b))
+
+
+def compilations(a: Side, b: Side) -> Told:
     """How many programs three steps take."""
-    if len(a.large) != len(b.large):
-        fewer, more = sorted((a, b), key=lambda each: len(each.large))
-        steps = " and ".join(step for program in more.large for step in program.steps)
-        counts = ("programs", str(len(a.large)), str(len(b.large)))
-        yield Finding(f"{more.stack} compiles {len(more.large)} programs of a whole step, in its {steps}, "
-                      f"{fewer.stack} {len(fewer.large)}.", (counts,))  # fmt: skip
+    if pair := unlike(a, b, lambda side: len(side.handed.large)):
+        more, fewer = pair
+        steps = " and ".join(step for program in more.handed.large for step in program.steps)
+        yield Finding(
+            f"{more.stack} compiles {len(more.handed.large)} programs of a whole step, in its {steps}, "
+            f"{fewer.stack} {len(fewer.handed.large)}.",
+            (counted("programs", a, b, lambda side: len(side.handed.large)),),
+        )
 
 
-def kept(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def kept(a: Side, b: Side) -> Told:
     """What stays alive beside the arguments."""
-    if differ(of_a.kept_bytes, of_b.kept_bytes):
-        more, fewer = sorted(((a, of_a), (b, of_b)), key=lambda each: -each[1].kept_bytes)
+    if pair := unlike(a, b, lambda side: side.contents.kept_bytes):
+        more, fewer = pair
+        beyond = quantity(more.contents.kept_bytes - fewer.contents.kept_bytes)
         yield Finding(
-            f"{more[0].stack} keeps {more[1].kept:,} results alive that take no argument's place, "
-            f"{quantity(more[1].kept_bytes - fewer[1].kept_bytes)} more than {fewer[0].stack} with its "
-            f"{fewer[1].kept:,}.",
-            (("results kept", f"{of_a.kept:,}", f"{of_b.kept:,}"),
-             ("their size", quantity(of_a.kept_bytes), quantity(of_b.kept_bytes))))  # fmt: skip
+            f"{more.stack} keeps {more.contents.kept:,} results alive that take no argument's place, {beyond} more "
+            f"than {fewer.stack} with its {fewer.contents.kept:,}.",
+            (counted("results kept", a, b, lambda side: side.contents.kept),
+             sized("their size", a, b, lambda side: side.contents.kept_bytes)),
+        )  # fmt: skip
 
 
-def in_place(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def in_place(a: Side, b: Side) -> Told:
     """What takes the place of arguments."""
-    if differ(of_a.aliased_bytes, of_b.aliased_bytes):
-        more, fewer = sorted(((a, of_a), (b, of_b)), key=lambda each: -each[1].aliased_bytes)
+    if pair := unlike(a, b, lambda side: side.contents.aliased_bytes):
+        more, fewer = pair
         yield Finding(
-            f"{more[0].stack} lets {more[1].aliased:,} results take the place of arguments "
-            f"({quantity(more[1].aliased_bytes)}), {fewer[0].stack} {fewer[1].aliased:,} "
-            f"({quantity(fewer[1].aliased_bytes)}).",
-            (("results in place", f"{of_a.aliased:,}", f"{of_b.aliased:,}"),
-             ("their size", quantity(of_a.aliased_bytes), quantity(of_b.aliased_bytes))))  # fmt: skip
+            f"{more.stack} lets {more.contents.aliased:,} results take the place of arguments "
+            f"({quantity(more.contents.aliased_bytes)}), {fewer.stack} {fewer.contents.aliased:,} "
+            f"({quantity(fewer.contents.aliased_bytes)}).",
+            (counted("results in place", a, b, lambda side: side.contents.aliased),
+             sized("their size", a, b, lambda side: side.contents.aliased_bytes)),
+        )  # fmt: skip
 
 
-def arguments(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def arguments(a: Side, b: Side) -> Told:
     """What the program is given."""
-    if of_a.arguments != of_b.arguments:
+    if a.contents.arguments != b.contents.arguments:
         yield Finding(
-            f"{a.stack}'s program takes {of_a.arguments:,} arguments of {quantity(of_a.argument_bytes)}, {b.stack}'s "
-            f"{of_b.arguments:,} of {quantity(of_b.argument_bytes)}.",
-            (("arguments", f"{of_a.arguments:,}", f"{of_b.arguments:,}"),
-             ("their size", quantity(of_a.argument_bytes), quantity(of_b.argument_bytes))))  # fmt: skip
+            f"{a.stack}'s program takes {a.contents.arguments:,} arguments of {quantity(a.contents.argument_bytes)}, "
+            f"{b.stack}'s {b.contents.arguments:,} of {quantity(b.contents.argument_bytes)}.",
+            (counted("arguments", a, b, lambda side: side.contents.arguments),
+             sized("their size", a, b, lambda side: side.contents.argument_bytes)),
+        )  # fmt: skip
 
 
-def regions(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def regions(a: Side, b: Side) -> Told:
     """How the same thing was lowered, kind by kind; and what was recognised in one program alone."""
-    one, other = by_kind(of_a), by_kind(of_b)
+    one, other = by_kind(a.contents), by_kind(b.contents)
     for kind in sorted(one.keys() | other.keys()):
         if one.get(kind) != other.get(kind):
-            told = [f"{each.stack} {forms(found.get(kind))}" for each, found in ((a, one), (b, other))]
-            yield Finding(f"{kind[0].upper() + kind[1:]}: {'; '.join(told)}.",
+            told = "; ".join(f"{side.stack} {forms(found.get(kind))}" for side, found in ((a, one), (b, other)))
+            yield Finding(f"{kind[0].upper() + kind[1:]}: {told}.",
                           ((kind, total(one.get(kind)), total(other.get(kind))),))  # fmt: skip
 
 
-def ranks(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def ranks(a: Side, b: Side) -> Told:
     """Whether batch and sequence are one dimension when weights are multiplied."""
-    if of_a.ranks != of_b.ranks:
-        told = [f"{each.stack} has {ranks_words(found.ranks)}" for each, found in ((a, of_a), (b, of_b))]
-        every = sorted(of_a.ranks.keys() | of_b.ranks.keys())
-        yield Finding(f"Products: {'; '.join(told)}.", tuple(
-            (f"with {rank} dimensions", str(of_a.ranks.get(rank, 0)), str(of_b.ranks.get(rank, 0))) for rank in every
-        ))  # fmt: skip
+    one, other = a.contents.ranks, b.contents.ranks
+    if one != other:
+        counts = ((f"with {rank} dimensions", str(one.get(rank, 0)), str(other.get(rank, 0)))
+                  for rank in sorted(one.keys() | other.keys()))  # fmt: skip
+        yield Finding(f"Products: {a.stack} has {ranks_words(one)}; {b.stack} has {ranks_words(other)}.", tuple(counts))
 
 
-def operations(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def operations(a: Side, b: Side) -> Told:
     """How large the programs are, and in which operations that lies."""
-    if differ(of_a.size, of_b.size):
-        more, fewer = sorted(((a, of_a), (b, of_b)), key=lambda each: -each[1].size)
-        beyond = Counter(dict(more[1].operations))
-        beyond.subtract(dict(fewer[1].operations))
+    if pair := unlike(a, b, lambda side: side.contents.size):
+        more, fewer = (side.contents for side in pair)
+        beyond = Counter(dict(more.operations))
+        beyond.subtract(dict(fewer.operations))
         most = sorted(((name, n) for name, n in beyond.items() if n), key=lambda each: -abs(each[1]))[:MOST]
         lies = ", ".join(f"{name} {count:+,}" for name, count in most)
         yield Finding(
-            f"{more[0].stack} hands over {more[1].size:,} operations, {digits(more[1].size / fewer[1].size)} × "
-            f"{fewer[0].stack}'s {fewer[1].size:,}: {lies}.",
-            (("operations", f"{of_a.size:,}", f"{of_b.size:,}"),
-             *((name, f"{of_a.operations.get(name, 0):,}", f"{of_b.operations.get(name, 0):,}")
-               for name, _ in most)))  # fmt: skip
+            f"{pair[0].stack} hands over {more.size:,} operations, {digits(more.size / fewer.size)} × "
+            f"{pair[1].stack}'s {fewer.size:,}: {lies}.",
+            (counted("operations", a, b, lambda side: side.contents.size),
+             *((name, f"{a.contents.operations.get(name, 0):,}", f"{b.contents.operations.get(name, 0):,}")
+               for name, _ in most)),
+        )  # fmt: skip
 
 
-def work(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def work(a: Side, b: Side) -> Told:
     """XLA's own counts of what is to be computed."""
-    if differ(of_a.cost.flops, of_b.cost.flops):
-        more, fewer = sorted(((a, of_a), (b, of_b)), key=lambda each: -each[1].cost.flops)
+    if pair := unlike(a, b, lambda side: side.contents.cost.flops):
+        most, least = (side.contents.cost.flops / 1e9 for side in pair)
+        times = f", {digits(most / least)} × {pair[1].stack}'s" if least else f"; {pair[1].stack}'s computes none"
         yield Finding(
-            f"By XLA's cost analysis {more[0].stack}'s program computes {digits(more[1].cost.flops / 1e9)} GFLOP, "
-            f"{digits(more[1].cost.flops / max(1.0, fewer[1].cost.flops))} × {fewer[0].stack}'s.",
-            (("GFLOP", digits(of_a.cost.flops / 1e9), digits(of_b.cost.flops / 1e9)),))  # fmt: skip
+            f"By XLA's cost analysis {pair[0].stack}'s program computes {digits(most)} GFLOP{times}.",
+            (("GFLOP", digits(a.contents.cost.flops / 1e9), digits(b.contents.cost.flops / 1e9)),),
+        )
 
 
-def compiled(a: Handed, b: Handed, of_a: Contents, of_b: Contents) -> Told:
+def compiled(a: Side, b: Side) -> Told:
     """What the same compiler makes of them."""
-    one, other = a.step.compiled, b.step.compiled
-    if one and other and differ(one.kernels, other.kernels):
-        more, fewer = sorted(((a, one), (b, other)), key=lambda each: -each[1].kernels)
-        shown = [name for name in WORK if one.runs.get(name) or other.runs.get(name)]
+    one, other = a.handed.step.compiled, b.handed.step.compiled
+    if one and other and abs(one.kernels - other.kernels) > MUCH * max(one.kernels, other.kernels):
+        fewer, more = sorted(((one.kernels, a.stack), (other.kernels, b.stack)))
+        shown = (name for name in WORK if one.runs.get(name) or other.runs.get(name))
         yield Finding(
-            f"Compiled, a step of {more[0].stack}'s runs {more[1].kernels:,} operations, {fewer[0].stack}'s "
-            f"{fewer[1].kernels:,}.",
+            f"Compiled, a step of {more[1]}'s runs {more[0]:,} operations, {fewer[1]}'s {fewer[0]:,}.",
             (("operations run", f"{one.kernels:,}", f"{other.kernels:,}"),
-             *((name, f"{one.runs.get(name, 0):,}", f"{other.runs.get(name, 0):,}") for name in shown)))  # fmt: skip
+             *((name, f"{one.runs.get(name, 0):,}", f"{other.runs.get(name, 0):,}") for name in shown)),
+        )  # fmt: skip
 
 
-COMPARED: tuple[Callable[[Handed, Handed, Contents, Contents], Told], ...] = (
+COMPARED: tuple[Callable[[Side, Side], Told], ...] = (
     compilations, kept, in_place, arguments, regions, ranks, operations, work, compiled)  # fmt: skip
-
-
-def differ(a: float, b: float) -> bool:
-    """Whether two quantities are so far apart that it is told."""
-    return abs(a - b) > MUCH * max(a, b)
 
 
 def by_kind(found: Contents) -> dict[str, list[tuple[int, str]]]:

@@ -34,8 +34,9 @@ def recognised(graph: Graph) -> Counter[Region]:
     seen: set[tuple[str, Value]] = set()
     for find in FINDERS:
         for region, about in find(graph):
-            counts[region] += (region.kind, about) not in seen
-            seen.add((region.kind, about))
+            if (region.kind, about) not in seen:
+                seen.add((region.kind, about))
+                counts[region] += 1
     return counts
 
 

@@ -111,7 +111,7 @@ def contents(graph: Graph, cost: Cost) -> Contents:
         kept=len(kept),
         kept_bytes=nbytes(kept),
         ranks=dict(sorted(products.items())),
-        regions=tuple((region.kind, region.form, count) for region, count in found if count),
+        regions=tuple((region.kind, region.form, count) for region, count in found),
         cost=cost,
     )
 

@@ -7,13 +7,26 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-PRODUCTS, CONVOLUTIONS, ATTENTION, NORMS = "matrix products", "convolutions", "attention", "norms"
-ELEMENTWISE, OPTIMIZER, COPIES = "elementwise and reductions", "optimizer", "copies and layout"
-COMPILE, HOST, UNATTRIBUTED = "compile", "host overhead", "unattributed"
-CATEGORIES = (PRODUCTS, CONVOLUTIONS, ATTENTION, NORMS, ELEMENTWISE, OPTIMIZER, COPIES, COMPILE, HOST, UNATTRIBUTED)
 LARGEST = 10
+
+
+class Category(StrEnum):
+    """What time is spent on, in the order in which it is shown."""
+
+    PRODUCTS = "matrix products"
+    CONVOLUTIONS = "convolutions"
+    ATTENTION = "attention"
+    NORMS = "norms"
+    ELEMENTWISE = "elementwise and reductions"
+    OPTIMIZER = "optimizer"
+    COPIES = "copies and layout"
+    COMPILE = "compile"
+    HOST = "host overhead"
+    UNATTRIBUTED = "unattributed"
+
 
 Rules = Sequence[tuple[str, str]]  # (pattern of a name, category): the first that is found in it
 
@@ -42,7 +55,7 @@ class Profile:
     @property
     def attributed(self) -> float:
         """The share of the step that is something's."""
-        return 1.0 - self.categories.get(UNATTRIBUTED, 0.0) / self.seconds if self.seconds else 0.0
+        return 1.0 - self.categories.get(Category.UNATTRIBUTED, 0.0) / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -64,7 +77,7 @@ def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, pla
     """Of some steps that took so many seconds together: time without any operation is the host's."""
     outermost = outer(spans)
     taken = shares(outermost)
-    taken[HOST] += max(0.0, seconds - sum(taken.values()))
+    taken[Category.HOST] += max(0.0, seconds - sum(taken.values()))
     by_name: dict[tuple[str, str], float] = defaultdict(float)
     for span in outermost:
         by_name[span.category, span.name] += span.end - span.begin
@@ -73,7 +86,7 @@ def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, pla
         told_by=told_by,
         seconds=seconds / steps,
         plain_seconds=plain_seconds,
-        categories={name: taken[name] / steps for name in CATEGORIES if taken[name] > 0.0},
+        categories={name: taken[name] / steps for name in Category if taken[name] > 0.0},
         largest=tuple((category, name, total / steps) for (category, name), total in largest),
     )
 
@@ -99,7 +112,7 @@ def shares(spans: Sequence[Span]) -> dict[str, float]:
     changes = sorted([(span.begin, 1, span.category) for span in spans] +
                      [(span.end, -1, span.category) for span in spans])  # fmt: skip
     running: Counter[str] = Counter()
-    taken: dict[str, float] = dict.fromkeys(CATEGORIES, 0.0)
+    taken: dict[str, float] = dict.fromkeys(Category, 0.0)
     before = 0.0
     for at, change, category in changes:
         active = sum(running.values())

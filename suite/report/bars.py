@@ -15,8 +15,6 @@ KINDS = {
     "stepping": "stepping, beyond both",
     "device": "in use on the device",
 }
-
-
 FLOOR = "the floor, what every stack must hold"
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suite import units
-from suite.ir.timeline import CATEGORIES, UNATTRIBUTED, Profile
+from suite.ir.timeline import Category, Profile
 from suite.report.bars import TIME, Bars, bars
 from suite.report.sections import link_target, subtitle
 from suite.results.profiles import ProfileQuestion
 
 ENOUGH = 0.9  # of a step, that categories must cover; else the page says what is missing
-KINDS = {f"k{number}": name for number, name in enumerate(CATEGORIES)}
-KEYS = {name: key for key, name in KINDS.items()}
+KINDS = {f"k{number}": name for number, name in enumerate(Category)}
+KEYS = {str(name): key for key, name in KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def profile_section(question: ProfileQuestion) -> ProfileSection:
 def line(stack: str, told: Profile, kernels: str) -> ProfileLine:
     """One stack's."""
     order = sorted(told.categories.items(), key=lambda each: -each[1])
-    lost = told.categories.get(UNATTRIBUTED, 0.0)
+    lost = told.categories.get(Category.UNATTRIBUTED, 0.0)
     return ProfileLine(
         stack=stack,
         plain=units.seconds(told.plain_seconds),

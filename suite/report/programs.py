@@ -151,5 +151,5 @@ def generated(stacks: Sequence[Handed]) -> Table:
 
 
 def table(stacks: Sequence[Handed], rows: Sequence[tuple[str, Sequence[str]]]) -> Table:
-    """Lines whose cells are all equal are as telling as others."""
+    """A column for each stack."""
     return Table(tuple(each.stack for each in stacks), tuple((name, tuple(cells)) for name, cells in rows))

@@ -18,15 +18,13 @@ import pyarrow.parquet as pq
 from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Outcome
 from suite.errors import UserError
 from suite.ir import files
-from suite.results.files import check_writable, commit, sha256, write_json
+from suite.results import manifest
+from suite.results.files import check_writable, commit, write_json
 from suite.results.parquet import read_rows
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row, accepted
 from suite.results.schema import SCHEMA_VERSION, to_table
 
-ARCHIVED = ("plan.json", "machine.json", "roofline.json", "ceilings.json", "ceiling.json", "results.parquet",
-            "report.html")  # fmt: skip
-ARCHIVED_FOLDERS = ("inputs", "attempts", "blocks", "ir")
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
 LATEST = "latest"  # beside the sets: a link to the newest
 
@@ -92,7 +90,7 @@ class ResultSet:
     @property
     def is_whole(self) -> bool:
         """Whether the run came to its end: the manifest is written last."""
-        return (self.folder / "manifest.json").exists()
+        return (self.folder / manifest.NAME).exists()
 
     def log_folder(self, attempt: Attempt) -> Path:
         """What one process wrote: ATTEMPT.json, events.jsonl, standard output and error, exit.json."""
@@ -249,7 +247,7 @@ class ResultSet:
 
     def commit(self) -> list[Row]:
         """Merge into results.parquet, then write the manifest: the mark that the set is whole."""
-        (self.folder / "manifest.json").unlink(missing_ok=True)
+        (self.folder / manifest.NAME).unlink(missing_ok=True)
         rows = self.merged()
         draft = self.folder / "results.draft"
         pq.write_table(to_table(rows), draft)
@@ -259,16 +257,9 @@ class ResultSet:
 
     def seal(self) -> None:
         """Write manifest.json: the sha256 of each archived file."""
-        files = {str(p.relative_to(self.folder)): sha256(p) for p in archived(self.folder)}
-        manifest = {
-            "schema_version": SCHEMA_VERSION,
-            "set_id": self.plan.set_id,
-            "revision": self.plan.revision,
-            "machine": self.machine,
-            "images": self.images(),
-            "files": files,
-        }
-        write_json(self.folder / "manifest.json", manifest)
+        facts = {"schema_version": SCHEMA_VERSION, "set_id": self.plan.set_id, "revision": self.plan.revision,
+                 "machine": self.machine, "images": self.images()}  # fmt: skip
+        manifest.write(self.folder, facts)
 
     def images(self) -> dict[str, list[str]]:
         """The digests of the images that ran, by environment: one each, unless an image was made anew."""
@@ -278,16 +269,7 @@ class ResultSet:
 
     def problems(self) -> list[str]:
         """What differs from the manifest: files missing, changed or added. Empty for an intact set."""
-        path = self.folder / "manifest.json"
-        if not path.is_file():
-            return [f"{path} is missing: the run didn't finish; --resume={self.folder} completes it"]
-        listed = json.loads(path.read_text(encoding="utf-8"))["files"]
-        present = {str(p.relative_to(self.folder)): p for p in archived(self.folder)}
-        return (
-            [f"{name} is missing" for name in sorted(listed.keys() - present.keys())]
-            + [f"{name} isn't in the manifest" for name in sorted(present.keys() - listed.keys())]
-            + [f"{n} was changed" for n in sorted(listed.keys() & present.keys()) if sha256(present[n]) != listed[n]]
-        )
+        return manifest.problems(self.folder)
 
 
 def mended(records: dict[tuple[int, int], Block], row: Row) -> Block | None:
@@ -301,10 +283,3 @@ def exit_code(rows: Iterable[Row]) -> int:
     if outcomes & {Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG}:
         return FAILED
     return 0 if outcomes - {Outcome.UNSUPPORTED} else NOTHING_MEASURED
-
-
-def archived(folder: Path) -> list[Path]:
-    """The files that a manifest covers; logs are kept but not part of the result."""
-    files = [folder / name for name in ARCHIVED]
-    files += [p for part in ARCHIVED_FOLDERS for p in sorted((folder / part).rglob("*")) if p.suffix != ".draft"]
-    return [path for path in files if path.is_file()]

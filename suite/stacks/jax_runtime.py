@@ -144,7 +144,7 @@ class JaxAdapter(xla.Dumping):
     def lowering(self, program: Any, *arguments: Any) -> dict[str, str]:
         """See `base.Adapter.lowered`: of a jitted function, by the shapes of its arguments alone."""
         traced = program.trace(*self.shapes(arguments))
-        return {files.LOWERED: traced.lower().as_text(), "jaxpr.txt": str(traced.jaxpr)}
+        return {files.LOWERED: traced.lower().as_text(), files.JAXPR: str(traced.jaxpr)}
 
     def analysed(self, program: Any, *arguments: Any) -> dict[str, int | None]:
         """See `base.Adapter.program_memory`: of a jitted function, by the shapes of its arguments alone."""

@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from suite.ir.timeline import COPIES, ELEMENTWISE, OPTIMIZER, PRODUCTS, Span, by_rules
+from suite.ir.timeline import Category, Span, by_rules
 from suite.stacks.kernels import Used
 
 BLAS = ("matmul", "vecdot", "matvec", "vecmat")  # what NumPy hands to its BLAS, float32 that is
 SYMBOLS = ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename")
 
 RULES = (
-    ("adamw", OPTIMIZER),
-    ("matmul|vecdot|matvec|vecmat|einsum|dot", PRODUCTS),
-    ("transpose|reshape|concatenate|copyto|take|stack|split|broadcast|swapaxes|pad|repeat|tile|zeros|empty", COPIES),
+    ("adamw", Category.OPTIMIZER),
+    ("matmul|vecdot|matvec|vecmat|einsum|dot", Category.PRODUCTS),
+    ("transpose|reshape|concatenate|copyto|take|stack|split|broadcast|swapaxes|pad|repeat|tile|zeros|empty",
+     Category.COPIES),
 )
 
 calls: list[tuple[str, float, float]] = []  # (function, begin, end) in seconds, of a process that is never timed
@@ -60,7 +61,7 @@ def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def spans() -> list[Span]:
     """What was called since `calls` was cleared, with categories."""
-    return [Span("", name, begin, end, by_rules(name, RULES, ELEMENTWISE)) for name, begin, end in calls]
+    return [Span("", name, begin, end, by_rules(name, RULES, Category.ELEMENTWISE)) for name, begin, end in calls]
 
 
 def bare(value: Any) -> Any:

@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from suite.ir.timeline import (
-    ATTENTION,
-    CONVOLUTIONS,
-    COPIES,
-    ELEMENTWISE,
-    NORMS,
-    OPTIMIZER,
-    PRODUCTS,
-    UNATTRIBUTED,
-    Span,
-    by_rules,
-)
+from suite.ir.timeline import Category, Span, by_rules
 
 MOVES = (r"aten::(_?to(_copy)?|copy_|clone|contiguous|cat|stack|t|transpose|permute|(_unsafe_)?view|reshape|expand|"
          r"slice|split\w*|chunk|narrow|as_strided|select|unsqueeze|squeeze|empty\w*|zeros\w*|zero_|fill_|detach_?|"
          r"alias|unbind|resolve_\w+|set_|resize_|ones\w*|full\w*|lift\w*|item|_local_scalar_dense)$")  # fmt: skip
 # The first that is found in a name. Inductor's kernels are called after the operations that are fused in them.
 RULES = (
-    (r"^Optimizer\.step|_fused_adamw|_fused_sgd|_foreach_", OPTIMIZER),
-    (r"scaled_dot_product|(?<!log)_softmax|aten::softmax", ATTENTION),
-    (r"convolution|aten::_?conv", CONVOLUTIONS),
-    (r"(layer|batch|group|rms)_norm", NORMS),
-    (r"aten::(addmm|b?mm|baddbmm|linear|matmul|einsum|addmv|mv|dot)|mkl\w*::.*linear|onednn::.*linear", PRODUCTS),
-    (MOVES, COPIES),
-    (r"^aten::|cpp_fused|^triton_", ELEMENTWISE),
-    (r"^(?!autograd::|profiler::)\w+::", UNATTRIBUTED),  # an operation that nothing here knows
+    (r"^Optimizer\.step|_fused_adamw|_fused_sgd|_foreach_", Category.OPTIMIZER),
+    (r"scaled_dot_product|(?<!log)_softmax|aten::softmax", Category.ATTENTION),
+    (r"convolution|aten::_?conv", Category.CONVOLUTIONS),
+    (r"(layer|batch|group|rms)_norm", Category.NORMS),
+    (r"aten::(addmm|b?mm|baddbmm|linear|matmul|einsum|addmv|mv|dot)|mkl\w*::.*linear|onednn::.*linear",
+     Category.PRODUCTS),
+    (MOVES, Category.COPIES),
+    (r"^aten::|cpp_fused|^triton_", Category.ELEMENTWISE),
+    (r"^(?!autograd::|profiler::)\w+::", Category.UNATTRIBUTED),  # an operation that nothing here knows
 )  # fmt: skip
 
 

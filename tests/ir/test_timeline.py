@@ -6,51 +6,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.ir.timeline import (
-    ATTENTION,
-    CATEGORIES,
-    COPIES,
-    ELEMENTWISE,
-    HOST,
-    PRODUCTS,
-    Profile,
-    Span,
-    by_rules,
-    profile,
-)
+from suite.ir.timeline import Category, Profile, Span, by_rules, profile
 
 
 def test_an_operation_is_what_it_is_called_and_not_its_parts() -> None:
-    spans = [Span("a", "attention", 0.0, 4.0, ATTENTION), Span("a", "product", 1.0, 3.0, PRODUCTS),
-             Span("a", "wrapper", 0.0, 9.0, ""), Span("a", "product", 5.0, 6.0, PRODUCTS)]  # fmt: skip
+    spans = [Span("a", "attention", 0.0, 4.0, Category.ATTENTION), Span("a", "product", 1.0, 3.0, Category.PRODUCTS),
+             Span("a", "wrapper", 0.0, 9.0, ""), Span("a", "product", 5.0, 6.0, Category.PRODUCTS)]  # fmt: skip
     found = profile("test", spans, steps=1, seconds=9.0, plain_seconds=8.0)
-    assert found.categories == {PRODUCTS: 1.0, ATTENTION: 4.0, HOST: 4.0}
-    assert found.largest == ((ATTENTION, "attention", 4.0), (PRODUCTS, "product", 1.0))
+    assert found.categories == {Category.PRODUCTS: 1.0, Category.ATTENTION: 4.0, Category.HOST: 4.0}
+    assert found.largest == ((Category.ATTENTION, "attention", 4.0), (Category.PRODUCTS, "product", 1.0))
     assert found.attributed == 1.0
 
 
 def test_what_runs_at_once_shares_the_time() -> None:
-    spans = [Span("a", "x", 0.0, 4.0, PRODUCTS), Span("b", "y", 2.0, 6.0, COPIES)]
+    spans = [Span("a", "x", 0.0, 4.0, Category.PRODUCTS), Span("b", "y", 2.0, 6.0, Category.COPIES)]
     found = profile("test", spans, steps=2, seconds=6.0, plain_seconds=3.0)
-    assert found.categories == {PRODUCTS: 1.5, COPIES: 1.5}
+    assert found.categories == {Category.PRODUCTS: 1.5, Category.COPIES: 1.5}
     assert found.seconds == 3.0
 
 
 def test_a_step_in_which_nothing_is_known_to_have_run_is_the_host_s() -> None:
     found = profile("test", [], steps=1, seconds=2.0, plain_seconds=1.0)
-    assert found.categories == {HOST: 2.0}
+    assert found.categories == {Category.HOST: 2.0}
 
 
 def test_a_profile_is_read_as_it_was_written() -> None:
-    found = profile("test", [Span("a", "x", 0.0, 1.0, PRODUCTS)], steps=1, seconds=2.0, plain_seconds=1.0)
+    found = profile("test", [Span("a", "x", 0.0, 1.0, Category.PRODUCTS)], steps=1, seconds=2.0, plain_seconds=1.0)
     assert Profile.from_json(found.to_json()) == found
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("aten::mm", PRODUCTS), ("aten::mm_softmax", ATTENTION), ("other", ELEMENTWISE)]
+    ("name", "expected"),
+    [("aten::mm", Category.PRODUCTS), ("aten::mm_softmax", Category.ATTENTION), ("other", Category.ELEMENTWISE)],
 )
 def test_the_first_rule_that_fits_is_taken(name: str, expected: str) -> None:
-    assert by_rules(name, (("softmax", ATTENTION), ("mm", PRODUCTS)), ELEMENTWISE) == expected
+    rules = ("softmax", Category.ATTENTION), ("mm", Category.PRODUCTS)
+    assert by_rules(name, rules, Category.ELEMENTWISE) == expected
 
 
 times = st.integers(0, 40).map(lambda n: n / 4)
@@ -61,7 +52,8 @@ def span(thread: str, begin: float, length: float, category: str) -> Span:
     return Span(thread, "x", begin, begin + length, category)
 
 
-spans = st.lists(st.builds(span, st.sampled_from("abc"), times, times, st.sampled_from(CATEGORIES[:4])), max_size=12)
+some = st.sampled_from(list(Category)[:4])
+spans = st.lists(st.builds(span, st.sampled_from("abc"), times, times, some), max_size=12)
 
 
 @given(spans)
@@ -69,4 +61,4 @@ def test_the_sum_is_the_step(found: list[Span]) -> None:
     told = profile("test", found, steps=1, seconds=25.0, plain_seconds=1.0)
     assert sum(told.categories.values()) == pytest.approx(25.0)
     covered = {at / 8 for at in range(8 * 25) for span in found if span.begin <= at / 8 < span.end}
-    assert told.categories.get(HOST, 0.0) == pytest.approx(25.0 - len(covered) / 8)
+    assert told.categories.get(Category.HOST, 0.0) == pytest.approx(25.0 - len(covered) / 8)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from suite.case import Purpose
-from suite.ir.timeline import COPIES, HOST, PRODUCTS, UNATTRIBUTED, Profile
+from suite.ir.timeline import Category, Profile
 from suite.report.profiles import profile_section
 from suite.report.render import render
 from suite.results.profiles import profile_questions
@@ -18,6 +18,7 @@ from suite.results.schema import to_table
 from tests.report.test_page import Page
 from tests.results.rows import attempt_of, row_of
 
+KINDS = [Category.PRODUCTS, Category.COPIES, Category.HOST, Category.UNATTRIBUTED]
 TIMES = ("synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "first_seconds", "second_seconds")
 
 
@@ -28,9 +29,9 @@ def told(stack: str, purpose: Purpose = Purpose.PROFILE, **columns: Any) -> Row:
 
 def profiled(stack: str, plain: float, **categories: float) -> Row:
     """A profile process; `categories` in seconds."""
-    names = {"products": PRODUCTS, "copies": COPIES, "host": HOST, "lost": UNATTRIBUTED}
+    names = dict(zip(("products", "copies", "host", "lost"), KINDS, strict=True))
     found = Profile("a profiler", sum(categories.values()), plain, {names[k]: v for k, v in categories.items()},
-                    ((PRODUCTS, "dot.1", 0.004),))  # fmt: skip
+                    ((Category.PRODUCTS, "dot.1", 0.004),))  # fmt: skip
     return told(stack, profile=json.dumps(found.to_json()))
 
 
@@ -59,7 +60,7 @@ def test_a_line_says_what_the_profiler_cost_and_what_is_missing() -> None:
     assert jax.missing == ""
     assert torch.missing == "4.00 ms of a step is no operation's that is known"
     assert section.bars is not None
-    assert [words for _, words in section.bars.legend] == [PRODUCTS, COPIES, HOST, UNATTRIBUTED]
+    assert [words for _, words in section.bars.legend] == KINDS
     for bar in section.bars.rows:
         assert sum(width for _, _, width, _ in bar.segments) <= 100
 
