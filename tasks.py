@@ -169,7 +169,8 @@ def explain(
 
 
 @command(iterable=["case"], help={"set": "a result set (default: results/latest)",
-            "case": "the name of a case; give two", "markdown": "print every question as Markdown"})  # fmt: skip
+            "case": "the name of a case, or a .mlir file of yours; give two",
+            "markdown": "print every question as Markdown"})  # fmt: skip
 def ir(c: Context, case, set="results/latest", markdown=False) -> None:
     """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
     from suite.cli.programs import tell_programs

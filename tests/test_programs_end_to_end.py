@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from suite import results
 from suite.ir.findings import Handed
 from suite.results.programs import programs_of
-from tests.runs import Asked, Lanes
+from tests.runs import INVOKE, Asked, Lanes
 
 pytestmark = pytest.mark.stacks
 MODELS = {
@@ -23,10 +25,13 @@ MODELS = {
     "llama": {"embedding": 1, "RMS norm": 5, "attention": 2},
 }  # of two layers
 OF_XLA = ("jax_jit", "torch_xla", "torchax_jit", "tf_xla")
+SCENARIOS = Path(__file__).parent / "scenarios"
 ASKED = ("--purpose=ir", "--size=tiny", "--pass=train", *(f"--stack={stack}" for stack in OF_XLA))
 RUNS = {
     "transformers": Asked(3, (*ASKED, *(f"--workload={model}" for model in list(MODELS)[:3]))),
     "others": Asked(3, (*ASKED, *(f"--workload={model}" for model in list(MODELS)[3:]))),
+    "cut": Asked(0.5, ("--purpose=ir", f"--workload-path={SCENARIOS}", "--workload=story", "--pass=forward",
+                       "--size=cut", "--size=calm", "--stack=fake")),
     "shapes": Asked(1, ("--purpose=ir", "--abstract", "--workload=gpt2", "--size=tiny", "--pass=train")),
 }
 
@@ -88,3 +93,52 @@ def test_programs_of_tensors_that_aren_t_there_are_those_of_the_ones_that_are(ru
         contents = Handed(stack, programs_of(rows[stack])).step.contents
         assert contents is not None
         assert Counter(kind for kind, _, _ in contents.regions).keys() == MODELS["gpt2"].keys()
+
+
+@pytest.mark.runs("cut")
+def test_a_dump_that_ends_in_the_middle_is_an_error_of_its_case_alone(runs: Lanes) -> None:
+    run = runs["cut"]
+    reasons = {row["size"]: (row["outcome"], row["reason"]) for row in results.load(run.folder).rows}
+    outcome, reason = reasons["cut"]
+    assert outcome == "error" and reason.startswith("what it hands to its compiler couldn't be read: this is no whole")
+    assert reasons["calm"] == ("error", "its compiler left no program in three steps")
+
+
+def told(*words: str) -> subprocess.CompletedProcess[str]:
+    """What `invoke ir` says."""
+    return subprocess.run([INVOKE, "ir", *words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.runs("transformers")
+def test_two_cases_or_a_case_and_a_file_are_compared(runs: Lanes) -> None:
+    folder = runs["transformers"].folder
+    jax, xla = "gpt2-tiny-train-f32-cpu-jax_jit", "gpt2-tiny-train-f32-cpu-torch_xla"
+    both = told(f"--set={folder}", f"--case={jax}", f"--case={xla}")
+    assert both.returncode == 0, both.stderr
+    assert "- torch_xla keeps " in both.stdout
+    (kept,) = folder.glob(f"ir/*{jax}-*/*.stablehlo.mlir.gz")
+    again = told(f"--set={folder}", f"--case={jax}", f"--case={kept}")
+    assert again.returncode == 0, again.stderr
+    assert "keeps" not in again.stdout and "hands over" not in again.stdout, "the same program"
+
+
+@pytest.mark.runs("transformers")
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ("gpt2-tiny-train-f32-cpu-jax_jt", "Did you mean 'gpt2-tiny-train-f32-cpu-jax_jit'?"),
+        ("half.mlir", "half.mlir couldn't be read: line 1, column "),
+        ("foreign.mlir", "foreign.mlir couldn't be read: "),
+        ("absent.mlir", "absent.mlir can't be read: No such file or directory."),
+        ("cut.mlir.gz", "cut.mlir.gz can't be read: "),
+    ],
+)
+def test_what_can_t_be_compared_is_said(runs: Lanes, tmp_path: Path, case: str, said: str) -> None:
+    text = "module @half { func.func public @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {"
+    (tmp_path / "half.mlir").write_text(text)
+    (tmp_path / "foreign.mlir").write_bytes(b"\x00\xff\x13 no program")
+    (tmp_path / "cut.mlir.gz").write_bytes(gzip.compress(text.encode())[:20])
+    other = str(tmp_path / case) if ".mlir" in case else case
+    done = told(f"--set={runs['transformers'].folder}", "--case=gpt2-tiny-train-f32-cpu-jax_jit", f"--case={other}")
+    assert done.returncode == 2 and done.stdout == ""
+    assert said in done.stderr and "Traceback" not in done.stderr

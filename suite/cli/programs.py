@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import tempfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +12,14 @@ from pathlib import Path
 from suite import results
 from suite.case import Outcome, Purpose
 from suite.cli.console import print_table
+from suite.environments import venv
 from suite.errors import UserError, unknown
+from suite.ir import files, summary
 from suite.ir.findings import Handed, findings
+from suite.launch.attempt import run_reader
+from suite.launch.local import Local
+from suite.machine.facts import usable_cores
+from suite.protocol import Protocol
 from suite.report.programs import Table, both, program_section
 from suite.report.render import environment
 from suite.results import programs
@@ -19,21 +28,54 @@ from suite.results.rows import Row, accepted
 
 def tell_programs(path: Path, cases: Sequence[str], as_markdown: bool) -> None:
     """Without cases a list of those that have programs; two are compared. Raises UserError for anything else."""
+    if len(cases) not in (0, 2):
+        raise UserError("--case is given twice: what two cases hand to their compilers is compared.")
+    if cases:
+        rows = {} if all(map(is_file, cases)) else kept_in(results.load(path))
+        compare(*(given(name) if is_file(name) else handed(name, rows) for name in cases))
+        return
     loaded = results.load(path)
-    rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
-    if not rows:
-        raise UserError(f"{path}: nothing of this set was kept as its compiler got it. `invoke run --purpose=ir`, or "
-                        "--ir=on beside times, keeps it.")  # fmt: skip
+    rows = kept_in(loaded)
     if as_markdown:
         print(markdown(loaded))
-    elif not cases:
-        print_table("Cases whose programs are kept", ["case", "programs"],
-                    [[name, counted(row)] for name, row in rows.items()])  # fmt: skip
-        print("Two of them are compared by `invoke ir --case=… --case=…`.")
-    elif len(cases) != 2:
-        raise UserError("--case is given twice: what two cases hand to their compilers is compared.")
-    else:
-        compare(*(handed(name, rows) for name in cases))
+        return
+    print_table("Cases whose programs are kept", ["case", "programs"],
+                [[name, counted(row)] for name, row in rows.items()])  # fmt: skip
+    print("Two of them are compared by `invoke ir --case=… --case=…`.")
+
+
+def kept_in(loaded: results.Results) -> dict[str, Row]:
+    """{case: its row} of a set. Raises UserError where no programs were asked for."""
+    rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
+    if not rows:
+        raise UserError(f"{loaded.path}: nothing of this set was kept as its compiler got it. "
+                        "`invoke run --purpose=ir`, or --ir=on beside times, keeps it.")  # fmt: skip
+    return rows
+
+
+def is_file(case: str) -> bool:
+    """Whether StableHLO of somebody's own is meant."""
+    return case.removesuffix(".gz").endswith(".mlir")
+
+
+def given(name: str) -> Handed:
+    """A file's program, compressed or not. Raises UserError where it can't be read."""
+    try:
+        text = gzip.decompress(Path(name).read_bytes()) if name.endswith(".gz") else Path(name).read_bytes()
+    except (OSError, EOFError, zlib.error) as broken:
+        raise UserError(f"{name} can't be read: {getattr(broken, 'strerror', None) or broken}.") from None
+    reader = Local(venv.ensure("jax").python)
+    with tempfile.TemporaryDirectory(prefix="stack-wars-") as place:
+        folder = Path(place) / "ir"
+        folder.mkdir()
+        (folder / files.GIVEN).write_bytes(text)
+        try:
+            told = run_reader("suite.ir.analyse", folder, files.SUMMARY, engine=reader, protocol=Protocol(),
+                              cpus=usable_cores())  # fmt: skip
+        except UserError as refused:
+            raise UserError(f"{name} {refused}") from None
+    stem = Path(name).name
+    return Handed(stem if len(stem) <= 32 else f"{stem[:15]}…{stem[-16:]}", tuple(summary.read(told)))
 
 
 def counted(row: Row) -> str:

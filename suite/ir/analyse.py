@@ -21,7 +21,7 @@ def main() -> int:
     try:
         programs = analyse(folder)
     except parse.Unreadable as refused:
-        print(f"{folder.name}: {refused}", file=sys.stderr)
+        print(refused, file=sys.stderr)
         return 1
     (folder / files.SUMMARY).write_text(written(programs), encoding="utf-8")
     return 0
@@ -29,6 +29,8 @@ def main() -> int:
 
 def analyse(folder: Path) -> list[Program]:
     """Every distinct program of a captured folder, with the steps in which it was compiled. Raises Unreadable."""
+    if (folder / files.GIVEN).exists():
+        return [read_given((folder / files.GIVEN).read_bytes())]
     captured = files.captured(folder)
     step = max(captured, key=lambda each: each.before.stat().st_size, default=None)
     distinct: dict[str, Program] = {}
@@ -76,6 +78,13 @@ def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str]
         texts[files.OPTIMIZED] = optimized
     found = contents(graph, parse.cost(parse.hlo_module(hlo)))
     return texts, Program(name=name, steps=(captured.step,), told_by=told_by, contents=found, compiled=compiled)
+
+
+def read_given(text: bytes) -> Program:
+    """What is in somebody's own StableHLO, as text or bytecode. Raises Unreadable."""
+    module = parse.parsed(text)
+    found = contents(parse.Reader(module).graph(), parse.cost(parse.hlo_module(parse.hlo_of(module))))
+    return Program(name="given", steps=("given",), told_by="a file", contents=found)
 
 
 def keep(path: Path, text: str) -> None:

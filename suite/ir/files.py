@@ -18,6 +18,7 @@ ASKED, ATTRIBUTED = "asked.json", "profile.json"
 PROGRAMS = "*after_optimizations.txt"
 LOWERED, JAXPR = "lowered.mlir", "jaxpr.txt"  # the step's StableHLO by the framework itself, and what JAX traced
 SUMMARY = "summary.json"
+GIVEN = "given.mlir"  # somebody's own StableHLO, in a folder of its own
 BEFORE, AFTER = ".before.pb", ".after.txt"
 DUMPED = re.compile(r"module_(\d+)\.(.+?)\.(before_optimizations\.hlo\.pb|\w*after_optimizations\.txt)")
 GENERATED = ".py"  # by Inductor

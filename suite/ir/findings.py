@@ -89,6 +89,11 @@ def sized(name: str, a: Side, b: Side, size_of: Callable[[Side], int]) -> tuple[
     return name, quantity(size_of(a)), quantity(size_of(b))
 
 
+def many(count: int, noun: str) -> str:
+    """So many of a thing."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def compilations(a: Side, b: Side) -> Told:
     """How many programs three steps take."""
     if pair := unlike(a, b, lambda side: len(side.handed.large)):
@@ -107,7 +112,7 @@ def kept(a: Side, b: Side) -> Told:
         more, fewer = pair
         beyond = quantity(more.contents.kept_bytes - fewer.contents.kept_bytes)
         yield Finding(
-            f"{more.stack} keeps {more.contents.kept:,} results alive that take no argument's place, {beyond} more "
+            f"{more.stack} keeps {many(more.contents.kept, 'result')} alive beside the arguments, {beyond} more "
             f"than {fewer.stack} with its {fewer.contents.kept:,}.",
             (counted("results kept", a, b, lambda side: side.contents.kept),
              sized("their size", a, b, lambda side: side.contents.kept_bytes)),
@@ -119,7 +124,7 @@ def in_place(a: Side, b: Side) -> Told:
     if pair := unlike(a, b, lambda side: side.contents.aliased_bytes):
         more, fewer = pair
         yield Finding(
-            f"{more.stack} lets {more.contents.aliased:,} results take the place of arguments "
+            f"{more.stack} lets {many(more.contents.aliased, 'result')} take the place of arguments "
             f"({quantity(more.contents.aliased_bytes)}), {fewer.stack} {fewer.contents.aliased:,} "
             f"({quantity(fewer.contents.aliased_bytes)}).",
             (counted("results in place", a, b, lambda side: side.contents.aliased),
@@ -131,8 +136,9 @@ def arguments(a: Side, b: Side) -> Told:
     """What the program is given."""
     if a.contents.arguments != b.contents.arguments:
         yield Finding(
-            f"{a.stack}'s program takes {a.contents.arguments:,} arguments of {quantity(a.contents.argument_bytes)}, "
-            f"{b.stack}'s {b.contents.arguments:,} of {quantity(b.contents.argument_bytes)}.",
+            f"{a.stack}'s program takes {many(a.contents.arguments, 'argument')} of "
+            f"{quantity(a.contents.argument_bytes)}, {b.stack}'s {b.contents.arguments:,} of "
+            f"{quantity(b.contents.argument_bytes)}.",
             (counted("arguments", a, b, lambda side: side.contents.arguments),
              sized("their size", a, b, lambda side: side.contents.argument_bytes)),
         )  # fmt: skip

@@ -19,6 +19,7 @@ CALLS = frozenset({"func.call", "call"})
 ENDS = frozenset({"func.return", "stablehlo.return"})
 CUSTOM_CALL = re.compile(r'custom_call_target="([^"]+)"')
 ALIAS = re.compile(r"\{(\d*)\}: \((\d+), \{\}, \w+-alias\)")  # {result}: (argument, ...)
+PLACE = re.compile(r'^error: "-":(\d+):(\d+): ')  # in what MLIR's parser says of a text
 FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})  # of a program's entry: no work
 
 
@@ -50,12 +51,21 @@ def module_of(hlo: bytes) -> Any:
         raise Unreadable(f"{type(refused).__name__}: {str(refused).splitlines()[0]}") from None
 
 
+def hlo_of(module: Any) -> bytes:
+    """The serialized HloModuleProto of a StableHLO module. Raises Unreadable."""
+    try:
+        computation = _jax.mlir.mlir_module_to_xla_computation(str(module), use_tuple_args=False, return_tuple=False)
+    except (RuntimeError, ValueError) as refused:
+        raise Unreadable(f"XLA doesn't take it: {str(refused).splitlines()[0]}") from None
+    return bytes(computation.as_serialized_hlo_module_proto())
+
+
 def parsed(text: str | bytes) -> Any:
     """The module of StableHLO as text or bytecode. Raises Unreadable."""
     try:
         return ir.Module.parse(text, context())
     except (ir.MLIRError, ValueError) as refused:
-        raise Unreadable(str(refused).strip().splitlines()[-1]) from None
+        raise Unreadable(PLACE.sub(r"line \1, column \2: ", str(refused).strip().splitlines()[-1])) from None
 
 
 def hlo_module_proto(dumped: bytes) -> bytes:
@@ -96,6 +106,8 @@ class Reader:
                 return operands
             if name in CALLS:
                 callee = self.functions[ir.FlatSymbolRefAttr(operation.attributes["callee"]).value]
+                if not callee.regions[0].blocks:
+                    raise Unreadable(f"function {callee.attributes['sym_name']} has no body")
                 results = self.body(callee.regions[0].blocks[0], operands)
             else:
                 results = self.operation(operation, operands)
@@ -115,11 +127,13 @@ class Reader:
 
 
 def value(maker: Op | None, of_type: Any) -> Value:
-    """Of a tensor's type, or of a token's."""
+    """Of a tensor's type, or of a token's. Raises Unreadable for one whose size isn't known."""
     try:
         tensor = ir.RankedTensorType(of_type)
     except ValueError:
         return Value(maker, (), str(of_type))
+    if not tensor.has_static_shape:
+        raise Unreadable(f"{of_type} has a dimension that isn't known")
     return Value(maker, tuple(tensor.shape), str(tensor.element_type))
 
 

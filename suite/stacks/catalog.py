@@ -72,7 +72,7 @@ STACKS: dict[str, Stack] = {
         Stack("tf_xla", "TensorFlow, XLA", "tf", "tensorflow", eager="tf_eager", compiler="XLA",
               estimate_seconds=8.0, base_bytes=240 * MIB, limits=(LONE_PRODUCT,)),
         Stack("fake", "a system that does as told (tests)", "fake", "orchestrator", targets=("cpu",),
-              precisions=("f32", "bf16"), compile_cache=True, estimate_seconds=0.5),
+              precisions=("f32", "bf16"), compile_cache=True, compiler="the story", estimate_seconds=0.5),
     )
 }  # fmt: skip
 

@@ -52,5 +52,8 @@ class Adapter(base.Adapter):
     def update(self, parameters, gradients):
         return {}
 
+    def programs(self, caches):
+        return self.scenario("programs", caches) or ()
+
     def counters(self):
         return self.scenario("counters", self.count) or super().counters()

@@ -21,7 +21,7 @@ def test_equal_programs_differ_in_nothing() -> None:
     ("changes", "sentence", "counts"),
     [
         ({"kept": 149, "kept_bytes": GIB // 2 + 4},
-         "torch_xla keeps 149 results alive that take no argument's place, 512 MiB more than jax_jit with its 1.",
+         "torch_xla keeps 149 results alive beside the arguments, 512 MiB more than jax_jit with its 1.",
          (("results kept", "1", "149"), ("their size", "4.00 B", "512 MiB"))),
         ({"aliased": 0, "aliased_bytes": 0},
          "jax_jit lets 2 results take the place of arguments (2.00 KiB), torch_xla 0 (0 B).",

@@ -77,6 +77,15 @@ module @others {
     "truncated": "module @half { func.func public @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {",
     "no MLIR": "HloModule jit_f, entry_computation_layout={()->f32[]}",
     "a foreign dialect": 'module { func.func public @main() { "tosa.add"() : () -> () return } }',
+    "a size not known": "module { func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> { return %a : tensor<?xf32> } }",
+    "a call of nothing": """
+module {
+  func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = func.call @elsewhere(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+  func.func private @elsewhere(tensor<2xf32>) -> tensor<2xf32>
+}""",
     "nothing to begin with": "module @empty { func.func public @other() { return } }",
 }
 
@@ -107,7 +116,8 @@ def test_what_only_looks_like_a_region_is_none(found: dict[str, Any]) -> None:
     assert found["a tanh and a root"]["regions"] == []
 
 
-@pytest.mark.parametrize("name", ["truncated", "no MLIR", "a foreign dialect", "nothing to begin with"])
+@pytest.mark.parametrize("name", ["truncated", "no MLIR", "a foreign dialect", "a size not known", "a call of nothing",
+                                  "nothing to begin with"])  # fmt: skip
 def test_what_can_t_be_read_is_refused_in_a_sentence(found: dict[str, Any], name: str) -> None:
     assert found[name].keys() == {"refused"}
     assert found[name]["refused"] and "\n" not in found[name]["refused"]

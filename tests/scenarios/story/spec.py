@@ -9,7 +9,7 @@ from suite.workloads.tensors import Normal
 TITLE = "Scenes that the fake stack plays"
 SCENES = (
     "calm", "segfault", "silent", "flood", "hang", "fork", "garbage", "raise", "oom", "unsupported", "allocate",
-    "recompile", "break", "fallback", "wrong", "drift", "slow", "rounded", "verbose",
+    "recompile", "break", "fallback", "wrong", "drift", "slow", "rounded", "verbose", "cut",
 )  # fmt: skip
 SIZES = {scene: {"step_us": 200} for scene in SCENES}
 PASSES = ("forward",)

@@ -21,6 +21,7 @@ class Scenario:
 
     def __init__(self, case):
         self.scene = case.size
+        self.is_cut = False
         self.steady = case.dims["step_us"] * 1e-6 * (2.0 if case.variant == "slow" else 1.0)
 
     def place(self):
@@ -72,6 +73,9 @@ class Scenario:
     def play_raise(self):
         raise ValueError("the story ends here")
 
+    def play_cut(self):
+        self.is_cut = True
+
     def play_oom(self):
         raise MemoryError("the story is too long")
 
@@ -83,6 +87,12 @@ class Scenario:
             "graph_breaks": 2 if self.scene == "break" else 0,
             "fallback_ops": 3 if self.scene == "fallback" else 0,
         }
+
+    def programs(self, caches):
+        """Of the second step, a dump that ends in the middle, as on a disk that is full."""
+        if self.is_cut:
+            (caches / "dump").write_bytes(b"\x0a\xf0\x7f and no more")
+            yield "0000-step.before.pb", caches / "dump"
 
     def read(self, what, state, batch):
         return {"output": state["w"] * batch["x"] * (1.5 if self.scene == "wrong" else 1.0)}
