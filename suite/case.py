@@ -178,7 +178,7 @@ class Case:
     @property
     def comparison_name(self) -> str:
         """The question without the stack, for people: `gemm-quick-forward-f32-cpu`, `gemm-custom-n=100-forward-…`."""
-        size = f"{CUSTOM}-{dims_text(self.dims)}" if self.size == CUSTOM else self.size
+        size = f"{CUSTOM}-{dims_text(dict(sorted(self.dims.items())))}" if self.size == CUSTOM else self.size
         parts = [self.workload, size, self.pass_, self.precision, self.target]
         if self.device != self.target:
             parts.append(self.device)

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from suite import units
-from suite.case import TARGETS, Purpose, dims_text
+from suite.case import TARGETS, Planned, Purpose, dims_text
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.options import Options, parse_outcomes
@@ -109,19 +109,26 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
     return INTERRUPTED
 
 
+def verdict(asked: Run, planned: Planned) -> str:
+    """What will become of a case, as far as that is known before it runs."""
+    case = planned.case
+    if planned.unsupported:
+        return planned.unsupported
+    if planned.too_large:
+        return f"runs out of memory: {planned.too_large}"
+    if asked.plan.purpose is Purpose.IR and asked.plan.protocol.abstract:
+        return "is compiled, holds no tensors"
+    least = floor(asked.workloads[case.workload].spec, case.dims, case.pass_).least
+    limit = case.limit_memory_bytes or spare_bytes()
+    if least > limit:
+        return f"runs out of memory: tensors of {units.quantity(least)}, a limit of {units.quantity(limit)}"
+    return "runs"
+
+
 def print_plan(asked: Run) -> None:
     """Cases, blocks, engine and an estimate of the time, for --dry-run."""
     plan = asked.plan
-    rows = []
-    for planned in plan.cases:
-        fate = planned.unsupported or "runs"
-        least = floor(asked.workloads[planned.case.workload].spec, planned.case.dims, planned.case.pass_).least
-        limit = planned.case.limit_memory_bytes or spare_bytes()
-        if planned.too_large and not planned.unsupported:
-            fate = f"runs out of memory: {planned.too_large}"
-        elif not planned.unsupported and least > limit:
-            fate = f"runs out of memory: tensors of {units.quantity(least)}, a limit of {units.quantity(limit)}"
-        rows.append([planned.case.case_name, dims_text(planned.case.dims), fate])
+    rows = [[each.case.case_name, dims_text(each.case.dims), verdict(asked, each)] for each in plan.cases]
     print_table("Cases", ["case", "dims", "verdict"], rows)
     attempts = [attempt for attempt in plan.attempts() if plan.reason(attempt.case) is None]
     of = Counter(attempt.purpose for attempt in attempts)

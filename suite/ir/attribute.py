@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,9 @@ NODE = re.compile(r"^[\w./>-]+:(\w+)$")
 MOVES = frozenset({"parameter", "constant", "copy", "transpose", "bitcast", "reshape", "broadcast", "slice", "pad",
                    "concatenate", "dynamic-slice", "dynamic-update-slice", "convert", "tuple", "get-tuple-element",
                    "reverse", "iota", "bitcast-convert", "copy-start", "copy-done"})  # fmt: skip
+ENDED = "end: "
+LOOPS = frozenset({"while", "conditional"})
+CALLED = re.compile(r"(?:calls|to_apply)=%?([\w.-]+)")
 BATCHED = re.compile(r"lhs_batch_dims=\{\d")
 SOFTMAX = re.compile(r"(?<!log_)softmax|attention", re.IGNORECASE)
 NORM = re.compile(r"(layer|batch|group|rms)_?norm|moments", re.IGNORECASE)
@@ -60,11 +63,13 @@ def main() -> int:
 
 def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
     """Every operation of a trace: XLA's by the program that it is of, TensorFlow's by their types."""
+    begun: list[Span] = []
+    ended: list[tuple[float, str]] = []
     for plane in ProfileData.from_file(str(trace)).planes:
         for line in plane.lines:
             for event in line.events:
                 told = dict(event.stats)
-                name, category = event.name, ""
+                name, category, begin = event.name, "", event.start_ns / 1e9
                 if "hlo_op" in told:
                     category = known.get((str(told.get("hlo_module")), name), Category.UNATTRIBUTED)
                 elif "eager_op" in told and str(told.get("is_func")) == "0":
@@ -72,8 +77,26 @@ def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
                     category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
                 elif NODE.match(name) and not name.startswith("__inference"):
                     category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
-                begin = event.start_ns / 1e9
-                yield Span(f"{plane.name} {line.name}", name, begin, begin + event.duration_ns / 1e9, category)
+                elif name.startswith(ENDED):
+                    ended.append((begin, name.removeprefix(ENDED)))
+                span = Span(f"{plane.name} {line.name}", name, begin, begin + event.duration_ns / 1e9, category)
+                if "hlo_op" in told:
+                    begun.append(span)
+                yield span
+    yield from in_flight(begun, ended)
+
+
+def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iterator[Span]:
+    """What XLA's operations do on other threads after the one that began them has gone on, which no event tells but
+    that of their end: a product of Eigen's, a copy into another layout."""
+    last: dict[str, Span] = {}
+    events = [(span.begin, span.name, span) for span in begun] + [(at, name, None) for at, name in ended]
+    for at, name, span in sorted(events, key=lambda each: each[0]):
+        if span is not None:
+            last[name] = span
+        elif name in last and at > last[name].end:
+            first = last.pop(name)
+            yield Span(f"{first.thread} {name}", name, first.end, at, first.category, in_flight=True)
 
 
 def programs(folder: Path) -> dict[tuple[str, str], str]:
@@ -86,13 +109,13 @@ def programs(folder: Path) -> dict[tuple[str, str], str]:
 
 
 def operations(module: Any) -> dict[str, str]:
-    """{operation: category} of one program; of a call, what it calls has categories of its own."""
+    """{operation: category} of one program. A loop has none: what it runs has. A call on a CPU is one operation, shared
+    out among threads."""
     computations = {computation.name: computation for computation in module.computations()}
     *_, entry = computations.values()
     in_place = updates(module, entry)
-    return {each.name: of_operation(each, computations, each.name in in_place)
-            for computation in computations.values() for each in computation.instructions()
-            if opcode(each) not in ("call", "while", "conditional", "parameter", "constant", "tuple")}  # fmt: skip
+    return {each.name: "" if opcode(each) in LOOPS else of_operation(each, computations, each.name in in_place)
+            for computation in computations.values() for each in computation.instructions()}  # fmt: skip
 
 
 def updates(module: Any, entry: Any) -> set[str]:
@@ -111,12 +134,18 @@ def updates(module: Any, entry: Any) -> set[str]:
 
 def of_operation(operation: Any, computations: dict[str, Any], in_place: bool) -> str:
     """One operation's category, by what is in it."""
-    text = operation.to_string()
-    called = re.search(r"(?:calls|to_apply)=%?([\w.-]+)", text)
-    inside = list(computations[called[1]].instructions()) if called and called[1] in computations else []
-    names = {opcode(operation), *map(opcode, inside)}
-    words = " ".join([text, *(each.to_string() for each in inside)])
-    return category(names, words, in_place)
+    parts = list(within(operation, computations))
+    words = " ".join(each.to_string() for each in parts)
+    return category(set(map(opcode, parts)) - {"fusion", "call"}, words, in_place)
+
+
+def within(operation: Any, computations: dict[str, Any]) -> Iterator[Any]:
+    """An operation and all that it is made of."""
+    yield operation
+    called = CALLED.search(operation.to_string())
+    if called and called[1] in computations:
+        for each in computations[called[1]].instructions():
+            yield from within(each, computations)
 
 
 def category(opcodes: set[str], words: str, in_place: bool) -> str:
@@ -128,7 +157,7 @@ def category(opcodes: set[str], words: str, in_place: bool) -> str:
         return Category.ATTENTION if BATCHED.search(words) else Category.PRODUCTS
     if in_place:
         return Category.OPTIMIZER
-    if opcodes <= MOVES | {"fusion"}:
+    if opcodes <= MOVES:
         return Category.COPIES
     if "rsqrt" in opcodes or NORM.search(words) or any(name.startswith("batch-norm") for name in opcodes):
         return Category.NORMS

@@ -33,13 +33,14 @@ Rules = Sequence[tuple[str, str]]  # (pattern of a name, category): the first th
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One operation on one thread, in seconds of any clock."""
+    """One operation on one thread, in seconds of any clock; `in_flight`: begun there, and now on threads unseen."""
 
     thread: str
     name: str
     begin: float
     end: float
     category: str
+    in_flight: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,11 @@ def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
 
 def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
     """Of some steps that took so many seconds together: time without any operation is the host's."""
-    outermost = outer(spans)
-    taken = shares(outermost)
+    by_name = shares(outer(spans))
+    taken: dict[str, float] = defaultdict(float)
+    for (category, _), time in by_name.items():
+        taken[category] += time
     taken[Category.HOST] += max(0.0, seconds - sum(taken.values()))
-    by_name: dict[tuple[str, str], float] = defaultdict(float)
-    for span in outermost:
-        by_name[span.category, span.name] += span.end - span.begin
     largest = sorted(by_name.items(), key=lambda each: -each[1])[:LARGEST]
     return Profile(
         told_by=told_by,
@@ -107,17 +107,22 @@ def outer(spans: Iterable[Span]) -> list[Span]:
     return found
 
 
-def shares(spans: Sequence[Span]) -> dict[str, float]:
-    """Seconds by category; what runs at once on several threads shares the time."""
-    changes = sorted([(span.begin, 1, span.category) for span in spans] +
-                     [(span.end, -1, span.category) for span in spans])  # fmt: skip
-    running: Counter[str] = Counter()
-    taken: dict[str, float] = dict.fromkeys(Category, 0.0)
+def shares(spans: Sequence[Span]) -> dict[tuple[str, str], float]:
+    """Seconds by category and name. What runs at once on several threads shares the time; what is in flight has only
+    the time in which nothing is seen to run, since its end is told late."""
+    changes = sorted([(span.begin, 1, span.in_flight, span.category, span.name) for span in spans] +
+                     [(span.end, -1, span.in_flight, span.category, span.name) for span in spans])  # fmt: skip
+    seen: Counter[tuple[str, str]] = Counter()
+    in_flight: Counter[tuple[str, str]] = Counter()
+    taken: dict[tuple[str, str], float] = defaultdict(float)
     before = 0.0
-    for at, change, category in changes:
-        active = sum(running.values())
-        for name, count in running.items() if active else ():
-            taken[name] += (at - before) * count / active
-        running[category] += change
+    for at, change, is_in_flight, category, name in changes:
+        running = seen or in_flight
+        for each, count in running.items():
+            taken[each] += (at - before) * count / running.total()
+        group = in_flight if is_in_flight else seen
+        group[category, name] += change
+        if not group[category, name]:
+            del group[category, name]
         before = at
     return taken

@@ -25,6 +25,12 @@ def test_what_runs_at_once_shares_the_time() -> None:
     assert found.seconds == 3.0
 
 
+def test_what_is_in_flight_has_the_time_in_which_nothing_is_seen_to_run() -> None:
+    spans = [Span("a", "x", 1.0, 4.0, Category.COPIES), Span("b", "y", 0.0, 6.0, Category.PRODUCTS, in_flight=True)]
+    found = profile("test", spans, steps=1, seconds=7.0, plain_seconds=7.0)
+    assert found.categories == {Category.PRODUCTS: 3.0, Category.COPIES: 3.0, Category.HOST: 1.0}
+
+
 def test_a_step_in_which_nothing_is_known_to_have_run_is_the_host_s() -> None:
     found = profile("test", [], steps=1, seconds=2.0, plain_seconds=1.0)
     assert found.categories == {Category.HOST: 2.0}
