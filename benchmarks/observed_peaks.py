@@ -1,4 +1,4 @@
-"""Do rows tell the peaks that an observer outside sees? Runs memory processes and watches each one's tree in /proc.
+"""Do rows tell the peaks that an observer outside sees? Runs memory processes and watches each one in /proc.
 
 Asked: within 2 % on every stack and engine. See benchmarks/README.md.
 """
@@ -9,28 +9,51 @@ import argparse
 import json
 import subprocess
 import sys
+from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
 
 from suite import results
-from suite.worker.memory import children, status_bytes
+from suite.worker.memory import status_bytes
 
 INVOKE = Path(sys.executable).parent / "invoke"
 POLL_SECONDS = 0.01
 WORKER = b"suite.worker\0"
 
 
-def watch(run: Future[str]) -> dict[str, int]:
-    """The greatest sum of VmHWM over the tree of each worker that ran meanwhile, by its attempt's folder."""
-    seen: dict[str, int] = {}
+@dataclass
+class Seen:
+    """What was seen of one worker, in bytes: its `VmHWM`, and the greatest use that its cgroup's own file tells."""
+
+    resident: int = 0
+    cgroup: int = 0
+
+
+def watch(run: Future[str]) -> dict[str, Seen]:
+    """The peaks of each worker that ran meanwhile, by its attempt's folder."""
+    seen: dict[str, Seen] = defaultdict(Seen)
     while not run.done():
         for folder, pid in workers().items():
-            tree = [pid, *children(pid)]
-            seen[folder] = max(seen.get(folder, 0), sum(status_bytes(each, "VmHWM") or 0 for each in tree))
+            one = seen[folder]
+            one.resident = max(one.resident, status_bytes(pid, "VmHWM") or 0)
+            one.cgroup = max(one.cgroup, cgroup_bytes(pid))
         sleep(POLL_SECONDS)
     return seen
+
+
+def cgroup_bytes(pid: int) -> int:
+    """The peak in the file of a process's memory cgroup, of either version; 0 where there is none, or it has ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if "memory" in controllers.split(","):
+                return int(Path(f"/sys/fs/cgroup/memory{path}/memory.max_usage_in_bytes").read_text())
+            if not controllers and (file := Path(f"/sys/fs/cgroup{path}/memory.peak")).exists():
+                return int(file.read_text())
+    return 0
 
 
 def workers() -> dict[str, int]:
@@ -54,15 +77,16 @@ def main() -> None:
     with ThreadPoolExecutor() as pool:
         run = pool.submit(subprocess.check_output, words, text=True)
         seen = watch(run)
-    loaded = results.load(json.loads(run.result())["set"])
-    print("| case | row | outside | row / outside |\n| --- | ---: | ---: | ---: |")
-    for row in loaded.rows:
-        peaks = [row[name] for name in ("host_peak_build_bytes", "host_peak_step_bytes") if row[name] is not None]
-        name = next((folder for folder in seen if row["case_name"][:100] in folder), None)
-        if peaks and name:
-            ratio = max(peaks) / seen[name]
-            sizes = " | ".join(f"{size / 2**20:,.0f} MiB" for size in (max(peaks), seen[name]))
-            print(f"| {row['case_name']} | {sizes} | {ratio:.4f} |")
+    rows = results.load(json.loads(run.result())["set"]).rows
+    print("| case | row | VmHWM outside | row / outside | row's cgroup | its file | row / file |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for row in rows:
+        own = max(row["host_peak_build_bytes"] or 0, row["host_peak_step_bytes"] or 0)
+        name = next((folder for folder in seen if row["case_name"][:100] in folder and "-memory-" in folder), None)
+        if row["purpose"] == "memory" and own and name:
+            pairs = ((own, seen[name].resident), (row["cgroup_peak_bytes"] or 0, seen[name].cgroup))
+            cells = [f"{a >> 20:,} MiB | {b >> 20:,} MiB | {a / b:.4f}" if b else "– | – | –" for a, b in pairs]
+            print(f"| {row['case_name']} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

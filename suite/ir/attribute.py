@@ -38,7 +38,7 @@ ENDED = "end: "
 LOOPS = frozenset({"while", "conditional"})
 CALLED = re.compile(r"(?:calls|to_apply)=%?([\w.-]+)")
 BATCHED = re.compile(r"lhs_batch_dims=\{\d")
-SOFTMAX = re.compile(r"(?<!log_)softmax|attention", re.IGNORECASE)
+SOFTMAX = re.compile(r"(?<!log_)softmax(?!_?cross)|attention", re.IGNORECASE)
 NORM = re.compile(r"(layer|batch|group|rms)_?norm|moments", re.IGNORECASE)
 
 

@@ -98,7 +98,7 @@ class Adapter(xla.Dumping, torch_eager.Adapter):
                 self.model.load_state_dict({name: zero}, strict=False, assign=True)
 
     def put(self, value):
-        return self.torch.tensor(value).to(self.home)
+        return self.torch.as_tensor(value).to(self.home)  # which copies; one on the host before it would be one more
 
     def step(self, state, batch):
         state, outputs = self.run(state, batch)

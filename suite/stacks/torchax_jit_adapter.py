@@ -93,7 +93,8 @@ class Adapter(JaxAdapter):
             def forward(self, batch):
                 return dialect.loss(self.model, **batch)
 
-        with torch.device("meta"):
+        # Enabled, torchax makes every new tensor its own, on `meta` too: the model would be there twice, and stay.
+        with self.torchax.disable_temporarily(), torch.device("meta"):
             self.model = dialect.Model(**self.dims).eval()
             with_loss = WithLoss(dialect.Model(**self.dims).train())
         self.layouts = torch_modules.Layouts(torch, self.model)

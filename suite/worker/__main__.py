@@ -66,8 +66,8 @@ def answer(request: dict[str, Any], events: Events) -> None:
         timed(events, "build", lambda: adapter.build(abstract=True))
         capture.capture_on_shapes(adapter, data, events, request["cache_directory"])
         return
+    events.facts(host_base_bytes=memory.peak_bytes())  # before a model: TensorFlow's variables are made with theirs
     timed(events, "build", adapter.build)
-    events.facts(host_base_bytes=memory.peak_bytes())
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
     events.facts(weights_sha256=data.digest.hexdigest(), host_peak_build_bytes=memory.peak_bytes())
     could_reset = memory.reset_peak()
