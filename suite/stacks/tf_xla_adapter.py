@@ -18,6 +18,11 @@ class Adapter(xla.Dumping, tf_graph.Adapter):
     def environ(cls, case, cache_directory):
         return super().environ(case, cache_directory) | xla.flags_environ(case)
 
+    @classmethod
+    def ir_environ(cls, case, cache_directory):
+        # Variables that nobody touches may be more than the machine has.
+        return super().ir_environ(case, cache_directory) | {"TF_MKL_ALLOC_MAX_BYTES": str(2**40)}
+
     def build(self, abstract=False):
         with untouched(self.tf) if abstract else nullcontext():
             super().build(abstract)
