@@ -32,10 +32,11 @@ class ProfileLine:
 
 @dataclass(frozen=True, slots=True)
 class ProfileSection:
-    """One question."""
+    """One question, and in one sentence what takes most of a step."""
 
     name: str
     anchor: str
+    answer: str
     subtitle: str
     bars: Bars | None
     lines: tuple[ProfileLine, ...]
@@ -50,11 +51,24 @@ def profile_section(question: ProfileQuestion) -> ProfileSection:
     return ProfileSection(
         name=question.name,
         anchor=anchor,
+        answer=answer(question),
         subtitle=subtitle(question.head),
         bars=bars(f"{anchor}-bars", "Time of a profiled step, by category", split, KINDS, TIME),
         lines=tuple(line(stack, each, question.kernels.get(stack, "")) for stack, each in question.stacks),
         without=question.without,
     )
+
+
+def answer(question: ProfileQuestion) -> str:
+    """What takes most of each stack's step; empty where nobody could tell."""
+    most = [(seconds / told.seconds, name, stack) for stack, told in question.stacks
+            for name, seconds in [max(told.categories.items(), key=lambda each: each[1])]]  # fmt: skip
+    if len(most) > 1 and len({name for _, name, _ in most}) == 1:
+        (least, name, low), (greatest, _, high) = min(most), max(most)
+        low, high = f"{units.percent(least)} ({low})", f"{units.percent(greatest)} ({high})"
+        return f"Most of a step, on every stack: {name}, {low} to {high}."
+    told = ", ".join(f"{stack} {name} {units.percent(share)}" for share, name, stack in most)
+    return f"Most of a step: {told}." if told else ""
 
 
 def line(stack: str, told: Profile, kernels: str) -> ProfileLine:

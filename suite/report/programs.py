@@ -33,10 +33,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSection:
-    """One question."""
+    """One question, and in one sentence how far the programs are apart."""
 
     name: str
     anchor: str
+    answer: str
     subtitle: str
     counts: Table
     regions: Table
@@ -47,12 +48,28 @@ class ProgramSection:
     told_by: tuple[tuple[str, str], ...]
 
 
+def answer(stacks: Sequence[Handed]) -> str:
+    """Operations handed over and, compiled, run; empty where nothing of XLA's was read."""
+    handed = sorted((each.step.contents.size, each.stack) for each in stacks if each.step.contents)
+    run = sorted((each.step.compiled.kernels, each.stack) for each in stacks if each.step.compiled)
+    told = [f"{words}: {spread(each)}" for words, each in (("Operations handed to the compiler", handed),
+                                                           ("run, once compiled", run)) if each]  # fmt: skip
+    return f"{'; '.join(told)}." if told else ""
+
+
+def spread(counts: Sequence[tuple[int, str]]) -> str:
+    """Of sorted counts with their stacks, the least and the greatest."""
+    (least, first), (greatest, last) = counts[0], counts[-1]
+    return f"{least:,} ({first}) to {greatest:,} ({last})" if least < greatest else f"{least:,}"
+
+
 def program_section(question: ProgramQuestion) -> ProgramSection:
     """The section of a question."""
     of_xla = [each for each in question.stacks if each.step.contents]
     return ProgramSection(
         name=question.name,
         anchor=link_target("p", question.name, question.id),
+        answer=answer(of_xla),
         subtitle=subtitle(question.head),
         counts=counts(of_xla),
         regions=regions(of_xla),

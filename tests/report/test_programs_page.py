@@ -9,7 +9,7 @@ import pytest
 
 from suite.cli.programs import tell_programs
 from suite.errors import UserError
-from suite.report.programs import program_section
+from suite.report.programs import program_section, spread
 from suite.report.render import render
 from suite.results.programs import program_questions
 from suite.results.schema import to_table
@@ -18,6 +18,11 @@ from tests.results.rows import attempt_of, row_of
 from tests.results.test_programs import ir_row, rows
 
 NAMES = "gpt2-tiny-train-f32-cpu-{}"
+
+
+def test_least_and_greatest_are_told_with_their_stacks() -> None:
+    assert spread([(1840, "tf_xla"), (2415, "jax_jit"), (2749, "torch_xla")]) == "1,840 (tf_xla) to 2,749 (torch_xla)"
+    assert spread([(3, "a"), (3, "b")]) == "3"
 
 
 @pytest.fixture
@@ -36,6 +41,7 @@ def test_counts_stand_side_by_side() -> None:
     assert lines["results kept beside them"] == ("1, 4.00 B", "149, 1.00 GiB")
     assert lines["of them fusion"] == ("40", "40")
     assert dict(section.regions.rows) == {"layer norm": ("25 × enumerated: squared differences",) * 2}
+    assert section.answer == "Operations handed to the compiler: 100; run, once compiled: 50."
     (pair,) = section.pairs
     assert pair.title == "jax_jit and torch_xla"
     assert [finding.text.split(" keeps")[0] for finding in pair.findings] == ["torch_xla"]

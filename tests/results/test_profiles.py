@@ -54,6 +54,8 @@ def test_a_question_has_the_fastest_first_and_says_who_has_none() -> None:
 def test_a_line_says_what_the_profiler_cost_and_what_is_missing() -> None:
     (question,) = profile_questions(rows())
     section = profile_section(question)
+    most = "matrix products, 72.7 % (jax_jit) to 72.7 % (torch_eager)"
+    assert section.answer == f"Most of a step, on every stack: {most}."
     jax, torch = section.lines
     assert (jax.plain, jax.profiled, jax.cost) == ("10.0 ms", "11.0 ms", "+10 %")
     assert jax.shares == "matrix products 72.7 %, copies and layout 27.3 %"
