@@ -49,6 +49,8 @@ def cgroup_bytes(pid: int) -> int:
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
+            if path == "/":  # not yet in its own
+                continue
             if "memory" in controllers.split(","):
                 return int(Path(f"/sys/fs/cgroup/memory{path}/memory.max_usage_in_bytes").read_text())
             if not controllers and (file := Path(f"/sys/fs/cgroup{path}/memory.peak")).exists():

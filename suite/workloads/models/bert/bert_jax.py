@@ -13,6 +13,7 @@ def dense(parameters, x):
     return x @ parameters["weight"] + parameters["bias"]
 
 
+@jax.named_scope("layer_norm")
 def layer_norm(parameters, x):
     centered = x - jnp.mean(x, axis=-1, keepdims=True)
     variance = jnp.mean(jnp.square(centered), axis=-1, keepdims=True)

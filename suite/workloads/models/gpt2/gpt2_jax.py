@@ -10,6 +10,7 @@ def dense(p, x):
     return x @ p["weight"] + p["bias"]
 
 
+@jax.named_scope("layer_norm")
 def norm(p, x_BTD):
     mean = jnp.mean(x_BTD, axis=-1, keepdims=True)
     variance = jnp.var(x_BTD, axis=-1, keepdims=True)

@@ -13,6 +13,7 @@ def dense(parameters, x):
     return x @ parameters["weight"] + parameters["bias"]
 
 
+@jax.named_scope("layer_norm")
 def layer_norm(parameters, x_BTD):
     centred_BTD = x_BTD - jnp.mean(x_BTD, axis=-1, keepdims=True)
     variance_BT1 = jnp.mean(jnp.square(centred_BTD), axis=-1, keepdims=True)

@@ -29,6 +29,7 @@ def turn(x_BSNH, cos_SR, sin_SR):
     return jnp.concatenate([a_BSNR * cos_S1R - b_BSNR * sin_S1R, b_BSNR * cos_S1R + a_BSNR * sin_S1R], axis=-1)
 
 
+@jax.named_scope("rms_norm")
 def rms_norm(parameters, x_BSD):
     mean_BS1 = jnp.mean(jnp.square(x_BSD), axis=-1, keepdims=True)
     return x_BSD * jax.lax.rsqrt(mean_BS1 + EPSILON) * parameters["weight"]

@@ -16,10 +16,12 @@ def normalize(norm, x_BRCD, mean_D, var_D):
     return x_BRCD * scale_D + (norm["bias"] - mean_D * scale_D)
 
 
+@jax.named_scope("batch_norm")
 def norm_infer(norm, running, x_BRCD):
     return normalize(norm, x_BRCD, running["running_mean"], running["running_var"]), running
 
 
+@jax.named_scope("batch_norm")
 def norm_train(norm, running, x_BRCD):
     """Normalizes by the batch's biased variance; the running one follows the unbiased."""
     mean_D = jnp.mean(x_BRCD, axis=(0, 1, 2))
