@@ -142,8 +142,8 @@ def title(analysis: Analysis, set_id: str) -> str:
     titles: tuple[tuple[Sequence[Comparison | MemoryQuestion | ProfileQuestion | ProgramQuestion], str], ...] = (
         (analysis.comparisons, "which stack is fastest"),
         (analysis.memory, "which stack runs out of memory first"),
-        (analysis.programs, "what the stacks hand to their compilers"),
         (analysis.profiles, "where the time goes"),
+        (analysis.programs, "what the stacks hand to their compilers"),
     )
     questions, asked = next((each for each in titles if each[0]), titles[0])
     words = sorted({each.name.split()[0] for each in questions})

@@ -12,7 +12,6 @@ from suite.results.profiles import ProfileQuestion
 
 ENOUGH = 0.9  # of a step, that categories must cover; else the page says what is missing
 KINDS = {f"k{number}": name for number, name in enumerate(Category)}
-KEYS = {str(name): key for key, name in KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class ProfileSection:
 def profile_section(question: ProfileQuestion) -> ProfileSection:
     """The section of a question."""
     anchor = link_target("t", question.name, question.id)
-    split = [(stack, tuple((KEYS[name], seconds) for name, seconds in each.categories.items()))
+    split = [(stack, tuple((key, each.categories[name]) for key, name in KINDS.items() if name in each.categories))
              for stack, each in question.stacks]  # fmt: skip
     return ProfileSection(
         name=question.name,
@@ -67,7 +66,7 @@ def answer(question: ProfileQuestion) -> str:
         (least, name, low), (greatest, _, high) = min(most), max(most)
         low, high = f"{units.percent(least)} ({low})", f"{units.percent(greatest)} ({high})"
         return f"Most of a step, on every stack: {name}, {low} to {high}."
-    told = ", ".join(f"{stack} {name} {units.percent(share)}" for share, name, stack in most)
+    told = ", ".join(f"{stack} {units.percent(share)} {name}" for share, name, stack in most)
     return f"Most of a step: {told}." if told else ""
 
 
