@@ -13,8 +13,8 @@ from tests.runs import Asked, Lanes
 
 pytestmark = pytest.mark.stacks
 RUNS = {
-    "ffn profiled": Asked(3, ("--purpose=explain", "--workload=ffn", "--size=quick", "--pass=train")),
-    "resnet50 profiled": Asked(3, ("--purpose=explain", "--workload=resnet50", "--size=tiny", "--pass=train",
+    "ffn_profiled": Asked(3, ("--purpose=explain", "--workload=ffn", "--size=quick", "--pass=train")),
+    "resnet50_profiled": Asked(3, ("--purpose=explain", "--workload=resnet50", "--size=tiny", "--pass=train",
                                    "--stack=jax_jit", "--stack=torch_*", "--stack=tf_graph", "--stack=tf_xla")),
 }  # fmt: skip
 
@@ -27,9 +27,9 @@ def profiles_of(run: Any) -> dict[str, Profile]:
     return {row["stack"]: Profile.from_json(row.mapping("profile")) for row in rows if row["purpose"] == "profile"}
 
 
-@pytest.mark.runs("ffn profiled")
+@pytest.mark.runs("ffn_profiled")
 def test_every_stack_s_step_is_attributed(runs: Lanes) -> None:
-    found = profiles_of(runs["ffn profiled"])
+    found = profiles_of(runs["ffn_profiled"])
     assert set(found) == set(REAL_STACKS)
     for stack, profile in found.items():
         assert sum(profile.categories.values()) == pytest.approx(profile.seconds, rel=0.05), stack
@@ -43,8 +43,8 @@ def test_every_stack_s_step_is_attributed(runs: Lanes) -> None:
         assert 0 < len(profile.largest) <= 10
 
 
-@pytest.mark.runs("resnet50 profiled")
+@pytest.mark.runs("resnet50_profiled")
 def test_convolutions_are_told_from_products(runs: Lanes) -> None:
-    for stack, profile in profiles_of(runs["resnet50 profiled"]).items():
+    for stack, profile in profiles_of(runs["resnet50_profiled"]).items():
         convolutions = profile.categories.get(Category.CONVOLUTIONS, 0.0)
         assert convolutions > profile.categories.get(Category.PRODUCTS, 0.0), stack
