@@ -117,7 +117,7 @@ def verdict(asked: Run, planned: Planned) -> str:
     if planned.too_large:
         return f"runs out of memory: {planned.too_large}"
     if asked.plan.purpose is Purpose.IR and asked.plan.protocol.abstract:
-        return "is compiled, holds no tensors"
+        return "compiled alone"
     least = floor(asked.workloads[case.workload].spec, case.dims, case.pass_).least
     limit = case.limit_memory_bytes or spare_bytes()
     if least > limit:
