@@ -129,6 +129,8 @@ def test_names_are_file_safe(attempt: Attempt) -> None:
 def test_dims_without_a_name_of_their_own_are_in_the_case_s() -> None:
     case = dataclasses.replace(GEMM, size="custom", dims={"batch": 2, "seq": 64})
     assert case.comparison_name.startswith("gemm-custom-batch=2,seq=64-train")
+    turned = dataclasses.replace(case, dims={"seq": 64, "batch": 2})
+    assert turned.case_name == case.case_name, "a stored plan has its dims in another order"
     long = dataclasses.replace(case, dims={f"dim{i}": 10**9 for i in range(40)})
     assert len(dataclasses.replace(ATTEMPT, case=long).name) < 200
 

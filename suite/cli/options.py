@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.case import ALLOCATORS, Outcome, Purpose
+from suite.case import Outcome, Purpose
 from suite.errors import UserError, unknown
 from suite.plan.planning import Selection
 from suite.plan.preset import PURPOSES, Preset
@@ -41,7 +41,7 @@ class Options:
     exhaustive: bool = False
     vary: str = ""
     fits: str | None = None
-    allocator: str = ALLOCATORS[0]
+    allocator: str | None = None
     timeout: str | None = None
     explain: bool = False
     ir: str | None = None
@@ -78,7 +78,7 @@ class Options:
             device=self.target,
             threads=len(cores),
             limits=tuple(int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")) for limit in self.limit_memory),
-            allocator=self.allocator,
+            allocator=self.allocator or "",
             exhaustive=self.exhaustive,
             vary=self.vary,
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from suite.errors import UserError
 from suite.results.curves import LINEAR, curve, last_size
 from suite.workloads.catalog import Workload
 
+NEAR = 4  # times smaller than the largest size that fits: beyond that a size says little about the next
 FARTHER = 8  # times the largest size that fits: no further is a curve trusted
 
 
@@ -28,14 +30,16 @@ def next_size(seen: Mapping[int, float | None], limit_bytes: float | None, axis:
         return None
     if not seen:
         return min(first_size(axis, most), most)
-    drawn = curve(fits, axis)
+    near = {size: peak for size, peak in fits.items() if size * NEAR >= low}  # small sizes may have another peak
+    drawn = curve(near, axis) or curve(fits, axis)
     guess = drawn.largest(limit_bytes) if drawn and limit_bytes else None
     if guess is None:
         asked = 2 * low if high > most else (low + high) // 2
     elif guess <= low:  # what fits goes beyond the curve: a step, then larger ones
         asked = low + 2 ** (sum(size >= guess for size in fits) - 1)
-    elif guess >= high:  # or stays behind it
-        asked = high - 2 ** (sum(size <= guess for size, peak in seen.items() if peak is None) - 1)
+    elif guess >= high:  # or stays behind it: a step, then the middle
+        missed = sum(size <= guess for size, peak in seen.items() if peak is None)
+        asked = high - 1 if missed == 1 else round(math.sqrt(max(low, 1) * high))
     else:
         asked = guess
     return min(max(asked, low + 1), high - 1, max(FARTHER * low, low + 1))

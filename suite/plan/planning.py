@@ -35,7 +35,7 @@ class Selection:
     device: str = "cpu"
     threads: int = 1
     limits: tuple[int, ...] = ()
-    allocator: str = ALLOCATORS[0]
+    allocator: str = ""  # empty: as the purpose wants it
     exhaustive: bool = False  # of memory: try also what can only fail
     vary: str = ""  # a dim whose largest value that fits is searched for
 
@@ -50,6 +50,7 @@ def make(
     """
     check_words(selection, preset)
     stacks = choose_stacks(selection.stacks or preset.stacks)
+    allocator = selection.allocator or allocator_for(preset.purpose)
     cases: dict[str, Planned] = {}  # by id: two sizes with the same dims replaced are one question
     for workload, question in questions(preset, selection, workloads):
         replaced = selection.dims or (({},) if selection.vary else question.replaced)
@@ -67,7 +68,7 @@ def make(
                     workload=workload.name, size=workload.size_of(dims, size), dims=dims, pass_=question.pass_,
                     precision=precision, track=track, stack=stack, variant=variant, target=selection.target,
                     device=selection.device, cache=cache, threads=selection.threads,
-                    limit_memory_bytes=limit, allocator=selection.allocator,
+                    limit_memory_bytes=limit, allocator=allocator,
                 )  # fmt: skip
                 reason = unsupported(case, workload, absent)
                 if preset.purpose is Purpose.IR and not STACKS[stack].compiler:
@@ -84,7 +85,7 @@ def check_words(selection: Selection, preset: Preset) -> None:
         ("pass", selection.passes, PASSES),
         ("precision", selection.precisions or preset.precisions, PRECISIONS),
         ("cache", selection.caches, CACHES),
-        ("allocator", (selection.allocator,), ALLOCATORS),
+        ("allocator", filter(None, [selection.allocator]), ALLOCATORS),
         ("target", (selection.target,), TARGETS),
         ("track", selection.tracks or preset.tracks, TRACKS),
     ]
@@ -101,6 +102,13 @@ def check_words(selection: Selection, preset: Preset) -> None:
     if selection.exhaustive and preset.purpose is not Purpose.MEMORY:
         raise UserError("--exhaustive is for memory, where a larger case isn't tried if a smaller one has failed: "
                         "--preset=oom, or --purpose=memory.")  # fmt: skip
+
+
+def allocator_for(purpose: Purpose) -> str:
+    """The policy that a purpose asks by. Times: freed memory is kept, or they tell of page faults. Memory: by the C
+    library's own rules, as the users of a stack have it; in one heap that keeps everything, a large tensor may or may
+    not fit where another was freed, and the peak is another one in each process."""
+    return "system" if purpose is Purpose.MEMORY else "kept"
 
 
 def check_vary(workload: Workload, selection: Selection) -> str:

@@ -56,6 +56,7 @@ class MemorySection:
 
     name: str
     anchor: str
+    answer: str  # empty where no one dim varies
     subtitle: str
     sizes: tuple[str, ...]
     lines: tuple[tuple[str, tuple[MemoryCell | None, ...]], ...]
@@ -63,6 +64,7 @@ class MemorySection:
     axis: str
     charts: tuple[Chart, ...]
     chart_ticks: tuple[tuple[Tick, ...], tuple[Tick, ...]]
+    chart_unit: str
     chart_limit: float | None
     bars: Bars | None
 
@@ -75,16 +77,41 @@ def memory_section(question: MemoryQuestion) -> MemorySection:
     return MemorySection(
         name=question.name,
         anchor=anchor,
-        subtitle=subtitle(question.head),
+        answer=answer(question),
+        subtitle=subtitle(question.head, without=(question.axis, "size") if question.axis else ()),
         sizes=tuple(size.label for size in question.sizes),
         lines=tuple((line.stack, cells(line)) for line in question.lines),
         frontier=tuple(map(frontier, question.lines)) if question.axis else (),
         axis=question.axis,
         charts=tuple(chart(line, question.axis, across, up) for line in drawn) if question.axis else (),
         chart_ticks=(across.ticks(), up.ticks(units.byte_unit([up.high]))),
+        chart_unit=units.byte_unit([up.high]).name,
         chart_limit=up.x(question.limit) if question.limit is not None else None,
         bars=bars_at_common_size(question, anchor),
     )
+
+
+def answer(question: MemoryQuestion) -> str:
+    """`Largest batch that fits: torch_xla 16 (ran out at 32). The largest that was tried, 32, fits on jax_jit, …`"""
+    most = max((line.largest or 0 for line in question.lines), default=0)
+    if not question.axis or not most:
+        return ""
+    open_ended = [line.stack for line in question.lines if line.failed is None and line.largest == most]
+    known = [f"{line.stack} {line.largest or 'none'}{ran_out(line)}" for line in question.lines
+             if line.stack not in open_ended]  # fmt: skip
+    sentences = [f"Largest {question.axis} that fits: {', '.join(known)}."] if known else []
+    if open_ended:
+        whom = ", ".join(open_ended) if known else "every stack"
+        what = "The largest that was tried" if known else f"The largest {question.axis} that was tried"
+        sentences.append(f"{what}, {most:,}, fits on {whom}.")
+    return " ".join(sentences)
+
+
+def ran_out(line: Line) -> str:
+    """What is open: where it ran out, unless the largest size is known to be it."""
+    if line.is_found:
+        return ""
+    return " (no larger one was tried)" if line.failed is None else f" (ran out at {line.failed:,})"
 
 
 def cells(line: Line) -> tuple[MemoryCell | None, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from suite.results.analysis import Comparison
@@ -70,12 +70,12 @@ def link_target(kind: str, name: str, id_: str) -> str:
     return f"{kind}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}-{id_[:8]}"
 
 
-def subtitle(head: Row) -> str:
-    """`n = 1,024 · full · f32 · cpu · default track · cold cache · 2 cores`."""
+def subtitle(head: Row, without: Collection[str] = ()) -> str:
+    """`n = 1,024 · full · f32 · cpu · default track · cold cache · 2 cores`, `without` some dims and details."""
     hidden = {"limit_memory_bytes"} if head.number("limit_memory_bytes") is None else set()
     hidden |= {"allocator"} if head["allocator"] != "system" else set()
     hidden |= {"device"} if head["device"] == head["target"] else set()
-    parts = [dims_words(head), *details(head, [name for name in DETAILS if name not in hidden])]
+    parts = [dims_words(head, without), *details(head, [name for name in DETAILS if name not in hidden | {*without}])]
     return " · ".join(part for part in parts if part)
 
 

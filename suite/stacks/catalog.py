@@ -59,7 +59,7 @@ STACKS: dict[str, Stack] = {
         # On cuda the compiler is for Triton's launcher, in C: a C++ compiler brings that one too.
         Stack("torch_inductor", "PyTorch, torch.compile", "torch", "torch", eager="torch_eager",
               targets=("cpu", "cuda"), compile_cache=True, needs=("C++ compiler",), compiler="Inductor",
-              estimate_seconds=30.0, base_bytes=220 * MIB),
+              estimate_seconds=30.0, base_bytes=170 * MIB),
         # No cuda: since 2.8 PyTorch/XLA has given CUDA up, and 2.9 has neither wheels nor a plugin for it.
         Stack("torch_xla", "PyTorch/XLA", "torch", "torch_xla", eager="torch_eager", targets=("cpu", "tpu"),
               compiler="XLA", estimate_seconds=9.0, base_bytes=340 * MIB, limits=(LONE_PRODUCT,)),

@@ -83,7 +83,7 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
                 "told": {"ended": False, "phase": "first"},
             },
             "timeout",
-            "not compiled within 90 s, in phase first (compile)",
+            "not compiled within 90 s, in the first call",
         ),
         (
             {
@@ -95,7 +95,7 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
                 "told": {"phase": "first"},
             },
             "oom_compile",
-            "the compiler ran out of memory in phase first (compile): Xla",
+            "the compiler ran out of memory in the first call: Xla",
         ),
         (
             {"exception": ("InductorError", "MemoryError: "), "told": {"phase": "first"}},

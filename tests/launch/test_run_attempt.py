@@ -126,7 +126,7 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
         (
             "emit({'event': 'phase', 'phase': 'first'}); ctypes.CDLL('libstdc++.so.6')._Znwm(ctypes.c_size_t(1 << 62))",
             "oom_host",
-            "out of host memory in phase first (compile): terminate called after throwing an instance of 'std::bad_all",
+            "out of host memory in the first call: terminate called after throwing an instance of 'std::bad_all",
         ),
     ],
 )

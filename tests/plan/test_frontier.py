@@ -66,6 +66,12 @@ def test_whatever_grows_the_answer_is_right(
     assert len(tried) <= 2 * math.log2(most + 1) + 6
 
 
+def test_a_line_that_small_sizes_don_t_show_is_found_soon() -> None:
+    """Placing has the peak up to batch 8, as eager PyTorch was seen to."""
+    tried = search(lambda size: max(2.4 + 0.01 * size, 2.13 + 0.0597 * size) * GIB, 6 * GIB, "batch", 100_000)
+    assert {64, 65} <= set(tried) and len(tried) <= 9
+
+
 def test_a_square_is_found_along_a_sequence() -> None:
     tried = search(lambda size: (1.0 + 1e-3 * size + 4e-6 * size**2) * GIB, 6 * GIB, "seq", 4096)
     assert tried[0] == 64

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from suite.case import Planned
+from suite.case import Planned, Purpose
 from suite.errors import UserError
 from suite.plan import preset
 from suite.plan.planning import Selection, make
@@ -74,6 +74,16 @@ def test_a_preset_may_choose_and_an_option_replaces() -> None:
     assert (planned.case.track, planned.case.precision) == ("tuned", "bf16")
     (planned,) = plan(of_preset, stacks=("jax_jit",), tracks=("default",), precisions=("f32",))
     assert (planned.case.track, planned.case.precision) == ("default", "f32")
+
+
+@pytest.mark.parametrize(
+    ("purpose", "policy"), [(Purpose.TIMED, "kept"), (Purpose.MEMORY, "system"), (Purpose.IR, "kept")]
+)
+def test_memory_is_asked_by_the_c_library_s_own_rules(purpose: Purpose, policy: str) -> None:
+    (planned,) = plan({"purpose": purpose}, stacks=("jax_jit",))
+    assert planned.case.allocator == policy
+    (planned,) = plan({"purpose": purpose}, stacks=("jax_jit",), allocator="kept")
+    assert planned.case.allocator == "kept"
 
 
 @pytest.mark.parametrize("changes", [{"tracks": ("fast",)}, {"precisions": ("f16",)}])

@@ -39,6 +39,19 @@ def test_the_frontier_says_how_it_is_known() -> None:
     assert (line.known_by, line.error) == ("none was too large", "no peak left to test it")
 
 
+def test_the_answer_says_what_is_open() -> None:
+    (question,) = memory_questions(rows())
+    assert memory_section(question).answer == (
+        "Largest batch that fits: jax_jit 8 (ran out at 16), torch_eager 4 (ran out at 8).")  # fmt: skip
+    found = [*rows(), memory_row("jax_jit", 10, 6), memory_row("jax_jit", 11, None), memory_row("tf_xla", 16, 5)]
+    (question,) = memory_questions(found)
+    assert memory_section(question).answer == (
+        "Largest batch that fits: jax_jit 10, torch_eager 4 (ran out at 8). "
+        "The largest that was tried, 16, fits on tf_xla.")  # fmt: skip
+    (never,) = memory_questions([memory_row(stack, b, b) for b in (1, 2) for stack in ("jax_jit", "tf_xla")])
+    assert memory_section(never).answer == "The largest batch that was tried, 2, fits on every stack."
+
+
 def test_bars_are_of_the_size_at_which_most_stacks_fit() -> None:
     (question,) = memory_questions(rows())
     bars = memory_section(question).bars
@@ -60,7 +73,7 @@ def test_a_page_of_memory_alone_is_whole(tmp_path: Path) -> None:
     page = Page(render(file).read_text(encoding="utf-8"))
     assert not page.open
     assert "gpt2: which stack runs out of memory first" in page.text
-    assert "Largest batch that fits: jax_jit 8, torch_eager 4." in page.text
+    assert "Largest batch that fits: jax_jit 8 (ran out at 16), torch_eager 4 (ran out at 8)." in page.text
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
     links = {attributes["href"] for tag, attributes in page.elements if tag == "a" and attributes.get("href")}
     assert {link[1:] for link in links if link and link.startswith("#")} <= ids, "no link leads nowhere"

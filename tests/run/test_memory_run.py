@@ -58,7 +58,7 @@ def test_what_is_larger_than_a_failure_is_inferred_from_it(tmp_path: Path) -> No
     rows = run(tmp_path, plan_of(16, 1, 8, 32, limits=(200 * MIB,)))
     assert [rows["fake", b]["outcome"] for b in (1, 8, 16, 32)] == ["ok", "oom_host", "oom_host", "oom_host"]
     assert [rows["fake", b]["provenance"] for b in (1, 8, 16, 32)] == ["measured", "measured", "inferred", "inferred"]
-    assert rows["fake", 32]["inferred_from"].startswith("ballast-custom-batch=8,width=4-train-f32-cpu-200MiB-fake")
+    assert rows["fake", 32]["inferred_from"].startswith("ballast-custom-batch=8,width=4-train-f32-cpu-system_allocator")
     assert "needs no less than ballast-custom-batch=8" in rows["fake", 32]["reason"]
     assert rows["fake", 8]["phase"] in ("first", "second"), "killed where it was taken"
 
