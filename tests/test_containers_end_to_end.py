@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -78,6 +79,21 @@ def test_containers_give_the_local_answers_row_by_row(client: DockerClient, runs
         assert inside["image_digest"] == images.find(client, inside["environment"], "cpu")
         assert inside["engine_version"] == client.version()["Version"]
         assert (outside["image_digest"], outside["engine_version"]) == (None, None)
+
+
+def test_programs_and_profiles_are_kept_and_read_in_containers(client: DockerClient, tmp_path: Path) -> None:
+    """What reads them is a container of its own, of JAX's image."""
+    ran = invoke_run(tmp_path, "--workload=ffn", "--pass=train", "--stack=jax_jit", "--stack=torch_eager", "--ir=on",
+                     "--profile=on", engine="docker")  # fmt: skip
+    assert ran.code == 0, ran.log
+    by_case = {(row["stack"], row["purpose"]): row for row in results.load(ran.folder).rows if not row["block"]}
+    assert by_case.keys() == {("jax_jit", "ir"), ("jax_jit", "profile"), ("torch_eager", "profile")}
+    assert {row["outcome"] for row in by_case.values()} == {"ok"}
+    (program,) = json.loads(by_case["jax_jit", "ir"]["programs"])
+    assert program["compiled"]["kernels"] > 0 and list((ran.folder / "ir").glob("*/*.gz"))
+    for stack in ("jax_jit", "torch_eager"):
+        assert json.loads(by_case[stack, "profile"]["profile"])["categories"]["matrix products"] > 0
+
 
 
 def losses(row: dict[str, Any]) -> list[float]:

@@ -44,7 +44,8 @@ def test_every_stack_s_step_is_attributed(runs: Lanes) -> None:
 
 
 @pytest.mark.runs("resnet50_profiled")
-def test_convolutions_are_told_from_products(runs: Lanes) -> None:
+def test_convolutions_are_told_from_products_and_norms_are_known(runs: Lanes) -> None:
     for stack, profile in profiles_of(runs["resnet50_profiled"]).items():
+        assert profile.categories.get(Category.NORMS, 0.0) > 0.0, stack
         convolutions = profile.categories.get(Category.CONVOLUTIONS, 0.0)
         assert convolutions > profile.categories.get(Category.PRODUCTS, 0.0), stack

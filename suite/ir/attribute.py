@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from jax.profiler import ProfileData
 
 from suite.ir import files
 from suite.ir.parse import Unreadable, aliases_in, opcode, optimized
-from suite.ir.timeline import Category, Span, by_rules, profile
+from suite.ir.timeline import Category, Span, by_rules, in_flight, profile
 
 TF_MOVES = (r"(^|:)_?(Mkl)?(Transpose|Reshape|Concat\w*|Split\w*|StridedSlice\w*|Slice\w*|Pack|Unpack|Tile|BroadcastTo|"
             r"Pad\w*|Identity|ExpandDims|Squeeze|ToTf|Cast|Fill|ZerosLike|ReadVariableOp)$")  # fmt: skip
@@ -84,19 +84,6 @@ def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
                     begun.append(span)
                 yield span
     yield from in_flight(begun, ended)
-
-
-def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iterator[Span]:
-    """What XLA's operations do on other threads after the one that began them has gone on, which no event tells but
-    that of their end: a product of Eigen's, a copy into another layout."""
-    last: dict[str, Span] = {}
-    events = [(span.begin, span.name, span) for span in begun] + [(at, name, None) for at, name in ended]
-    for at, name, span in sorted(events, key=lambda each: each[0]):
-        if span is not None:
-            last[name] = span
-        elif name in last and at > last[name].end:
-            first = last.pop(name)
-            yield Span(f"{first.thread} {name}", name, first.end, at, first.category, in_flight=True)
 
 
 def programs(folder: Path) -> dict[tuple[str, str], str]:

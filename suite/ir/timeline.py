@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -105,6 +105,19 @@ def outer(spans: Iterable[Span]) -> list[Span]:
                 found.append(dataclasses.replace(span, begin=max(span.begin, last)))
                 last = span.end
     return found
+
+
+def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iterator[Span]:
+    """What operations do on other threads after the one that began them has gone on, which nothing tells but their end:
+    in XLA a product of Eigen's, a copy into another layout. `ended`: (when, name)."""
+    last: dict[str, Span] = {}
+    events = [(span.begin, span.name, span) for span in begun] + [(at, name, None) for at, name in ended]
+    for at, name, span in sorted(events, key=lambda each: each[0]):
+        if span is not None:
+            last[name] = span
+        elif name in last and at > last[name].end:
+            first = last.pop(name)
+            yield dataclasses.replace(first, thread=f"{first.thread} {name}", begin=first.end, end=at, in_flight=True)
 
 
 def shares(spans: Sequence[Span]) -> dict[tuple[str, str], float]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from suite.ir import files
 from suite.stacks import kernels
 from suite.stacks import torch_eager_adapter as torch_eager
+from suite.stacks.base import Unsupported
 
 
 class Adapter(torch_eager.Adapter):
@@ -22,6 +26,13 @@ class Adapter(torch_eager.Adapter):
     def profile_environ(cls, case, cache_directory):
         # Generated kernels are told to the profiler by their names, which have in them what is fused.
         return super().profile_environ(case, cache_directory) | {"TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1"}
+
+    def device(self):
+        for path in (os.environ["TORCHINDUCTOR_CACHE_DIR"], sys.prefix):
+            if " " in path and self.case.target == "cpu":
+                raise Unsupported(f"Inductor hands paths to the C++ compiler as words of one line, and there is a "
+                                  f"space in {path}")  # fmt: skip
+        return super().device()
 
     def compile(self, function):
         return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row

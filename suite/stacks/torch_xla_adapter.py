@@ -19,6 +19,11 @@ class Adapter(xla.Dumping, torch_eager.Adapter):
             "PJRT_DEVICE": case.target.upper()
         }
 
+    @classmethod
+    def profile_environ(cls, case, cache_directory):
+        # Its programs then name the operation of PyTorch's that each of theirs was made for: norms, too.
+        return super().profile_environ(case, cache_directory) | {"XLA_HLO_DEBUG": "1"}
+
     def compile_on_shapes(self, parameters, batch):
         # Placeholders hold no memory. A graph with them can be compiled but not run, so `sync` isn't what cuts it; that
         # would also find out what is updated in place, which has to be said here.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.ir.timeline import Category, Profile, Span, by_rules, profile
+from suite.ir.timeline import Category, Profile, Span, by_rules, in_flight, profile
 
 
 def test_an_operation_is_what_it_is_called_and_not_its_parts() -> None:
@@ -29,6 +29,15 @@ def test_what_is_in_flight_has_the_time_in_which_nothing_is_seen_to_run() -> Non
     spans = [Span("a", "x", 1.0, 4.0, Category.COPIES), Span("b", "y", 0.0, 6.0, Category.PRODUCTS, in_flight=True)]
     found = profile("test", spans, steps=1, seconds=7.0, plain_seconds=7.0)
     assert found.categories == {Category.PRODUCTS: 3.0, Category.COPIES: 3.0, Category.HOST: 1.0}
+
+
+def test_an_operation_is_in_flight_until_its_end_is_told() -> None:
+    once, again = (Span("a", "copy", at, at + 1.0, Category.COPIES) for at in (0.0, 10.0))
+    within = Span("a", "dot", 2.0, 5.0, Category.PRODUCTS)
+    ends = [(4.0, "copy"), (5.0, "dot"), (12.0, "copy"), (13.0, "copy"), (14.0, "never begun")]
+    found = list(in_flight([again, within, once], ends))
+    assert [(span.name, span.begin, span.end) for span in found] == [("copy", 1.0, 4.0), ("copy", 11.0, 12.0)]
+    assert all(span.in_flight and span.category == Category.COPIES for span in found)
 
 
 def test_a_step_in_which_nothing_is_known_to_have_run_is_the_host_s() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -46,18 +47,23 @@ print(json.dumps({"plain": losses(False), "read first": losses(True), "untouched
 """
 
 
+def in_environment(stack: str, program: str, workload: str, **changes: Any) -> Any:
+    """What a program prints that is given a training case at `tiny` and its workload's folder."""
+    folder = catalog.HOME / workload
+    dims = catalog.load(folder).dims("tiny", {})
+    case = case_of(**{"stack": stack, "workload": folder.name, "dims": dims, "pass_": "train"} | changes)
+    made = venv.ensure(STACKS[stack].environment, "cpu")
+    asked = [made.python, "-c", program, json.dumps(case.to_json()), str(folder)]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 @pytest.mark.stacks
 @pytest.mark.parametrize("stack", ASKED)
 def test_two_adapters_of_one_process_agree_and_leave_the_dialect_as_it_was(stack: str) -> None:
     """In bf16, where an adapter has most to put between a dialect and its step."""
-    folder = catalog.HOME / ASKED[stack]
-    dims = catalog.load(folder).dims("tiny", {})
-    case = case_of(stack=stack, workload=folder.name, dims=dims, pass_="train", precision="bf16")
-    made = venv.ensure(STACKS[stack].environment, "cpu")
-    asked = [made.python, "-c", TWO_ADAPTERS, json.dumps(case.to_json()), str(folder)]
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = in_environment(stack, TWO_ADAPTERS, ASKED[stack], precision="bf16")
     assert told["untouched"]
     assert told["plain"] == told["read first"]
     assert told["plain"][0] > told["plain"][2], "it learns"
@@ -87,6 +93,52 @@ def test_tensorflow_s_variables_are_written_by_rows_and_its_moments_released() -
     made = venv.ensure("tensorflow", "cpu")
     done = subprocess.run([made.python, "-c", WRITES], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+META = """
+import json, os, sys
+from pathlib import Path
+from suite.case import Case
+from suite.stacks.catalog import adapter_class
+from suite.workloads import catalog
+case = Case.from_json(json.loads(sys.argv[1]))
+os.environ.update(adapter_class(case.stack).environ(case, "/nowhere"))
+adapter = adapter_class(case.stack)(case, catalog.load(Path(sys.argv[2])))
+adapter.device()
+adapter.build()
+print(json.dumps(sorted({tensor.device.type for tensor in adapter.model.state_dict().values()})))
+"""
+
+
+@pytest.mark.stacks
+def test_torchax_s_module_holds_no_weights_of_its_own() -> None:
+    """Its mode makes tensors of its own where `meta` is asked for: once the model was there twice."""
+    assert in_environment("torchax_jit", META, "models/gpt2") == ["meta"]
+
+
+SPACE = """
+import json, os, sys
+from pathlib import Path
+from suite.case import Case
+from suite.stacks.base import Unsupported
+from suite.stacks.catalog import adapter_class
+from suite.workloads import catalog
+case = Case.from_json(json.loads(sys.argv[1]))
+said = []
+for caches in ("/no where", "/nowhere"):
+    os.environ.update(adapter_class(case.stack).environ(case, caches))
+    try:
+        adapter_class(case.stack)(case, catalog.load(Path(sys.argv[2]))).device()
+    except Unsupported as reason:
+        said.append(str(reason))
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.stacks
+def test_inductor_says_that_its_compiler_takes_no_path_with_a_space() -> None:
+    (said,) = in_environment("torch_inductor", SPACE, "models/gpt2")
+    assert said.endswith("there is a space in /no where/inductor")
 
 
 def test_torchax_takes_from_jax_what_it_shares_with_it_and_nothing_from_eager_pytorch() -> None:
