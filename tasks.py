@@ -50,7 +50,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "ir": "on or off: a process more for each case keeps what it hands to its compiler (default: the preset's)",
         "profile": "on or off: a process more for each case tells where a step's time goes (default: the preset's)",
         "abstract": "with programs that are kept: compile for tensors that aren't there, and run nothing",
-        "allocator": "kept: freed memory stays with the process; or system: by the C library's own rules",
+        "allocator": "kept: freed memory stays with the process; system: by the C library's rules, as memory is asked",
         "timeout": "time limit of each process, like 90 or 10min",
         "resume": "complete this result set",
         "again": "with --resume: run again what ended as timeout, error, ...; comma-separated",
@@ -65,7 +65,7 @@ def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
     track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, purpose=None,
     limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
-    allocator="kept", timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False,
+    allocator=None, timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False,
     results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
@@ -128,6 +128,103 @@ def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
     from suite.report.render import render
 
     print(render(Path(set), Path(out) if out else None, baseline))
+
+
+@command(
+    iterable=["set"],
+    help={
+        "set": "a result set; named without --set too: `invoke compare BEFORE AFTER`",
+        "by": "within one set: cache, track, precision or pass",
+        "baseline": "with --by: what the others are held against",
+        "across": "show sets of unlike machines, targets or precisions side by side; nothing is called faster",
+        "threshold": "a ratio of times: exit code 5 if a case is slower by more",
+        "format": "text, md, csv or json",
+    },
+)
+def compare(c: Context, set=None, by=None, baseline=None, across=False, threshold="1.05", format="text") -> None:
+    """Result sets held against each other, case by case; or two ways of asking in one set, paired."""
+    from suite.cli import compare as comparing
+
+    code = comparing.compare(set, by=by, baseline=baseline, across_unlike=across, threshold=threshold, form=format)
+    raise Exit(code=code)
+
+
+PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"
+
+
+@command(help={"set": "a whole result set (default: results/latest)", "to": PLACE})
+def archive(c: Context, to=None, set="results/latest") -> None:
+    """Publish a result set, under a name of its own, for good."""
+    from suite.cli import archives
+
+    archives.archive(Path(set), to)
+
+
+@command(help={"from": PLACE + " (default: those here)", "results": "folder for result sets"})
+def sets(c: Context, from_=None, results="results") -> None:
+    """List result sets, those here or those of an archive."""
+    from suite.cli import archives
+
+    archives.sets(Path(results), from_)
+
+
+@command(help={"set": "an archive's name (invoke sets)", "from": PLACE, "results": "folder for result sets"})
+def fetch(c: Context, set=None, from_=None, results="results") -> None:
+    """Bring an archived result set here."""
+    from suite.cli import archives
+
+    archives.fetched(set, from_, Path(results))
+
+
+@command(
+    iterable=["workload_path"],
+    help={
+        "set": "a result set's folder, or an archive's name",
+        "from": PLACE + ", for an archive",
+        "against": "judge by this set, run already, in place of a run",
+        "engine": "how processes are contained (default: as the set's were)",
+        "workload-path": "a folder of the set's own workloads, which are never taken from it; repeatable",
+        "results": "folder for result sets",
+        "force": "run although another run is going on here, or the machine is busy",
+        "json": "print the verdicts as JSON on standard output",
+    },
+)
+def reproduce(
+    c: Context, set=None, from_=None, against=None, engine="auto", workload_path=None, results="results", force=False,
+    json=False,
+) -> None:  # fmt: skip
+    """Run a set's plan here, with its own locks and seeds: does it say the same?"""
+    from suite.cli import reproduce as reproducing
+    from suite.cli.archives import needed
+
+    code = reproducing.reproduce(needed("set", set), from_, against, engine=engine, workload_path=tuple(workload_path),
+                                 folder=results, force=force, as_json=json)  # fmt: skip
+    raise Exit(code=code)
+
+
+@command(
+    help={
+        "workload": "the workload; globs",
+        "stack": "only these stacks; globs",
+        "from": PLACE + " (default: the sets here)",
+        "results": "folder for result sets",
+        "out": "also write it: a page (.html) or a table (.parquet)",
+    },
+)
+def history(c: Context, workload=None, stack="*", from_=None, results="results", out=None) -> None:
+    """How long a step took over all result sets, and where that changed."""
+    from suite.cli import archives
+
+    archives.history(Path(results), from_, workload, stack, out)
+
+
+@command(help={"set": "a result set's folder, or an archive's name (default: results/latest)",
+            "from": PLACE + ", for an archive"})  # fmt: skip
+def verify(c: Context, set="results/latest", from_=None) -> None:
+    """Is a result set as its manifest says? Finds each changed, missing or added file."""
+    from suite.cli import archives
+
+    raise Exit(code=archives.verify(set, from_))
 
 
 @command(

@@ -100,6 +100,8 @@ def print_memory(section: MemorySection) -> None:
         rows = [[each.stack, each.largest, each.known_by, each.predicted, each.fixed, each.item, each.error,
                  str(each.tried)] for each in section.frontier]  # fmt: skip
         print_table("", columns, rows, numbers=columns[1:2] + columns[3:6])
+    if section.answer:
+        print(section.answer)
     print()
 
 
@@ -179,6 +181,7 @@ def memory_json(question: MemoryQuestion) -> dict[str, Any]:
     """A question of memory: per stack what each size took, in bytes, and the largest that fits."""
     return {
         "name": question.name,
+        "answer": memory_section(question).answer or None,
         "vary": question.axis or None,
         "limit_bytes": question.limit,
         "stacks": [

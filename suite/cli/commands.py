@@ -60,7 +60,7 @@ def run(
         return 0
     command = options.command(engine=asked.engine.name, workload_path=asked.workload_paths)
     with noise.alone(len(facts.usable_cores()), force) as disturbances:
-        store = create(asked, chosen, command, Path(options.results))
+        store = create(asked, chosen.path, command, Path(options.results))
         return carry_out(store, asked, outcomes, disturbances, as_json)
 
 
@@ -117,7 +117,7 @@ def verdict(asked: Run, planned: Planned) -> str:
     if planned.too_large:
         return f"runs out of memory: {planned.too_large}"
     if asked.plan.purpose is Purpose.IR and asked.plan.protocol.abstract:
-        return "compiled alone"
+        return "only compiled"
     least = floor(asked.workloads[case.workload].spec, case.dims, case.pass_).least
     limit = case.limit_memory_bytes or spare_bytes()
     if least > limit:

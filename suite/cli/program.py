@@ -24,6 +24,7 @@ from invoke.program import Program
 from suite.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
+LISTING = ("compare",)  # tasks that take any number of sets
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
@@ -62,6 +63,7 @@ class Commands(Program):
                 # invoke turns byte code off for tasks.py's sake; here that would slow every later start.
                 sys.dont_write_bytecode = writes_no_byte_code
                 self.parse_collection()
+                self.core.unparsed[:] = self.sets_named(self.core.unparsed)
                 self.parse_tasks()
             self.refuse_stray_options()
             self.refuse_missing_values()
@@ -73,6 +75,17 @@ class Commands(Program):
             if end.message:
                 raise UserError(end.message) from None
             raise
+
+    def sets_named(self, words: list[str]) -> list[str]:
+        """invoke has no list of words without an option: what `invoke compare A B` names are its sets."""
+        if not words or words[0] not in LISTING:
+            return words
+        flags = {context.name: context for context in self.collection.to_contexts()}[words[0]].flags
+        named = [words[0]]
+        for before, word in itertools.pairwise(words):
+            is_value = before in flags and flags[before].takes_value
+            named.append(word if word.startswith("-") or is_value else f"--set={word}")
+        return named
 
     def refuse_stray_options(self) -> None:
         """invoke takes its own options after a task's name too: `run --dry` would not be a dry run."""

@@ -12,6 +12,7 @@ from suite import environments
 
 PYTHON_VERSION = (3, 11)
 ORCHESTRATOR = "orchestrator"
+BORROWED: dict[tuple[str, str], Path] = {}  # by environment and target, in this process: of a set that is reproduced
 QUICKEST_FIRST = ("numpy", "jax", "torch", "tensorflow", "torch_xla", "torchax")
 
 
@@ -23,7 +24,9 @@ def names(target: str) -> list[str]:
 
 
 def lock_path(name: str, target: str) -> Path:
-    """The hashed lock of an environment; the orchestrator has one for all targets."""
+    """The hashed lock of an environment, its own or a borrowed one; the orchestrator has one for all targets."""
+    if (name, target) in BORROWED:
+        return BORROWED[name, target]
     folder = environments.ROOT / "docker" / "locks"
     return folder / f"{name}.txt" if name == ORCHESTRATOR else folder / target / f"{name}.txt"
 

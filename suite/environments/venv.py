@@ -107,7 +107,7 @@ def make(wanted: Environment, folder: Path, sealed: str, source: Sequence[str], 
         say(f"{folder} is half-made, or of another lock or checkout: it is removed and made again")
     program = uv.find_uv(folder)
     # One line in two halves: the first tells a person with a slow network what is going on.
-    say(f"Making environment {wanted.name} from {wanted.lock.relative_to(environments.ROOT)} ... ", end="")
+    say(f"Making environment {wanted.name} from {os.path.relpath(wanted.lock, environments.ROOT)} ... ", end="")
     failure = f"{wanted.lock} could not be installed; nothing of it is left behind."
     remove(folder)
     try:

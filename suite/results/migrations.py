@@ -12,6 +12,8 @@ SIZES = {"seed": "full"}  # renamed in version 3
 
 def plan(fields: dict[str, Any]) -> dict[str, Any]:
     """plan.json of any version, with the keys of today's."""
+    if fields["schema_version"] < 2:
+        fields = fields | {"request": fields["request"] | {"python": None}}  # version 2: one's own interpreter
     if fields["schema_version"] < 3:
         fields = plan_from_2(fields)
     if fields["schema_version"] < 4:

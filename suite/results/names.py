@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from suite.results.rows import Row
 from suite.units import quantity
@@ -50,6 +50,6 @@ def precision_words(row: Row) -> str:
     return PRECISION_WORDS.get(row.text("precision"), row.text("precision"))
 
 
-def dims_words(row: Row) -> str:
+def dims_words(row: Row, without: Collection[str] = ()) -> str:
     """`n = 1,024, tokens = 64`."""
-    return ", ".join(f"{name} = {value:,}" for name, value in row.mapping("dims").items())
+    return ", ".join(f"{name} = {value:,}" for name, value in row.mapping("dims").items() if name not in without)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -29,17 +30,39 @@ def read_parquet(path: Path) -> list[Row]:
     return read_rows(path)
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Rows of a file that one of our versions wrote, as they are called today; a column it hasn't got is null."""
-    older = migrations.columns(version_of(pq.read_schema(path)))
+def read_rows(path: Path, *, samples: bool = True) -> list[Row]:
+    """Rows of a file that one of our versions wrote, as they are called today; a column it hasn't got is null, and
+    without `samples` those that hold many numbers are."""
+    wanted = NAMES if samples else [field.name for field in SCHEMA if not holds_many(field.type)]
+    with path.open("rb") as file:
+        return rows_in(file, wanted, path.name)
+
+
+def rows_in(file: Any, wanted: Collection[str] = NAMES, name: str = "it", having: Any = None) -> list[Row]:
+    """Rows of an open file, with the columns that are wanted (those of the case must be) and null in the others;
+    `having` is a condition on today's columns that no version called otherwise."""
+    stored = pq.ParquetFile(file)
+    older = migrations.columns(version_of(stored.schema_arrow))
     names_then = {today: then for then, today in older.items()}
-    # Always with the whole schema: Parquet readers silently drop a column that a file lacks.
-    schema = pa.schema([pa.field(names_then.get(field.name, field.name), field.type) for field in SCHEMA])
-    table = pq.read_table(path, schema=schema).rename_columns(list(NAMES))
+    there = {older.get(each, each) for each in stored.schema_arrow.names}
+    columns = [each for each in NAMES if each in wanted]
+    table = stored.read(columns=[names_then.get(each, each) for each in columns if each in there])
+    table = table.rename_columns([older.get(each, each) for each in table.column_names])
+    table = table.filter(having) if having is not None else table
+    # A column that a file lacks is null, never left out: with a wrong number of them rows wouldn't be told apart.
+    schema = pa.schema([SCHEMA.field(each) for each in columns])
+    table = pa.table([table[each] if each in there else pa.nulls(len(table), SCHEMA.field(each).type)
+                      for each in columns], schema=schema)  # fmt: skip
+    blank = dict.fromkeys(NAMES) if len(columns) < len(NAMES) else {}
     try:
-        return [Row(migrations.row(fields)) for fields in table.to_pylist()]
+        return [Row(blank | migrations.row(fields)) for fields in table.to_pylist()]
     except (ValueError, TypeError, KeyError) as broken:  # readable bytes of what no program wrote
-        raise pa.ArrowInvalid(f"{path.name} holds no rows of a result set: {broken}") from broken
+        raise pa.ArrowInvalid(f"{name} holds no rows of a result set: {broken}") from broken
+
+
+def holds_many(kind: Any) -> bool:
+    """Whether a column has a list of numbers in each row."""
+    return bool(pa.types.is_list(kind) and kind.value_type != pa.string())
 
 
 def version_of(schema: Any) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 HISTORY: tuple[tuple[int, str], ...] = (
     (1, "The first schema: operations on CPU."),
     (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
@@ -20,6 +20,7 @@ HISTORY: tuple[tuple[int, str], ...] = (
     (4, "A case has an allocator policy; samples, cores, page faults and others' processor time are new columns."),
     (5, "Memory: what is taken before anything is placed, the floor by part, a program's own figures, its holders."),
     (6, "What a stack hands to its compiler, and where a step's time goes: programs, profile."),
+    (7, "The manifest has names and sizes; rows one by one are no part of a whole set."),
 )
 
 # The columns that a version brought: a file of an earlier one is whole without them.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -256,20 +257,29 @@ class ResultSet:
         return rows
 
     def seal(self) -> None:
-        """Write manifest.json: the sha256 of each archived file."""
-        facts = {"schema_version": SCHEMA_VERSION, "set_id": self.plan.set_id, "revision": self.plan.revision,
-                 "machine": self.machine, "images": self.images()}  # fmt: skip
-        manifest.write(self.folder, facts)
+        """Write manifest.json: what the set is called, and the sha256 of each of its files."""
+        manifest.write(self.folder, self.facts())
 
-    def images(self) -> dict[str, list[str]]:
-        """The digests of the images that ran, by environment: one each, unless an image was made anew."""
-        rows = read_rows(self.results_path) if self.results_path.exists() else []
-        pairs = sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]})
-        return {name: [image for other, image in pairs if other == name] for name, _ in pairs}
+    def facts(self) -> dict[str, Any]:
+        """What a manifest says beside the files; of a set that isn't whole, by the rows there are."""
+        plan = self.plan
+        rows = read_rows(self.results_path, samples=False) if self.results_path.exists() else self.merged()
+        outcomes = Counter(row["outcome"] for row in accepted(rows))
+        return {"schema_version": SCHEMA_VERSION, "set_id": plan.set_id, "created_at": plan.created_at,
+                "target": plan.target, "command": plan.command, "revision": plan.revision, "locks": dict(plan.locks),
+                "preset": next((path.stem for path in (self.folder / "inputs").glob("*.toml")), None),
+                "stacks": sorted({row.stack_name for row in rows}), "outcomes": dict(outcomes),
+                "images": images(rows), "machine": self.machine}  # fmt: skip
 
     def problems(self) -> list[str]:
         """What differs from the manifest: files missing, changed or added. Empty for an intact set."""
         return manifest.problems(self.folder)
+
+
+def images(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """The digests of the images that ran, by environment: one each, unless an image was made anew."""
+    pairs = sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]})
+    return {name: [image for other, image in pairs if other == name] for name, _ in pairs}
 
 
 def mended(records: dict[tuple[int, int], Block], row: Row) -> Block | None:

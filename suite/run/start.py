@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from suite.environments.checkout import git
-from suite.environments.locks import lock_path, lock_sha256, names
+from suite.environments.locks import BORROWED, lock_path, lock_sha256, names
 from suite.errors import UserError, unknown
 from suite.launch.attempt import spare_bytes
 from suite.launch.engine import ROOT
@@ -19,9 +19,10 @@ from suite.machine.roofline import Roofline
 from suite.plan.fits import Fit, fits_of, predicted
 from suite.plan.memory import check_limits
 from suite.plan.plan import Plan
-from suite.plan.planning import Selection, make
+from suite.plan.planning import Selection, make, unsupported
 from suite.plan.preset import Preset
 from suite.results import load
+from suite.results.files import sha256
 from suite.results.plan_file import PlanFile
 from suite.results.schema import SCHEMA_VERSION
 from suite.results.store import ResultSet
@@ -90,11 +91,11 @@ def new_set_id(name: str, target: str) -> str:
     return f"{stamp}-{name}-{target}-{secrets.token_hex(2)}"
 
 
-def create(run: Run, preset: Preset, command: str, results: Path) -> ResultSet:
-    """The new result set: the plan first, then what it takes to run it again."""
+def create(run: Run, preset: Path, command: str, results: Path) -> ResultSet:
+    """The new result set: the plan first, then what it takes to run it again. `preset`: its file."""
     store = ResultSet.create(results / run.plan.set_id, describe(run, command))
     store.machine = facts.machine()
-    store.keep(preset.path)
+    store.keep(preset)
     for name in store.plan.locks:
         store.keep(lock_path(name, run.target), store.lock_copy(name).name)
     for name in {planned.case.workload for planned in run.plan.cases}:
@@ -160,6 +161,51 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
     engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=True)
     return store, Run(plan=plan, workloads=find(paths), workload_paths=paths, target=file.target, engine=engine,
                       python=file.python)  # fmt: skip
+
+
+def again(store: ResultSet, engine: str | None, workload_paths: Sequence[Path] = ()) -> Run:
+    """A set's plan, to be run here as a new set: with its own locks, seeds and constants. Raises UserError, naming all
+    that can't be had here. Workloads of a set's own are code: they are taken from `workload_paths`, never from it."""
+    facts.refuse_platform()
+    file, workloads = store.plan, find(workload_paths)
+    lacking = [*borrow(store), *wanting(file, workloads)]
+    if lacking:
+        raise UserError(f"{store.folder} can't be reproduced here for want of: {'; '.join(lacking)}.")
+    choice = engines.choose(engine or file.engine, list(file.locks), file.target, None, build=True)
+    cases = tuple(
+        replace(planned, unsupported=unsupported(planned.case, workloads[planned.case.workload],
+                                                 partial(engines.absent, engine=choice)))
+        for planned in file.cases
+    )  # fmt: skip
+    plan = Plan(new_set_id("reproduction", file.target), cases, file.protocol, file.baseline, file.twin, file.seed,
+                file.purpose, file.exhaustive, file.vary)  # fmt: skip
+    return Run(plan=plan, workloads=workloads, workload_paths=tuple(workload_paths), target=file.target, engine=choice,
+               python=None)  # fmt: skip
+
+
+def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
+    """What a plan needs that isn't here, but for its locks."""
+    cores, most = len(facts.usable_cores()), max((planned.case.threads for planned in file.cases), default=0)
+    names = sorted({planned.case.workload for planned in file.cases} - workloads.keys())
+    return [
+        *([f"{file.python}, an interpreter that no lock pins"] if file.python else []),
+        *([f"{most} cores (this machine has {cores})"] if most > cores else []),
+        *(f"the workload {name}, code of its own: read it in inputs/workloads, then --workload-path" for name in names),
+    ]
+
+
+def borrow(store: ResultSet) -> list[str]:
+    """Let environments be made from a set's own locks where ours differ; what it has no copy of."""
+    lacking = []
+    for name, digest in store.plan.locks.items():
+        if digest is None or lock_sha256(name, store.plan.target) == digest:
+            continue
+        copy = store.lock_copy(name)
+        if copy.is_file() and sha256(copy) == digest:
+            BORROWED[name, store.plan.target] = copy.absolute()
+        else:
+            lacking.append(f"the lock of environment {name} ({digest[:12]})")
+    return lacking
 
 
 def runner(store: ResultSet, run: Run) -> Runner:

@@ -7,13 +7,19 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.archive.fetch import fetch, verify
+from suite.archive.place import Place
+from suite.archive.publish import publish
 from suite.case import Case
+from suite.report.render import render
 from suite.results import migrations
-from suite.results.schema import NAMES
+from suite.results.schema import NAMES, SCHEMA_VERSION
 from suite.results.store import ResultSet
 from tests.results.rows import attempt_of, row_of
 
-SET = Path(__file__).parent / "sets" / "v2"
+SETS = Path(__file__).parent / "sets"  # one of each earlier version, as its program wrote it; `attempts/` is left out
+SET = SETS / "v2"
+EARLIER = range(1, SCHEMA_VERSION)
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +69,23 @@ def test_what_had_no_process_is_not_noisy() -> None:
     assert migrations.row(row)["flags"] == ["unpinned"]
     assert migrations.row(row | {"outcome": "ok"})["flags"] == ["noisy", "unpinned"]
     assert migrations.row(row | {"schema_version": 3})["flags"] == ["noisy", "unpinned"]
+
+
+@pytest.mark.parametrize("version", EARLIER)
+def test_a_set_of_every_earlier_version_is_read_rendered_and_archived(version: int, tmp_path: Path) -> None:
+    folder = SETS / f"v{version}"
+    store = ResultSet.open(folder)
+    assert store.plan.schema_version == version and store.problems() == []
+    loaded = results.load(folder)
+    for row in loaded.rows:
+        case = Case.of_row(row)
+        assert list(row) == list(NAMES) and row["schema_version"] == version
+        assert (row["case_id"], row["case_name"]) == (case.case_id, case.case_name)
+    assert {row["case_id"] for row in loaded.rows} == {attempt.case.case_id for attempt in store.plan.attempts}
+    assert any(row["outcome"] == "ok" and row.median() for row in loaded.rows)
+    assert render(folder, tmp_path / "report.html").stat().st_size > 10_000
+    place = Place.of(str(tmp_path / "shelf"))
+    made = publish(folder, place, print)
+    assert verify(place, made.name) == []
+    fetched = fetch(place, made.name, tmp_path / "results")
+    assert results.load(fetched).rows == loaded.rows

@@ -29,7 +29,7 @@ def prepared(**changes: Any) -> Run:
 
 def test_the_plan_and_what_it_takes_to_run_it_again_are_kept(tmp_path: Path) -> None:
     run = prepared()
-    store = create(run, TINY, "invoke run --preset=tiny", tmp_path)
+    store = create(run, TINY.path, "invoke run --preset=tiny", tmp_path)
     file = ResultSet.open(store.folder).plan
     assert (file.command, file.target, file.engine) == ("invoke run --preset=tiny", "cpu", "local")
     assert file.cases == run.plan.cases
@@ -45,7 +45,7 @@ def test_the_plan_and_what_it_takes_to_run_it_again_are_kept(tmp_path: Path) -> 
 def test_workloads_from_outside_are_kept_whole(tmp_path: Path) -> None:
     asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=1)
     run = prepare(TINY, asked, engine=engines.LOCAL, workload_paths=[SCENARIOS])
-    store = create(run, TINY, "invoke run", tmp_path)
+    store = create(run, TINY.path, "invoke run", tmp_path)
     assert (store.folder / "inputs" / "workloads" / "story" / "spec.py").is_file()
     reopened, again = reopen(store.folder)
     assert again.plan == run.plan
@@ -63,7 +63,7 @@ def test_workloads_from_outside_are_kept_whole(tmp_path: Path) -> None:
     ],
 )
 def test_what_can_t_be_paired_is_not_completed(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    store = create(prepared(), TINY, "invoke run", tmp_path)
+    store = create(prepared(), TINY.path, "invoke run", tmp_path)
     fields = json.loads((store.folder / "plan.json").read_text()) | changes
     if "request" in changes:
         fields["attempts"] = []
@@ -80,7 +80,7 @@ def test_nothing_selected_is_a_mistake() -> None:
 
 
 def test_another_processor_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = create(prepared(), TINY, "invoke run", tmp_path)
+    store = create(prepared(), TINY.path, "invoke run", tmp_path)
     monkeypatch.setattr(facts, "cache_sizes", lambda: {"L3 Unified": "1K"})
     with pytest.raises(UserError, match=r"another machine \(caches differ\)"):
         reopen(store.folder)

@@ -1,0 +1,107 @@
+"""How long archives take: 10,000 attempts to a local S3 server and verified, 200 sets of history, two sets compared.
+
+    PYTHONPATH=. .venv/bin/python benchmarks/archives.py [--sets=200] [--attempts=10000]
+
+The attempts are made up, one row copied with other numbers; server, files and commands are real.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from suite.archive.fetch import verify
+from suite.archive.place import Place
+from suite.archive.publish import publish
+from suite.protocol import Protocol
+from suite.results.rows import Row
+from suite.results.schema import to_table
+from suite.results.store import ResultSet
+from tests.archive.s3 import BUCKET, Server
+from tests.plan_files import plan_file
+from tests.results.rows import attempt_of, record, row_of
+
+SAMPLES = 200
+
+
+def made(folder: Path, rows: list[Row], day: int) -> ResultSet:
+    """A whole set of three blocks with these rows."""
+    when = f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}T12:00:00+00:00"
+    protocol = Protocol(blocks=3, blocks_max=3)
+    store = ResultSet.create(folder, plan_file(set_id=folder.name, created_at=when, protocol=protocol))
+    for block in (1, 2, 3):
+        store.write_block(block, 1, record(block, 1))
+    pq.write_table(to_table(rows), store.results_path)
+    store.seal()
+    return store
+
+
+def drawn(count: int, seed: int) -> list[Row]:
+    """So many attempts of ten stacks on as many questions as it takes, in three blocks."""
+    random, rows = np.random.default_rng(seed), []
+    stacks = [f"s{number}" for number in range(10)]
+    for index in range(count):
+        question, rest = divmod(index, 30)
+        block, stack = divmod(rest, 10)
+        samples = (0.01 * np.exp(random.normal(0, 0.02, SAMPLES))).tolist()
+        rows.append(row_of(attempt_of(stacks[stack], block + 1, dims={"n": 8 + question}), samples))
+    return rows
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Prints the seconds."""
+    start = time.perf_counter()
+    yield
+    print(f"{what}: {time.perf_counter() - start:.2f} s")
+
+
+def command(*words: object) -> None:
+    """A whole command, its start included."""
+    asked = [Path(sys.executable).with_name("invoke"), *map(str, words)]
+    done = subprocess.run(asked, capture_output=True, check=False)
+    assert done.returncode in (0, 5), done.stderr.decode()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--attempts", type=int, default=10_000)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = Server(folder / "s3")
+        server.start()
+        try:
+            os.environ.update(server.environment)
+            place = Place.of(f"s3://{BUCKET}/benchmark")
+            large = made(folder / "large", drawn(asked.attempts, 0), 0)
+            size = large.results_path.stat().st_size
+            print(f"{asked.attempts:,} attempts of {SAMPLES} samples: {size / 1e6:.0f} MB")
+            with timed("published to S3 on this machine and verified there"):
+                published = publish(large.folder, place, print).name
+                assert verify(place, published) == []
+        finally:
+            server.kill()
+        ops = drawn(440, 1)
+        for day in range(asked.sets):
+            made(folder / "sets" / f"set-{day}", ops[:300], day)
+        with timed(f"invoke history over {asked.sets} sets of 300 attempts, one stack of one workload"):
+            command("history", f"--results={folder / 'sets'}", "--workload=gemm", "--stack=s1")
+        first, second = (made(folder / each, drawn(440, seed), 0) for seed, each in ((2, "a"), (3, "b")))
+        with timed("invoke compare of two sets of 440 attempts"):
+            command("compare", first.folder, second.folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Which sets there are, here and in a place: each with its name, date, machine, preset, stacks and outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suite.archive.fetch import manifest_of
+from suite.archive.place import AT_ONCE, Place
+from suite.errors import UserError
+from suite.results import manifest
+from suite.results.manifest import SET_NAME, Manifest
+from suite.results.store import LATEST, ResultSet
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One set: its name as an archive has it, `facts` of its manifest, and what is wrong with it, if anything."""
+
+    name: str
+    where: str
+    facts: Mapping[str, Any]
+    trouble: str = ""
+
+    @property
+    def created_at(self) -> str:
+        """The date and time; empty where nobody knows."""
+        return str(self.facts.get("created_at") or "")
+
+
+def here(results: Path) -> list[Listed]:
+    """The sets of a folder, oldest first; those that aren't whole, too."""
+    folders = (path.parent for path in results.glob("*/plan.json") if path.parent.name != LATEST)
+    return sorted(map(of_folder, folders), key=lambda each: (each.created_at, each.where))
+
+
+def of_folder(folder: Path) -> Listed:
+    """A set that lies here."""
+    try:
+        store = ResultSet.open(folder)
+        if not store.is_whole:
+            return Listed("", str(folder), store.facts(), f"not finished; --resume={folder} completes it")
+        sealed = manifest.read(folder)
+        known = sealed if "outcomes" in sealed.facts else Manifest(store.facts(), sealed.files)  # since version 7
+    except (UserError, OSError) as broken:
+        return Listed("", str(folder), {}, str(broken))
+    return Listed(known.name, str(folder), known.facts)
+
+
+def of_place(place: Place) -> list[Listed]:
+    """The archives of a place, oldest first. What was never finished there isn't one."""
+    names = [name for name in place.folders() if SET_NAME.fullmatch(name)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = pool.map(lambda name: of_archive(place, name), names)
+        return sorted((each for each in found if each), key=lambda each: (each.created_at, each.name))
+
+
+def of_archive(place: Place, name: str) -> Listed | None:
+    """One archive; None where an upload hasn't come to its end."""
+    try:
+        if not place.has(name, manifest.NAME):
+            return None
+        return Listed(name, place.uri, manifest_of(place, name).facts)
+    except UserError as broken:
+        return Listed(name, place.uri, {}, str(broken))

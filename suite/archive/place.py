@@ -1,0 +1,152 @@
+"""Where archives lie: a folder, s3:// or gs://, by one code path. Credentials come from the environment's own chain."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from pyarrow import fs
+
+from suite.errors import UserError, unknown
+
+SCHEMES = ("s3", "gs", "file")
+CHUNK_BYTES = 2**20
+READ_MAX = 64 * 2**20  # a manifest of a hundred thousand files has a fifth of it
+AT_ONCE = 8  # files on their way
+UPLOADING = ".uploading"  # in a folder for archives: files on their way
+SECRETS = ("access_key", "secret_key", "session_token")  # that an address could carry, and mustn't
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place for archives: `uri` as it is shown, and where it is for its file system."""
+
+    uri: str
+    filesystem: fs.FileSystem
+    root: str
+
+    @classmethod
+    def of(cls, uri: str) -> Place:
+        """A folder's path, or an address. Raises UserError for one that can't be understood."""
+        if "://" not in uri:
+            return cls(uri, fs.LocalFileSystem(), str(Path(uri).absolute()))
+        parts = urlsplit(uri)
+        if parts.scheme not in SCHEMES:
+            raise unknown("kind of place", parts.scheme, SCHEMES)
+        if parts.username or parts.password or any(secret in parts.query for secret in SECRETS):
+            raise UserError("An address with a secret in it would be kept in logs and pages: leave credentials to the "
+                            "environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, "
+                            "or a machine's own role).")  # fmt: skip
+        with told(uri):
+            filesystem, root = fs.FileSystem.from_uri(uri)
+        return cls(f"{parts.scheme}://{parts.netloc}{parts.path}", filesystem, root)
+
+    def path(self, *parts: str) -> str:
+        """Inside the place."""
+        return "/".join((self.root.rstrip("/"), *parts))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder of this machine."""
+        return isinstance(self.filesystem, fs.LocalFileSystem)
+
+    def folders(self) -> list[str]:
+        """The names of what may be archives."""
+        with told(self.uri):
+            found = self.filesystem.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        names = (each.base_name for each in found if each.type == fs.FileType.Directory)
+        return sorted(name for name in names if name != UPLOADING)
+
+    def files(self, name: str) -> dict[str, int]:
+        """{path in an archive: bytes}. Raises UserError for what is no plain file, such as a link to somewhere else."""
+        base = self.path(name)
+        with told(self.uri):
+            found = self.filesystem.get_file_info(fs.FileSelector(base, recursive=True, allow_not_found=True))
+        for path in (base, *(each.path for each in found)) if self.is_local and found else ():
+            mode = os.lstat(path).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise UserError(f"{path} is neither a file nor a folder: such an archive isn't touched.")
+        return {each.path[len(base) + 1 :]: each.size for each in found if each.type == fs.FileType.File}
+
+    def has(self, name: str, file: str) -> bool:
+        """Whether a file is there."""
+        with told(self.uri):
+            return bool(self.filesystem.get_file_info(self.path(name, file)).type == fs.FileType.File)
+
+    def read(self, name: str, file: str, most: int = READ_MAX) -> bytes:
+        """A small file. Raises FileNotFoundError where there is none, UserError where the place can't be reached or the
+        file isn't small."""
+        with self.streamed(name, file) as source:
+            data = bytes(source.read(most + 1))
+        if len(data) > most:
+            raise UserError(f"{file} of {name} is larger than any {file.partition('.')[0]}: over {most:,} bytes.")
+        return data
+
+    def download(self, name: str, file: str, to: Path) -> str:
+        """A file to this machine; the sha256 of what came."""
+        digest = hashlib.sha256()
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with self.streamed(name, file) as source, to.open("wb") as kept:
+            while chunk := source.read(CHUNK_BYTES):
+                digest.update(chunk)
+                kept.write(chunk)
+        return digest.hexdigest()
+
+    @contextmanager
+    def streamed(self, name: str, file: str) -> Iterator[pa.NativeFile]:
+        """A file's bytes as they lie there: pyarrow would unpack those of `.gz` unasked."""
+        with told(self.uri), self.filesystem.open_input_stream(self.path(name, file), compression=None) as source:
+            yield source
+
+    @contextmanager
+    def opened(self, name: str, file: str) -> Iterator[pa.NativeFile]:
+        """A file to be read from any place in it."""
+        with told(self.uri), self.filesystem.open_input_file(self.path(name, file)) as source:
+            yield source
+
+    def sha256(self, name: str, file: str) -> str:
+        """Of a file as it lies there."""
+        digest = hashlib.sha256()
+        with self.streamed(name, file) as source:
+            while chunk := source.read(CHUNK_BYTES):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+    def upload(self, source: Path | bytes, name: str, file: str) -> None:
+        """A file, there whole or not at all: a bucket's object appears when its stream is closed; in a folder it is
+        written beside the archives and renamed."""
+        target = self.path(name, file)
+        written = self.path(UPLOADING, secrets.token_hex(8)) if self.is_local else target
+        with told(self.uri):
+            if self.is_local:
+                for path in (target, written):
+                    self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+            with self.filesystem.open_output_stream(written, compression=None) as stream:
+                if isinstance(source, bytes):
+                    stream.write(source)
+                else:
+                    with source.open("rb") as read:
+                        while chunk := read.read(CHUNK_BYTES):
+                            stream.write(chunk)
+            if self.is_local:
+                self.filesystem.move(written, target)
+
+
+@contextmanager
+def told(uri: str) -> Iterator[None]:
+    """A file system's refusal in one sentence, without what a signature or a header might hold."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as refused:
+        first = str(refused).strip().splitlines()[0][:300]
+        raise UserError(f"{uri.partition('?')[0]} can't be used: {first}") from None

@@ -1,0 +1,98 @@
+"""`invoke archive`, `sets`, `fetch` and `verify`: what is told of sets and archives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suite import units
+from suite.archive import fetch, history_page, listing
+from suite.archive.history import history as of_sets
+from suite.archive.listing import Listed
+from suite.archive.place import Place
+from suite.archive.publish import publish
+from suite.cli.console import print_table
+from suite.environments import say
+from suite.errors import UserError
+from suite.machine.description import processor
+from suite.results.store import FAILED, ResultSet
+
+HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
+HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
+STACKS_SHOWN = 3
+EXAMPLES = {"set": "2026-11-21.cpu.3f2a91c", "workload": "gpt2"}
+
+
+def archive(folder: Path, to: str | None) -> None:
+    """Publish a set."""
+    place = Place.of(needed("to", to))
+    made = publish(folder, place, say)
+    print(f"{made.name}  {len(made.files)} files, {units.quantity(made.nbytes)}, in {place.uri}")
+
+
+def sets(results: Path, origin: str | None) -> None:
+    """List them."""
+    found = listing.of_place(Place.of(origin)) if origin else listing.here(results)
+    where = Place.of(origin).uri if origin else str(results)
+    if not found:
+        print(f"There is no set in {where}.")
+        return
+    print_table(f"Sets in {where}", HEADS, [cells(each) for each in found])
+    for each in found:
+        if each.trouble:
+            say(f"{each.name or each.where}: {each.trouble}")
+
+
+def cells(each: Listed) -> list[str]:
+    """One line of the table."""
+    facts = each.facts
+    stacks, outcomes = facts.get("stacks") or [], facts.get("outcomes") or {}
+    counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    return [
+        each.name or "-", each.created_at[:16].replace("T", " "), str(facts.get("target") or ""),
+        processor(facts.get("machine") or {}), str(facts.get("preset") or ""),
+        ", ".join(stacks) if len(stacks) <= STACKS_SHOWN else f"{len(stacks)} stacks",
+        "; ".join(filter(None, [counted, "not whole" if each.trouble else ""])), each.where,
+    ]  # fmt: skip
+
+
+def fetched(name: str | None, origin: str | None, results: Path) -> None:
+    """An archive comes here."""
+    folder = fetch.fetch(Place.of(needed("from", origin)), needed("set", name), results)
+    print(f"{folder}  {folder / 'report.html' if (folder / 'report.html').exists() else 'no page'}")
+
+
+def verify(name: str, origin: str | None) -> int:
+    """0 if a set is as its manifest says, else 3 after what isn't."""
+    if origin is None:
+        store = ResultSet.open(Path(name))
+        problems = store.problems()
+    else:
+        problems = fetch.verify(Place.of(origin), name)
+    for problem in problems:
+        print(problem)
+    print(f"{name}: {f'{len(problems)} files are not as the manifest says' if problems else 'intact'}.")
+    return FAILED if problems else 0
+
+
+def history(results: Path, origin: str | None, workload: str | None, stack: str, out: str | None) -> None:
+    """One case over all sets: told, and written to a page or a table if asked for."""
+    writers = {".html": history_page.write_page, ".parquet": history_page.write_parquet}
+    if out and Path(out).suffix not in writers:
+        raise UserError(f"--out={out}: a history is written to a file that ends in {' or '.join(writers)}.")
+    place = Place.of(origin) if origin else None
+    points = of_sets(results, place, needed("workload", workload), stack)
+    for series in history_page.series_of(points):
+        print_table(f"{series.name}, {series.machine}", HISTORY, [list(line) for line in series.lines],
+                    numbers=("a step",))  # fmt: skip
+        print()
+    if out:
+        writers[Path(out).suffix](points, Path(out))
+        print(out)
+
+
+def needed(option: str, value: str | None) -> str:
+    """An option that a command can't do without. Raises UserError."""
+    if not value:
+        example = EXAMPLES.get(option, "s3://bucket/stack-wars, or a folder")
+        raise UserError(f"--{option} is needed, like --{option}={example}.")
+    return value

@@ -1,0 +1,96 @@
+"""`invoke reproduce`: a set's plan run here, with its own locks and seeds, and a verdict on what it claims."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from suite import results, units
+from suite.archive import fetch
+from suite.archive.place import Place
+from suite.archive.reproduce import Claim, Reproduction, Verdict, reproduction
+from suite.cli.commands import carry_out
+from suite.cli.console import print_table
+from suite.environments import say
+from suite.environments.locks import BORROWED
+from suite.errors import UserError
+from suite.machine import facts, noise
+from suite.results.compare import Speedup
+from suite.results.store import ResultSet
+from suite.run import engines
+from suite.run.start import again, create
+
+DIFFERS = 5  # exit code
+HEADS = ["question", "stack", "there", "here", "verdict", "why"]
+
+
+def reproduce(name: str, origin: str | None, against: str | None, *, engine: str, workload_path: Sequence[str],
+              folder: str, force: bool, as_json: bool) -> int:  # fmt: skip
+    """Run it and judge; with `against`, judge a set that was run already. 0 if reproduced, 5 if not."""
+    there = brought(name, origin, Path(folder))
+    here = Path(against) if against else run(there, name, origin, engine, workload_path, Path(folder), force=force)
+    found = reproduction(results.load(there), results.load(here))
+    tell(found, there, here, as_json)
+    return DIFFERS if found.verdict in (Verdict.SHIFTED, Verdict.CONTRADICTED) else 0
+
+
+def brought(name: str, origin: str | None, folder: Path) -> Path:
+    """The set's folder, fetched if it lies elsewhere. Raises UserError for one that isn't intact."""
+    path = Path(name) if origin is None else folder / fetch.check_name(name)
+    if origin is not None and not path.exists():
+        fetch.fetch(Place.of(origin), name, folder)
+    problems = ResultSet.open(path).problems()
+    if problems:
+        raise UserError(f"{path} isn't as it was published: {'; '.join(problems[:3])}.")
+    return path
+
+
+def run(there: Path, name: str, origin: str | None, engine: str, workload_path: Sequence[str], folder: Path, *,
+        force: bool) -> Path:  # fmt: skip
+    """The new set's folder. What its locks name is installed, by hash: that is code of others."""
+    store = ResultSet.open(there)
+    asked = again(store, None if engine == engines.AUTO else engine, [Path(path).absolute() for path in workload_path])
+    if BORROWED:
+        say(f"With the set's own locks of {', '.join(sorted(environment for environment, _ in BORROWED))}.")
+    preset = next((there / "inputs").glob("*.toml"), None)
+    if preset is None:
+        raise UserError(f"{there} has no copy of its preset.")
+    command = shlex.join(["invoke", "reproduce", f"--set={name}", *([f"--from={origin}"] if origin else [])])
+    with noise.alone(len(facts.usable_cores()), force) as disturbances:
+        made = create(asked, preset, command, folder)
+        carry_out(made, asked, frozenset(), disturbances, as_json=False)
+    return made.folder
+
+
+def tell(found: Reproduction, there: Path, here: Path, as_json: bool) -> None:
+    """Every claim, then the verdict."""
+    if as_json:
+        claims = [{"question": each.name, "stack": each.stack, "outcomes": list(each.outcomes),
+                   "there": ratio_json(each.there), "here": ratio_json(each.here), "verdict": each.verdict,
+                   "why": each.words} for each in found.claims]  # fmt: skip
+        print(json.dumps({"there": str(there), "here": str(here), "baseline": found.baseline,
+                          "unlike": list(found.unlike), "verdict": found.verdict, "claims": claims}))  # fmt: skip
+        return
+    print_table(f"Speedups over {found.baseline}, there and here", HEADS, [line(each) for each in found.claims],
+                numbers=HEADS[2:4])  # fmt: skip
+    if found.unlike:
+        print(f"Another class of machine ({', '.join(found.unlike)} differ): only who is faster is judged.")
+    counts = {verdict: sum(each.verdict == verdict for each in found.claims) for verdict in Verdict}
+    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) + ".")
+    print(f"{there.name}: {found.verdict}. Relative claims only: absolute times are compared by `invoke compare "
+          f"{there} {here}`.")  # fmt: skip
+
+
+def line(claim: Claim) -> list[str]:
+    """One claim."""
+    sides = [units.estimate(each.ratio.value, each.ratio.low, each.ratio.high) if each else units.UNKNOWN
+             for each in (claim.there, claim.here)]  # fmt: skip
+    return [claim.name, claim.stack, *sides, str(claim.verdict), claim.words]
+
+
+def ratio_json(each: Speedup | None) -> dict[str, object] | None:
+    """A ratio with its interval and verdict."""
+    return None if each is None else {**asdict(each.ratio), "verdict": each.verdict}

@@ -1,0 +1,83 @@
+"""`invoke compare` as typed: formats, refusals and exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.results.rows import attempt_of, make_set, record, row_of
+from tests.runs import INVOKE
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Three: as it was, with one stack half as fast, and on another machine."""
+    folder = tmp_path_factory.mktemp("sets")
+
+    def made(name: str, slower: float, machine: str = "a-machine") -> Path:
+        rows = [row_of(attempt_of(stack, block), (slower if stack == "jax_jit" else 1.0) * 0.01 * (1 + block / 1000),
+                       machine_id=machine) for stack in ("numpy", "jax_jit") for block in (1, 2, 3)]  # fmt: skip
+        make_set(folder / name, rows, [record(block, 1) for block in (1, 2, 3)]).commit()
+        return folder / name
+
+    return {"before": made("before", 1.0), "after": made("after", 2.0),
+            "elsewhere": made("elsewhere", 1.0, "b-machine")}  # fmt: skip
+
+
+def invoke(*words: object) -> subprocess.CompletedProcess[str]:
+    """The command line."""
+    return subprocess.run([INVOKE, "compare", *map(str, words)], capture_output=True, text=True, check=False)
+
+
+def test_a_regression_is_told_and_exits_with_5(sets: dict[str, Path]) -> None:
+    done = invoke(sets["before"], sets["after"])
+    assert done.returncode == 5, done.stderr
+    assert "0.500× [" in done.stdout and "slower" in done.stdout and "1 of 2 cases changed" in done.stdout
+    assert invoke(sets["after"], sets["before"]).returncode == 0
+    assert invoke(sets["before"], sets["after"], "--threshold", "2.5").returncode == 0
+
+
+def test_every_format_has_the_same_cases(sets: dict[str, Path]) -> None:
+    told = json.loads(invoke(sets["before"], sets["after"], "--format=json").stdout)
+    assert [(each["stack"], each["verdict"]) for each in told[0]["cases"]] == [("jax_jit", "slower"), ("numpy", "tie")]
+    assert told[0]["regressions"] == ["gemm-tiny-forward-f32-cpu jax_jit"]
+    table = list(csv.DictReader(invoke(sets["before"], sets["after"], "--format=csv").stdout.splitlines()))
+    assert [(each["stack"], each["verdict"]) for each in table] == [("jax_jit", "slower"), ("numpy", "tie")]
+    marked = invoke(sets["before"], sets["after"], "--format=md").stdout
+    assert "| gemm-tiny-forward-f32-cpu | jax_jit | 10.0 ms | 20.0 ms | 0.500" in marked
+
+
+def test_several_sets_are_each_held_against_the_first(sets: dict[str, Path]) -> None:
+    done = invoke(sets["before"], sets["before"], sets["after"], "--format=json")
+    assert [len(each["regressions"]) for each in json.loads(done.stdout)] == [0, 1] and done.returncode == 5
+
+
+def test_unlike_machines_are_refused_unless_asked_for(sets: dict[str, Path]) -> None:
+    done = invoke(sets["before"], sets["elsewhere"])
+    assert done.returncode == 2 and "differ in: machine" in done.stderr and "--across" in done.stderr
+    done = invoke(sets["before"], sets["elsewhere"], "--across", "--format=json")
+    assert done.returncode == 0 and {each["verdict"] for each in json.loads(done.stdout)[0]["cases"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["{before}"], "Two sets are needed"),
+        ([], "Two sets are needed"),
+        (["{before}", "nowhere"], "no result set at nowhere"),
+        (["{before}", "{after}", "--by=track"], "within one set"),
+        (["{before}", "--by=trak"], "Did you mean 'track'?"),
+        (["{before}", "--by=track"], "two kinds of track"),
+        (["{before}", "{after}", "--format=html5"], "no format 'html5'"),
+        (["{before}", "{after}", "--threshold=fast"], "--threshold=fast isn't understood"),
+        (["{before}/results.parquet", "{after}"], "give the set's folder"),
+        (["{before}", "{after}", "--treshold=2"], "Did you mean '--threshold'?"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:
+    done = invoke(*(word.format(**sets) for word in words))
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
