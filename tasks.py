@@ -52,6 +52,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "abstract": "with programs that are kept: compile for tensors that aren't there, and run nothing",
         "allocator": "kept: freed memory stays with the process; system: by the C library's rules, as memory is asked",
         "timeout": "time limit of each process, like 90 or 10min",
+        "shard": "this machine's share of the plan, like 2/4; `invoke collect` puts the shares together",
         "resume": "complete this result set",
         "again": "with --resume: run again what ended as timeout, error, ...; comma-separated",
         "workload-path": "a folder of your own workloads; repeatable",
@@ -65,8 +66,8 @@ def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
     track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, purpose=None,
     limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
-    allocator=None, timeout=None, resume=None, again=None, workload_path=None, force=False, dry_run=False,
-    results="results", json=False,
+    allocator=None, timeout=None, shard=None, resume=None, again=None, workload_path=None, force=False,
+    dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite.cli import commands
@@ -77,7 +78,7 @@ def run(
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
         baseline=baseline, engine=engine, python=python, repeats=repeats, purpose=purpose, timeout=timeout,
         limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, ir=ir, profile=profile,
-        abstract=abstract, allocator=allocator, workload_path=tuple(workload_path), results=results,
+        abstract=abstract, allocator=allocator, shard=shard, workload_path=tuple(workload_path), results=results,
     )  # fmt: skip
     raise Exit(code=commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json))
 
@@ -147,6 +148,15 @@ def compare(c: Context, set=None, by=None, baseline=None, across=False, threshol
 
     code = comparing.compare(set, by=by, baseline=baseline, across_unlike=across, threshold=threshold, form=format)
     raise Exit(code=code)
+
+
+@command(iterable=["set"], help={"set": "a share; named without --set too: `invoke collect A B`",
+            "results": "folder for result sets"})  # fmt: skip
+def collect(c: Context, set=None, results="results") -> None:
+    """Put the shares of one plan (run --shard) together: one result set and its report."""
+    from suite.cli import cluster
+
+    cluster.collect(set, Path(results))
 
 
 PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"

@@ -26,6 +26,7 @@ from suite.machine import devices, facts, noise
 from suite.machine.description import describe
 from suite.plan import preset
 from suite.plan.memory import too_tight
+from suite.plan.shards import Shard
 from suite.reference import check
 from suite.reference.floor import floor
 from suite.report.render import render
@@ -54,6 +55,7 @@ def run(
     asked = prepare(
         chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,
         python=options.python, workload_paths=options.workload_paths, fits=options.fits, build=not dry_run,
+        shard=Shard.parse(options.shard) if options.shard else None,
     )  # fmt: skip
     if dry_run:
         print_plan(asked)

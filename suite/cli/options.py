@@ -47,6 +47,7 @@ class Options:
     ir: str | None = None
     profile: str | None = None
     abstract: bool = False
+    shard: str | None = None
     workload_path: Sequence[str] = ()
     results: str = "results"
 

@@ -24,7 +24,7 @@ from invoke.program import Program
 from suite.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTING = ("compare",)  # tasks that take any number of sets
+LISTING = ("compare", "collect")  # tasks that take any number of sets
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 

@@ -35,6 +35,8 @@ class Plan:
     purpose: Purpose = Purpose.TIMED
     exhaustive: bool = False  # of memory: try also what can only fail
     vary: str = ""  # a dim whose largest value that fits is searched for; the cases are where each search begins
+    shard: str = ""  # of a machine's share: which of how many, like `2/4`
+    whole: str = ""  # and the digest of the plan that was shared out
 
     def attempts(self) -> list[Attempt]:
         """All planned processes of the first stage, in order."""

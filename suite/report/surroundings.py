@@ -57,6 +57,7 @@ class BlockRecord:
     mhz_before: float | None
     mhz_after: float | None
     started_at: str
+    shard: str  # of a set put together from several machines
 
     @property
     def drift(self) -> float | None:
@@ -175,7 +176,7 @@ def _joined(values: list[str]) -> str:
 
 def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...]:
     """The block records in the order in which they ran."""
-    return tuple(sorted(map(block_record, blocks), key=lambda record: (record.block, record.retry)))
+    return tuple(sorted(map(block_record, blocks), key=lambda record: (record.shard, record.block, record.retry)))
 
 
 def block_record(record: Mapping[str, Any]) -> BlockRecord:
@@ -190,6 +191,7 @@ def block_record(record: Mapping[str, Any]) -> BlockRecord:
         reasons=tuple(str(reason) for reason in record.get("reasons") or ()),
         canary_before=before,
         canary_after=after,
+        shard=str(record.get("shard", "")),
         started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
         **{name: record.get(name) for name in readings},
     )

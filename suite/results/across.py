@@ -185,6 +185,7 @@ def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Pairing:
     """
     kept = counting(rows)
     timings = block_timings(kept, "synced")
+    machines: dict[str, set[str]] = {}
     found: dict[Side, Timings] = {}
     names: dict[str, str] = {}
     for row in kept:
@@ -193,8 +194,13 @@ def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Pairing:
             found[question, row.text(field)] = timings[side]
             rest = [row.text(name) for name in ("workload", "pass", "precision", "track", "cache") if name != field]
             names[question] = " ".join([*rest, row.stack_name])
+            machines.setdefault(question, set()).add(row.text("machine_id"))
     both = {question for question, _ in found if sum(each == question for each, _ in found) > 1}
     if not both:
         raise UserError(f"Nothing in this set was asked with two kinds of {field}: there is nothing to compare.")
+    both = {question for question in both if len(machines[question]) == 1}
+    if not both:
+        raise UserError(f"What this set asked with two kinds of {field} ran on two machines: their times say nothing "
+                        "of each other.")  # fmt: skip
     kept_sides = {side: each for side, each in found.items() if side[0] in both}
     return Pairing(kept_sides, names, frozenset(value for _, value in kept_sides), protocol)

@@ -23,6 +23,8 @@ class PlanFile:
     (tokens, images, rows); `locks` has the sha256 of each environment's lock, nothing for an interpreter of the
     user's own (`python`). `revision` and `dirty` are of the source; `purpose` is the whole run's, `exhaustive` that of
     its memory processes even what can only fail is tried, `vary` a dim whose largest value that fits is searched for.
+    A machine's share of a plan says which (`shard`, like `2/4`) of which (`whole`, a digest); a set that was put
+    together from shares names them in `collected`.
     """
 
     set_id: str
@@ -47,6 +49,9 @@ class PlanFile:
     purpose: Purpose = Purpose.TIMED
     exhaustive: bool = False
     vary: str = ""
+    shard: str = ""
+    whole: str = ""
+    collected: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION  # of the program that wrote it
 
     def to_json(self) -> dict[str, Any]:
@@ -58,6 +63,7 @@ class PlanFile:
                       for planned in self.cases],
             "attempts": [attempt.to_json() for attempt in self.attempts],
             "workload_paths": list(self.workload_paths),
+            "collected": list(self.collected),
             "cores": list(self.cores),
             "purpose": str(self.purpose),
             "units": dict(self.units),
@@ -76,6 +82,7 @@ class PlanFile:
             "cases": tuple(cases),
             "attempts": tuple(Attempt.from_json(attempt) for attempt in fields["attempts"]),
             "workload_paths": tuple(fields["workload_paths"]),
+            "collected": tuple(fields.get("collected", ())),
             "cores": tuple(fields["cores"]),
             "purpose": Purpose(fields["purpose"]),
         }

@@ -198,12 +198,16 @@ def judged(rows: Iterable[Row]) -> list[Row]:
 def counting(rows: Iterable[Row], purpose: Purpose = Purpose.TIMED) -> list[Row]:
     """The judged rows of one purpose: those that are `ok` may be compared.
 
-    Raises UserError for rows of two machines: they are never paired.
+    Raises UserError where a comparison's rows are of two machines: they are never paired.
     """
     kept = [row for row in judged(rows) if row["purpose"] == purpose]
-    machines = {row["machine_id"] for row in kept} - {None}  # what never ran has none
-    if len(machines) > 1:
-        raise UserError(f"These rows come from {len(machines)} machines; ratios pair runs of one machine only.")
+    machines: dict[str, set[str]] = {}
+    for row in kept:
+        if row["machine_id"] is not None:  # what never ran has none
+            machines.setdefault(row["comparison_id"], set()).add(row["machine_id"])
+    most = max(map(len, machines.values()), default=0)
+    if most > 1:
+        raise UserError(f"Rows of one comparison come from {most} machines; ratios pair runs of one machine only.")
     return kept
 
 

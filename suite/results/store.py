@@ -131,7 +131,7 @@ class ResultSet:
     def keep(self, source: Path, name: str = "") -> None:
         """Copy a file or a folder that the run was made from into inputs/."""
         kept = self.folder / "inputs" / (name or source.name)
-        kept.parent.mkdir(exist_ok=True)
+        kept.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, kept, ignore=shutil.ignore_patterns("__pycache__"))
         else:
@@ -250,11 +250,28 @@ class ResultSet:
         """Merge into results.parquet, then write the manifest: the mark that the set is whole."""
         (self.folder / manifest.NAME).unlink(missing_ok=True)
         rows = self.merged()
+        self.write_rows(rows)
+        self.seal()
+        return rows
+
+    def write_rows(self, rows: list[Row]) -> None:
+        """results.parquet."""
         draft = self.folder / "results.draft"
         pq.write_table(to_table(rows), draft)
         commit(draft, self.results_path)
-        self.seal()
-        return rows
+
+    def adopt(self, share: ResultSet) -> None:
+        """Take over what was kept of a share but its rows: block records, programs, inputs, logs and how it began."""
+        shard = share.plan.shard.replace("/", "of")
+        for block in share.blocks():
+            record = block.record | {"shard": share.plan.shard}
+            write_json(self.folder / "blocks" / f"{shard}-b{block.block:02d}-a{block.retry}.json", record)
+        for part in (files.FOLDER, "inputs", "logs"):
+            if (share.folder / part).is_dir():
+                shutil.copytree(share.folder / part, self.folder / part, dirs_exist_ok=True)
+        for name in ("plan.json", "machine.json", "roofline.json", "ceilings.json"):
+            if (share.folder / name).is_file():
+                self.keep(share.folder / name, f"shards/{shard}/{name}")
 
     def seal(self) -> None:
         """Write manifest.json: what the set is called, and the sha256 of each of its files."""

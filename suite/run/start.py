@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from suite.environments.checkout import git
 from suite.environments.locks import BORROWED, lock_path, lock_sha256, names
@@ -21,6 +22,7 @@ from suite.plan.memory import check_limits
 from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make, unsupported
 from suite.plan.preset import Preset
+from suite.plan.shards import Shard, share
 from suite.results import load
 from suite.results.files import sha256
 from suite.results.plan_file import PlanFile
@@ -47,12 +49,14 @@ class Run:
 def prepare(
     preset: Preset, selection: Selection, *, baseline: str | None = None, engine: str = engines.AUTO,
     python: str | None = None, workload_paths: Sequence[Path] = (), fits: str | None = None, build: bool = True,
+    shard: Shard | None = None,
 ) -> Run:  # fmt: skip
     """What is asked, refused where it is mistyped. Nothing is measured, but with `build` images may be built."""
     facts.refuse_platform()
     target, workloads = selection.target, find(workload_paths)
     python = engines.interpreter(python, engine) if python else None
-    plan = partial(make, new_set_id(preset.name, target), preset, selection, workloads, baseline)
+    name = preset.name if shard is None else f"{preset.name}-{shard.index}of{shard.of}"
+    plan = partial(shared, shard, new_set_id(name, target), preset, selection, workloads, baseline)
     # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
     first = plan(lambda stack, target: devices.missing().get(target))
     if not first.cases:
@@ -67,6 +71,12 @@ def prepare(
         made = replace(made, cases=predicted(made.cases, curves(Path(fits)), spare_bytes()))
     return Run(plan=made, workloads=workloads, workload_paths=tuple(workload_paths), target=target, engine=choice,
                python=python)  # fmt: skip
+
+
+def shared(shard: Shard | None, *asked: Any) -> Plan:
+    """The plan of what is asked, or one machine's share of it."""
+    plan = make(*asked)
+    return plan if shard is None or not plan.cases else share(plan, shard)
 
 
 def curves(path: Path) -> list[Fit]:
@@ -131,6 +141,8 @@ def describe(run: Run, command: str) -> PlanFile:
         purpose=plan.purpose,
         exhaustive=plan.exhaustive,
         vary=plan.vary,
+        shard=plan.shard,
+        whole=plan.whole,
         units={name: run.workloads[name].unit for name in {planned.case.workload for planned in plan.cases}},
         locks={name: lock_sha256(name, run.target) for name in locked},
         revision=git("rev-parse", "HEAD").strip() or None,
@@ -155,8 +167,10 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
                 f"{path} was begun with another lock of environment '{name}' "
                 f"({store.lock_copy(name)}). Restore it, or begin a new run."
             )
+    if file.collected:
+        raise UserError(f"{path} was put together from shares: there is nothing to complete.")
     plan = Plan(file.set_id, file.cases, file.protocol, file.baseline, file.twin, file.seed, file.purpose,
-                file.exhaustive, file.vary)  # fmt: skip
+                file.exhaustive, file.vary, file.shard, file.whole)  # fmt: skip
     paths = tuple(map(Path, file.workload_paths))
     engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=True)
     return store, Run(plan=plan, workloads=find(paths), workload_paths=paths, target=file.target, engine=engine,

@@ -1,0 +1,17 @@
+"""`invoke collect`: what is told of shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from suite.cluster.collect import collect as together
+from suite.report.render import render
+
+
+def collect(sets: Sequence[str], results: Path) -> None:
+    """Put shares together, and render the report."""
+    store = together(map(Path, sets), results)
+    page = render(store.folder)
+    store.make_latest()
+    print(f"{store.folder}  {len(store.plan.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")

@@ -1,0 +1,1 @@
+"""Many machines: a plan's shares, put together again."""

@@ -1,0 +1,144 @@
+"""The shares of one plan, each measured on a machine of its own, become one result set."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import shlex
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from suite.errors import UserError
+from suite.plan.shards import Shard
+from suite.results.parquet import read_parquet
+from suite.results.plan_file import PlanFile
+from suite.results.rows import Row
+from suite.results.store import ResultSet
+
+# What two machines must have in common for their times to stand on one page, in words.
+CLASS = {"cpu_model": "processor", "cpu_family_model_stepping": "processor", "cpu_flags": "instructions",
+         "cores_online": "cores", "cores_usable": "usable cores", "caches": "caches"}  # fmt: skip
+COMMON = {"whole": "plan", "revision": "source revision", "dirty": "changes to the source", "engine": "engine"}
+
+
+def collect(folders: Iterable[Path], results: Path) -> ResultSet:
+    """One set of all shares of a plan; the one that is there, if they were collected before.
+
+    Raises UserError for what is no share, isn't whole or was changed since; for shares that are missing, there twice,
+    of unlike plans or of unlike machines.
+    """
+    shares = in_order([*map(opened, folders)])
+    for other in shares[1:]:
+        check_alike(shares[0], other)
+    plan = plan_of(shares)
+    folder = results / plan.set_id
+    if not folder.exists():
+        draft = results / f".{plan.set_id}.collecting"
+        shutil.rmtree(draft, ignore_errors=True)  # of one that was cut short
+        try:
+            put_together(ResultSet.create(draft, plan), shares)
+            draft.rename(folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return ResultSet.open(folder)
+
+
+def opened(folder: Path) -> ResultSet:
+    """A share. Raises UserError for any other folder."""
+    store = ResultSet.open(folder)
+    if not store.plan.shard:
+        raise UserError(f"{folder} is no share of a plan: `invoke run --shard=1/2` makes one.")
+    problems = store.problems()
+    if problems:
+        raise UserError(f"{folder} can't be collected: {'; '.join(problems[:3])}.")
+    return store
+
+
+def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
+    """Each share once. Raises UserError where one is missing, or was measured twice."""
+    if not shares:
+        raise UserError("No share is named: `invoke collect results/A results/B`, one of each machine.")
+    found: dict[int, ResultSet] = {}
+    of = Shard.parse(shares[0].plan.shard).of
+    for store in shares:
+        shard = Shard.parse(store.plan.shard)
+        if shard.of != of:
+            raise UserError(f"{shares[0].folder} is one of {of} shares, {store.folder} one of {shard.of}.")
+        other = found.setdefault(shard.index, store)
+        if other.plan.set_id != store.plan.set_id:
+            raise UserError(f"{other.folder} and {store.folder} are both share {shard}: name one of them.")
+    missing = [str(Shard(index, of)) for index in range(1, of + 1) if index not in found]
+    if missing:
+        raise UserError(f"Shares are missing: {', '.join(missing)}. Nothing is collected before all are there, since "
+                        "a planned case without a row would look like one that nobody asked for.")  # fmt: skip
+    return [found[index] for index in sorted(found)]
+
+
+def check_alike(first: ResultSet, other: ResultSet) -> None:
+    """Raises UserError for shares of unlike plans or machines."""
+    differing = [word for name, word in COMMON.items() if getattr(first.plan, name) != getattr(other.plan, name)]
+    mine, others = first.plan.locks, other.plan.locks
+    differing += [f"lock of {name}" for name in sorted(mine.keys() & others.keys()) if mine[name] != others[name]]
+    if differing:
+        raise UserError(f"{first.folder} and {other.folder} aren't shares of one run: they differ in "
+                        f"{', '.join(differing)}.")  # fmt: skip
+    unlike = unlikeness(first.machine, other.machine)
+    if unlike:
+        raise UserError(f"{first.folder} and {other.folder} were measured on unlike machines: they differ in "
+                        f"{', '.join(unlike)}. Their times can't stand on one page.")  # fmt: skip
+
+
+def unlikeness(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """In which facts of `CLASS` two machines differ, in words."""
+    found = (word for name, word in CLASS.items() if comparable(name, first) != comparable(name, other))
+    return list(dict.fromkeys(found))
+
+
+def comparable(name: str, machine: Mapping[str, Any]) -> Any:
+    """A fact; of lists whose order or numbers say nothing, what does."""
+    value = machine.get(name)
+    if name == "cores_usable":
+        return len(value or ())
+    return sorted(value) if isinstance(value, list) else value
+
+
+def plan_of(shares: Sequence[ResultSet]) -> PlanFile:
+    """The whole plan again. Its name is made of the shares' names, so that collecting twice gives one set."""
+    plans = [store.plan for store in shares]
+    names = tuple(plan.set_id for plan in plans)
+    stamp = min(plan.set_id for plan in plans)[: len("20260102-030405")]
+    words = [word for word in shlex.split(plans[0].command) if not word.startswith("--shard=")]
+    return dataclasses.replace(
+        plans[0],
+        set_id=f"{stamp}-collected-{plans[0].target}-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:4]}",
+        created_at=min(plan.created_at for plan in plans),
+        command=shlex.join(words),
+        cases=tuple(chain.from_iterable(plan.cases for plan in plans)),
+        attempts=tuple(chain.from_iterable(plan.attempts for plan in plans)),
+        locks={name: lock for plan in plans for name, lock in plan.locks.items()},
+        units={name: unit for plan in plans for name, unit in plan.units.items()},
+        shard="",
+        collected=names,
+    )
+
+
+def merged(shares: Iterable[ResultSet]) -> list[Row]:
+    """The rows of all, each once, whichever share brought it."""
+    rows = chain.from_iterable(read_parquet(share.results_path) for share in shares)
+    return [*{(row["case_id"], row["block"], row["replicate"], row["purpose"], row["retry"]): row
+              for row in rows}.values()]  # fmt: skip
+
+
+def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:
+    """Rows, block records, programs and inputs of all. The first machine stands for all, since they are alike; what
+    they were seen to reach is of one machine each, and is only kept where there was one."""
+    for share in shares:
+        store.adopt(share)
+    store.machine = shares[0].machine
+    if len({share.plan.machine_id for share in shares}) == 1:
+        store.roofline, store.ceilings = shares[0].roofline, shares[0].ceilings
+    store.write_rows(merged(shares))
+    store.seal()

@@ -1,0 +1,99 @@
+"""Shares become one set, whichever way they are named; what doesn't belong together is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.cluster.collect import CLASS, collect
+from suite.errors import UserError
+from suite.plan.plan import Plan
+from suite.plan.shards import Shard, share
+from suite.report.render import render
+from suite.results.store import ResultSet
+from suite.run.start import reopen
+from tests.pipeline import make_plan, make_session
+
+SCENES = ("calm", "slow", "raise")
+MACHINE = {"machine_id": "m", "cpu_model": "A processor", "cpu_flags": ["sse4_2", "avx2"], "cores_usable": [0, 1]}
+
+
+def measure(folder: Path, shard: Shard | None, machine: dict[str, object] | None = None, *, plan: Plan | None = None,
+            set_id: str = "") -> Path:  # fmt: skip
+    """A share, on a machine of its own, as a finished set."""
+    name = set_id or f"20260102-03040{shard.index if shard else 0}-test-cpu-aaaa"
+    whole = dataclasses.replace(plan or make_plan(SCENES, ("fake", "fake@slow")), set_id=name)
+    session = make_session(folder / name, share(whole, shard) if shard else whole)
+    session.store.machine = MACHINE | (machine or {})
+    session.runner.machine_id = str(session.store.machine["machine_id"])
+    session.run()
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def shares(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("shares")
+    return [measure(folder, Shard(index, 3), {"machine_id": f"m{index}"}) for index in (1, 2, 3)]
+
+
+def test_all_rows_are_there_once_however_often_and_in_which_order_shares_are_named(
+    shares: list[Path], tmp_path: Path
+) -> None:
+    store = collect([shares[2], *shares, shares[0]], tmp_path)
+    loaded = results.load(store.folder)
+    keys = [(r["case_id"], r["block"], r["replicate"], r["purpose"], r["retry"]) for r in loaded.rows]
+    assert len(keys) == len(set(keys)) == sum(len(results.load(path).rows) for path in shares) == 6
+    assert loaded.plan is not None and len(loaded.plan.cases) == 6 and len(loaded.plan.collected) == 3
+    assert {str(record["shard"]) for record in loaded.blocks} == {"1/3", "2/3", "3/3"}
+    assert ResultSet.open(store.folder).problems() == []
+    before = sorted((path, path.read_bytes()) for path in store.folder.rglob("*") if path.is_file())
+    assert collect(shares, tmp_path).folder == store.folder
+    assert sorted((path, path.read_bytes()) for path in store.folder.rglob("*") if path.is_file()) == before
+    assert len([*tmp_path.iterdir()]) == 1, "nothing is left beside it"
+
+
+def test_the_page_shows_them_as_one_run(shares: list[Path], tmp_path: Path) -> None:
+    page = render(collect(shares, tmp_path).folder).read_text(encoding="utf-8")
+    assert all(scene in page for scene in SCENES) and "of share 2/3" in page
+    with pytest.raises(UserError, match="nothing to complete"):
+        reopen(next(tmp_path.iterdir()))
+
+
+def test_a_share_that_is_missing_twice_or_of_another_run_is_refused(shares: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="Shares are missing: 2/3"):
+        collect([shares[0], shares[2]], tmp_path)
+    twice = measure(tmp_path / "again", Shard(2, 3), set_id="20260102-030409-test-cpu-bbbb")
+    with pytest.raises(UserError, match="are both share 2/3"):
+        collect([*shares, twice], tmp_path)
+    other = measure(tmp_path / "other", Shard(2, 3), plan=make_plan(SCENES, ("fake", "fake@slow"), samples_min=21))
+    with pytest.raises(UserError, match=r"aren't shares of one run: they differ in plan"):
+        collect([shares[0], other, shares[2]], tmp_path)
+    whole = measure(tmp_path / "whole", None)
+    with pytest.raises(UserError, match="no share of a plan"):
+        collect([*shares, whole], tmp_path)
+    half = measure(tmp_path / "half", Shard(1, 2))
+    with pytest.raises(UserError, match="one of 3 shares"):
+        collect([*shares, half], tmp_path)
+    assert not [*tmp_path.glob("*collected*")]
+
+
+@pytest.mark.parametrize(("fact", "value"), [("cpu_model", "B"), ("cpu_flags", ["sse4_2"]), ("cores_usable", [0])])
+def test_unlike_machines_are_refused_and_named(shares: list[Path], tmp_path: Path, fact: str, value: object) -> None:
+    other = measure(tmp_path, Shard(2, 3), {fact: value})
+    with pytest.raises(UserError, match=f"unlike machines: they differ in {CLASS[fact]}\\."):
+        collect([shares[0], other, shares[2]], tmp_path)
+
+
+def test_a_share_that_was_changed_or_cut_short_is_refused(shares: list[Path], tmp_path: Path) -> None:
+    changed = measure(tmp_path, Shard(2, 3))
+    plan = changed / "plan.json"
+    plan.write_text(json.dumps(json.loads(plan.read_text()) | {"seed": 1}))
+    with pytest.raises(UserError, match=r"plan\.json was changed"):
+        collect([shares[0], changed, shares[2]], tmp_path)
+    (changed / "manifest.json").unlink()
+    with pytest.raises(UserError, match="the run didn't finish"):
+        collect([shares[0], changed, shares[2]], tmp_path)
