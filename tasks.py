@@ -53,6 +53,8 @@ def setup(c: Context, target: str = "cpu") -> None:
         "allocator": "kept: freed memory stays with the process; system: by the C library's rules, as memory is asked",
         "timeout": "time limit of each process, like 90 or 10min",
         "shard": "this machine's share of the plan, like 2/4; `invoke collect` puts the shares together",
+        "scheduler": "ray: the machines of a Ray cluster take the comparisons, one at a time each",
+        "address": "of the Ray cluster, like 10.0.0.1:6379 (default: the one that this machine belongs to)",
         "resume": "complete this result set",
         "again": "with --resume: run again what ended as timeout, error, ...; comma-separated",
         "workload-path": "a folder of your own workloads; repeatable",
@@ -66,8 +68,8 @@ def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
     track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, purpose=None,
     limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
-    allocator=None, timeout=None, shard=None, resume=None, again=None, workload_path=None, force=False,
-    dry_run=False, results="results", json=False,
+    allocator=None, timeout=None, shard=None, scheduler="", address="auto", resume=None, again=None,
+    workload_path=None, force=False, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite.cli import commands
@@ -78,9 +80,11 @@ def run(
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
         baseline=baseline, engine=engine, python=python, repeats=repeats, purpose=purpose, timeout=timeout,
         limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, ir=ir, profile=profile,
-        abstract=abstract, allocator=allocator, shard=shard, workload_path=tuple(workload_path), results=results,
+        abstract=abstract, allocator=allocator, shard=shard, scheduler=scheduler, workload_path=tuple(workload_path),
+        results=results,
     )  # fmt: skip
-    raise Exit(code=commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json))
+    code = commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json, address=address)
+    raise Exit(code=code)
 
 
 @command(

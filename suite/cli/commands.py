@@ -6,20 +6,21 @@ import datetime
 import os
 import signal
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from suite import units
-from suite.case import TARGETS, Planned, Purpose, dims_text
+from suite.case import TARGETS
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
+from suite.cli.dry_run import print_plan
 from suite.cli.options import Options, parse_outcomes
+from suite.cluster.schedule import SCHEDULERS, forget, hand_out
 from suite.environments import images, say, venv
 from suite.environments.locks import names as environment_names
 from suite.errors import UserError, unknown
-from suite.launch.attempt import spare_bytes
 from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
 from suite.machine import devices, facts, noise
@@ -30,6 +31,7 @@ from suite.plan.shards import Shard
 from suite.reference import check
 from suite.reference.floor import floor
 from suite.report.render import render
+from suite.results.rows import Row
 from suite.results.store import INTERRUPTED, NOTHING_MEASURED, ResultSet, exit_code
 from suite.run import ceilings
 from suite.run.engines import absent
@@ -38,9 +40,12 @@ from suite.run.start import Run, create, prepare, reopen, runner
 from suite.stacks.catalog import REAL_STACKS, STACKS
 from suite.workloads.catalog import Workload, find
 
+UNFINISHED = 1  # exit code: other machines haven't done all of it
+
 
 def run(
-    options: Options, resume: str | None, again: Sequence[str], *, force: bool, dry_run: bool, as_json: bool
+    options: Options, resume: str | None, again: Sequence[str], *, force: bool, dry_run: bool, as_json: bool,
+    address: str = "auto",
 ) -> int:
     """`invoke run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
     outcomes = parse_outcomes(again)
@@ -49,25 +54,56 @@ def run(
     if resume is not None:
         if options != Options() or dry_run:
             raise UserError("--resume takes its plan from the set; it goes with --again and --json alone.")
+        store, asked = reopen(Path(resume))
+        if asked.scheduler:
+            return elsewhere(store, outcomes, force, as_json, address)
         with noise.alone(len(facts.usable_cores()), force) as disturbances:
-            return carry_out(*reopen(Path(resume)), outcomes, disturbances, as_json)
+            return carry_out(store, asked, outcomes, disturbances, as_json)
     chosen = options.chosen_preset()
     asked = prepare(
         chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,
         python=options.python, workload_paths=options.workload_paths, fits=options.fits, build=not dry_run,
-        shard=Shard.parse(options.shard) if options.shard else None,
+        shard=Shard.parse(options.shard) if options.shard else None, scheduler=scheduler_of(options),
     )  # fmt: skip
     if dry_run:
         print_plan(asked)
         return 0
     command = options.command(engine=asked.engine.name, workload_path=asked.workload_paths)
+    begin = partial(create, asked, chosen.path, command, Path(options.results))
+    if asked.scheduler:
+        return elsewhere(begin(), outcomes, force, as_json, address)
     with noise.alone(len(facts.usable_cores()), force) as disturbances:
-        store = create(asked, chosen.path, command, Path(options.results))
-        return carry_out(store, asked, outcomes, disturbances, as_json)
+        return carry_out(begin(), asked, outcomes, disturbances, as_json)
+
+
+def scheduler_of(options: Options) -> str:
+    """Who says where each comparison runs. Raises UserError for one that there isn't."""
+    if options.scheduler not in ("", *SCHEDULERS):
+        raise unknown("scheduler", options.scheduler, SCHEDULERS)
+    if options.scheduler and options.shard:
+        raise UserError("--shard and --scheduler are two ways to share a plan among machines: choose one.")
+    return options.scheduler
+
+
+def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: bool, address: str) -> int:
+    """Have a plan carried out by other machines. The exit code."""
+    say(f"Result set {store.folder}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    forget(store, again)
+    try:
+        if not hand_out(store, address, force):
+            say(f"What came back is kept; `invoke run --resume={store.folder}` completes the set.")
+            return UNFINISHED
+    except KeyboardInterrupt:
+        say(f"Interrupted. All {store.finished()} attempts that came back are kept; "
+            f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
+        return INTERRUPTED
+    store.make_latest()
+    return finish(store, store.commit(), as_json)
 
 
 def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool) -> int:
-    """Run a plan, or what is left of it, render its report and say where everything is. The exit code."""
+    """Run a plan, or what is left of it, here; render its report and say where everything is. The exit code."""
     shown = listener(len(store.plan.attempts))
     shown.note(f"Result set {store.folder}")
     shown.note(asked.engine.why)
@@ -92,6 +128,11 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
         except OSError as broken:
             rest = f"What is finished is kept; `invoke run --resume={store.folder}` completes the set."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
+    return finish(store, rows, as_json)
+
+
+def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
+    """Render a whole set's report, and say where everything is. The exit code."""
     page = render(store.folder)
     code = exit_code(rows)
     answer.tell(store, page, code, as_json)
@@ -109,58 +150,6 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
     shown.note(f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
                f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
     return INTERRUPTED
-
-
-def verdict(asked: Run, planned: Planned) -> str:
-    """What will become of a case, as far as that is known before it runs."""
-    case = planned.case
-    if planned.unsupported:
-        return planned.unsupported
-    if planned.too_large:
-        return f"runs out of memory: {planned.too_large}"
-    if asked.plan.purpose is Purpose.IR and asked.plan.protocol.abstract:
-        return "only compiled"
-    least = floor(asked.workloads[case.workload].spec, case.dims, case.pass_).least
-    limit = case.limit_memory_bytes or spare_bytes()
-    if least > limit:
-        return f"runs out of memory: tensors of {units.quantity(least)}, a limit of {units.quantity(limit)}"
-    return "runs"
-
-
-def print_plan(asked: Run) -> None:
-    """Cases, blocks, engine and an estimate of the time, for --dry-run."""
-    plan = asked.plan
-    rows = [[each.case.case_name, dims_text(each.case.dims), verdict(asked, each)] for each in plan.cases]
-    print_table("Cases", ["case", "dims", "verdict"], rows)
-    attempts = [attempt for attempt in plan.attempts() if plan.reason(attempt.case) is None]
-    of = Counter(attempt.purpose for attempt in attempts)
-    most = plan.protocol.blocks_max
-    stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
-    twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
-    timed = plan.purpose is Purpose.TIMED
-    if plan.purpose is Purpose.IR:
-        print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep what is handed to the compiler.")
-    elif plan.purpose is Purpose.EXPLAIN:
-        print(f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that tell which kernels do the work, "
-              f"{of[Purpose.PROFILE]} that tell where the time goes.")  # fmt: skip
-    elif timed:
-        processes = of[Purpose.TIMED] + of[Purpose.PRIME]
-        print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
-    else:
-        sparing = "" if plan.exhaustive else ", fewer where a smaller case runs out of it"
-        print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that ask what memory they need{sparing}.")
-    if of[Purpose.IR] and plan.purpose is not Purpose.IR:
-        print(f"After them {of[Purpose.IR]} processes more, untimed, keep what is handed to the compiler.")
-    if of[Purpose.EXPLAIN] and plan.purpose is not Purpose.EXPLAIN:
-        print(f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work and what "
-              "holds the memory.")  # fmt: skip
-    if of[Purpose.PROFILE] and plan.purpose is not Purpose.EXPLAIN:
-        print(f"After them {of[Purpose.PROFILE]} processes more tell where the time goes.")
-    print(asked.engine.why)
-    for sentence in too_tight(plan.cases):
-        print(sentence)
-    time = units.duration(plan.seconds(asked.workloads))
-    print(f"About {time} {f'for the first {plan.protocol.blocks} block(s) ' if timed else ''}on a small machine.")
 
 
 def training_state(workload: Workload) -> str:

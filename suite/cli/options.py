@@ -48,6 +48,7 @@ class Options:
     profile: str | None = None
     abstract: bool = False
     shard: str | None = None
+    scheduler: str = ""
     workload_path: Sequence[str] = ()
     results: str = "results"
 

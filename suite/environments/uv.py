@@ -22,7 +22,7 @@ TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 # The oldest system that every wheel of a target runs on: libtpu's need a newer one.
 PLATFORMS = {"cpu": "x86_64-manylinux_2_28", "cuda": "x86_64-manylinux_2_28", "tpu": "x86_64-manylinux_2_31",
-             "test": "x86_64-manylinux_2_28"}  # fmt: skip
+             "test": "x86_64-manylinux_2_28", "cluster": "x86_64-manylinux_2_28"}  # fmt: skip
 
 # What a person can do about an installer's failure, by the words that the installer has for it.
 REMEDIES = (

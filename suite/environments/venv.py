@@ -166,7 +166,7 @@ def size(folder: Path) -> int:
 def prune() -> list[Path]:
     """Remove environments whose lock isn't the current one; returns them."""
     removed = []
-    for target in ("cpu", "cuda", "tpu", "test"):
+    for target in ("cpu", "cuda", "tpu", "test", "cluster"):
         current = {place(name, target) for name in names(target)}
         for folder in sorted((environments.ROOT / ".environments" / target).glob("*-*")):
             if folder.is_dir() and folder not in current:

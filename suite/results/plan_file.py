@@ -24,7 +24,8 @@ class PlanFile:
     user's own (`python`). `revision` and `dirty` are of the source; `purpose` is the whole run's, `exhaustive` that of
     its memory processes even what can only fail is tried, `vary` a dim whose largest value that fits is searched for.
     A machine's share of a plan says which (`shard`, like `2/4`) of which (`whole`, a digest); a set that was put
-    together from shares names them in `collected`.
+    together from shares names them in `collected`. `scheduler`: who says on which machine each comparison runs;
+    nothing for this one.
     """
 
     set_id: str
@@ -52,6 +53,7 @@ class PlanFile:
     shard: str = ""
     whole: str = ""
     collected: tuple[str, ...] = ()
+    scheduler: str = ""
     schema_version: int = SCHEMA_VERSION  # of the program that wrote it
 
     def to_json(self) -> dict[str, Any]:

@@ -114,6 +114,15 @@ class ResultSet:
         """Where the programs of a process lie."""
         return self.folder / files.FOLDER / attempt_name
 
+    def shares(self) -> list[ResultSet]:
+        """What other machines have sent of a run that is under way among several, in the order of the plan."""
+        folders = sorted((self.folder / "shares").glob("*of*"), key=lambda path: int(path.name.partition("of")[0]))
+        return [ResultSet(folder) for folder in folders]
+
+    def share_folder(self, shard: str) -> Path:
+        """Where a machine's share lies, by its name like `2/4`."""
+        return self.folder / "shares" / shard.replace("/", "of")
+
     def clear_caches(self) -> None:
         """Compile caches are of no use once the run is over."""
         shutil.rmtree(self.folder / "caches", ignore_errors=True)
@@ -126,7 +135,8 @@ class ResultSet:
 
     def finished(self) -> int:
         """How many attempts have ended and are on disk."""
-        return len(list((self.folder / "attempts").glob("*.parquet")))
+        own = len(list((self.folder / "attempts").glob("*.parquet")))
+        return own + sum(share.finished() for share in self.shares())
 
     def keep(self, source: Path, name: str = "") -> None:
         """Copy a file or a folder that the run was made from into inputs/."""
@@ -238,7 +248,7 @@ class ResultSet:
                 if not block.accepted:
                     extra.append(Flag.REJECTED_BLOCK)
             row["flags"] = list(dict.fromkeys([*row["flags"], *map(str, extra)]))
-        return rows
+        return [*rows, *(row for share in self.shares() for row in read_rows(share.results_path))]
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the set; empty where it has none."""
@@ -249,6 +259,8 @@ class ResultSet:
     def commit(self) -> list[Row]:
         """Merge into results.parquet, then write the manifest: the mark that the set is whole."""
         (self.folder / manifest.NAME).unlink(missing_ok=True)
+        for share in self.shares():
+            self.adopt(share)
         rows = self.merged()
         self.write_rows(rows)
         self.seal()

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from suite.case import Planned
 from suite.environments.checkout import git
 from suite.environments.locks import BORROWED, lock_path, lock_sha256, names
 from suite.errors import UserError, unknown
@@ -44,12 +45,13 @@ class Run:
     target: str
     engine: engines.Choice
     python: str | None
+    scheduler: str = ""
 
 
 def prepare(
     preset: Preset, selection: Selection, *, baseline: str | None = None, engine: str = engines.AUTO,
     python: str | None = None, workload_paths: Sequence[Path] = (), fits: str | None = None, build: bool = True,
-    shard: Shard | None = None,
+    shard: Shard | None = None, scheduler: str = "",
 ) -> Run:  # fmt: skip
     """What is asked, refused where it is mistyped. Nothing is measured, but with `build` images may be built."""
     facts.refuse_platform()
@@ -70,7 +72,7 @@ def prepare(
     if fits is not None:
         made = replace(made, cases=predicted(made.cases, curves(Path(fits)), spare_bytes()))
     return Run(plan=made, workloads=workloads, workload_paths=tuple(workload_paths), target=target, engine=choice,
-               python=python)  # fmt: skip
+               python=python, scheduler=scheduler)  # fmt: skip
 
 
 def shared(shard: Shard | None, *asked: Any) -> Plan:
@@ -143,6 +145,7 @@ def describe(run: Run, command: str) -> PlanFile:
         vary=plan.vary,
         shard=plan.shard,
         whole=plan.whole,
+        scheduler=run.scheduler,
         units={name: run.workloads[name].unit for name in {planned.case.workload for planned in plan.cases}},
         locks={name: lock_sha256(name, run.target) for name in locked},
         revision=git("rev-parse", "HEAD").strip() or None,
@@ -157,7 +160,7 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
     file = store.plan
     if file.schema_version != SCHEMA_VERSION:
         raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
-    if file.machine_id != facts.machine_id():
+    if file.machine_id != facts.machine_id() and not file.scheduler:
         other = facts.changed(store.machine)
         which = f" ({', '.join(other)} differ)" if other else ""
         raise UserError(f"{path} was begun on another machine{which}; results of two machines are never paired.")
@@ -169,12 +172,17 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
             )
     if file.collected:
         raise UserError(f"{path} was put together from shares: there is nothing to complete.")
-    plan = Plan(file.set_id, file.cases, file.protocol, file.baseline, file.twin, file.seed, file.purpose,
-                file.exhaustive, file.vary, file.shard, file.whole)  # fmt: skip
+    plan = plan_of(file, file.cases, file.set_id)
     paths = tuple(map(Path, file.workload_paths))
-    engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=True)
+    engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=not file.scheduler)
     return store, Run(plan=plan, workloads=find(paths), workload_paths=paths, target=file.target, engine=engine,
-                      python=file.python)  # fmt: skip
+                      python=file.python, scheduler=file.scheduler)  # fmt: skip
+
+
+def plan_of(file: PlanFile, cases: tuple[Planned, ...], set_id: str) -> Plan:
+    """What stands in a set's plan, to be carried out."""
+    return Plan(set_id, cases, file.protocol, file.baseline, file.twin, file.seed, file.purpose, file.exhaustive,
+                file.vary, file.shard, file.whole)  # fmt: skip
 
 
 def again(store: ResultSet, engine: str | None, workload_paths: Sequence[Path] = ()) -> Run:
@@ -186,15 +194,18 @@ def again(store: ResultSet, engine: str | None, workload_paths: Sequence[Path] =
     if lacking:
         raise UserError(f"{store.folder} can't be reproduced here for want of: {'; '.join(lacking)}.")
     choice = engines.choose(engine or file.engine, list(file.locks), file.target, None, build=True)
-    cases = tuple(
-        replace(planned, unsupported=unsupported(planned.case, workloads[planned.case.workload],
-                                                 partial(engines.absent, engine=choice)))
-        for planned in file.cases
-    )  # fmt: skip
-    plan = Plan(new_set_id("reproduction", file.target), cases, file.protocol, file.baseline, file.twin, file.seed,
-                file.purpose, file.exhaustive, file.vary)  # fmt: skip
+    plan = plan_of(file, judged_here(file, workloads, choice), new_set_id("reproduction", file.target))
     return Run(plan=plan, workloads=workloads, workload_paths=tuple(workload_paths), target=file.target, engine=choice,
                python=None)  # fmt: skip
+
+
+def judged_here(file: PlanFile, workloads: Mapping[str, Workload], choice: engines.Choice) -> tuple[Planned, ...]:
+    """The cases of a plan that another machine made, with what this one lacks for them."""
+    absent = partial(engines.absent, engine=choice, python=file.python)
+    return tuple(
+        replace(planned, unsupported=unsupported(planned.case, workloads[planned.case.workload], absent))
+        for planned in file.cases
+    )
 
 
 def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:

@@ -1,0 +1,90 @@
+"""What a queue of two machines costs: 24 cases of the fake stack, two seconds each, here and by two machines of Ray.
+
+    PYTHONPATH=. .venv/bin/python benchmarks/ray_queue.py [--pairs=3]
+
+Both machines stand on this one, which the sleeping fake stack doesn't mind. The ideal is half of what the same cases
+take one after the other; both ways are timed as a person waits for them, the whole command, and from the first
+process's begin to the last one's end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+
+from suite import results
+from tests.cluster.test_ray import Machines, cluster
+from tests.pipeline import SCENARIOS
+
+INVOKE = Path(sys.executable).parent / "invoke"
+CASES, SECONDS = 24, 2.0
+PRESET = f"""
+title = "Cases of {SECONDS} s"
+size = "calm"
+baseline = "fake"
+stacks = ["fake"]
+twin = false
+questions = [{{ workload = "story", pass = "forward" }}]
+
+[protocol]
+blocks = 1
+blocks_max = 1
+seconds_min = {SECONDS}
+samples_max = 100000
+noisy_retries = 0
+disturbed_retries = 0
+replaced_seconds_max = 0.0
+roofline = false
+"""
+
+
+def run(place: Path, *options: str) -> tuple[float, float]:
+    """(seconds of the command, seconds from the first process's begin to the last block's end)."""
+    (place / "two.toml").write_text(PRESET, encoding="utf-8")
+    words = [str(INVOKE), "run", f"--preset={place / 'two.toml'}", f"--workload-path={SCENARIOS}", "--force",
+             f"--python={sys.executable}", f"--results={place / 'results'}", *options,
+             *(f"--dims=step_us={1000 + number}" for number in range(CASES))]  # fmt: skip
+    started = time.perf_counter()
+    subprocess.run(words, check=True, capture_output=True)
+    whole = time.perf_counter() - started
+    loaded = results.load(place / "results" / "latest")
+    assert len(loaded.rows) == CASES and {row.outcome for row in loaded.rows} == {"ok"}
+    begins = min(row["started_at"] for row in loaded.rows)
+    ends = max(datetime.fromisoformat(block["ended_at"]) for block in loaded.blocks)
+    return whole, (ends - begins).total_seconds()
+
+
+def by_ray(machines: Machines) -> tuple[float, float]:
+    """By two machines."""
+    with tempfile.TemporaryDirectory() as place:
+        return run(Path(place), "--scheduler=ray", f"--address={machines.address}")
+
+
+def here() -> tuple[float, float]:
+    """One after the other."""
+    with tempfile.TemporaryDirectory() as place:
+        return run(Path(place))
+
+
+def main() -> None:
+    """Alternating, since machines change pace."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pairs", type=int, default=3)
+    pairs = parser.parse_args().pairs
+    with cluster([1, 1]) as machines:
+        found = [(here(), by_ray(machines)) for _ in range(pairs)]
+    for name, place in (("whole command", 0), ("first begin to last end", 1)):
+        ratios = [ray[place] / (alone[place] / 2) for alone, ray in found]
+        seconds = [f"{alone[place]:.1f} s here, {ray[place]:.1f} s by two" for alone, ray in found]
+        print(f"{name}: {median(ratios):.3f} of the ideal, {min(ratios):.3f} to {max(ratios):.3f}")
+        print(*(f"    {each}" for each in seconds), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""A run whose comparisons other machines measure: the queue's program, started in the environment that has it."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+from collections.abc import Collection
+
+from suite.case import Flag
+from suite.environments import venv
+from suite.errors import UserError
+from suite.launch.engine import ROOT
+from suite.results.store import ResultSet
+
+SCHEDULERS = ("ray",)
+MISTAKEN, INTERRUPTED = 2, 130  # exit codes of the queue's program, which has said why
+ENVIRONMENT = ("ray", "cluster")
+
+
+def hand_out(store: ResultSet, address: str, force: bool) -> bool:
+    """Have the rest of a set measured; whether all of it is there. Raises KeyboardInterrupt, and UserError for what the
+    queue refuses."""
+    python = venv.ensure(*ENVIRONMENT).python
+    command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
+    queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT)
+    try:
+        code = queue.wait()
+    except KeyboardInterrupt:
+        queue.send_signal(signal.SIGINT)  # a terminal has told it already, a script hasn't
+        queue.wait()
+        raise
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    if code == MISTAKEN:
+        raise UserError(f"{store.folder} is kept; `invoke run --resume={store.folder}` completes it.")
+    return code == 0
+
+
+def forget(store: ResultSet, again: Collection[str]) -> None:
+    """Take the comparisons out of a set whose cases ended as `again` says, or were lost by the harness: they are
+    measured again whole, since what is compared runs side by side."""
+    for share in store.shares():
+        rows = share.merged()
+        if any(row["outcome"] in again or Flag.HARNESS in row["flags"] for row in rows):
+            shutil.rmtree(share.folder)
