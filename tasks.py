@@ -191,6 +191,49 @@ def fetch(c: Context, set=None, from_=None, results="results") -> None:
 
 
 @command(
+    iterable=["workload", "stack", "size", "pass_", "precision", "track", "on"],
+    help={
+        "target": TARGET,
+        "accelerator": "what each job asks for, of cloud/accelerators.toml (default: the target's first)",
+        "preset": "what to ask: a name (invoke list)",
+        "workload": "only these workloads; globs, repeatable",
+        "stack": "only these stacks; globs, repeatable",
+        "size": "sizes in place of the preset's; repeatable",
+        "pass": "forward or train in place of the preset's; repeatable",
+        "precision": "f32, tf32 or bf16; repeatable",
+        "track": "default, or tuned: with each stack's documented knobs; repeatable",
+        "repeats": "exactly so many blocks",
+        "shards": "machines, each with its share of the plan's comparisons",
+        "to": "where shards archive their results: s3://bucket/prefix or gs://bucket/prefix; on Slurm also a folder",
+        "price": "US dollars for an hour of one machine: cost is estimated with it",
+        "on": "skypilot, kubernetes or slurm; repeatable (default: all)",
+        "repository": "where jobs clone this repository from (default: this checkout's origin)",
+        "image-registry": "jobs start from an image there, made by cloud/Dockerfile, and install nothing",
+        "from": "estimate by the sets of this archive (default: those here)",
+        "results": "folder for result sets, to estimate by",
+        "write": "write the files, in place of printing them",
+        "out": "the folder to write to",
+    },
+)
+def cloud(
+    c: Context, target="cpu", accelerator=None, preset="quick", workload=None, stack=None, size=None, pass_=None,
+    precision=None, track=None, repeats=None, shards="1", to=None, price=None, on=None, repository=None,
+    image_registry=None, from_=None, results="results", write=False, out="cloud-jobs",
+) -> None:  # fmt: skip
+    """Jobs that run a plan on other machines, by SkyPilot, Kubernetes or Slurm, and how long they may take."""
+    from suite.cli import cloud as jobs
+    from suite.cli.options import Options
+
+    options = Options(
+        target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
+        pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), repeats=repeats, results=results,
+    )  # fmt: skip
+    asked = jobs.Asked(accelerator=accelerator, shards=shards, to=to, price=price, on=tuple(on), repository=repository,
+                       image_registry=image_registry, origin=from_)  # fmt: skip
+    jobs.cloud(options, asked, Path(out), write=write)
+
+
+@command(
     iterable=["workload_path"],
     help={
         "set": "a result set's folder, or an archive's name",
@@ -342,6 +385,7 @@ def test(c: Context, args="", quick=False) -> None:
         for name in locks.names("cpu"):
             venv.ensure(name, "cpu")
         venv.ensure("oracle", "test")
+        venv.ensure("skypilot", "test")
     c.run(f"{sys.executable} -m pytest {args}", pty=False)
 
 

@@ -38,13 +38,8 @@ class Place:
         """A folder's path, or an address. Raises UserError for one that can't be understood."""
         if "://" not in uri:
             return cls(uri, fs.LocalFileSystem(), str(Path(uri).absolute()))
+        check_address(uri)
         parts = urlsplit(uri)
-        if parts.scheme not in SCHEMES:
-            raise unknown("kind of place", parts.scheme, SCHEMES)
-        if parts.username or parts.password or any(secret in parts.query for secret in SECRETS):
-            raise UserError("An address with a secret in it would be kept in logs and pages: leave credentials to the "
-                            "environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, "
-                            "or a machine's own role).")  # fmt: skip
         with told(uri):
             filesystem, root = fs.FileSystem.from_uri(uri)
         return cls(f"{parts.scheme}://{parts.netloc}{parts.path}", filesystem, root)
@@ -138,6 +133,17 @@ class Place:
                             stream.write(chunk)
             if self.is_local:
                 self.filesystem.move(written, target)
+
+
+def check_address(uri: str) -> None:
+    """Raises UserError for an address of an unknown kind, or with a secret in it; asks nobody."""
+    parts = urlsplit(uri)
+    if parts.scheme not in SCHEMES:
+        raise unknown("kind of place", parts.scheme, SCHEMES)
+    if parts.username or parts.password or any(secret in parts.query for secret in SECRETS):
+        raise UserError("An address with a secret in it would be kept in logs and pages: leave credentials to the "
+                        "environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, "
+                        "or a machine's own role).")  # fmt: skip
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""Many machines: a plan's shares, put together again."""
+"""Many machines: a plan's shares, who measures them where, and one set of them again."""

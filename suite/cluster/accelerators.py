@@ -1,0 +1,72 @@
+"""Our own list of what a job may ask for (cloud/accelerators.toml), and what each scheduler calls it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from suite.case import TARGETS
+from suite.errors import UserError, unknown
+
+FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator:
+    """One kind of machine. Empty texts: it has none of that. `memory` and `disk` in Gi, as pods are given them."""
+
+    name: str
+    target: str
+    skypilot: str
+    resource: str
+    nodes: tuple[Mapping[str, list[str]], ...]
+    gres: str
+    cores: int
+    memory: str
+    disk: str
+    runtime: str = ""
+
+    @property
+    def memory_gb(self) -> int:
+        """As SkyPilot counts it; rounded down, so that a machine of that size is taken."""
+        return int(self.memory.removesuffix("Gi"))
+
+
+def load(path: Path = FILE) -> dict[str, Accelerator]:
+    """The list, by name. Raises UserError naming the entry that is none."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as broken:
+        raise UserError(f"{path} can't be read: {broken}.") from broken
+    return {name: entry(name, table, path) for name, table in tables.items()}
+
+
+def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
+    """One table of the list."""
+    needed = {field.name for field in fields(Accelerator)} - {"name", "runtime"}
+    for key in sorted(needed ^ table.keys() - {"runtime"}):
+        raise UserError(f"{path}, [{name}]: '{key}' is {'no key of an accelerator' if key in table else 'missing'}.")
+    sized = all(re.fullmatch(r"[1-9]\d*Gi", str(table[key])) for key in ("memory", "disk"))
+    if table["target"] not in TARGETS or not sized or type(table["cores"]) is not int:
+        raise UserError(f"{path}, [{name}]: a target is one of {', '.join(TARGETS)}, memory and disk are like '14Gi', "
+                        "cores a whole number.")  # fmt: skip
+    return Accelerator(name=name, **{**table, "nodes": tuple(table["nodes"])})
+
+
+def find(name: str | None, target: str) -> Accelerator:
+    """An accelerator by name, or a target's first. Raises UserError for a name that isn't listed, or of another
+    target."""
+    if target not in TARGETS:
+        raise unknown("target", target, TARGETS)
+    listed = load()
+    if name is None:
+        return next(each for each in listed.values() if each.target == target)
+    if name not in listed:
+        raise unknown("accelerator", name, listed)
+    if listed[name].target != target:
+        raise UserError(f"{name} is a {listed[name].target}: --target={listed[name].target} goes with it.")
+    return listed[name]
