@@ -126,31 +126,43 @@ def frontier(
     raise Exit(code=commands.run(options, None, (), force=force, dry_run=dry_run, as_json=json))
 
 
-@command(help={"set": "a result set (default: results/latest)", "baseline": "the stack to compare with",
-            "out": "the file to write (default: report.html in the set)"})  # fmt: skip
-def report(c: Context, set="results/latest", baseline=None, out=None) -> None:
-    """Render the HTML report of a result set."""
-    from suite.report.render import render
+@command(
+    iterable=["compare"],
+    help={
+        "set": "a result set (default: results/latest)",
+        "baseline": "the stack to compare with",
+        "compare": "sets against the first of them, in place of one set: `invoke report --compare BEFORE AFTER`",
+        "format": "html, md for a comment on a change, csv or json",
+        "out": "the file to write (default: report.html in the set, compare.html here; others on standard output)",
+    },
+)
+def report(c: Context, set="results/latest", baseline=None, compare=None, format="html", out=None) -> None:
+    """Render the report of a result set: its HTML page, or the same as Markdown, CSV or JSON."""
+    from suite.cli import report as reporting
 
-    print(render(Path(set), Path(out) if out else None, baseline))
+    reporting.report(set, baseline, compare, form=format, out=out)
 
 
 @command(
     iterable=["set"],
     help={
         "set": "a result set; named without --set too: `invoke compare BEFORE AFTER`",
-        "by": "within one set: cache, track, precision or pass",
+        "by": "within one set: cache, track, precision, pass or variant",
         "baseline": "with --by: what the others are held against",
         "across": "show sets of unlike machines, targets or precisions side by side; nothing is called faster",
         "threshold": "a ratio of times: exit code 5 if a case is slower by more",
-        "format": "text, md, csv or json",
+        "format": "text, html, md, csv or json",
+        "out": "the file to write (default: compare.html here for html; others on standard output)",
     },
 )
-def compare(c: Context, set=None, by=None, baseline=None, across=False, threshold="1.05", format="text") -> None:
+def compare(
+    c: Context, set=None, by=None, baseline=None, across=False, threshold="1.05", format="text", out=None
+) -> None:
     """Result sets held against each other, case by case; or two ways of asking in one set, paired."""
     from suite.cli import compare as comparing
 
-    code = comparing.compare(set, by=by, baseline=baseline, across_unlike=across, threshold=threshold, form=format)
+    code = comparing.compare(set, by=by, baseline=baseline, across_unlike=across, threshold=threshold, form=format,
+                             out=out)  # fmt: skip
     raise Exit(code=code)
 
 

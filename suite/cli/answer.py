@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +10,14 @@ from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
 from suite.report.answers import headlines
+from suite.report.document import document
 from suite.report.memory import MemoryCell, MemorySection, memory_section
 from suite.report.outcomes import outcome_text
 from suite.report.profiles import ProfileSection, profile_section
 from suite.report.programs import ProgramSection, program_section
 from suite.results.analysis import Analysis, Comparison
-from suite.results.compare import Speedup
-from suite.results.memory import MemoryQuestion
-from suite.results.profiles import ProfileQuestion
-from suite.results.programs import ProgramQuestion
-from suite.results.rows import accepted
 from suite.results.stack_figures import StackFigures
 from suite.results.store import ResultSet
-from suite.results.summaries import Summary
 from suite.stats import Estimate
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "undecided": "yellow", "baseline": "dim"}
@@ -147,115 +140,6 @@ def speedup_text(figures: StackFigures) -> str:
 
 
 def summary(store: ResultSet, loaded: results.Results, analysis: Analysis, page: Path, code: int) -> dict[str, Any]:
-    """The machine-readable end of a run: paths, outcomes, and per comparison medians, ratios, intervals, verdicts."""
-    return {
-        "set": str(store.folder),
-        "results": str(store.results_path),
-        "report": str(page),
-        "rows": len(loaded.rows),
-        "outcomes": dict(Counter(row["outcome"] for row in accepted(loaded.rows))),
-        "exit_code": code,
-        "machine": loaded.described_machine,
-        "machine_id": loaded.machine.get("machine_id"),
-        "ceilings": loaded.ceilings,
-        "baseline": analysis.baseline,
-        "comparisons": [
-            {
-                "name": comparison.name,
-                "answer": answer.text,
-                "noise_floor": ratio_json(comparison.noise),
-                "stacks": [stack_json(figures) for figures in comparison.stacks]
-                + [{"stack": cell.stack, "outcome": cell.outcome, "reason": cell.reason}
-                   for cell in comparison.untimed],
-            }
-            for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True)
-        ],
-        "summary": [summary_json(line) for line in analysis.summaries],
-        "memory": [memory_json(question) for question in analysis.memory],
-        "profiles": [profiles_json(question) for question in analysis.profiles],
-        "programs": [programs_json(question) for question in analysis.programs],
-    }  # fmt: skip
-
-
-def memory_json(question: MemoryQuestion) -> dict[str, Any]:
-    """A question of memory: per stack what each size took, in bytes, and the largest that fits."""
-    return {
-        "name": question.name,
-        "answer": memory_section(question).answer or None,
-        "vary": question.axis or None,
-        "limit_bytes": question.limit,
-        "stacks": [
-            {"stack": line.stack, "largest": line.largest, "failed": line.failed, "found": line.is_found,
-             "predicted": line.predicted, "processes": line.tried,
-             "curve": None if line.curve is None else asdict(line.curve),
-             "sizes": [None if row is None else {"dims": dict(row.case.dims), "outcome": row.outcome,
-                                                 "phase": row["phase"], "reason": row["reason"],
-                                                 "provenance": row["provenance"], "peak_bytes": row.peak_bytes}
-                       for row in line.rows]}
-            for line in question.lines
-        ],
-    }  # fmt: skip
-
-
-def programs_json(question: ProgramQuestion) -> dict[str, Any]:
-    """A question of programs: per stack what is in each, and per pair what differs."""
-    section = program_section(question)
-    return {
-        "name": question.name,
-        "stacks": [{"stack": each.stack, "programs": [program.to_json() for program in each.programs]}
-                   for each in question.stacks],
-        "without": dict(question.without),
-        "findings": {pair.title: [finding.text for finding in pair.findings] for pair in section.pairs},
-    }  # fmt: skip
-
-
-def profiles_json(question: ProfileQuestion) -> dict[str, Any]:
-    """A question of where the time goes, in seconds."""
-    return {"name": question.name, "without": dict(question.without),
-            "stacks": [{"stack": stack} | told.to_json() for stack, told in question.stacks]}  # fmt: skip
-
-
-def stack_json(figures: StackFigures) -> dict[str, Any]:
-    """One stack of a comparison; times in seconds."""
-    return {
-        "stack": figures.stack,
-        "outcome": figures.outcome,
-        "median_seconds": figures.median.value,
-        "median_low_seconds": figures.median.low,
-        "median_high_seconds": figures.median.high,
-        "first_seconds": figures.first,
-        "second_seconds": figures.second,
-        "average_seconds": figures.average,
-        "speedup": ratio_json(figures.speedup),
-        "two_modes": figures.has_modes,
-        "best_seconds": figures.best,
-        "spread": figures.spread,
-        "flags": [flag for flag, _ in figures.flags],
-        "kernels": figures.kernels or None,
-    }
-
-
-def ratio_json(speedup: Speedup | None) -> dict[str, Any] | None:
-    """A ratio with its interval and verdict; null where there is none."""
-    if speedup is None:
-        return None
-    ratio, best = speedup.ratio, estimate_json(speedup.best)
-    return {"value": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": speedup.verdict,
-            "reason": speedup.reason, "best": best}  # fmt: skip
-
-
-def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
-    """A value with its interval; null where there is none."""
-    return None if estimate is None else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def summary_json(line: Summary) -> dict[str, Any]:
-    """A stack's geometric means: over the questions that every stack answered, and over its own."""
-    return {
-        "stack": line.stack,
-        "common": estimate_json(line.common),
-        "common_questions": line.n_common,
-        "own": estimate_json(line.ratio),
-        "own_questions": line.n_ok,
-        "asked_questions": line.n,
-    }
+    """The machine-readable end of a run: paths, and all that the set says."""
+    paths = {"set": str(store.folder), "results": str(store.results_path), "report": str(page), "exit_code": code}
+    return paths | document(loaded, analysis)

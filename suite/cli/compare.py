@@ -2,65 +2,107 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from suite import results, units
-from suite.cli.console import print_table
-from suite.environments import say
+from suite import results
+from suite.cli.written import check_form, put, told_form
 from suite.errors import UserError, unknown
-from suite.results.across import Across, Change, Times, across, within
-from suite.results.compare import Speedup
+from suite.report.compare_page import FILE_NAME, compare_page
+from suite.report.compared import Compared, of_sets, of_ways, told_sets, told_ways
+from suite.report.tables import Told
+from suite.results import Results
+from suite.results.across import Across, Times, across
+from suite.results.ways import FIELDS, Ways, within
 
 REGRESSION = 5  # exit code
-FIELDS = ("cache", "track", "precision", "pass")  # of a case, which one set may have asked in two ways
-FORMATS = ("text", "md", "csv", "json")
-HEADS = ["question", "stack", "before", "after", "speedup", "verdict"]
+FORMATS = ("text", "html", "md", "csv", "json")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A table with what is said above and below it, and the same for machines."""
+class Asked:
+    """What is held against what: every further set against the first, or one set's ways over one of them."""
 
-    title: str
-    heads: list[str]
-    lines: list[list[str]]
-    sentences: list[str]
-    data: dict[str, Any]
+    sets: Sequence[Results]
+    threshold: float
+    found: Sequence[Across] = ()
+    ways: Ways | None = None
+    base: str = ""
+
+    @property
+    def tie(self) -> float:
+        """Ratios nearer to 1 are a tie."""
+        return self.sets[0].protocol.tie_ratio
+
+    @property
+    def told(self) -> Told:
+        """For tables and programs."""
+        if self.ways:
+            return told_ways(self.ways, self.base, self.sets[0].path.name, self.tie)
+        return told_sets(self.found, self.threshold, self.tie)
+
+    @property
+    def page(self) -> str:
+        """As HTML."""
+        compared: list[Compared] = (
+            [of_ways(self.ways, self.base, self.tie)] if self.ways else of_sets(self.found, self.threshold, self.tie)
+        )
+        return compare_page(compared, self.sets)
 
 
 def compare(sets: Sequence[str], *, by: str | None, baseline: str | None, across_unlike: bool, threshold: str,
-            form: str) -> int:  # fmt: skip
+            form: str, out: str | None) -> int:  # fmt: skip
     """Tell it; 5 if something is slower by more than `threshold`, or no longer `ok`."""
-    if form not in FORMATS:
-        raise unknown("format", form, FORMATS)
+    check_form(form, FORMATS, out)
     limit = threshold_of(threshold)
-    if by is not None:
-        if len(sets) != 1:
-            raise UserError("--by compares within one set: `invoke compare SET --by=track`.")
-        tell([told_within(Path(sets[0]), by, baseline)], form)
-        return 0
+    asked = within_one(sets, by, baseline, limit) if by is not None else between(sets, across_unlike, limit)
+    if form == "html":
+        put(asked.page, Path(out or FILE_NAME))
+    else:
+        told_form(asked.told, form, out)
+    return REGRESSION if any(not each.unlike and each.regressions(limit) for each in asked.found) else 0
+
+
+def between(sets: Sequence[str], across_unlike: bool, threshold: float) -> Asked:
+    """Two sets or more. Raises UserError for sets that don't compare."""
     if len(sets) < 2:
         raise UserError("Two sets are needed, like `invoke compare BEFORE AFTER`, or one and --by, like --by=track.")
-    times = [load(Path(path)) for path in sets]
+    loaded = [load(Path(path)) for path in sets]
+    times = [times_of(each) for each in loaded]
     found = [across(times[0], each) for each in times[1:]]
     for each in found:
         refuse_unlike(each, across_unlike)
-    tell([told_across(each, limit) for each in found], form)
-    return REGRESSION if any(not each.unlike and each.regressions(limit) for each in found) else 0
+    return Asked(loaded, threshold, found)
 
 
-def load(path: Path) -> Times:
+def within_one(sets: Sequence[str], field: str, baseline: str | None, threshold: float) -> Asked:
+    """One set, in two ways or more. Raises UserError for a field that it asked in one."""
+    if len(sets) != 1:
+        raise UserError("--by compares within one set: `invoke compare SET --by=track`.")
+    if field not in FIELDS:
+        raise unknown("field to compare by", field, FIELDS)
+    loaded = results.load(Path(sets[0]))
+    ways = within(loaded.rows, field, loaded.protocol)
+    if ways is None:
+        raise UserError(f"Nothing in this set was asked with two kinds of {field}: there is nothing to compare.")
+    if baseline is not None and baseline not in ways.values:
+        raise unknown(field, baseline, ways.values)
+    return Asked([loaded], threshold, ways=ways, base=baseline or ways.base)
+
+
+def load(path: Path) -> Results:
     """A set by its folder. Raises UserError for a bare Parquet file, which has no protocol."""
     loaded = results.load(path)
     if loaded.plan is None:
         raise UserError(f"{path} has no plan beside it: give the set's folder.")
+    return loaded
+
+
+def times_of(loaded: Results) -> Times:
+    """What it says of time."""
+    assert loaded.plan is not None
     return Times.of(loaded.plan.set_id, loaded.rows, loaded.plan, loaded.ceilings)
 
 
@@ -81,110 +123,5 @@ def refuse_unlike(found: Across, across_unlike: bool) -> None:
         raise UserError(f"{found.first} and {found.second} have no timed case in common.")
     if found.unlike and not across_unlike:
         raise UserError(f"{found.first} and {found.second} differ in: {', '.join(found.unlike)}. Their times say "
-                        "nothing of each other. --across shows them side by side, and calls none faster.")  # fmt: skip
-
-
-def told_across(found: Across, threshold: float) -> Told:
-    """Two sets."""
-    sentences = []
-    if found.unlike:
-        sentences.append(f"The sets differ in {', '.join(found.unlike)}: nothing is called faster.")
-    if found.drift is not None:
-        sentences.append(f"The machine: its f32 ceilings in the two runs differ by {units.percent(found.drift - 1)}; "
-                         "less than that is no change.")  # fmt: skip
-    if found.shift is not None:
-        sentences.append(f"The middle of all ratios is {units.ratio(found.shift)}: what all cases share, the machine's "
-                         "state among it, can't be told from a change of all.")  # fmt: skip
-    slower = found.regressions(threshold) if not found.unlike else ()
-    called = [each for each in found.changes if each.verdict in ("faster", "slower")]
-    sentences.append(f"{len(called)} of {len(found.changes)} cases changed; "
-                     f"{len(slower)} {'is' if len(slower) == 1 else 'are'} worse by more than "
-                     f"{units.percent(threshold - 1)}, or no longer ok.")  # fmt: skip
-    sentences += found.alone
-    data = {"first": found.first, "second": found.second, "unlike": list(found.unlike), "drift": found.drift,
-            "shift": found.shift, "alone": list(found.alone), "threshold": threshold,
-            "regressions": [f"{each.name} {each.stack}" for each in slower],
-            "cases": [change_json(each) for each in found.changes]}  # fmt: skip
-    return Told(f"{found.second} against {found.first}", HEADS, [*map(change_line, found.changes)], sentences, data)
-
-
-def change_line(change: Change) -> list[str]:
-    """One case."""
-    before, after = (units.UNKNOWN if seconds is None else units.seconds(seconds) for seconds in change.seconds)
-    ended = [word for word, seconds in zip(change.outcomes, change.seconds, strict=True) if seconds is None]
-    ratio = change.ratio
-    word = change.verdict or (" → ".join(change.outcomes) if ended else units.UNKNOWN)
-    return [change.name, change.stack, before, after,
-            units.estimate(ratio.value, ratio.low, ratio.high) if ratio else units.UNKNOWN, word]  # fmt: skip
-
-
-def change_json(change: Change) -> dict[str, Any]:
-    """One case; seconds, and the ratio of times, above 1 where the second set is faster."""
-    ratio = change.ratio
-    return {"question": change.name, "stack": change.stack, "outcomes": list(change.outcomes),
-            "seconds": list(change.seconds), "verdict": change.verdict, "reason": change.reason,
-            "ratio": ratio and {"value": ratio.value, "low": ratio.low, "high": ratio.high}}  # fmt: skip
-
-
-def told_within(path: Path, field: str, baseline: str | None) -> Told:
-    """One set, in two ways or more."""
-    if field not in FIELDS:
-        raise unknown("field to compare by", field, FIELDS)
-    loaded = results.load(path)
-    pairing = within(loaded.rows, field, loaded.protocol)
-    if baseline is not None and baseline not in pairing.stacks:
-        raise unknown(field, baseline, pairing.stacks)
-    base = baseline or sorted(pairing.stacks, key=usual)[0]
-    ratios = pairing.over(base)
-    heads = ["question", field, f"speedup over {base}", "verdict"]
-    lines = [[each.name, each.stack, units.estimate(each.ratio.value, each.ratio.low, each.ratio.high), each.verdict]
-             for each in ratios]  # fmt: skip
-    data = {"set": path.name, "by": field, "baseline": base, "cases": [speedup_json(each) for each in ratios]}
-    return Told(f"{field} over {base}, block by block", heads, lines, [each.reason for each in ratios if each.reason],
-                data)  # fmt: skip
-
-
-def usual(value: str) -> tuple[bool, str]:
-    """What others are held against first: the plain way."""
-    return value not in ("cold", "default", "f32", "forward"), value
-
-
-def speedup_json(each: Speedup) -> dict[str, Any]:
-    """One ratio."""
-    return {"question": each.name, "value": each.stack, "verdict": each.verdict, "reason": each.reason,
-            "ratio": {"value": each.ratio.value, "low": each.ratio.low, "high": each.ratio.high}}  # fmt: skip
-
-
-def tell(found: Sequence[Told], form: str) -> None:
-    """On standard output."""
-    if form == "json":
-        print(json.dumps([each.data for each in found]))
-        return
-    print_as: dict[str, Callable[[Told], None]] = {"text": as_text, "md": as_markdown, "csv": as_csv}
-    for each in found:
-        print_as[form](each)
-
-
-def as_text(told: Told) -> None:
-    """A table and its sentences."""
-    print_table(told.title, told.heads, told.lines, numbers=told.heads[2:5])
-    for sentence in told.sentences:
-        print(sentence)
-    print()
-
-
-def as_markdown(told: Told) -> None:
-    """For a comment on a change."""
-    print(f"### {told.title}\n\n| {' | '.join(told.heads)} |\n| {' | '.join('---' for _ in told.heads)} |")
-    for line in told.lines:
-        print(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |")
-    print("\n" + "\n".join(f"- {sentence}" for sentence in told.sentences) + "\n")
-
-
-def as_csv(told: Told) -> None:
-    """The table alone; what is said of it goes to standard error."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([told.heads, *told.lines])
-    print(text.getvalue(), end="")
-    for sentence in told.sentences:
-        say(sentence)
+                        "nothing of each other. `invoke compare --across` shows them side by side, and calls none "
+                        "faster.")  # fmt: skip

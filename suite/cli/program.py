@@ -24,7 +24,8 @@ from invoke.program import Program
 from suite.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTING = ("compare", "collect")  # tasks that take any number of sets
+# Tasks that take any number of sets, and the option that each of them stands for; `report` once it is asked to compare.
+LISTING = {"compare": "--set", "collect": "--set", "report": "--compare"}
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
@@ -77,14 +78,16 @@ class Commands(Program):
             raise
 
     def sets_named(self, words: list[str]) -> list[str]:
-        """invoke has no list of words without an option: what `invoke compare A B` names are its sets."""
-        if not words or words[0] not in LISTING:
+        """invoke has no list of words without an option: what `invoke compare A B` and `invoke report --compare A B`
+        name are sets."""
+        option = LISTING.get(words[0]) if words else None
+        if not option or (words[0] == "report" and not any(word.partition("=")[0] == option for word in words)):
             return words
         flags = {context.name: context for context in self.collection.to_contexts()}[words[0]].flags
         named = [words[0]]
         for before, word in itertools.pairwise(words):
             is_value = before in flags and flags[before].takes_value
-            named.append(word if word.startswith("-") or is_value else f"--set={word}")
+            named.append(word if word.startswith("-") or is_value else f"{option}={word}")
         return named
 
     def refuse_stray_options(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from suite import units
 from suite.report.plots import LogAxis, Mark, Plot, PlotRow, row_y
@@ -35,10 +35,18 @@ def of_summary(rows: Sequence[SummaryRow], baseline: str, tie: float) -> Plot | 
     return forest("summary-forest", title, entries, tie) if entries else None
 
 
-def forest(id_: str, title: str, entries: Sequence[tuple[str, Estimate, str]], tie: float) -> Plot:
-    """Ratios with their intervals on a log axis, around 1 and the band in which a ratio is a tie."""
-    values = [v for _, e, _ in entries for v in (e.value, e.low, e.high) if v is not None]
-    axis = LogAxis.over([*values, 1 / tie, tie])
+def ratio_axis(ratios: Iterable[Estimate], tie: float) -> LogAxis:
+    """An axis that holds ratios with their intervals, and the band in which a ratio is a tie."""
+    values = [value for each in ratios for value in (each.value, each.low, each.high) if value is not None]
+    return LogAxis.over([*values, 1 / tie, tie])
+
+
+def forest(
+    id_: str, title: str, entries: Sequence[tuple[str, Estimate, str]], tie: float, axis: LogAxis | None = None
+) -> Plot:
+    """Ratios with their intervals on a log axis, around 1 and the band in which a ratio is a tie; figures that are held
+    against each other share their `axis`."""
+    axis = axis or ratio_axis((ratio for _, ratio, _ in entries), tie)
     rows = []
     for index, (label, estimate, verdict) in enumerate(entries):
         text = units.estimate(estimate.value, estimate.low, estimate.high)

@@ -28,6 +28,7 @@ from suite.report.summary import (
     transfer_rows,
 )
 from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
+from suite.report.ways import WaysSection, ways_section
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.holders import MadeOf
@@ -61,6 +62,7 @@ class Report:
     profiles: tuple[ProfileSection, ...]
     pairs: tuple[PairRow, ...]
     transfers: tuple[TransferRow, ...]
+    ways: tuple[WaysSection, ...]
     failures: tuple[Failure, ...]
     machine: tuple[Fact, ...]
     environments: tuple[EnvironmentFacts, ...]
@@ -71,7 +73,11 @@ class Report:
 
 def report(results: Results, baseline: str | None = None) -> Report:
     """The whole page of a result set. Raises UserError for a baseline that the set doesn't have."""
-    analysis = results.analysis(baseline)
+    return report_of(results, results.analysis(baseline))
+
+
+def report_of(results: Results, analysis: Analysis) -> Report:
+    """The same of a set that is analysed already."""
     plan, tie = results.plan, results.protocol.tie_ratio
     sections = tuple(map(section, analysis.comparisons))
     stacks = catalogue_order({cell.stack for comparison in analysis.comparisons for cell in comparison.cells})
@@ -100,6 +106,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
         profiles=tuple(map(profile_section, analysis.profiles)),
         pairs=pair_rows(analysis, compiled_pairs(stacks)),
         transfers=transfer_rows(analysis),
+        ways=tuple(map(ways_section, analysis.ways)),
         failures=failures(analysis.rows, names_of(analysis)),
         machine=surroundings.machine_facts(results.machine, results.ceilings),
         environments=surroundings.environments(analysis.rows, plan),

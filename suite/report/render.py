@@ -6,6 +6,7 @@ import base64
 import hashlib
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -30,8 +31,6 @@ def render(path: Path, out: Path | None = None, baseline: str | None = None) -> 
     """
     loaded = results.load(path)
     target = out or (path if path.is_dir() else path.parent) / FILE_NAME
-    if target.is_dir():
-        raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
     write(target, page(loaded, baseline))
     if out is None and path.is_dir():
         stored = ResultSet.open(path)
@@ -42,6 +41,8 @@ def render(path: Path, out: Path | None = None, baseline: str | None = None) -> 
 
 def write(target: Path, text: str) -> None:
     """A file, whole or not at all. Raises UserError where it can't be written."""
+    if target.is_dir():
+        raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
     draft = target.with_name(f".{target.name}.draft")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -58,19 +59,23 @@ def write(target: Path, text: str) -> None:
 def page(loaded: results.Results, baseline: str | None = None) -> str:
     """The report's HTML."""
     protocol = loaded.protocol
-    style = (TEMPLATES / "partials" / "style.css").read_text(encoding="utf-8")
-    script = (TEMPLATES / "partials" / "script.js").read_text(encoding="utf-8")
-    return environment().get_template("page.html.j2").render(
+    return filled(
+        "page.html.j2",
         report=report(loaded, baseline),
-        policy=policy(style, script),
-        style=style,
-        script=script,
         confidence=units.percent(protocol.confidence),
         modes_spread=units.ratio(MODES_SPREAD),
         tie_percent=units.percent(protocol.tie_ratio - 1),
         drift_percent=units.percent(protocol.canary_drift_max),
         steal_percent=units.percent(protocol.steal_share_max),
     )  # fmt: skip
+
+
+def filled(template: str, **values: Any) -> str:
+    """A page of its own from a template: with the one style, the one script, and the policy that allows these alone."""
+    style = (TEMPLATES / "partials" / "style.css").read_text(encoding="utf-8")
+    script = (TEMPLATES / "partials" / "script.js").read_text(encoding="utf-8")
+    shared = {"policy": policy(style, script), "style": style, "script": script}
+    return environment().get_template(template).render(shared | values)
 
 
 def environment() -> Environment:

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 from suite.case import Outcome
-from suite.errors import UserError
 from suite.protocol import Protocol
 from suite.results.compare import Pairing, freedom
 from suite.results.family import Sample, cut, simultaneous
-from suite.results.pairs import Side, Timings, all_seconds, block_timings
+from suite.results.pairs import all_seconds
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row, counting
 from suite.stats import Estimate, Word, spread, verdict
@@ -68,7 +67,8 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Across:
     """All cases of two sets. `shift`: the middle of their ratios; `drift`: how far the machine's f32 ceiling has moved,
-    as a ratio from 1 on; `unlike`: what differs so that nothing may be called faster; `alone`: what only one has."""
+    as a ratio from 1 on; `unlike`: what differs so that nothing may be called faster; `alone`: what only one has;
+    `versions`: which differ, `jax 0.10.1 → 0.10.2 (jax)`."""
 
     first: str
     second: str
@@ -77,6 +77,7 @@ class Across:
     drift: float | None
     unlike: tuple[str, ...]
     alone: tuple[str, ...]
+    versions: tuple[str, ...] = ()
 
     def regressions(self, threshold: float) -> tuple[Change, ...]:
         """Those that are slower in the second set by more than a ratio, and those that no longer end `ok`."""
@@ -109,6 +110,7 @@ def across(first: Times, second: Times) -> Across:
         drift=drift,
         unlike=tuple(unlike),
         alone=tuple(alone),
+        versions=tuple(changed_versions(first.rows, second.rows)),
     )
 
 
@@ -143,6 +145,18 @@ def unlikeness(first: Iterable[Sequence[Row]], second: Iterable[Sequence[Row]]) 
     return [LIKE[name] for name, (one, other) in told.items() if one and other and one != other]
 
 
+def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
+    """Versions that an environment has in both sets and that differ, with the environments."""
+    before, after = ({(row.text("environment"), name): str(version) for row in rows
+                      for name, version in row.mapping("versions").items()} for rows in (first, second))  # fmt: skip
+    found: dict[str, list[str]] = {}
+    for (environment, name), version in sorted(before.items()):
+        now = after.get((environment, name), version)
+        if now != version:
+            found.setdefault(f"{name} {version} → {now}", []).append(environment)
+    return [f"{change} ({', '.join(places)})" for change, places in sorted(found.items())]
+
+
 def estimates(first: Times, second: Times, asked: Iterable[Row]) -> dict[str, Estimate]:
     """The ratios of all cases that both have times of, by case_id, as one family; without an interval where either has
     fewer than two processes."""
@@ -175,32 +189,3 @@ def middle(times: Times, row: Row) -> float | None:
 def outcome(rows: Sequence[Row]) -> str:
     """The worst that a case's processes ended as; `ok` if all did."""
     return next((row.outcome for row in rows if row.outcome != Outcome.OK), str(Outcome.OK))
-
-
-def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Pairing:
-    """A set's processes as if a field of the case were the stack: cold beside warm, default beside tuned, f32 beside
-    bf16, forward beside train, each stack a question of its own. They share blocks, so they are paired.
-
-    Raises UserError where nothing was asked in two ways.
-    """
-    kept = counting(rows)
-    timings = block_timings(kept, "synced")
-    machines: dict[str, set[str]] = {}
-    found: dict[Side, Timings] = {}
-    names: dict[str, str] = {}
-    for row in kept:
-        side, question = (row["comparison_id"], row.stack_name), row.case.digest(field)
-        if side in timings:
-            found[question, row.text(field)] = timings[side]
-            rest = [row.text(name) for name in ("workload", "pass", "precision", "track", "cache") if name != field]
-            names[question] = " ".join([*rest, row.stack_name])
-            machines.setdefault(question, set()).add(row.text("machine_id"))
-    both = {question for question, _ in found if sum(each == question for each, _ in found) > 1}
-    if not both:
-        raise UserError(f"Nothing in this set was asked with two kinds of {field}: there is nothing to compare.")
-    both = {question for question in both if len(machines[question]) == 1}
-    if not both:
-        raise UserError(f"What this set asked with two kinds of {field} ran on two machines: their times say nothing "
-                        "of each other.")  # fmt: skip
-    kept_sides = {side: each for side, each in found.items() if side[0] in both}
-    return Pairing(kept_sides, names, frozenset(value for _, value in kept_sides), protocol)

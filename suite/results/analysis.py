@@ -20,6 +20,7 @@ from suite.results.programs import ProgramQuestion, program_questions
 from suite.results.rows import NOT_RUN, Row, judged, unrun
 from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.summaries import Summary, summaries
+from suite.results.ways import Ways, all_ways
 
 ITEMS = "items"  # of a step, where no plan says what they are
 
@@ -71,6 +72,7 @@ class Analysis:
     made_of: tuple[MadeOf, ...]
     programs: tuple[ProgramQuestion, ...]
     profiles: tuple[ProfileQuestion, ...]
+    ways: tuple[Ways, ...]
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -124,6 +126,7 @@ def analyse(
         made_of=made_of(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
+        ways=all_ways(counted, protocol),
     )
 
 

@@ -16,15 +16,17 @@ WORDS = {"cache": "{} cache", "threads": "{} cores", "track": "{} track", "limit
 PRECISION_WORDS = {"bf16": "bf16 (each framework's own mixed precision)"}
 
 
-def question_names(heads: Sequence[Row]) -> dict[str, str]:
-    """A readable name by comparison_id: workload and pass, and of the rest what varies. `heads`: a row of each.
+def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
+    """A readable name by comparison_id: workload and pass, and of the rest what varies. `heads`: a row of each;
+    `without`: the column that isn't part of the question.
 
     A precision that isn't the same arithmetic on every stack is said always.
     """
     always = {"precision"} if any(head.text("precision") in PRECISION_WORDS for head in heads) else set()
     varying = [name for name in DETAILS if name in always or len({head.text(name) for head in heads}) > 1]
-    plain = {head["comparison_id"]: " ".join([head.text("workload"), head.text("pass"), *details(head, varying)])
-             for head in heads}  # fmt: skip
+    asked = [name for name in ("workload", "pass") if name != without]
+    told = [name for name in varying if name != without]
+    plain = {head["comparison_id"]: " ".join([*map(head.text, asked), *details(head, told)]) for head in heads}
     sized = {head["comparison_id"]: f"{plain[head['comparison_id']]} ({dims_words(head)})" for head in heads}
     names = {key: name if once(name, plain) else sized[key] for key, name in plain.items()}
     return {key: name if once(name, names) else f"{name} {key[:8]}" for key, name in names.items()}

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from suite.cli.answer import print_comparison, print_summary, stack_json, summary_json
+from suite.cli.answer import print_comparison, print_summary
 from suite.report.answers import headlines
+from suite.report.document import stack_json, summary_json
 from suite.results.analysis import Analysis, analyse
 from suite.results.rows import Row
 from tests.plan_files import plan_file

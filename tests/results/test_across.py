@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suite.errors import UserError
 from suite.protocol import Protocol
-from suite.results.across import Across, Times, across, within
+from suite.results.across import Across, Times, across
 from suite.results.rows import Row
 from tests.plan_files import plan_file
-from tests.results.rows import attempt_of, row_of, rows_of
+from tests.results.rows import attempt_of, row_of
 
 STACKS = ("numpy", "jax_jit", "torch_eager", "tf_graph")
 
@@ -113,18 +112,12 @@ def test_sets_of_other_cases_have_what_they_share() -> None:
     assert len(found.alone) == 5 and all(each.endswith("in a alone") for each in found.alone)
 
 
-def test_two_ways_of_one_set_are_paired() -> None:
-    """Each block has a pace of its own, which a pairing takes out."""
-    pace = (1.0, 1.1, 1.25)
-    plain = rows_of({"jax_jit": [0.01 * each for each in pace], "numpy": [0.02 * each for each in pace]})
-    tuned = rows_of({"jax_jit": [0.005 * each * noise for each, noise in zip(pace, (0.99, 1.0, 1.01), strict=True)]},
-                    track="tuned")  # fmt: skip
-    pairing = within([*plain, *tuned], "track", Protocol(blocks=3, blocks_max=3))
-    (ratio,) = pairing.over("default")
-    assert (ratio.stack, ratio.verdict) == ("tuned", "faster") and ratio.ratio.value == pytest.approx(2.0, rel=0.01)
-    assert ratio.name == "gemm forward f32 cold jax_jit"
-    with pytest.raises(UserError, match="two kinds of cache"):
-        within([*plain, *tuned], "cache", Protocol())
+def test_versions_that_differ_are_told() -> None:
+    before, after = ([row | {"versions": f'{{"jax": "{jax}", "python": "3.11"}}'} for row in drawn(seed)]
+                     for seed, jax in ((1, "1.0"), (2, "1.1")))  # fmt: skip
+    found = across(times("a", before), times("b", after))
+    assert found.versions == ("jax 1.0 → 1.1 (numpy)",)
+    assert across(times("a", drawn(1)), times("b", drawn(2))).versions == ()
 
 
 def test_stages_of_blocks_keep_their_freedom() -> None:

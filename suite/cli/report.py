@@ -1,0 +1,31 @@
+"""`invoke report`: a result set as a page, as Markdown for a comment, as CSV or JSON; with --compare, two sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from suite import results
+from suite.cli.compare import compare
+from suite.cli.written import check_form, told_form
+from suite.errors import UserError
+from suite.report.render import render
+from suite.report.text import told
+
+LATEST = "results/latest"
+FORMATS = ("html", "md", "csv", "json")
+
+
+def report(path: str, baseline: str | None, compared: Sequence[str], form: str, out: str | None) -> None:
+    """Write it and tell where it is, or print it. Raises UserError for options that don't go together."""
+    check_form(form, FORMATS, out)
+    if compared:
+        if baseline or path != LATEST:
+            raise UserError("--compare names the sets by itself, each against the first; it goes with --format and "
+                            "--out alone.")  # fmt: skip
+        # A report tells: whether a script shall fail is `invoke compare`'s to say.
+        compare(compared, by=None, baseline=None, across_unlike=False, threshold="1.05", form=form, out=out)
+    elif form == "html":
+        print(render(Path(path), Path(out) if out else None, baseline))
+    else:
+        told_form(told(results.load(Path(path)), baseline), form, out)
