@@ -1,7 +1,7 @@
 """The `invoke` command of this project: invoke's own, with exit codes that a script can rely on.
 
 0 every planned case ended as a result, 2 usage, 3 some case is `error`, `crashed` or `wrong`, 4 nothing was
-measured, 130 interrupted.
+measured, 5 a comparison found a regression, 130 interrupted.
 """
 
 from __future__ import annotations

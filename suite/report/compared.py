@@ -68,7 +68,7 @@ def of_ways(ways: Ways, base: str, tie: float) -> Compared:
                 each.speedup.ratio, each.speedup.verdict) for each in section.lines)  # fmt: skip
     reasons = {f"{each.question}, {each.stack}: {each.speedup.reason}": None for each in section.lines
                if each.speedup.reason}  # fmt: skip
-    return Compared(section.anchor, f"{ways.field} over {base}, block by block", section.said, tuple(reasons), (),
+    return Compared(section.anchor, section.title, section.said, tuple(reasons), (),
                     plots(section.anchor, entries, tie), units.Unit("s", 1.0), ways=section)  # fmt: skip
 
 

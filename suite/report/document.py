@@ -13,6 +13,7 @@ from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.compare import Speedup
 from suite.results.memory import MemoryQuestion
+from suite.results.parts import total
 from suite.results.profiles import ProfileQuestion
 from suite.results.programs import ProgramQuestion
 from suite.results.rows import accepted
@@ -115,9 +116,15 @@ def stack_json(figures: StackFigures) -> dict[str, Any]:
         "two_modes": figures.has_modes,
         "best_seconds": figures.best,
         "spread": figures.spread,
+        "peak_bytes": peak(figures),
         "flags": [flag for flag, _ in figures.flags],
         "kernels": figures.kernels or None,
     }
+
+
+def peak(figures: StackFigures | None) -> float | None:
+    """The greatest peak in bytes, as the page draws it; None where it isn't known."""
+    return total(figures.peak_parts) if figures and figures.peak_parts else None
 
 
 def ratio_json(speedup: Speedup | None) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from suite import units
-from suite.report.document import document
+from suite.report.document import document, peak
 from suite.report.memory import MemorySection
 from suite.report.outcomes import WITHOUT_PHASE, WORDS, Failure, outcome_text
 from suite.report.page import Report, report_of
@@ -17,8 +17,6 @@ from suite.report.ways import table_of
 from suite.results import Results, stack_line
 from suite.results.analysis import Comparison
 from suite.results.memory import MemoryQuestion
-from suite.results.parts import total
-from suite.results.stack_figures import StackFigures
 
 ACROSS = 4  # questions side by side; more are a further table
 MOST = 12  # lines of a list
@@ -129,11 +127,6 @@ def timed(comparison: Comparison) -> Iterable[list[Value]]:
         yield [comparison.name, cell.stack, "timed", cell.outcome, cell.reason, cell.ok, cell.total,
                *(told.get(column) for column in COLUMNS), peak(figures),
                "; ".join(flag for flag, _ in figures.flags) if figures else None]  # fmt: skip
-
-
-def peak(figures: StackFigures | None) -> float | None:
-    """The greatest peak, as the page draws it; None where it isn't known."""
-    return total(figures.peak_parts) if figures and figures.peak_parts else None
 
 
 def remembered(question: MemoryQuestion) -> Iterable[list[Value]]:

@@ -51,6 +51,57 @@ def test_every_format_has_the_same_cases(sets: dict[str, Path]) -> None:
     assert "| gemm-tiny-forward-f32-cpu | jax_jit | 10.0 ms | 20.0 ms | 0.500" in marked
 
 
+def test_numbers_are_in_full_and_a_file_is_where_it_was_asked_for(sets: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "table.csv"
+    done = invoke(sets["before"], sets["after"], "--format=csv", f"--out={out}")
+    assert (done.returncode, done.stdout) == (5, f"{out}\n") and "cases changed" in done.stderr
+    jax, _ = csv.DictReader(out.read_text(encoding="utf-8").splitlines())
+    assert float(jax["first_seconds"]) == pytest.approx(0.01, rel=0.01) and float(jax["speedup"]) == pytest.approx(0.5)
+    assert float(jax["speedup_low"]) < 0.5 < float(jax["speedup_high"])
+
+
+def test_two_commands_write_the_same_page(sets: dict[str, Path], tmp_path: Path) -> None:
+    words = [[INVOKE, "compare", sets["before"], sets["after"], "--format=html"],
+             [INVOKE, "report", "--compare", sets["before"], sets["after"]],
+             [INVOKE, "report", *(f"--compare={sets[name]}" for name in ("before", "after")), "--out=b.html"]]
+    done = [subprocess.run(each, capture_output=True, text=True, check=False, cwd=tmp_path) for each in words]
+    assert [(each.returncode, each.stdout) for each in done] == [
+        (5, "compare.html\n"), (0, "compare.html\n"), (0, "b.html\n")], done[1].stderr  # fmt: skip
+    text = (tmp_path / "compare.html").read_text(encoding="utf-8")
+    assert "▼ slower" in text and text == (tmp_path / "b.html").read_text(encoding="utf-8")
+
+
+def report(*words: object) -> subprocess.CompletedProcess[str]:
+    """The other command line."""
+    return subprocess.run([INVOKE, "report", *map(str, words)], capture_output=True, text=True, check=False)
+
+
+def test_a_report_is_written_in_every_format(sets: dict[str, Path], tmp_path: Path) -> None:
+    asked = f"--set={sets['before']}"
+    assert report(asked, "--format=md").stdout.startswith("### gemm: which stack is fastest")
+    assert json.loads(report(asked, "--format=json").stdout)["baseline"] == "numpy"
+    out = tmp_path / "r.csv"
+    done = report(asked, "--format=csv", f"--out={out}")
+    assert done.stdout == f"{out}\n" and "jax_jit" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--format=pdf"], "no format 'pdf'"),
+        (["--format=text"], "no format 'text'"),
+        (["--compare={before}"], "Two sets are needed"),
+        (["--compare", "{before}", "{elsewhere}"], "differ in: machine"),
+        (["--compare", "{before}", "{after}", "--baseline=numpy"], "--compare names the sets by itself"),
+        (["--set={before}", "--format=md", "--out={before}"], "is a folder. --out names the file to write"),
+        (["{before}"], "There is no task"),
+    ],
+)  # fmt: skip
+def test_a_report_s_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:
+    done = report(*(word.format(**sets) for word in words))
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
 def test_several_sets_are_each_held_against_the_first(sets: dict[str, Path]) -> None:
     done = invoke(sets["before"], sets["before"], sets["after"], "--format=json")
     assert [len(each["regressions"]) for each in json.loads(done.stdout)] == [0, 1] and done.returncode == 5
@@ -73,6 +124,7 @@ def test_unlike_machines_are_refused_unless_asked_for(sets: dict[str, Path]) -> 
         (["{before}", "--by=trak"], "Did you mean 'track'?"),
         (["{before}", "--by=track"], "two kinds of track"),
         (["{before}", "{after}", "--format=html5"], "no format 'html5'"),
+        (["{before}", "{after}", "--out=x.txt"], "text is for the terminal"),
         (["{before}", "{after}", "--threshold=fast"], "--threshold=fast isn't understood"),
         (["{before}/results.parquet", "{after}"], "give the set's folder"),
         (["{before}", "{after}", "--treshold=2"], "Did you mean '--threshold'?"),

@@ -1,0 +1,97 @@
+"""The workflow of docs/ci, as far as no forge is needed: its commands exist, and its script measures and compares."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suite.archive.place import Place
+from suite.archive.publish import publish
+from tests.test_docs import parsed
+
+ROOT = Path(__file__).parents[1]
+WORKFLOW = (ROOT / "docs" / "ci" / "benchmark.yml").read_text(encoding="utf-8")
+SCRIPT = "docs/ci/compare.sh"
+TINY = ("--engine=local", "--preset=tiny", "--workload=gemm", "--stack=numpy", "--baseline=numpy", "--repeats=2",
+        "--force")  # fmt: skip
+LEFT_OUT = {".git", ".venv", ".environments", "results", "ci-results"}  # of the checkout's own folder
+
+
+def scripts() -> list[list[str]]:
+    """The words of every call of the script in the workflow, expressions of the forge replaced."""
+    flat = re.sub(r"\$\{\{.*?\}\}", "COMMIT", WORKFLOW)
+    calls = re.findall(rf"{SCRIPT}[^\n]*(?:\n +--[^\n]*)*", flat)
+    return [shlex.split(call) for call in calls]
+
+
+def test_what_the_workflow_calls_exists() -> None:
+    calls = scripts()
+    assert [call[1] for call in calls] == ["revision", "stored"]
+    for call in calls:
+        [_, context] = parsed(["run", *(word for word in call if word.startswith("--"))])
+        assert context.name == "run"
+    assert os.access(ROOT / SCRIPT, os.X_OK)
+
+
+def test_no_clone_runs_the_workflow_unasked() -> None:
+    assert not (ROOT / ".github").exists()
+
+
+def test_the_files_that_the_workflow_shows_are_those_that_the_script_writes() -> None:
+    script = (ROOT / SCRIPT).read_text(encoding="utf-8")
+    shown = set(re.findall(r"ci-results/([\w.]+)", WORKFLOW))
+    assert shown == {"comparison.md", "compare.html", "after"}
+    assert all(f"$out/{name}" in script or f'" {name} ' in script for name in shown)
+
+
+def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The script in a checkout."""
+    python = str(Path(sys.base_prefix) / "bin" / "python3.11")
+    return subprocess.run([folder / SCRIPT, *words], cwd=folder, capture_output=True, text=True, check=False,
+                          env=os.environ | {"PYTHON": python} | variables)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [(), ("revision",), ("stored", "NAME"), ("yesterday", "x")])
+def test_a_mistake_is_answered_with_the_usage(words: tuple[str, ...], tmp_path: Path) -> None:
+    done = run(ROOT, *words, OUT=str(tmp_path / "out"))
+    assert done.returncode == 2 and "compare.sh revision COMMIT" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This very source as a repository of its own, whatever is committed here."""
+    folder = tmp_path_factory.mktemp("ci") / "checkout"
+    shutil.copytree(ROOT, folder, ignore=lambda place, names: LEFT_OUT if Path(place) == ROOT else ())
+    git = ["git", "-C", str(folder), "-c", "user.name=test", "-c", "user.email=test@localhost"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it is"]):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.stacks
+def test_equal_revisions_are_measured_and_compared(checkout: Path) -> None:
+    """Toy sizes on a shared machine: `--threshold` is wide, for what is tried is the way there."""
+    done = run(checkout, "revision", "HEAD", *TINY, THRESHOLD="100")
+    assert done.returncode == 0, done.stderr
+    out = checkout / "ci-results"
+    told = (out / "comparison.md").read_text(encoding="utf-8")
+    assert "| question | stack | before | after | speedup | verdict |" in told
+    assert told.count("| numpy |") == 2 and "cases changed" in told
+    assert "</html>" in (out / "compare.html").read_text(encoding="utf-8")
+    assert not (out / "checkout").exists()
+    left = subprocess.run(["git", "-C", checkout, "worktree", "list"], capture_output=True, text=True, check=True)
+    assert len(left.stdout.splitlines()) == 1
+
+    stored = out / "before" / "latest"
+    archive = checkout.parent / "archive"
+    name = publish(stored.resolve(), Place.of(str(archive)), lambda text: None).name
+    done = run(checkout, "stored", name, str(archive), *TINY, THRESHOLD="100", OUT="against-stored")
+    assert done.returncode == 0, done.stderr
+    assert "| numpy |" in (checkout / "against-stored" / "comparison.md").read_text(encoding="utf-8")
