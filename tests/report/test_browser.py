@@ -10,6 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from suite.report.compare_page import compare_page
+from suite.report.compared import of_sets
+from suite.results.across import across
+from tests.report.test_compare_page import loaded, rows_of_set
+from tests.results.test_across import times
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -76,6 +82,17 @@ def told_by_frame(browser: str, page: Path, width: int, expression: str, folder:
 def test_no_sideways_scrolling(browser: str, html_file: Path, tmp_path: Path, width: int) -> None:
     # Only tables may scroll, never the page.
     assert int(told_by_frame(browser, html_file, width, "document.documentElement.scrollWidth", tmp_path)) <= width
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_of_two_sets_is_drawn_and_fits(browser: str, tmp_path: Path, width: int) -> None:
+    rows = rows_of_set()
+    found = across(times("a", rows), times("b", rows_of_set(1.5)))
+    page = tmp_path / "compare.html"
+    page.write_text(compare_page(of_sets([found], 1.05, 1.03), [loaded(rows)] * 2), encoding="utf-8")
+    document, console = dump(browser, page, tmp_path / "profile")
+    assert console == [] and re.search(r"<html[^>]* data-ready", document)
+    assert int(told_by_frame(browser, page, width, "document.documentElement.scrollWidth", tmp_path)) <= width
 
 
 SCROLLING = """[...document.body.querySelectorAll('*')].filter(e => !(e instanceof SVGElement)
