@@ -129,11 +129,3 @@ def test_stages_of_blocks_keep_their_freedom() -> None:
     widths = [fmean(each.ratio.high / each.ratio.low for each in found.changes if each.ratio and each.ratio.high)
               for found in (wide, narrow)]  # fmt: skip
     assert widths[0] > widths[1]
-
-
-def test_two_ways_of_two_machines_are_never_paired() -> None:
-    """A set may have been put together from machines' shares."""
-    plain = rows_of({"jax_jit": [0.01, 0.011, 0.012]})
-    tuned = [row_of(attempt_of("jax_jit", block, track="tuned"), 0.005, machine_id="another") for block in (1, 2, 3)]
-    with pytest.raises(UserError, match="two machines"):
-        within([*plain, *tuned], "track", Protocol(blocks=3, blocks_max=3))

@@ -80,3 +80,11 @@ def test_three_ways_are_each_held_against_the_plain_one() -> None:
     ways = only(rows, "precision")
     assert ways.values == ["f32", "bf16", "tf32"]
     assert [way.speedup.stack for way in ways.over("f32")] == ["bf16", "tf32"]
+
+
+def test_two_ways_of_two_machines_are_never_paired() -> None:
+    """A set may have been put together from machines' shares."""
+    rows = two_ways(track="tuned")
+    assert only(rows, "track")
+    elsewhere = [row | {"machine_id": "another"} if row["track"] == "tuned" else row for row in rows]
+    assert all_ways(elsewhere, THREE) == ()
