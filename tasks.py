@@ -17,7 +17,7 @@ command = partial(task, auto_shortflags=False)
 LISTS = ["workload", "stack", "size", "pass_", "precision", "track", "dims", "limit_memory", "again", "workload_path"]
 
 
-@command(help={"target": TARGET})
+@command(help={"target": TARGET + "; cluster for what hands out work among machines"})
 def setup(c: Context, target: str = "cpu") -> None:
     """Make every environment of a target from its hashed lock."""
     from suite.cli import commands

@@ -17,7 +17,7 @@ from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import print_plan
 from suite.cli.options import Options, parse_outcomes
-from suite.cluster.schedule import SCHEDULERS, forget, hand_out
+from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
 from suite.environments import images, say, venv
 from suite.environments.locks import names as environment_names
 from suite.errors import UserError, unknown
@@ -196,8 +196,8 @@ def print_checks() -> int:
 def set_up(target: str) -> None:
     """Make every environment that has a lock on a target."""
     facts.refuse_platform()
-    if target not in TARGETS:
-        raise unknown("target", target, TARGETS)
+    if target not in (known := (*TARGETS, CLUSTER)):
+        raise unknown("target", target, known)
     for name in environment_names(target):
         venv.ensure(name, target)
 

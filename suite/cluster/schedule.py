@@ -15,13 +15,13 @@ from suite.results.store import ResultSet
 
 SCHEDULERS = ("ray",)
 MISTAKEN, INTERRUPTED = 2, 130  # exit codes of the queue's program, which has said why
-ENVIRONMENT = ("ray", "cluster")
+CLUSTER = "cluster"  # the folder of locks of what hands out work: no target, but installed like one
 
 
 def hand_out(store: ResultSet, address: str, force: bool) -> bool:
     """Have the rest of a set measured; whether all of it is there. Raises KeyboardInterrupt, and UserError for what the
     queue refuses."""
-    python = venv.ensure(*ENVIRONMENT).python
+    python = venv.ensure("ray", CLUSTER).python
     command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
     queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT)
     try:
