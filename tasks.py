@@ -398,6 +398,7 @@ def test(c: Context, args="", quick=False) -> None:
             venv.ensure(name, "cpu")
         venv.ensure("oracle", "test")
         venv.ensure("skypilot", "test")
+        venv.ensure("ray", "cluster")
     c.run(f"{sys.executable} -m pytest {args}", pty=False)
 
 

@@ -53,7 +53,8 @@ def run(
         raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
     if resume is not None:
         if options != Options() or dry_run:
-            raise UserError("--resume takes its plan from the set; it goes with --again and --json alone.")
+            raise UserError("--resume takes its plan from the set; it goes with --again, --address, --force and --json "
+                            "alone.")  # fmt: skip
         store, asked = reopen(Path(resume))
         if asked.scheduler:
             return elsewhere(store, outcomes, force, as_json, address)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,8 +48,9 @@ def cluster(slots: Sequence[float]) -> Iterator[Machines]:
     """A head, and a machine for each number of slots."""
     python = venv.ensure("ray", "cluster").python
     program = Path(__file__).parent / "ray_cluster.py"
+    short = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # Ray puts sockets there, whose paths have 107 letters at most
     process = subprocess.Popen([str(python), str(program), *map(str, slots)], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True)  # fmt: skip
+                               stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": short})  # fmt: skip
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -57,6 +60,7 @@ def cluster(slots: Sequence[float]) -> Iterator[Machines]:
         assert process.stdin is not None
         process.stdin.close()
         process.wait(SECONDS)
+        shutil.rmtree(short, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +71,7 @@ def two() -> Iterator[Machines]:
 
 def start(place: Path, machines: Machines, *options: str) -> subprocess.Popen[str]:
     """`invoke run` with the cluster's machines. They stand on one machine, so each forces its way past the other."""
-    words = ["run", "--scheduler=ray", f"--address={machines.address}", "--force", *options]
+    words = ["run", f"--address={machines.address}", "--force", *options]
     with (place / "told").open("w") as told:
         process = subprocess.Popen([str(INVOKE), *words], stdout=told, stderr=subprocess.STDOUT, text=True, cwd=place,
                                    env=os.environ | {"TMPDIR": str(place)}, start_new_session=True)  # fmt: skip
@@ -77,7 +81,7 @@ def start(place: Path, machines: Machines, *options: str) -> subprocess.Popen[st
 
 def asked(place: Path, *scenes: str) -> list[str]:
     """Scenes of the fake stack, one comparison each, in one block."""
-    return [f"--preset={SCENARIOS / 'story.toml'}", f"--workload-path={SCENARIOS}", "--repeats=1",
+    return ["--scheduler=ray", f"--preset={SCENARIOS / 'story.toml'}", f"--workload-path={SCENARIOS}", "--repeats=1",
             f"--python={sys.executable}", f"--results={place / 'results'}",
             *(f"--dims=step_us={scene}" if scene.isdecimal() else f"--size={scene}" for scene in scenes)]  # fmt: skip
 
