@@ -198,7 +198,7 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     # A shell without job control has background commands ignore Ctrl-C, and children inherit that.
     running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not list(tmp_path.glob("*/attempts/*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(running.pid, signal.SIGINT)
