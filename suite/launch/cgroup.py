@@ -7,8 +7,10 @@ the kernel's count of kills is the only trace that such a kill leaves.
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 PREFIX = "stack-wars-"
 REMOVE_SECONDS = 1.0  # a cgroup stays busy for some milliseconds after its last process was reaped
@@ -51,6 +53,11 @@ class MemoryCgroup:
     def anonymous_bytes(self) -> int:
         """Memory in use now that is no page cache."""
         return _counter(f"{self.folder}/memory.stat", "anon" if self.version == 2 else "total_rss")
+
+    def refaults(self) -> int:
+        """Pages of files that were pushed out for want of memory and read again so far; 0 where nobody counts them."""
+        counted = ("workingset_refault_file", "workingset_refault")  # the second by kernels before 5.9
+        return next((found for name in counted if (found := _counter(f"{self.folder}/memory.stat", name))), 0)
 
     def remove(self) -> None:
         """Remove it. One that stays busy is left for a later run's `create` to sweep."""
@@ -154,10 +161,13 @@ def _below(point: str, root: str, path: str) -> str | None:
 
 
 def _sweep(parent: str) -> None:
-    """Remove what supervisors that were killed left behind; a cgroup in use refuses to go."""
+    """Remove what supervisors that were killed left behind, and end what still runs in it: it was theirs."""
     for name in os.listdir(parent):
         pid = name.removeprefix(PREFIX)
         if name != pid and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+            for left in _read(f"{parent}/{name}/cgroup.procs").split():
+                with suppress(OSError):  # it has just ended by itself
+                    os.kill(int(left), signal.SIGKILL)
             _remove(f"{parent}/{name}")
 
 

@@ -118,5 +118,6 @@ def supervisor_spec(
         "compile_phases": COMPILE_PHASES,
         "memory_bytes": limits.memory_bytes,
         "check_seconds": limits.check_seconds,
+        "thrashing_seconds": limits.thrashing_seconds,
         **engine,
     }

@@ -202,7 +202,8 @@ def _memory_kill(evidence: Evidence) -> str | None:
     limit = evidence.exit.limits.memory_bytes
     if limit is None:
         return f"killed by the system, which had run out of memory, {evidence.where}"
-    return f"killed at its {_size(limit)} limit {evidence.where}"
+    so = ", full and busy reading its own code again" if evidence.exit.thrashed else ""
+    return f"killed at its {_size(limit)} limit {evidence.where}{so}"
 
 
 def _host_oom(evidence: Evidence) -> str | None:

@@ -9,6 +9,7 @@ CGROUP_V1 = "cgroup v1"
 CGROUP_V2 = "cgroup v2"
 WATCHDOG = "watchdog"
 CHECK_SECONDS = 0.25
+THRASHING_SECONDS = 15.0
 EXIT_FILE = "exit.json"  # a supervisor's account of its worker, in the worker's folder
 
 
@@ -20,7 +21,8 @@ class Limits:
     phases first and second, from that phase's start. `memory_bytes` covers the worker and all
     its descendants; None: the machine alone limits them. `cgroup=False` asks for the watchdog
     even where a cgroup could be made. `check_seconds` lie between two looks at phase, deadline and memory; by default
-    so many that no measurement is disturbed.
+    so many that no measurement is disturbed. A tree that is full of what can't be pushed out and does nothing but read
+    its files again is ended after `thrashing_seconds`.
     """
 
     timeout_seconds: float
@@ -28,6 +30,7 @@ class Limits:
     memory_bytes: int | None = None
     cgroup: bool = True
     check_seconds: float = CHECK_SECONDS
+    thrashing_seconds: float = THRASHING_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,9 @@ class Exit:
     it had one, else on the machine while the worker ran. `peak_bytes_tree` is the largest sampled
     sum of resident memory over the tree (pages shared between processes count once for each);
     `peak_bytes_cgroup` is the kernel's own figure, which includes page cache, and `peak_bytes_anonymous`
-    the largest sampled part of it that doesn't. `left_behind` counts descendants that not even SIGKILL ended in time.
+    the largest sampled part of it that doesn't. `thrashed`: it was killed for memory since, full of
+    what can't be pushed out, it did nothing any more but read its files again. `left_behind` counts
+    descendants that not even SIGKILL ended in time.
     """
 
     exit_code: int | None
@@ -58,6 +63,7 @@ class Exit:
     peak_bytes_anonymous: int | None = None
     left_behind: int = 0
     problem: str | None = None
+    thrashed: bool = False
 
     @classmethod
     def from_json(cls, fields: dict[str, Any], limits: Limits) -> Exit:

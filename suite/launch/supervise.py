@@ -24,6 +24,9 @@ from suite.launch.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SI
 from suite.launch.tree import Tree, descendants, proportional_bytes, resident_bytes
 
 TREE_SECONDS = 1.0  # between two listings of the tree, where only the peak is wanted
+# Under a limit without swap, code can be pushed out and read from disk again for hours: the memory is full, then, of
+# what can't be pushed out, and thousands of pages a second come back.
+FULL_SHARE, REFAULTS_PER_SECOND = 0.95, 5000.0
 EVENTS_CHUNK_BYTES = 2**20  # of events.jsonl read in one look
 
 
@@ -54,6 +57,25 @@ class PhaseReader:
                 self.phase, self.since = phase, time.monotonic()
 
 
+class Thrashing:
+    """Whether a tree has been kept from its end by reading again what its limit has pushed out."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.since: float | None = None
+        self.seen = False
+        self._last = (0.0, 0)
+
+    def lasts(self, now: float, full: bool, refaults: int) -> bool:
+        """True once it has gone on for long enough, by one look more; `full`: of what can't be pushed out."""
+        before, counted = self._last
+        self._last = (now, refaults)
+        thrashing = full and refaults - counted > REFAULTS_PER_SECOND * (now - before)
+        self.since = (now if self.since is None else self.since) if thrashing else None
+        self.seen = self.since is not None and now - self.since >= self.seconds
+        return self.seen
+
+
 class Supervisor:
     """Starts one worker, watches it, ends it and gives the account of it."""
 
@@ -68,6 +90,7 @@ class Supervisor:
         self.group = self._group()
         self.wake = self._catch_signals()
         self.next_tree = 0.0
+        self.thrashing = Thrashing(spec["thrashing_seconds"])
 
     def _group(self) -> cgroup.MemoryCgroup | None:
         """The container's own cgroup, a new one where a limit asks for it, or none."""
@@ -145,7 +168,11 @@ class Supervisor:
         if self.group is not None and self.group.oom_kills():
             return "memory"  # the kernel took one process of the tree: the others go with it
         if self.group is not None:
-            self.peak_anonymous = max(self.peak_anonymous, self.group.anonymous_bytes())
+            anonymous = self.group.anonymous_bytes()
+            self.peak_anonymous = max(self.peak_anonymous, anonymous)
+            full = self.limit_bytes is not None and anonymous > FULL_SHARE * self.limit_bytes
+            if self.thrashing.lasts(now, full, self.group.refaults()):
+                return "memory"
         watchdog = self.limit_bytes is not None and self.group is None
         if not watchdog and now < self.next_tree:
             return None
@@ -176,6 +203,7 @@ class Supervisor:
             "memory_killed": cause == "memory" or by_kernel,
             "memory_limit_by": limit_by if self.limit_bytes else None,
             "oom_kills": kills,
+            "thrashed": self.thrashing.seen,
             "peak_bytes_tree": self.peak_bytes or None,
             "peak_bytes_cgroup": self.group.peak_bytes() if self.group else None,
             "peak_bytes_anonymous": self.peak_anonymous or None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from pathlib import Path
 
 from suite.launch import cgroup
@@ -54,6 +56,26 @@ def test_memory_that_is_no_page_cache_is_read_from_either_version(tmp_path: Path
     (tmp_path / "memory.stat").write_text("cache 1\nrss 2\nanon 3\nfile 4\ntotal_cache 5\ntotal_rss 6\n")
     assert cgroup.MemoryCgroup(str(tmp_path), 1).anonymous_bytes() == 6
     assert cgroup.MemoryCgroup(str(tmp_path), 2).anonymous_bytes() == 3
+
+
+def test_pages_that_were_read_again_are_counted(tmp_path: Path) -> None:
+    group = cgroup.MemoryCgroup(str(tmp_path), 2)
+    assert group.refaults() == 0
+    (tmp_path / "memory.stat").write_text("workingset_refault 7\n")
+    assert group.refaults() == 7
+    (tmp_path / "memory.stat").write_text("workingset_refault_anon 9\nworkingset_refault_file 8\n")
+    assert group.refaults() == 8
+
+
+def test_what_a_killed_supervisor_has_left_is_ended_by_the_next(tmp_path: Path) -> None:
+    left = subprocess.Popen(["sleep", "60"])
+    supervisor = subprocess.Popen(["true"])
+    supervisor.wait()
+    folder = tmp_path / f"{cgroup.PREFIX}{supervisor.pid}"
+    folder.mkdir()
+    (folder / "cgroup.procs").write_text(f"{left.pid}\n")
+    cgroup._sweep(str(tmp_path))
+    assert left.wait(10) == -signal.SIGKILL
 
 
 def test_the_cgroup_around_us_is_neither_entered_nor_removed(tmp_path: Path) -> None:

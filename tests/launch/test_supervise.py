@@ -130,6 +130,44 @@ def test_a_cgroup_kill_of_a_child_ends_the_tree(run: Run) -> None:
     _no_cgroup_left()
 
 
+THRASH = """
+file, held, full = os.open("large", os.O_RDONLY), [], %d
+def anonymous():
+    return int(open("/proc/self/smaps_rollup").read().split("Anonymous:")[1].split()[0]) << 10
+while anonymous() < full:
+    held.append(bytearray(b"x") * (1 << 19))
+while True:
+    for place in range(0, 64 << 20, 1 << 20):
+        os.pread(file, 1 << 20, place)
+"""
+
+
+def uncached(path: Path) -> None:
+    """A file on the disk alone: what others have read is counted as theirs."""
+    with path.open("wb") as file:
+        file.write(os.urandom(64 * MIB))
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def test_what_only_reads_its_files_again_has_run_out_of_memory(run: Run, tmp_path: Path) -> None:
+    """The kernel kills nobody as long as there is a page of a file to push out; the step would take hours."""
+    _need_cgroup()
+    uncached(tmp_path / "large")
+    end = run(THRASH % (124 * MIB), memory_bytes=128 * MIB, thrashing_seconds=1.0, timeout_seconds=60)
+    assert end.memory_killed and end.thrashed and end.oom_kills == 0
+    assert end.duration_seconds < 50
+    _no_cgroup_left()
+
+
+def test_reading_much_with_room_to_spare_is_no_want_of_memory(run: Run, tmp_path: Path) -> None:
+    _need_cgroup()
+    uncached(tmp_path / "large")
+    end = run(THRASH % (40 * MIB), memory_bytes=64 * MIB, thrashing_seconds=1.0, timeout_seconds=4)
+    assert end.timed_out and not end.memory_killed and not end.thrashed
+
+
 def test_a_limit_that_is_kept_changes_nothing(run: Run) -> None:
     end = run("time.sleep(0.3)", memory_bytes=256 * MIB)
     assert (end.exit_code, end.memory_killed, end.oom_kills) == (0, False, 0)
