@@ -172,7 +172,7 @@ def collect(c: Context, set=None, results="results") -> None:
     """Put the shares of one plan (run --shard) together: one result set and its report."""
     from suite.cli import cluster
 
-    cluster.collect(set, Path(results))
+    raise Exit(code=cluster.collect(set, Path(results)))
 
 
 PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"

@@ -31,7 +31,7 @@ from suite.results.files import check_writable
 from suite.results.parquet import rows_in
 from suite.results.rows import Row
 from suite.run import engines
-from suite.stacks.catalog import Stack, environment_of
+from suite.stacks.catalog import environment_of
 from suite.workloads.catalog import Workload
 from suite.workloads.catalog import find as find_workloads
 
@@ -93,7 +93,7 @@ def planned(preset: Preset, options: Options, accelerator: Accelerator, workload
     """The plan as it will be there: nothing is taken from this machine, of which the jobs need neither devices nor
     cores. A machine of that kind is taken to have all that the locks ask for."""
     selection = options.selection(range(accelerator.cores))
-    plan = make("cloud", preset, selection, workloads, options.baseline, unlocked)
+    plan = make("cloud", preset, selection, workloads, options.baseline, engines.unlocked)
     for name in {environment_of(each.case.stack, each.case.variant) for each in plan.cases if each.case.variant}:
         if lock_sha256(name, options.target) is None:
             raise unknown(f"lock on {options.target} for the variant", name, names(options.target))
@@ -102,13 +102,6 @@ def planned(preset: Preset, options: Options, accelerator: Accelerator, workload
     if all(each.unsupported for each in plan.cases):
         raise UserError(f"Nothing of this plan can run on {options.target}: {plan.cases[0].unsupported}.")
     return plan
-
-
-def unlocked(stack: Stack, target: str) -> str | None:
-    """What a stack lacks on any machine of a target: a lock."""
-    if lock_sha256(stack.environment, target) is None:
-        return f"there is no lock for environment {stack.environment} on {target}"
-    return None
 
 
 def earlier(results: Path, origin: str | None, target: str) -> list[Row]:

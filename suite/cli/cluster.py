@@ -7,11 +7,14 @@ from pathlib import Path
 
 from suite.cluster.collect import collect as together
 from suite.report.render import render
+from suite.results import load
+from suite.results.store import exit_code
 
 
-def collect(sets: Sequence[str], results: Path) -> None:
-    """Put shares together, and render the report."""
+def collect(sets: Sequence[str], results: Path) -> int:
+    """Put shares together, and render the report. The exit code that a run with these rows has."""
     store = together(map(Path, sets), results)
     page = render(store.folder)
     store.make_latest()
     print(f"{store.folder}  {len(store.plan.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")
+    return exit_code(load(store.folder).rows)

@@ -17,7 +17,7 @@ from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import print_plan
 from suite.cli.options import Options, parse_outcomes
-from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
+from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out, only_one
 from suite.environments import images, say, venv
 from suite.environments.locks import names as environment_names
 from suite.errors import UserError, unknown
@@ -90,17 +90,19 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
     """Have a plan carried out by other machines. The exit code."""
     say(f"Result set {store.folder}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    forget(store, again)
-    try:
-        if not hand_out(store, address, force):
-            say(f"What came back is kept; `invoke run --resume={store.folder}` completes the set.")
-            return UNFINISHED
-    except KeyboardInterrupt:
-        say(f"Interrupted. All {store.finished()} attempts that came back are kept; "
-            f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
-        return INTERRUPTED
-    store.make_latest()
-    return finish(store, store.commit(), as_json)
+    with only_one(store) as mark:
+        try:
+            forget(store, again)
+            if not hand_out(store, address, force, mark):
+                say(f"What came back is kept; `invoke run --resume={store.folder}` completes the set.")
+                return UNFINISHED
+            store.make_latest()
+            done = ResultSet.open(store.folder)  # its machines may have said what they can't run
+            return finish(done, done.commit(), as_json)
+        except KeyboardInterrupt:
+            say(f"Interrupted. All {store.finished()} attempts that came back are kept; "
+                f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
+            return INTERRUPTED
 
 
 def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool) -> int:

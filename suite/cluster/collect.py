@@ -12,16 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from suite.errors import UserError
-from suite.plan.shards import Shard
+from suite.plan.shards import Shard, digest
+from suite.results import manifest
 from suite.results.parquet import read_parquet
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row
 from suite.results.store import ResultSet
+from suite.run import start
 
 # What two machines must have in common for their times to stand on one page, in words.
 CLASS = {"cpu_model": "processor", "cpu_family_model_stepping": "processor", "cpu_flags": "instructions",
-         "cores_online": "cores", "cores_usable": "usable cores", "caches": "caches"}  # fmt: skip
-COMMON = {"whole": "plan", "revision": "source revision", "dirty": "changes to the source", "engine": "engine"}
+         "cores_online": "cores", "cores_usable": "usable cores", "caches": "caches",
+         "ram_bytes": "memory"}  # fmt: skip
+RAM_STEP = 2**30  # two machines of one kind differ by what their kernels keep for themselves
+COMMON = {"whole": "plan", "revision": "source revision", "change": "changes to the source", "engine": "engine",
+          "python": "interpreter"}  # fmt: skip
 
 
 def collect(folders: Iterable[Path], results: Path) -> ResultSet:
@@ -80,12 +85,14 @@ def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
 def check_alike(first: ResultSet, other: ResultSet) -> None:
     """Raises UserError for shares of unlike plans or machines."""
     differing = [word for name, word in COMMON.items() if getattr(first.plan, name) != getattr(other.plan, name)]
-    mine, others = first.plan.locks, other.plan.locks
-    differing += [f"lock of {name}" for name in sorted(mine.keys() & others.keys()) if mine[name] != others[name]]
+    mine, others = (inputs(store) for store in (first, other))
+    differing += [name for name in sorted(mine.keys() & others.keys()) if mine[name] != others[name]]
     if differing:
         raise UserError(f"{first.folder} and {other.folder} aren't shares of one run: they differ in "
                         f"{', '.join(differing)}.")  # fmt: skip
     unlike = unlikeness(first.machine, other.machine)
+    here, there = devices_of([first]), devices_of([other])
+    unlike += ["device"] if here and there and here != there else []
     if unlike:
         raise UserError(f"{first.folder} and {other.folder} were measured on unlike machines: they differ in "
                         f"{', '.join(unlike)}. Their times can't stand on one page.")  # fmt: skip
@@ -97,23 +104,39 @@ def unlikeness(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def inputs(store: ResultSet) -> dict[str, str]:
+    """The digests of what a share was made from: locks, preset, workloads of its own, changes to the source."""
+    listed = manifest.read(store.folder).files
+    return {name: each.digest for name, each in listed.items() if name.startswith("inputs/")}
+
+
+def devices_of(shares: Iterable[ResultSet]) -> set[str]:
+    """What frameworks say that they ran on; a processor has no name there."""
+    rows = (row for store in shares if store.plan.target != "cpu" for row in read_parquet(store.results_path))
+    return {str(found) for row in rows if (found := row.mapping("environment_facts").get("device"))}
+
+
 def comparable(name: str, machine: Mapping[str, Any]) -> Any:
     """A fact; of lists whose order or numbers say nothing, what does."""
     value = machine.get(name)
     if name == "cores_usable":
         return len(value or ())
+    if name == "ram_bytes":
+        return round((value or 0) / RAM_STEP)
     return sorted(value) if isinstance(value, list) else value
 
 
 def plan_of(shares: Sequence[ResultSet]) -> PlanFile:
-    """The whole plan again. Its name is made of the shares' names, so that collecting twice gives one set."""
+    """The whole plan again. Its name is made of what is in the shares, so that collecting twice gives one set, and
+    another one once a share was completed further. Raises UserError where the shares don't make the plan they say."""
     plans = [store.plan for store in shares]
     names = tuple(plan.set_id for plan in plans)
+    content = " ".join(manifest.read(store.folder).name for store in shares)
     stamp = min(plan.set_id for plan in plans)[: len("20260102-030405")]
     words = [word for word in shlex.split(plans[0].command) if not word.startswith("--shard=")]
-    return dataclasses.replace(
+    whole = dataclasses.replace(
         plans[0],
-        set_id=f"{stamp}-collected-{plans[0].target}-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:4]}",
+        set_id=f"{stamp}-collected-{plans[0].target}-{hashlib.sha256(content.encode()).hexdigest()[:4]}",
         created_at=min(plan.created_at for plan in plans),
         command=shlex.join(words),
         cases=tuple(chain.from_iterable(plan.cases for plan in plans)),
@@ -123,6 +146,11 @@ def plan_of(shares: Sequence[ResultSet]) -> PlanFile:
         shard="",
         collected=names,
     )
+    ids = [planned.case.case_id for planned in whole.cases]
+    if len(set(ids)) != len(ids) or digest(start.plan_of(whole, whole.cases, whole.set_id)) != whole.whole:
+        raise UserError("These shares don't make the plan that they say they are of: they overlap, or leave something "
+                        "out.")  # fmt: skip
+    return whole
 
 
 def merged(shares: Iterable[ResultSet]) -> list[Row]:
@@ -134,11 +162,11 @@ def merged(shares: Iterable[ResultSet]) -> list[Row]:
 
 def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:
     """Rows, block records, programs and inputs of all. The first machine stands for all, since they are alike; what
-    they were seen to reach is of one machine each, and is only kept where there was one."""
+    they were seen to reach is of one machine each, and isn't kept where there were several."""
     for share in shares:
         store.adopt(share)
     store.machine = shares[0].machine
-    if len({share.plan.machine_id for share in shares}) == 1:
+    if len(shares) == 1:  # machines that are copies of one call themselves alike
         store.roofline, store.ceilings = shares[0].roofline, shares[0].ceilings
     store.write_rows(merged(shares))
     store.seal()

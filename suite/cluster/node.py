@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,12 +25,12 @@ from suite.results.rows import Row
 from suite.results.store import ResultSet
 from suite.run import ceilings, engines
 from suite.run.session import Session
-from suite.run.start import Run, describe, judged_here, needed, plan_of, runner, wanting
+from suite.run.start import Run, changed, describe, judged_here, needed, plan_of, runner, wanting
 from suite.workloads.catalog import find
 
 
 class Silent:
-    """Nobody watches a machine of many: what it has to say goes with its share."""
+    """Nobody watches a machine of many: what it has to say is told where the run was asked for."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -48,22 +50,28 @@ class Silent:
 
 
 def ready(fields: dict[str, Any]) -> dict[str, Any]:
-    """Make what a plan needs on this machine; its facts, and in `lacking` why it can't be measured here."""
+    """Make what a plan needs on this machine; its facts, why each case can't run on it, and in `lacking` why nothing
+    can."""
     file = PlanFile.from_json(fields)
     lacking = wanting(replace(file, python=None), find([*map(Path, file.workload_paths)]))
+    lacking += [] if file.python is None or shutil.which(file.python) else [f"the interpreter {file.python}"]
     lacking += [f"its locks of {name} (this checkout has others)" for name, digest in file.locks.items()
                 if lock_sha256(name, file.target) != digest]  # fmt: skip
     if (git("rev-parse", "HEAD").strip() or None) != file.revision:
         lacking.append(f"revision {file.revision} of this program")
+    if changed() != file.change:
+        lacking.append("the changes to the source that are where the run was asked for")
     if missing := devices.missing().get(file.target):
         lacking.append(missing)
+    reasons: dict[str, str | None] = {}
     if not lacking:
         run = taken(file)
+        reasons = {each.case.case_id: each.unsupported for each in run.plan.cases}
         if run.engine.client is None and file.python is None:
             for name in needed(run.plan):
                 venv.ensure(name, file.target)
         ceiling(file)
-    return {"machine": facts.machine(), "lacking": lacking}
+    return {"machine": facts.machine(), "unsupported": reasons, "lacking": lacking}
 
 
 def taken(file: PlanFile) -> Run:
@@ -115,9 +123,12 @@ def packed(folder: Path) -> bytes:
     return data.getvalue()
 
 
-def unpack(data: bytes, folder: Path) -> None:
-    """A share comes here, whole or not at all."""
-    with tempfile.TemporaryDirectory(dir=folder.parent) as draft:
+@contextmanager
+def unpacked(data: bytes, folder: Path) -> Iterator[Path]:
+    """A share, to be looked at before it is put into its folder: whole, or not at all where that raises."""
+    folder.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".coming-") as draft:
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             archive.extractall(Path(draft) / "set", filter="data")
+        yield Path(draft) / "set"
         (Path(draft) / "set").rename(folder)

@@ -1,26 +1,29 @@
 """`python -m suite.cluster.ray_queue SET`: Ray as the queue of a run, in Ray's own environment.
 
-A task is one comparison, a machine takes one at a time, and what it measures comes back as a share of the set. Ray
-tries a task again where its machine was lost, never where a case failed: that is a row, and no exception.
+A task is one comparison. Each machine that was checked takes one at a time, and what it measures comes back as a share
+of the set. A comparison whose machine was lost is given to another; a case that failed is a row, and no exception.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
+import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import OutOfMemoryError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from suite.cluster import node
-from suite.cluster.collect import unlikeness
+from suite.cluster.collect import devices_of, unlikeness
 from suite.errors import UserError
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share, units
@@ -34,16 +37,20 @@ DEVICES = {"cuda": "GPU", "tpu": "TPU"}
 LOST_MAX = 3  # machines that a comparison may lose before it is given up
 UNFINISHED = 1
 PATIENCE_SECONDS = 10.0  # for an address to answer
+REMIND_SECONDS = 60.0  # between two words about a machine that others keep busy
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Queue:
-    """The comparisons of a set that no machine has measured yet."""
+    """The comparisons of a set that no machine has measured yet, and the machines that may: {Ray's id: its name}."""
 
     store: ResultSet
     plan: Plan
     workloads: dict[str, Workload]
     force: bool
+    machines: dict[str, str] = field(default_factory=dict)
+    lost: Counter[Shard] = field(default_factory=Counter)
+    unfinished: dict[Shard, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path, force: bool) -> Queue:
@@ -67,94 +74,143 @@ class Queue:
 
     def run(self) -> int:
         """Hand out what is left, and take in what comes back. The exit code."""
-        machines = check_offers(ray.nodes(), self.offers)
-        self.check_machines(machines)
-        (self.store.folder / "shares").mkdir(exist_ok=True)
+        self.check(check_offers(ray.nodes(), self.offers))
         left = self.pending()
-        say(f"{len(left)} comparisons for {len(machines)} machine(s)")
-        unfinished = 0
-        for done, (shard, told) in enumerate(self.results(left), 1):
-            if isinstance(told, RayError):
-                unfinished += 1
-                say(f"{done} of {len(left)}: comparison {shard} has no result: {why(told)}")
-                continue
-            data, notes = told
-            node.unpack(data, self.store.share_folder(str(shard)))
-            for text in notes:
-                say(f"comparison {shard}: {text}")
-            say(f"{done} of {len(left)}: {sentence(ResultSet.open(self.store.share_folder(str(shard))))}")
-        return UNFINISHED if unfinished else 0
-
-    def results(self, left: Sequence[Shard]) -> Iterator[tuple[Shard, Any]]:
-        """Each share as it comes back: (the share, its archive and notes, or Ray's error)."""
-        fields = ray.put(self.store.plan.to_json())
-        # Ray's own resource of cores says nothing here: the slot is the whole machine.
-        task = ray.remote(node.measure).options(max_retries=LOST_MAX, retry_exceptions=False, **asked(self.offers))
-        tasks = {task.remote(fields, shard, self.force): shard for shard in left}
-        while tasks:
-            (ended,), _ = ray.wait([*tasks], num_returns=1)
-            shard = tasks.pop(ended)
+        say(f"{len(left)} comparisons for {len(self.machines)} machine(s)")
+        fields, free, total = ray.put(self.store.plan.to_json()), [*self.machines], len(left)
+        busy: dict[Any, tuple[Shard, str]] = {}
+        while busy or (left and free):
+            while left and free:
+                machine, shard = free.pop(0), left.pop(0)
+                busy[self.task(node.measure, machine).remote(fields, shard, self.force)] = shard, machine
+            (ended,), _ = ray.wait([*busy], num_returns=1)
+            shard, machine = busy.pop(ended)
             try:
-                yield shard, ray.get(ended)
-            except RayError as lost:
-                yield shard, lost
+                self.take(shard, machine, ray.get(ended))
+                free.append(machine)
+            except (RayError, UserError) as problem:
+                self.miss(shard, machine, problem, left, free)
+            say(f"{total - len(left) - len(busy)} of {total}: {self.fate(shard)}")
+        for shard in left:
+            self.unfinished[shard] = "no machine is left"
+        return UNFINISHED if self.unfinished else 0
 
-    def check_machines(self, machines: Sequence[dict[str, Any]]) -> None:
-        """Make each ready. Raises UserError for one that lacks something, or that is unlike the others."""
+    def task(self, function: Any, machine: str) -> Any:
+        """A function as a task for one machine, which Ray itself never tries again: it can't tell a lost machine from a
+        case that has filled its memory."""
+        there = NodeAffinitySchedulingStrategy(machine, soft=False)
+        # Ray's own resource of cores says nothing here: the slot is the whole machine.
+        rest = {name: count for name, count in self.offers.items() if name != "GPU"}
+        return ray.remote(function).options(max_retries=0, num_cpus=0, num_gpus=self.offers.get("GPU", 0),
+                                            resources=rest, scheduling_strategy=there)  # fmt: skip
+
+    def take(self, shard: Shard, machine: str, told: tuple[bytes, list[str]]) -> None:
+        """A share comes back. Raises UserError for one of another device than those that are there."""
+        data, notes = told
+        with node.unpacked(data, self.store.share_folder(str(shard))) as draft:
+            new, others = devices_of([ResultSet(draft)]), devices_of(self.store.shares())
+            if new and others and new != others:
+                raise UserError(f"it measured on {', '.join(sorted(new))}, others on {', '.join(sorted(others))}")
+        for text in notes:
+            say(f"{self.machines[machine]}, comparison {shard}: {text}")
+
+    def miss(self, shard: Shard, machine: str, problem: Exception, left: list[Shard], free: list[str]) -> None:
+        """A share doesn't: its machine gets nothing more, unless only the task's own process is gone."""
+        self.lost[shard] += 1
+        name, reason = self.machines[machine], why(problem)
+        if isinstance(problem, OutOfMemoryError):
+            self.unfinished[shard] = (f"Ray's memory monitor ended it on {name}: start Ray there with "
+                                      "RAY_memory_monitor_refresh_ms=0")  # fmt: skip
+            free.append(machine)
+            return
+        say(f"{name} takes no more comparisons: {reason}")
+        if self.lost[shard] < LOST_MAX:
+            left.insert(0, shard)
+        else:
+            self.unfinished[shard] = f"its machine was lost {LOST_MAX} times: {reason}"
+
+    def fate(self, shard: Shard) -> str:
+        """What came of a comparison so far."""
+        folder = self.store.share_folder(str(shard))
+        if not folder.exists():
+            return f"comparison {shard} has no result: {self.unfinished.get(shard, 'another machine tries it')}"
+        done = ResultSet.open(folder)
+        counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.facts()["outcomes"].items()))
+        return f"{done.plan.cases[0].case.comparison_name}: {counted}, on {done.plan.machine_id}"
+
+    def check(self, found: Sequence[dict[str, Any]]) -> None:
+        """Make each machine ready. Raises UserError for one that lacks something, and for unlike machines: those of a
+        set that is resumed count, too."""
         fields = ray.put(self.store.plan.to_json())
-        task = ray.remote(node.ready)
-        asks = [task.options(scheduling_strategy=NodeAffinitySchedulingStrategy(each["NodeID"], soft=False),
-                             max_retries=0, **asked(self.offers)).remote(fields) for each in machines]  # fmt: skip
-        told = [(each["NodeManagerHostname"], answer(each["NodeManagerHostname"], ask))
-                for each, ask in zip(machines, asks, strict=True)]  # fmt: skip
-        for name, found in told:
-            if found["lacking"]:
-                raise UserError(f"{name} can't measure this: it lacks {'; '.join(found['lacking'])}.")
-        first, machine = told[0][0], told[0][1]["machine"]
-        for name, found in told[1:]:
-            if unlike := unlikeness(machine, found["machine"]):
-                raise UserError(f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their "
-                                "times can't stand on one page; offer slots on machines of one kind.")  # fmt: skip
+        asks = {self.task(node.ready, each["NodeID"]).remote(fields): each for each in found}
+        known: list[tuple[str, dict[str, Any]]] = [("the machines of this set", each.machine)
+                                                   for each in self.store.shares()[:1]]  # fmt: skip
+        reasons: dict[str, str | None] = {}
+        while asks:
+            ended, rest = ray.wait([*asks], num_returns=1, timeout=REMIND_SECONDS)
+            if not ended:
+                names = ", ".join(asks[ask]["NodeManagerHostname"] for ask in rest)
+                say(f"Waiting for what takes the slot of {names}, or for its environments")
+                continue
+            each = asks.pop(ended[0])
+            told = answer(each["NodeManagerHostname"], ended[0])
+            known.append((each["NodeManagerHostname"], told["machine"]))
+            self.machines[each["NodeID"]] = each["NodeManagerHostname"]
+            check_alike(*known[0], *known[-1])
+            reasons = reasons or told["unsupported"]
+            if reasons != told["unsupported"]:
+                raise UserError(f"{known[0][0]} and {known[-1][0]} can't run the same cases: make their installations "
+                                "alike.")  # fmt: skip
+        self.settle(reasons, known[-1][1])
+
+    def settle(self, reasons: dict[str, str | None], machine: dict[str, Any]) -> None:
+        """Write into the plan, before anything was measured, what these machines can't run."""
+        if self.store.shares():
+            return
+        cases = tuple(dataclasses.replace(each, unsupported=reasons[each.case.case_id]) for each in self.plan.cases)
+        self.plan = dataclasses.replace(self.plan, cases=cases)
+        self.store.settle(dataclasses.replace(self.store.plan, cases=cases, attempts=tuple(self.plan.attempts())))
         self.store.machine = machine
 
 
+def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str, Any]) -> None:
+    """Raises UserError for two kinds of machine."""
+    if unlike := unlikeness(machine, other):
+        raise UserError(f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their times "
+                        "can't stand on one page; offer slots on machines of one kind.")  # fmt: skip
+
+
 def answer(machine: str, ask: Any) -> dict[str, Any]:
-    """What a machine says of itself. Raises UserError where it can't."""
+    """What a machine says of itself. Raises UserError where it can't, or can't measure this."""
     try:
         found: dict[str, Any] = ray.get(ask)
     except RayError as lost:
         raise UserError(f"{machine} couldn't be made ready: {why(lost)}") from None
+    if found["lacking"]:
+        raise UserError(f"{machine} can't measure this: it lacks {'; '.join(found['lacking'])}.")
     return found
 
 
-def asked(offers: dict[str, float]) -> dict[str, Any]:
-    """A task's resources as Ray takes them: GPUs have a word of their own."""
-    rest = {name: count for name, count in offers.items() if name != "GPU"}
-    return {"num_cpus": 0, "num_gpus": offers.get("GPU", 0), "resources": rest}
-
-
 def check_offers(nodes: Sequence[dict[str, Any]], offers: dict[str, float]) -> list[dict[str, Any]]:
-    """The machines that offer what a task asks. Raises UserError where there is none: Ray would wait for ever."""
+    """The machines that offer what a task asks. Raises UserError where there is none (Ray would wait for ever), and for
+    one that offers several slots: what runs on it at once would disturb each other."""
     alive = [each for each in nodes if each["Alive"]]
     found = [each for each in alive if all(each["Resources"].get(name, 0) >= n for name, n in offers.items())]
     if not found:
         wanted = " and ".join(f"{name!r}" for name in offers)
         raise UserError(f"None of the cluster's {len(alive)} machine(s) offers {wanted}. Start Ray on each that shall "
                         f"measure with: ray start --address=HOST:PORT --resources='{{\"{SLOT}\": 1}}'")  # fmt: skip
+    for each in found:
+        if each["Resources"][SLOT] != 1:
+            raise UserError(f"{each['NodeManagerHostname']} offers {each['Resources'][SLOT]:g} slots; a machine has "
+                            "one, since what runs beside what is measured disturbs it.")  # fmt: skip
     return found
 
 
-def sentence(done: ResultSet) -> str:
-    """What came of one share."""
-    facts = done.facts()
-    counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(facts["outcomes"].items()))
-    return f"{done.plan.cases[0].case.comparison_name}: {counted}, on {done.plan.machine_id}"
-
-
-def why(lost: RayError) -> str:
+def why(problem: Exception) -> str:
     """One line of Ray's error; of ours, what was raised."""
-    text = str(lost.cause) if isinstance(lost, RayTaskError) and lost.cause is not None else str(lost)
-    return next((line for line in text.splitlines() if line.strip()), type(lost).__name__)
+    text = str(problem.cause) if isinstance(problem, RayTaskError) and problem.cause is not None else str(problem)
+    return next((line for line in text.splitlines() if line.strip()), type(problem).__name__)
 
 
 def say(text: str) -> None:
@@ -200,6 +256,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal and who started this may both have passed it on
         ray.shutdown()
 
 

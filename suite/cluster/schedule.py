@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import signal
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from suite.case import Flag
 from suite.environments import venv
 from suite.errors import UserError
 from suite.launch.engine import ROOT
+from suite.results.rows import accepted
 from suite.results.store import ResultSet
 
 SCHEDULERS = ("ray",)
@@ -18,12 +21,26 @@ MISTAKEN, INTERRUPTED = 2, 130  # exit codes of the queue's program, which has s
 CLUSTER = "cluster"  # the folder of locks of what hands out work: no target, but installed like one
 
 
-def hand_out(store: ResultSet, address: str, force: bool) -> bool:
+@contextmanager
+def only_one(store: ResultSet) -> Iterator[int]:
+    """Hold a set for one run of its queue: a file's descriptor, which the queue's program holds as long as it lives.
+
+    Raises UserError where another run holds it.
+    """
+    with (store.folder / ".queue").open("w") as mark:
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{store.folder} is being completed by another run: wait for its end.") from None
+        yield mark.fileno()
+
+
+def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
     """Have the rest of a set measured; whether all of it is there. Raises KeyboardInterrupt, and UserError for what the
     queue refuses."""
     python = venv.ensure("ray", CLUSTER).python
     command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
-    queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT)
+    queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT, pass_fds=[mark])
     try:
         code = queue.wait()
     except KeyboardInterrupt:
@@ -41,6 +58,10 @@ def forget(store: ResultSet, again: Collection[str]) -> None:
     """Take the comparisons out of a set whose cases ended as `again` says, or were lost by the harness: they are
     measured again whole, since what is compared runs side by side."""
     for share in store.shares():
-        rows = share.merged()
+        rows = accepted(share.merged())
         if any(row["outcome"] in again or Flag.HARNESS in row["flags"] for row in rows):
-            shutil.rmtree(share.folder)
+            gone = share.folder.with_name(f".gone-{share.folder.name}")
+            shutil.rmtree(gone, ignore_errors=True)
+            share.folder.rename(gone)  # at once: half a share would be taken for one
+    for stale in (store.folder / "shares").glob(".*"):  # that, and what a killed queue was about to take in
+        shutil.rmtree(stale, ignore_errors=True)

@@ -46,12 +46,12 @@ def share(plan: Plan, shard: Shard) -> Plan:
 
 
 def units(plan: Plan) -> list[tuple[Planned, ...]]:
-    """The cases that must stay together, in the plan's order: those of one comparison; of memory, those whose peaks
-    make one curve and whose failures tell of each other."""
+    """The cases that must stay together: those of one comparison; of memory, those whose peaks make one curve and whose
+    failures tell of each other. In an order that doesn't depend on how the question was typed."""
     found: dict[str, list[Planned]] = {}
     for planned in plan.cases:
         found.setdefault(unit_of(planned.case, plan.purpose), []).append(planned)
-    return [tuple(unit) for unit in found.values()]
+    return [tuple(found[unit]) for unit in sorted(found)]
 
 
 def unit_of(case: Case, purpose: Purpose) -> str:

@@ -27,7 +27,9 @@ def notices(
 
 def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
     """Planned processes that have no row."""
-    if analysis.not_run and plan:
+    if analysis.not_run and plan and plan.collected:
+        yield f"This set is not complete: {analysis.not_run} planned processes have no result in the shares of it."
+    elif analysis.not_run and plan:
         yield (f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
                f"To run them: invoke run --resume=results/{plan.set_id}")  # fmt: skip
 

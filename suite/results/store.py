@@ -116,8 +116,8 @@ class ResultSet:
 
     def shares(self) -> list[ResultSet]:
         """What other machines have sent of a run that is under way among several, in the order of the plan."""
-        folders = sorted((self.folder / "shares").glob("*of*"), key=lambda path: int(path.name.partition("of")[0]))
-        return [ResultSet(folder) for folder in folders]
+        found = (self.folder / "shares").glob("[0-9]*of[0-9]*")
+        return [ResultSet(path) for path in sorted(found, key=lambda path: int(path.name.partition("of")[0]))]
 
     def share_folder(self, shard: str) -> Path:
         """Where a machine's share lies, by its name like `2/4`."""
@@ -259,12 +259,22 @@ class ResultSet:
     def commit(self) -> list[Row]:
         """Merge into results.parquet, then write the manifest: the mark that the set is whole."""
         (self.folder / manifest.NAME).unlink(missing_ok=True)
-        for share in self.shares():
+        shares = self.shares()
+        if shares:  # of an earlier end nothing stays: what was measured again has other records and programs
+            for part in ("blocks", files.FOLDER, "logs"):
+                shutil.rmtree(self.folder / part, ignore_errors=True)
+            (self.folder / "blocks").mkdir()
+        for share in shares:
             self.adopt(share)
         rows = self.merged()
         self.write_rows(rows)
         self.seal()
         return rows
+
+    def settle(self, plan: PlanFile) -> None:
+        """Write the plan once more, before anything was measured: its machines have said what they can't run."""
+        write_json(self.folder / "plan.json", plan.to_json())
+        self.plan = plan
 
     def write_rows(self, rows: list[Row]) -> None:
         """results.parquet."""

@@ -59,12 +59,12 @@ class Ways:
 
 def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
     """A set's processes as if a field of the case were the stack, each stack a question of its own; None where nothing
-    was asked in two ways on one machine: a set may have been put together from the shares of several."""
+    was asked in two ways in the same blocks: a set may have been put together from shares, which share none."""
     kept = counting(rows)
     timings = block_timings(kept, CLOCKS.get(field, "synced"))
     found: dict[Side, Timings] = {}
     heads: dict[str, Row] = {}
-    machines: dict[str, set[str]] = {}
+    machines: dict[str, set[tuple[str, str]]] = {}
     asked: dict[str, tuple[str, str]] = {}  # by question and stack: the question alone, and the stack
     for row in kept:
         side, id_ = (row["comparison_id"], row.stack_name), row.case.digest(field)
@@ -72,7 +72,7 @@ def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
             found[id_, row.text(field) or FIELDS[field]] = timings[side]
             question = row.case.digest(field, "stack", "variant")
             stack = row.text("stack") if field == "variant" else row.stack_name
-            machines.setdefault(id_, set()).add(row.text("machine_id"))
+            machines.setdefault(id_, set()).add((row.text("machine_id"), row.text("set_id")))
             heads[question], asked[id_] = row | {"comparison_id": question}, (question, stack)
     both = {id_ for id_, _ in found if sum(each == id_ for each, _ in found) > 1 and len(machines[id_]) == 1}
     if not both:

@@ -93,12 +93,19 @@ def absent(stack: Stack, target: str, engine: Choice | None = None, python: str 
     if missing:
         return missing
     pinned = python is None and stack.environment != ORCHESTRATOR
-    if pinned and lock_sha256(stack.environment, target) is None:
-        return f"there is no lock for environment {stack.environment} on {target}"
+    if pinned and (lock := unlocked(stack, target)):
+        return lock
     if engine is not None and engine.client is not None:
         return lacks(engine.client, target)  # an image brings its own compiler
     if "C++ compiler" in stack.needs and compiler.find() is None:
         return "no C++ compiler that Inductor takes was found (CXX, else g++); `invoke doctor` says how to get one"
+    return None
+
+
+def unlocked(stack: Stack, target: str) -> str | None:
+    """What a stack lacks on any machine of a target: a lock."""
+    if stack.environment != ORCHESTRATOR and lock_sha256(stack.environment, target) is None:
+        return f"there is no lock for environment {stack.environment} on {target}"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -60,15 +61,17 @@ def prepare(
     name = preset.name if shard is None else f"{preset.name}-{shard.index}of{shard.of}"
     plan = partial(shared, shard, new_set_id(name, target), preset, selection, workloads, baseline)
     # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
-    first = plan(lambda stack, target: devices.missing().get(target))
+    first = plan(lambda stack, target: None if scheduler else devices.missing().get(target))
     if not first.cases:
         raise UserError("Nothing is selected: no workload of the preset matches the options.")
     for name in {environment_of(p.case.stack, p.case.variant) for p in first.cases if p.case.variant}:
         if lock_sha256(name, target) is None:
             raise unknown(f"lock on {target} for the variant", name, names(target))
     check_limits(first.cases, facts.memory().get("ram_bytes", 0))
-    choice = engines.choose(engine, needed(first), target, python, build=build)
-    made = plan(partial(engines.absent, engine=choice, python=python))
+    choice = engines.choose(engine, needed(first), target, python, build=build and not scheduler)
+    # What other machines lack, they say themselves; that there is no lock is known here.
+    absent = engines.unlocked if scheduler else partial(engines.absent, engine=choice, python=python)
+    made = plan(absent)
     if fits is not None:
         made = replace(made, cases=predicted(made.cases, curves(Path(fits)), spare_bytes()))
     return Run(plan=made, workloads=workloads, workload_paths=tuple(workload_paths), target=target, engine=choice,
@@ -150,6 +153,7 @@ def describe(run: Run, command: str) -> PlanFile:
         locks={name: lock_sha256(name, run.target) for name in locked},
         revision=git("rev-parse", "HEAD").strip() or None,
         dirty=bool(git("status", "--porcelain").strip()),
+        change=changed(),
     )
 
 
@@ -160,6 +164,11 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
     file = store.plan
     if file.schema_version != SCHEMA_VERSION:
         raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
+    if file.collected:
+        raise UserError(f"{path} was put together from shares: there is nothing to complete.")
+    if file.scheduler and store.is_whole and not store.shares():
+        raise UserError(f"{path} is whole, and what its machines had sent is no longer beside it: there is nothing to "
+                        "complete.")  # fmt: skip
     if file.machine_id != facts.machine_id() and not file.scheduler:
         other = facts.changed(store.machine)
         which = f" ({', '.join(other)} differ)" if other else ""
@@ -170,13 +179,17 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
                 f"{path} was begun with another lock of environment '{name}' "
                 f"({store.lock_copy(name)}). Restore it, or begin a new run."
             )
-    if file.collected:
-        raise UserError(f"{path} was put together from shares: there is nothing to complete.")
     plan = plan_of(file, file.cases, file.set_id)
     paths = tuple(map(Path, file.workload_paths))
     engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=not file.scheduler)
     return store, Run(plan=plan, workloads=find(paths), workload_paths=paths, target=file.target, engine=engine,
                       python=file.python, scheduler=file.scheduler)  # fmt: skip
+
+
+def changed() -> str:
+    """The sha256 of what was changed in the source since its revision; empty where nothing was."""
+    change = git("diff", "HEAD")
+    return hashlib.sha256(change.encode()).hexdigest() if change else ""
 
 
 def plan_of(file: PlanFile, cases: tuple[Planned, ...], set_id: str) -> Plan:
