@@ -132,8 +132,10 @@ class Queue:
     def fate(self, shard: Shard) -> str:
         """What came of a comparison so far."""
         folder = self.store.share_folder(str(shard))
+        if shard in self.unfinished:
+            return f"comparison {shard} has no result: {self.unfinished[shard]}"
         if not folder.exists():
-            return f"comparison {shard} has no result: {self.unfinished.get(shard, 'another machine tries it')}"
+            return f"comparison {shard} goes to another machine"
         done = ResultSet.open(folder)
         counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.facts()["outcomes"].items()))
         return f"{done.plan.cases[0].case.comparison_name}: {counted}, on {done.plan.machine_id}"
