@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose
@@ -11,11 +11,14 @@ from suite.results.rows import Row
 from suite.run.runner import Runner
 
 
-def search(runner: Runner, run: Callable[[Attempt], Row]) -> None:
-    """Of each stack of the plan, whose first probes have been run. What a resumed set has isn't probed again."""
+def search(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collection[str] = ()) -> None:
+    """Of each stack of the plan, whose first probes have been run. What a resumed set has isn't probed again, unless it
+    ended as one of `again`; `run` is told so."""
     plan, store = runner.plan, runner.store
     retry, order = store.next_retry(0), len(plan.cases)
-    known = [row for row in store.read()[0] if row["purpose"] == Purpose.MEMORY and Flag.HARNESS not in row["flags"]]
+    found = [row for row in store.read()[0] if row["purpose"] == Purpose.MEMORY and Flag.HARNESS not in row["flags"]]
+    last = {row["case_id"]: row for row in sorted(found, key=lambda row: row.integer("retry"))}
+    known = [row for row in last.values() if row["outcome"] not in again]
     for first in (planned.case for planned in plan.cases if not planned.unsupported):
         workload = runner.workloads[first.workload]
         most = most_allowed(workload, first.dims, plan.vary)
@@ -26,7 +29,8 @@ def search(runner: Runner, run: Callable[[Attempt], Row]) -> None:
             case = replace(first, dims=dims, size=workload.size_of(dims, first.size))
             rows[size] = run(
                 Attempt(set_id=plan.set_id, case=case, block=0, order=order, replicate=1, purpose=Purpose.MEMORY,
-                        retry=retry, seed=plan.seed)
+                        retry=retry, seed=plan.seed),
+                case.case_id in last,
             )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ class Session:
             self.blocks()
         self.outside(self.runner.plan.memory)
         if self.runner.plan.vary:
-            frontier.search(self.runner, self.attempt)
+            frontier.search(self.runner, self.attempt, self.again)
         self.outside(self.runner.plan.programs)
         self.outside(self.runner.plan.explanations)
         self.outside(self.runner.plan.profiles)

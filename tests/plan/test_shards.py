@@ -44,6 +44,15 @@ def test_a_comparison_stays_on_one_machine_with_all_its_blocks(machines: int) ->
     assert max(sizes) - min(sizes) <= 1, "nobody has two more than another"
 
 
+def test_the_order_in_which_a_question_is_typed_changes_no_share() -> None:
+    turned = make_plan(SCENES[::-1], ("fake@slow", "fake"), twin=True, caches=("warm", "cold"), blocks=3)
+    turned = dataclasses.replace(turned, baseline="fake")
+    assert digest(turned) == digest(plan())
+    for index in (1, 2, 3):
+        mine, others = (share(each, Shard(index, 3)).cases for each in (plan(), turned))
+        assert {each.case.case_id for each in mine} == {each.case.case_id for each in others}
+
+
 def test_shares_of_one_plan_are_known_by_it() -> None:
     first, second = (share(plan(set_id=name), Shard(index, 2)) for index, name in enumerate("ab", 1))
     assert first.whole == second.whole == digest(plan()) and first.shard == "1/2"

@@ -101,6 +101,17 @@ def test_another_failure_ends_a_search_but_not_the_others(tmp_path: Path) -> Non
     assert any(row["outcome"] == "oom_host" for (stack, _), row in rows.items() if stack == "fake")
 
 
+def test_a_search_goes_on_from_a_probe_that_is_asked_again(tmp_path: Path) -> None:
+    plan = plan_of(limits=(300 * MIB,), stacks=("fake@broken", "fake"), vary="batch")
+    run(tmp_path, plan)
+    heard = Heard()
+    make_session(tmp_path / "set", plan, heard).run()
+    assert not heard.rows, "nothing is asked twice unasked"
+    make_session(tmp_path / "set", plan, heard, frozenset({"error"})).run()
+    (row,) = heard.rows
+    assert (row["variant"], row["outcome"], row["provenance"]) == ("broken", "error", "measured")
+
+
 @pytest.mark.parametrize("vary", ["", "batch"])
 def test_an_interrupted_set_is_completed_without_asking_twice(tmp_path: Path, vary: str) -> None:
     batches = () if vary else (1, 2, 4, 8)
