@@ -111,7 +111,9 @@ def ran_out(line: Line) -> str:
     """What is open: where it ran out, unless the largest size is known to be it."""
     if line.is_found:
         return ""
-    return " (no larger one was tried)" if line.failed is None else f" (ran out at {line.failed:,})"
+    if line.failed is not None:
+        return f" (ran out at {line.failed:,})"
+    return f" ({line.stopped[0]:,} ended as {line.stopped[1]})" if line.stopped else " (no larger one was tried)"
 
 
 def cells(line: Line) -> tuple[MemoryCell | None, ...]:
@@ -161,6 +163,8 @@ def error_words(line: Line) -> str:
 
 def known_by(line: Line) -> str:
     """Why the largest size is believed to be it, or what is still open."""
+    if line.failed is None and line.stopped:
+        return f"open: {line.stopped[0]:,} ended as {line.stopped[1]}"
     if line.failed is None:
         return "none was too large" if line.largest is not None else "not known"
     if line.failed == (line.largest or 0) + 1:

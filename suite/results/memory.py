@@ -49,6 +49,14 @@ class Line:
         return min(out, default=None)
 
     @property
+    def stopped(self) -> tuple[int, str] | None:
+        """The smallest size above the largest that fits that ended neither way, and how: it says nothing of memory."""
+        largest = self.largest or 0
+        ended = [(size, row.outcome) for size, row in self.valued()
+                 if size > largest and row.outcome not in (Outcome.OK, *OUT_OF_MEMORY)]  # fmt: skip
+        return min(ended, default=None)
+
+    @property
     def predicted(self) -> int | None:
         """The largest size that fits by the curve."""
         return self.curve.largest(self.limit) if self.curve and self.limit is not None else None

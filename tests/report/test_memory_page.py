@@ -52,6 +52,14 @@ def test_the_answer_says_what_is_open() -> None:
     assert memory_section(never).answer == "The largest batch that was tried, 2, fits on every stack."
 
 
+def test_a_search_that_ended_otherwise_says_so() -> None:
+    late = memory_row("tf_xla", 12, 3) | {"outcome": "timeout", "reason": "not done within 20 min"}
+    (question,) = memory_questions([*rows(), memory_row("tf_xla", 2, 2), late])
+    section = memory_section(question)
+    assert "tf_xla 2 (12 ended as timeout)" in section.answer
+    assert section.frontier[1].known_by == "open: 12 ended as timeout"
+
+
 def test_bars_are_of_the_size_at_which_most_stacks_fit() -> None:
     (question,) = memory_questions(rows())
     bars = memory_section(question).bars
