@@ -135,6 +135,8 @@ def provider(
     def engine(attempt: Attempt) -> Engine:
         name = environment_of(attempt.case.stack, attempt.case.variant)
         if name not in ready:
+            if choice.client is not None:  # never beside containers without one
+                raise UserError(f"There is no image of environment {name} for {target}. `invoke build` makes it.")
             if python is not None:
                 ready[name] = Local(Path(python))
             else:
