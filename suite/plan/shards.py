@@ -39,8 +39,8 @@ def share(plan: Plan, shard: Shard) -> Plan:
     """
     found = units(plan)
     if shard.of > len(found):
-        raise UserError(f"--shard={shard}: this plan can be shared among {len(found)} machine(s) at most, since what "
-                        "is compared stays on one.")  # fmt: skip
+        raise UserError(f"This plan can be shared among {len(found)} machine(s) at most, not {shard.of}: what is "
+                        "compared stays on one.")  # fmt: skip
     mine = tuple(planned for unit in found[shard.index - 1 :: shard.of] for planned in unit)
     return dataclasses.replace(plan, cases=mine, shard=str(shard), whole=digest(plan))
 

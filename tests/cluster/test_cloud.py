@@ -346,7 +346,7 @@ def test_the_command_plans_for_a_machine_that_this_is_not(tmp_path: Path) -> Non
         (["--to=ftp://bucket/x"], "There is no kind of place 'ftp'"),
         (["--preset=mine.toml"], "Commit it to presets/"),
         (["--shards=0"], "--shards=0 isn't understood"),
-        (["--shards=900"], "comparisons, and each is one machine's"),
+        (["--shards=900"], "machine(s) at most, not 900"),
         (["--price=cheap"], "like --price=2.70"),
         (["--target=tpu", "--stack=numpy"], "Nothing of this plan can run on tpu"),
         (["--stack=jax_jit@nightly"], "jax@nightly"),
