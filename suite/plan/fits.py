@@ -21,9 +21,12 @@ class Fit:
     set_name: str
 
     def is_of(self, case: Case) -> bool:
-        """Whether it says what a case needs: the same but for the dim that it goes along, and the limit."""
+        """Whether it says what a case needs at least: the same but for the dim that it goes along, and the limit. Where
+        freed memory is kept, a case needs no less than by the C library's rules."""
         dims = dict(case.dims) | {self.axis: self.case.dims[self.axis]} if self.axis in case.dims else case.dims
-        same = replace(case, dims=dims, size=self.case.size, limit_memory_bytes=self.case.limit_memory_bytes)
+        allocator = self.case.allocator if self.case.allocator == "system" else case.allocator
+        same = replace(case, dims=dims, size=self.case.size, limit_memory_bytes=self.case.limit_memory_bytes,
+                       allocator=allocator)  # fmt: skip
         return same == self.case
 
     def reason(self, case: Case, spare_bytes: int) -> str | None:
