@@ -52,3 +52,10 @@ def test_a_curve_that_nothing_tests_predicts_nothing() -> None:
     assert fits_of(memory_questions(SEEN[:2]), "a-set") == []
     scattered = [memory_row("jax_jit", b, gib) for b, gib in ((1, 1.0), (2, 3.0), (4, 3.1), (8, 5.9))]
     assert fits_of(memory_questions(scattered), "a-set") == []
+
+
+def test_a_curve_by_the_library_s_rules_holds_where_freed_memory_is_kept() -> None:
+    by_rules = dataclasses.replace(CASE, allocator="system")
+    assert CASE.allocator == "kept"
+    assert dataclasses.replace(FITS[0], case=by_rules).is_of(CASE)
+    assert not FITS[0].is_of(by_rules), "the other way it says nothing"
