@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
 
 ROOT = Path(__file__).parent
-TARGET = "hardware class: cpu, cuda or tpu"
-# Options have no short forms: letters given out by chance would change with every new option.
-command = partial(task, auto_shortflags=False)
+PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"
+# What an option means in every command that has it, unless the command says otherwise.
+HELP = {
+    "target": "hardware class: cpu, cuda or tpu",
+    "workload": "only these workloads; globs, repeatable",
+    "stack": "only these stacks; globs, repeatable",
+    "size": "sizes in place of the preset's; repeatable",
+    "pass": "forward or train in place of the preset's; repeatable",
+    "precision": "f32, tf32 or bf16; repeatable",
+    "track": "default, or tuned: with each stack's documented knobs; repeatable",
+    "dims": "dims in place of the size's, like n=1024 or batch=2,seq=64; each --dims is a comparison of its own",
+    "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
+    "limit-memory": "memory limit of each process tree, like 6GiB; repeatable",
+    "timeout": "time limit of each process, like 90 or 10min",
+    "workload-path": "a folder of your own workloads; repeatable",
+    "force": "run although another run is going on here, or the machine is busy",
+    "dry-run": "print cases and an estimate; run nothing",
+    "results": "folder for result sets",
+    "json": "print a machine-readable summary on standard output",
+    "from": PLACE,
+}
 LISTS = ["workload", "stack", "size", "pass_", "precision", "track", "dims", "limit_memory", "again", "workload_path"]
 
 
-@command(help={"target": TARGET + "; cluster for what hands out work among machines"})
+def command(*, help: Mapping[str, str] | None = None, **settings: Any) -> Callable[[Callable[..., None]], Any]:
+    """An invoke task without short options (letters given out by chance would change with every new one); `help` has
+    what its options mean beyond `HELP`."""
+
+    def made(body: Callable[..., None]) -> Any:
+        names = (name.rstrip("_").replace("_", "-") for name in inspect.signature(body).parameters)
+        shared = {name: HELP[name] for name in names if name in HELP}
+        return task(auto_shortflags=False, help=shared | dict(help or {}), **settings)(body)
+
+    return made
+
+
+@command(help={"target": HELP["target"] + "; cluster for what hands out work among machines"})
 def setup(c: Context, target: str = "cpu") -> None:
     """Make every environment of a target from its hashed lock."""
     from suite.cli import commands
@@ -28,21 +60,11 @@ def setup(c: Context, target: str = "cpu") -> None:
 @command(
     iterable=LISTS,
     help={
-        "target": TARGET,
         "preset": "what to ask: a name (invoke list) or a path to a TOML file",
-        "workload": "only these workloads; globs, repeatable",
-        "stack": "only these stacks; globs, repeatable",
-        "size": "sizes in place of the preset's; repeatable",
-        "pass": "forward or train in place of the preset's; repeatable",
-        "precision": "f32, tf32 or bf16; repeatable",
-        "track": "default, or tuned: with each stack's documented knobs; repeatable",
-        "dims": "dims in place of the size's, like n=1024 or batch=2,seq=64; each --dims is a comparison of its own",
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
-        "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
         "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
         "repeats": "exactly so many blocks: no second stage, noisy ones flagged but not run again",
-        "limit-memory": "memory limit of each process tree, like 2GiB; repeatable",
         "purpose": "timed, memory: what cases need, ir: what compilers are handed, or explain (default: the preset's)",
         "fits": "a set with memory processes: what can't fit by the curves through its peaks isn't tried",
         "exhaustive": "with memory: try also what can only fail, since a smaller case did",
@@ -51,17 +73,11 @@ def setup(c: Context, target: str = "cpu") -> None:
         "profile": "on or off: a process more for each case tells where a step's time goes (default: the preset's)",
         "abstract": "with programs that are kept: compile for tensors that aren't there, and run nothing",
         "allocator": "kept: freed memory stays with the process; system: by the C library's rules, as memory is asked",
-        "timeout": "time limit of each process, like 90 or 10min",
         "shard": "this machine's share of the plan, like 2/4; `invoke collect` puts the shares together",
         "scheduler": "ray: the machines of a Ray cluster take the comparisons, one at a time each",
         "address": "of the Ray cluster, like 10.0.0.1:6379 (default: the one that this machine belongs to)",
         "resume": "complete this result set",
         "again": "with --resume: run again what ended as timeout, error, ...; comma-separated",
-        "workload-path": "a folder of your own workloads; repeatable",
-        "force": "run although another run is going on here, or the machine is busy",
-        "dry-run": "print cases, blocks and an estimate; run nothing",
-        "results": "folder for result sets",
-        "json": "print a machine-readable summary on standard output",
     },
 )
 def run(
@@ -90,22 +106,13 @@ def run(
 @command(
     iterable=["workload", "stack", "pass_", "precision", "dims", "limit_memory", "workload_path"],
     help={
-        "target": TARGET,
         "workload": "these workloads; globs, repeatable",
         "vary": "the dim whose largest value is searched for: batch, seq, image or n",
-        "limit-memory": "memory limit of each process tree, like 6GiB; repeatable",
         "stack": "only these stacks; globs, repeatable (default: those of the preset oom)",
         "size": "the size that the other dims come from",
         "pass": "forward or train; repeatable (default: train)",
-        "precision": "f32, tf32 or bf16; repeatable",
         "dims": "other dims in place of the size's, like seq=128",
-        "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
-        "timeout": "time limit of each process, like 90 or 10min",
-        "workload-path": "a folder of your own workloads; repeatable",
-        "force": "run although another run is going on here, or the machine is busy",
         "dry-run": "print where each search begins; run nothing",
-        "results": "folder for result sets",
-        "json": "print a machine-readable summary on standard output",
     },
 )
 def frontier(
@@ -166,16 +173,12 @@ def compare(
     raise Exit(code=code)
 
 
-@command(iterable=["set"], help={"set": "a share; named without --set too: `invoke collect A B`",
-            "results": "folder for result sets"})  # fmt: skip
+@command(iterable=["set"], help={"set": "a share; named without --set too: `invoke collect A B`"})
 def collect(c: Context, set=None, results="results") -> None:
     """Put the shares of one plan (run --shard) together: one result set and its report."""
     from suite.cli import cluster
 
     raise Exit(code=cluster.collect(set, Path(results)))
-
-
-PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"
 
 
 @command(help={"set": "a whole result set (default: results/latest)", "to": PLACE})
@@ -186,7 +189,7 @@ def archive(c: Context, to=None, set="results/latest") -> None:
     archives.archive(Path(set), to)
 
 
-@command(help={"from": PLACE + " (default: those here)", "results": "folder for result sets"})
+@command(help={"from": PLACE + " (default: those here)"})
 def sets(c: Context, from_=None, results="results") -> None:
     """List result sets, those here or those of an archive."""
     from suite.cli import archives
@@ -194,7 +197,7 @@ def sets(c: Context, from_=None, results="results") -> None:
     archives.sets(Path(results), from_)
 
 
-@command(help={"set": "an archive's name (invoke sets)", "from": PLACE, "results": "folder for result sets"})
+@command(help={"set": "an archive's name (invoke sets)"})
 def fetch(c: Context, set=None, from_=None, results="results") -> None:
     """Bring an archived result set here."""
     from suite.cli import archives
@@ -205,15 +208,8 @@ def fetch(c: Context, set=None, from_=None, results="results") -> None:
 @command(
     iterable=["workload", "stack", "size", "pass_", "precision", "track", "on"],
     help={
-        "target": TARGET,
         "accelerator": "what each job asks for, of cloud/accelerators.toml (default: the target's first)",
         "preset": "what to ask: a name (invoke list)",
-        "workload": "only these workloads; globs, repeatable",
-        "stack": "only these stacks; globs, repeatable",
-        "size": "sizes in place of the preset's; repeatable",
-        "pass": "forward or train in place of the preset's; repeatable",
-        "precision": "f32, tf32 or bf16; repeatable",
-        "track": "default, or tuned: with each stack's documented knobs; repeatable",
         "repeats": "exactly so many blocks",
         "shards": "machines, each with its share of the plan's comparisons",
         "to": "where shards archive their results: s3://bucket/prefix or gs://bucket/prefix; on Slurm also a folder",
@@ -253,8 +249,6 @@ def cloud(
         "against": "judge by this set, run already, in place of a run",
         "engine": "how processes are contained (default: as the set's were)",
         "workload-path": "a folder of the set's own workloads, which are never taken from it; repeatable",
-        "results": "folder for result sets",
-        "force": "run although another run is going on here, or the machine is busy",
         "json": "print the verdicts as JSON on standard output",
     },
 )
@@ -276,7 +270,6 @@ def reproduce(
         "workload": "the workload; globs",
         "stack": "only these stacks; globs",
         "from": PLACE + " (default: the sets here)",
-        "results": "folder for result sets",
         "out": "also write it: a page (.html) or a table (.parquet)",
     },
 )
@@ -299,22 +292,7 @@ def verify(c: Context, set="results/latest", from_=None) -> None:
 @command(
     iterable=["workload", "stack", "size", "pass_", "precision", "track", "dims", "workload_path"],
     help={
-        "target": TARGET,
         "preset": "where questions and stacks come from: a name (invoke list) or a path to a TOML file",
-        "workload": "only these workloads; globs, repeatable",
-        "stack": "only these stacks; globs, repeatable",
-        "size": "sizes in place of the preset's; repeatable",
-        "pass": "forward or train in place of the preset's; repeatable",
-        "precision": "f32, tf32 or bf16; repeatable",
-        "track": "default, or tuned; repeatable",
-        "dims": "dims in place of the size's, like n=1024; repeatable",
-        "engine": "how processes are contained: local, docker, or auto for docker where it can be had",
-        "timeout": "time limit of each process, like 90 or 10min",
-        "workload-path": "a folder of your own workloads; repeatable",
-        "force": "run although another run is going on here, or the machine is busy",
-        "dry-run": "print cases and an estimate; run nothing",
-        "results": "folder for result sets",
-        "json": "print a machine-readable summary on standard output",
     },
 )
 def explain(
@@ -344,7 +322,7 @@ def ir(c: Context, case, set="results/latest", markdown=False) -> None:
     tell_programs(Path(set), case, markdown)
 
 
-@command(name="list", help={"workload-path": "a folder of your own workloads; repeatable"}, iterable=["workload_path"])
+@command(name="list", iterable=["workload_path"])
 def list_(c: Context, workload_path=None) -> None:
     """Workloads, stacks, sizes and presets; what this machine can run, and why not."""
     from suite.cli import commands
@@ -360,7 +338,7 @@ def doctor(c: Context) -> None:
     raise Exit(code=commands.print_checks())
 
 
-@command(help={"environment": "only this environment; repeatable", "target": TARGET}, iterable=["environment"])
+@command(help={"environment": "only this environment; repeatable"}, iterable=["environment"])
 def lock(c: Context, environment=None, target="cpu") -> None:
     """Regenerate hashed locks from their .in files."""
     from suite.environments import locks, uv
@@ -402,7 +380,7 @@ def test(c: Context, args="", quick=False) -> None:
     c.run(f"{sys.executable} -m pytest {args}", pty=False)
 
 
-@command(help={"target": TARGET, "environment": "only this environment; repeatable",
+@command(help={"environment": "only this environment; repeatable",
             "base": "another base image: any with Python 3.11 and apt"}, iterable=["environment"])  # fmt: skip
 def build(c: Context, target="cpu", environment=None, base=None) -> None:
     """Build the images of a target, one for each environment, named after their locks."""

@@ -14,7 +14,8 @@ from suite.cli.console import print_table
 from suite.environments import say
 from suite.errors import UserError
 from suite.machine.description import processor
-from suite.results.store import FAILED, ResultSet
+from suite.results.outcomes import FAILED
+from suite.results.store import ResultSet
 
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]

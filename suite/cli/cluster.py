@@ -8,7 +8,7 @@ from pathlib import Path
 from suite.cluster.collect import collect as together
 from suite.report.render import render
 from suite.results import load
-from suite.results.store import exit_code
+from suite.results.outcomes import exit_code
 
 
 def collect(sets: Sequence[str], results: Path) -> int:

@@ -31,8 +31,9 @@ from suite.plan.shards import Shard
 from suite.reference import check
 from suite.reference.floor import floor
 from suite.report.render import render
+from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
 from suite.results.rows import Row
-from suite.results.store import INTERRUPTED, NOTHING_MEASURED, ResultSet, exit_code
+from suite.results.store import ResultSet
 from suite.run import ceilings
 from suite.run.engines import absent
 from suite.run.session import Session

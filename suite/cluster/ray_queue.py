@@ -27,7 +27,8 @@ from suite.cluster.collect import devices_of, unlikeness
 from suite.errors import UserError
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share, units
-from suite.results.store import INTERRUPTED, ResultSet
+from suite.results.outcomes import INTERRUPTED
+from suite.results.store import ResultSet
 from suite.run.start import plan_of
 from suite.workloads.catalog import Workload, find
 

@@ -64,14 +64,15 @@ class Thrashing:
         self.seconds = seconds
         self.since: float | None = None
         self.seen = False
-        self._last = (0.0, 0)
+        self._last: tuple[float, int] | None = None
 
-    def lasts(self, now: float, full: bool, refaults: int) -> bool:
-        """True once it has gone on for long enough, by one look more; `full`: of what can't be pushed out."""
-        before, counted = self._last
-        self._last = (now, refaults)
-        thrashing = full and refaults - counted > REFAULTS_PER_SECOND * (now - before)
-        self.since = (now if self.since is None else self.since) if thrashing else None
+    def lasts(self, now: float, refaults: int | None) -> bool:
+        """True once it has gone on for long enough, by one look more; None: the memory isn't full."""
+        before, self._last = self._last, None if refaults is None else (now, refaults)
+        if before is None or refaults is None or refaults - before[1] <= REFAULTS_PER_SECOND * (now - before[0]):
+            self.since = None
+        elif self.since is None:
+            self.since = before[0]
         self.seen = self.since is not None and now - self.since >= self.seconds
         return self.seen
 
@@ -171,7 +172,7 @@ class Supervisor:
             anonymous = self.group.anonymous_bytes()
             self.peak_anonymous = max(self.peak_anonymous, anonymous)
             full = self.limit_bytes is not None and anonymous > FULL_SHARE * self.limit_bytes
-            if self.thrashing.lasts(now, full, self.group.refaults()):
+            if self.thrashing.lasts(now, self.group.refaults() if full else None):
                 return "memory"
         watchdog = self.limit_bytes is not None and self.group is None
         if not watchdog and now < self.next_tree:

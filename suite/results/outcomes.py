@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.case import Outcome
-from suite.results.rows import NOT_RUN, Row
+from suite.results.rows import NOT_RUN, Row, accepted
 
 # What a reader acts on first stands for processes that ended differently. A case that is unsupported in one block
 # is so in those that haven't run, too.
@@ -14,6 +14,9 @@ SEVERITY = (
     Outcome.WRONG, Outcome.CRASHED, Outcome.ERROR, Outcome.OOM_DEVICE, Outcome.OOM_HOST, Outcome.OOM_COMPILE,
     Outcome.TIMEOUT, Outcome.UNSUPPORTED, NOT_RUN, Outcome.OK,
 )  # fmt: skip
+
+
+FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +71,11 @@ def flag_counts(rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
     names = sorted({flag for row in rows for flag in row.flags})
     counts = {name: sum(name in row.flags for row in rows) for name in names}
     return tuple((name, "" if count == len(rows) else f"{count}/{len(rows)}") for name, count in counts.items())
+
+
+def exit_code(rows: Iterable[Row]) -> int:
+    """3 if some counting row ended `error`, `crashed` or `wrong`, 4 if nothing was measured, else 0."""
+    outcomes = {row["outcome"] for row in accepted(rows)}
+    if outcomes & {Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG}:
+        return FAILED
+    return 0 if outcomes - {Outcome.UNSUPPORTED} else NOTHING_MEASURED

@@ -9,39 +9,24 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Outcome
+from suite.case import Attempt
 from suite.errors import UserError
 from suite.ir import files
 from suite.results import manifest
+from suite.results.blocks import Block, with_noise
 from suite.results.files import check_writable, commit, write_json
 from suite.results.parquet import read_rows
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row, accepted
 from suite.results.schema import SCHEMA_VERSION, to_table
 
-FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
 LATEST = "latest"  # beside the sets: a link to the newest
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The record of one complete run of a block: its number, the retry, and whether it counts."""
-
-    block: int
-    retry: int
-    record: dict[str, Any]
-
-    @property
-    def accepted(self) -> bool:
-        """False for a block that was run again because of noise."""
-        return bool(self.record["verdict"] == "accepted")
 
 
 class ResultSet:
@@ -231,24 +216,8 @@ class ResultSet:
 
     def merged(self) -> list[Row]:
         """All rows with what only the end of a block tells: canaries, steal, and whether the block counts."""
-        records = {(b.block, b.retry): b for b in self.blocks()}
-        rows, _ = self.read()
-        for row in rows:
-            block = records.get((row["block"], row["retry"])) or mended(records, row)
-            extra: list[str] = []
-            if row["purpose"] in OUTSIDE_BLOCKS:
-                pass  # outside the blocks, and not timed: noise is nothing to it
-            elif block is None:
-                extra.append(Flag.INCOMPLETE_BLOCK)
-            else:
-                row["canary_seconds"] = block.record["canary_seconds"]
-                row["steal_share"] = block.record["steal_share"]
-                if block.record["reasons"] and row["outcome"] != Outcome.UNSUPPORTED:  # no process, no noise
-                    extra.append(Flag.NOISY)
-                if not block.accepted:
-                    extra.append(Flag.REJECTED_BLOCK)
-            row["flags"] = list(dict.fromkeys([*row["flags"], *map(str, extra)]))
-        return [*rows, *(row for share in self.shares() for row in read_rows(share.results_path))]
+        own = with_noise(self.read()[0], self.blocks())
+        return [*own, *(row for share in self.shares() for row in read_rows(share.results_path))]
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the set; empty where it has none."""
@@ -319,16 +288,3 @@ def images(rows: Iterable[Row]) -> dict[str, list[str]]:
     """The digests of the images that ran, by environment: one each, unless an image was made anew."""
     pairs = sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]})
     return {name: [image for other, image in pairs if other == name] for name, _ in pairs}
-
-
-def mended(records: dict[tuple[int, int], Block], row: Row) -> Block | None:
-    """The accepted block in which a row was run again by itself, which leaves no block record of its own."""
-    return next((b for (n, a), b in records.items() if n == row["block"] and a < row["retry"] and b.accepted), None)
-
-
-def exit_code(rows: Iterable[Row]) -> int:
-    """3 if some counting row ended `error`, `crashed` or `wrong`, 4 if nothing was measured, else 0."""
-    outcomes = {row["outcome"] for row in accepted(rows)}
-    if outcomes & {Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG}:
-        return FAILED
-    return 0 if outcomes - {Outcome.UNSUPPORTED} else NOTHING_MEASURED

@@ -19,9 +19,10 @@ from suite.case import Flag, Purpose
 from suite.errors import UserError
 from suite.results import files
 from suite.results.files import sha256
+from suite.results.outcomes import exit_code
 from suite.results.parquet import read_parquet
 from suite.results.rows import Row, accepted
-from suite.results.store import ResultSet, exit_code
+from suite.results.store import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 

@@ -17,8 +17,9 @@ from suite import results
 from suite.case import Attempt, Flag
 from suite.machine import noise
 from suite.results.compare import ratios, twins
-from suite.results.rows import Row
-from suite.results.store import ResultSet, accepted, exit_code
+from suite.results.outcomes import exit_code
+from suite.results.rows import Row, accepted
+from suite.results.store import ResultSet
 from suite.run.runner import Runner, implausible
 from tests.pipeline import SCENARIOS, Heard, make_plan, make_session, run_scenes
 from tests.results.rows import row_of
