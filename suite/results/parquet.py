@@ -34,7 +34,9 @@ def read_rows(path: Path, *, samples: bool = True) -> list[Row]:
     """Rows of a file that one of our versions wrote, as they are called today; a column it hasn't got is null, and
     without `samples` those that hold many numbers are."""
     wanted = NAMES if samples else [field.name for field in SCHEMA if not holds_many(field.type)]
-    with path.open("rb") as file:
+    # Arrow's own file: its threads let go of a Python one whenever they like, and a process that is just ending
+    # (after a Ctrl-C, say) is aborted by a thread that asks for the interpreter then.
+    with pa.OSFile(str(path)) as file:
         return rows_in(file, wanted, path.name)
 
 
