@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 import pyarrow.compute as pc
-from scipy import stats
+from scipy import special  # the same Student's t as in scipy.stats, which takes half a second to import
 
 from suite.archive.listing import Listed, here, of_place
 from suite.archive.place import AT_ONCE, Place
@@ -22,7 +22,7 @@ from suite.case import Case, Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.protocol import Protocol
-from suite.results.parquet import rows_in
+from suite.results.parquet import read_rows, rows_in
 from suite.results.rows import Row, judged
 from suite.stats import NORMAL_CONSISTENT, spread
 
@@ -72,7 +72,7 @@ class Point:
         """Student's t over the processes; None for one alone."""
         if self.variance is None:
             return None
-        half = float(stats.t.ppf(0.5 + Protocol().confidence / 2, len(self.logs) - 1)) * math.sqrt(self.variance)
+        half = float(special.stdtrit(len(self.logs) - 1, 0.5 + Protocol().confidence / 2)) * math.sqrt(self.variance)
         return self.seconds * math.exp(-half), self.seconds * math.exp(half)
 
 
@@ -106,8 +106,7 @@ def of_set(listed: Listed, place: Place | None, workload: str, stack: str) -> li
         with place.opened(listed.name, "results.parquet") as file:
             rows = rows_in(file, COLUMNS, listed.name, having)
     else:
-        with (Path(listed.where) / "results.parquet").open("rb") as file:
-            rows = rows_in(file, COLUMNS, listed.name, having)
+        rows = read_rows(Path(listed.where) / "results.parquet", COLUMNS, having)
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in judged(rows):
         wanted = fnmatchcase(row.text("workload"), workload) and fnmatchcase(row.stack_name, stack)
@@ -183,4 +182,4 @@ def reach(since: Sequence[Point], each: Point, noise: Noise | None, doubt: float
     within = Noise(fmean([point.variance or 0.0 for point in own] or [0.0]),
                    sum(len(point.logs) - 1 for point in own))  # fmt: skip
     worst = max(noise, within, key=lambda one: one.variance)
-    return float(stats.t.ppf(1 - doubt / 2, worst.freedom)) * math.sqrt(worst.variance * (1 + 1 / len(since)))
+    return float(special.stdtrit(worst.freedom, 1 - doubt / 2)) * math.sqrt(worst.variance * (1 + 1 / len(since)))

@@ -28,7 +28,7 @@ from suite.plan.plan import Plan
 from suite.plan.planning import make
 from suite.plan.preset import Preset
 from suite.results.files import check_writable
-from suite.results.parquet import rows_in
+from suite.results.parquet import read_rows, rows_in
 from suite.results.rows import Row
 from suite.run import engines
 from suite.stacks.catalog import environment_of
@@ -116,8 +116,7 @@ def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
 def rows_of(listed: Listed, place: Place | None) -> list[Row]:
     """One set's. What comes from elsewhere is looked at before it is unpacked."""
     if place is None:
-        with (Path(listed.where) / "results.parquet").open("rb") as file:
-            return rows_in(file, estimate.COLUMNS, listed.name)
+        return read_rows(Path(listed.where) / "results.parquet", estimate.COLUMNS)
     check_growth(place, listed.name, "results.parquet")
     with place.opened(listed.name, "results.parquet") as file:
         return rows_in(file, estimate.COLUMNS, listed.name)

@@ -14,6 +14,10 @@ from suite.results import migrations
 from suite.results.rows import Row
 from suite.results.schema import ADDED, NAMES, SCHEMA, SCHEMA_VERSION
 
+# Of rows that are counted, not compared: a set's samples are nearly all of its bytes.
+WITHOUT_SAMPLES = frozenset(field.name for field in SCHEMA
+                            if not pa.types.is_list(field.type) or field.type.value_type == pa.string())  # fmt: skip
+
 
 def read_parquet(path: Path) -> list[Row]:
     """Rows of a merged file. Raises UserError naming the columns that a foreign file lacks."""
@@ -30,19 +34,18 @@ def read_parquet(path: Path) -> list[Row]:
     return read_rows(path)
 
 
-def read_rows(path: Path, *, samples: bool = True) -> list[Row]:
-    """Rows of a file that one of our versions wrote, as they are called today; a column it hasn't got is null, and
-    without `samples` those that hold many numbers are."""
-    wanted = NAMES if samples else [field.name for field in SCHEMA if not holds_many(field.type)]
+def read_rows(path: Path, wanted: Collection[str] = NAMES, having: Any = None) -> list[Row]:
+    """`rows_in` of a file here."""
     # Arrow's own file: its threads let go of a Python one whenever they like, and a process that is just ending
     # (after a Ctrl-C, say) is aborted by a thread that asks for the interpreter then.
     with pa.OSFile(str(path)) as file:
-        return rows_in(file, wanted, path.name)
+        return rows_in(file, wanted, path.name, having)
 
 
 def rows_in(file: Any, wanted: Collection[str] = NAMES, name: str = "it", having: Any = None) -> list[Row]:
-    """Rows of an open file, with the columns that are wanted (those of the case must be) and null in the others;
-    `having` is a condition on today's columns that no version called otherwise."""
+    """Rows of an open file that one of our versions wrote, as they are called today, with the columns that are wanted
+    (those of the case must be) and null in the others; `having` is a condition on columns that no version called
+    otherwise."""
     stored = pq.ParquetFile(file)
     older = migrations.columns(version_of(stored.schema_arrow))
     names_then = {today: then for then, today in older.items()}
@@ -60,11 +63,6 @@ def rows_in(file: Any, wanted: Collection[str] = NAMES, name: str = "it", having
         return [Row(blank | migrations.row(fields)) for fields in table.to_pylist()]
     except (ValueError, TypeError, KeyError) as broken:  # readable bytes of what no program wrote
         raise pa.ArrowInvalid(f"{name} holds no rows of a result set: {broken}") from broken
-
-
-def holds_many(kind: Any) -> bool:
-    """Whether a column has a list of numbers in each row."""
-    return bool(pa.types.is_list(kind) and kind.value_type != pa.string())
 
 
 def version_of(schema: Any) -> int:

@@ -21,7 +21,7 @@ from suite.ir import files
 from suite.results import manifest
 from suite.results.blocks import Block, with_noise
 from suite.results.files import check_writable, commit, write_json
-from suite.results.parquet import read_rows
+from suite.results.parquet import WITHOUT_SAMPLES, read_rows
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row, accepted
 from suite.results.schema import SCHEMA_VERSION, to_table
@@ -271,7 +271,7 @@ class ResultSet:
     def facts(self) -> dict[str, Any]:
         """What a manifest says beside the files; of a set that isn't whole, by the rows there are."""
         plan = self.plan
-        rows = read_rows(self.results_path, samples=False) if self.results_path.exists() else self.merged()
+        rows = read_rows(self.results_path, WITHOUT_SAMPLES) if self.results_path.exists() else self.merged()
         outcomes = Counter(row["outcome"] for row in accepted(rows))
         return {"schema_version": SCHEMA_VERSION, "set_id": plan.set_id, "created_at": plan.created_at,
                 "target": plan.target, "command": plan.command, "revision": plan.revision, "locks": dict(plan.locks),

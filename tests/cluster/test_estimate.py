@@ -16,7 +16,7 @@ from suite.cluster import estimate
 from suite.plan import preset
 from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
-from suite.results.parquet import rows_in
+from suite.results.parquet import read_rows
 from suite.results.rows import Row
 from suite.workloads.catalog import find
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of
@@ -87,8 +87,7 @@ def test_sets_here_and_archived_ones_tell_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
 def test_sets_of_every_version_tell(version: int) -> None:
-    with (SETS / f"v{version}" / "results.parquet").open("rb") as file:
-        assert estimate.wall_seconds(rows_in(file, estimate.COLUMNS))
+    assert estimate.wall_seconds(read_rows(SETS / f"v{version}" / "results.parquet", estimate.COLUMNS))
 
 
 def test_what_is_unsupported_takes_no_time_and_primes_are_part_of_what_follows() -> None:
