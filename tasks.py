@@ -18,7 +18,7 @@ PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come fr
 HELP = {
     "target": "hardware class: cpu, cuda or tpu",
     "workload": "only these workloads; globs, repeatable",
-    "stack": "only these stacks; globs, repeatable",
+    "stack": "only these stacks; globs, repeatable; jax_jit@0.10 or jax_jit@* are variants",
     "size": "sizes in place of the preset's; repeatable",
     "pass": "forward or train in place of the preset's; repeatable",
     "precision": "f32, tf32 or bf16; repeatable",
@@ -60,6 +60,7 @@ def setup(c: Context, target: str = "cpu") -> None:
 @command(
     iterable=LISTS,
     help={
+        "variants": "every stack also in each of its variants: other locks, other flags",
         "preset": "what to ask: a name (invoke list) or a path to a TOML file",
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
@@ -81,9 +82,9 @@ def setup(c: Context, target: str = "cpu") -> None:
     },
 )
 def run(
-    c: Context, target="cpu", preset="quick", workload=None, stack=None, size=None, pass_=None, precision=None,
-    track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None, purpose=None,
-    limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
+    c: Context, target="cpu", preset="quick", workload=None, stack=None, variants=False, size=None, pass_=None,
+    precision=None, track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None,
+    purpose=None, limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
     allocator=None, timeout=None, shard=None, scheduler="", address="auto", resume=None, again=None,
     workload_path=None, force=False, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
@@ -92,7 +93,7 @@ def run(
     from suite.cli.options import Options
 
     options = Options(
-        target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
+        target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), variants=variants, size=tuple(size),
         pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
         baseline=baseline, engine=engine, python=python, repeats=repeats, purpose=purpose, timeout=timeout,
         limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, ir=ir, profile=profile,
@@ -338,13 +339,62 @@ def doctor(c: Context) -> None:
     raise Exit(code=commands.print_checks())
 
 
-@command(help={"environment": "only this environment; repeatable"}, iterable=["environment"])
-def lock(c: Context, environment=None, target="cpu") -> None:
-    """Regenerate hashed locks from their .in files."""
-    from suite.environments import locks, uv
+@command(
+    iterable=["environment", "with_", "env"],
+    help={
+        "environment": "only this environment; repeatable",
+        "variant": "make a variant of the environment, like 0.11; it may differ in any of the following",
+        "with": "a requirement in place of the environment's own, like jax==0.11.2; repeatable",
+        "env": "a variable of its processes, like XLA_FLAGS=--xla_cpu_enable_fast_math=true; repeatable",
+        "python": "its Python, like 3.13",
+        "upgrade": "the newest versions that the .in files admit (default: those of the lock, where they are admitted)",
+    },
+)
+def lock(
+    c: Context, environment=None, target="cpu", variant=None, with_=None, env=None, python=None, upgrade=False,
+) -> None:  # fmt: skip
+    """Regenerate hashed locks from their .in files, or make a variant of one environment."""
+    from suite.cli import versions
 
-    for name in environment or [*locks.names(target), locks.ORCHESTRATOR]:
-        print(uv.compile_lock(name, target))
+    versions.lock(target, environment, variant, with_, env, python, upgrade=upgrade)
+
+
+@command(
+    iterable=["dims"],
+    help={
+        "stack": "the stack that one of its framework's releases has made slower",
+        "good": "a release that is fast enough, like 0.10.2",
+        "bad": "a later one that isn't",
+        "threshold": "how much slower counts, as a factor",
+        "releases": "those to search among, oldest first, comma-separated (default: all that the index has)",
+        "python": "the Python of all of them, like 3.13 (default: that of the stack's lock)",
+        "workload": "the workload to ask",
+        "size": "its size (default: the preset's)",
+        "pass": "forward or train",
+        "precision": "f32, tf32 or bf16",
+        "preset": "where the protocol and the size come from",
+    },
+)
+def bisect(
+    c: Context, workload=None, stack=None, good=None, bad=None, threshold="1.1", releases=None, python=None,
+    target="cpu", size=None, pass_="train", precision=None, dims=None, preset="quick", engine="auto",
+    workload_path=None, results="results", force=False,
+) -> None:  # fmt: skip
+    """Which release of a framework was the first that is slower. The same command again goes on where it was cut."""
+    from suite.cli import bisect as search
+    from suite.cli.options import Options
+
+    options = Options(
+        target=target, preset=preset, workload=several(workload), size=several(size), pass_=several(pass_),
+        precision=several(precision), dims=tuple(dims), engine=engine, workload_path=several(workload_path),
+        results=results, ir="off", profile="off",
+    )  # fmt: skip
+    raise Exit(code=search.bisect(options, stack, good, bad, threshold, releases, python, force=force))
+
+
+def several(value: str | None) -> tuple[str, ...]:
+    """One value, or none, where there may be several."""
+    return (value,) if value else ()
 
 
 @command(help={"workload": "only these models; repeatable", "size": "sizes; repeatable (default: tiny, odd and small)",
@@ -381,7 +431,7 @@ def test(c: Context, args="", quick=False) -> None:
 
 
 @command(help={"environment": "only this environment; repeatable",
-            "base": "another base image: any with Python 3.11 and apt"}, iterable=["environment"])  # fmt: skip
+            "base": "another base image: any with the locks' Python and apt"}, iterable=["environment"])  # fmt: skip
 def build(c: Context, target="cpu", environment=None, base=None) -> None:
     """Build the images of a target, one for each environment, named after their locks."""
     from suite.cli import commands
@@ -389,14 +439,17 @@ def build(c: Context, target="cpu", environment=None, base=None) -> None:
     commands.build_images(target, environment, base)
 
 
-@command(name="base-image", help={"mirror": "a Debian mirror (default: the one that this machine uses)"})
-def base_image(c: Context, mirror=None) -> None:
+@command(name="base-image", help={"mirror": "a Debian mirror (default: the one that this machine uses)",
+                                  "python": "3.11 (Debian 12) or 3.13 (Debian 13); repeatable (default: both)"},
+         iterable=["python"])  # fmt: skip
+def base_image(c: Context, mirror=None, python=None) -> None:
     """Make a base image by debootstrap, for sites that reach no registry. Takes root."""
     from suite.environments import base_image as debian
     from suite.environments import images, say
 
     client = images.connect()
-    print(f"{images.SITE_BASE} {debian.make(client, images.SITE_BASE, mirror, say)}")
+    for version in python or debian.RELEASES:
+        print(debian.make(client, version, mirror, say))
 
 
 @command(help={"prune": "remove images whose lock has changed"})

@@ -1,13 +1,13 @@
 #!/bin/sh
-# What the three Dockerfiles share: the environment from its lock, and the programs around it.
+# What the three Dockerfiles share: the environment from its lock, and the programs around it. $PYTHON is the lock's.
 set -eu
 
 make_environment() { # $@: uv's options that say where wheels come from
     # uv as the project's own lock pins it; it stays in this stage, like every cache.
     awk '/^[^ ]/ { wanted = /^uv==/ } wanted' /build/orchestrator.txt >/build/uv.txt
-    python3.11 -m venv /build/tools
+    "$PYTHON" -m venv /build/tools
     /build/tools/bin/pip install --quiet --no-cache-dir --no-deps --require-hashes -r /build/uv.txt
-    /build/tools/bin/uv venv --no-project --python "$(command -v python3.11)" /opt/environment
+    /build/tools/bin/uv venv --no-project --python "$(command -v "$PYTHON")" /opt/environment
     /build/tools/bin/uv pip sync --no-cache --python /opt/environment/bin/python \
         --require-hashes --compile-bytecode "$@" /build/lock.txt
 }
@@ -16,8 +16,8 @@ add_programs() { # $1: the environment
     useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin stackwars
     case $1 in
     torch | torch@*) # PyTorch's Inductor compiles C++, and Triton a launcher in C, when a step first runs
-        headers=python3.11-dev
-        test -f "$(python3.11 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" && headers=
+        headers=$PYTHON-dev
+        test -f "$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" && headers=
         apt-get update -q
         # shellcheck disable=SC2086  # no word where the headers are there already
         DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends g++ $headers

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from docker import DockerClient
 
-from suite.environments import images
+from suite.environments import base_image, images, locks
 from suite.errors import UserError
 from tests.runs import INVOKE
 
@@ -24,8 +24,10 @@ def images_or_skip(*environments: str) -> DockerClient:
     """The engine with these images for `cpu`, built if they aren't there, on a base made here if need be."""
     client = engine_or_skip()
     missing = [name for name in environments if images.find(client, name, "cpu") is None]
-    if missing and not client.images.list(images.SITE_BASE):
-        made = subprocess.run([INVOKE, "base-image"], capture_output=True, text=True, check=False)
+    for python in sorted({locks.python_of(name, "cpu") for name in missing}):
+        if client.images.list(base_image.tag_of(python)):
+            continue
+        made = subprocess.run([INVOKE, "base-image", f"--python={python}"], capture_output=True, text=True, check=False)
         if made.returncode != 0:
             pytest.skip(f"no base image: {made.stderr.strip()}")
     for name in missing:

@@ -57,7 +57,7 @@ def make_plan(scenes: tuple[str, ...], stacks: tuple[str, ...] = ("fake",), twin
                     tuple(Question("story", "forward", scene) for scene in scenes),
                     Protocol(**(QUICK | protocol)))  # fmt: skip
     selection = Selection(threads=1, caches=caches, limits=() if limit is None else (limit,))
-    return make(set_id, preset, selection, find([SCENARIOS]), None, lambda stack, target: None)
+    return make(set_id, preset, selection, find([SCENARIOS]), None, lambda *_: None)
 
 
 def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: frozenset[str] = frozenset()) -> Session:

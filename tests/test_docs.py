@@ -139,7 +139,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         protocol=dataclasses.replace(tiny.protocol, **(QUICK | {"blocks": 2, "blocks_max": 2})),
     )  # fmt: skip
     workloads = catalog.find([EXAMPLE])
-    planned = make("set", asked, Selection(threads=1), workloads, None, lambda stack, target: None)
+    planned = make("set", asked, Selection(threads=1), workloads, None, lambda *_: None)
     run = Run(plan=planned, workloads=workloads, workload_paths=(EXAMPLE,), target="cpu",
               engine=engines.Choice("local", "Engine: local."), python=None)  # fmt: skip
     store = ResultSet.create(folder / "results" / "set", describe(run, "invoke run"))

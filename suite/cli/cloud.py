@@ -22,7 +22,7 @@ from suite.cluster.estimate import Expected
 from suite.environments import say
 from suite.environments.checkout import git
 from suite.environments.images import public_address
-from suite.environments.locks import lock_sha256, names
+from suite.environments.locks import lock_sha256, variants
 from suite.errors import UserError, unknown
 from suite.plan.plan import Plan
 from suite.plan.planning import make
@@ -31,6 +31,7 @@ from suite.results.files import check_writable
 from suite.results.parquet import read_rows, rows_in
 from suite.results.rows import Row
 from suite.run import engines
+from suite.run.start import with_variants
 from suite.stacks.catalog import environment_of
 from suite.workloads.catalog import Workload
 from suite.workloads.catalog import find as find_workloads
@@ -93,10 +94,10 @@ def planned(preset: Preset, options: Options, accelerator: Accelerator, workload
     """The plan as it will be there: nothing is taken from this machine, of which the jobs need neither devices nor
     cores. A machine of that kind is taken to have all that the locks ask for."""
     selection = options.selection(range(accelerator.cores))
-    plan = make("cloud", preset, selection, workloads, options.baseline, engines.unlocked)
+    plan = make("cloud", preset, with_variants(selection, preset), workloads, options.baseline, engines.unlocked)
     for name in {environment_of(each.case.stack, each.case.variant) for each in plan.cases if each.case.variant}:
         if lock_sha256(name, options.target) is None:
-            raise unknown(f"lock on {options.target} for the variant", name, names(options.target))
+            raise unknown(f"lock or flags on {options.target} for the variant", name, variants(options.target))
     if not plan.cases:
         raise UserError("Nothing is selected: no workload of the preset matches the options.")
     if all(each.unsupported for each in plan.cases):

@@ -18,7 +18,7 @@ from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import print_plan
 from suite.cli.options import Options, parse_outcomes
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out, only_one
-from suite.environments import images, say, venv
+from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
 from suite.errors import UserError, unknown
 from suite.launch.container import sweep
@@ -174,7 +174,7 @@ def print_catalogue(paths: Sequence[Path]) -> None:
     stacks = []
     for name in REAL_STACKS:
         stack = STACKS[name]
-        lack = absent(stack, "cpu")
+        lack = absent(stack, "", "cpu")
         stacks.append([name, stack.title, stack.environment, ", ".join(stack.targets), lack or "yes"])
     print_table("Stacks", ["stack", "what it is", "environment", "targets", "runs on this CPU"], stacks)
     presets = [[name, preset.load(name).title] for name in preset.names()]
@@ -202,8 +202,14 @@ def set_up(target: str) -> None:
     facts.refuse_platform()
     if target not in (known := (*TARGETS, CLUSTER)):
         raise unknown("target", target, known)
+    refused = venv.get_pythons(environment_names(target), target)
+    lacking = [name for name in environment_names(target) if refused and pythons.lacking(name, target)]
     for name in environment_names(target):
-        venv.ensure(name, target)
+        if name not in lacking:
+            venv.ensure(name, target)
+    if refused:
+        refused.append(f"Not made for want of it: {', '.join(lacking)}. All else is there.")
+        raise UserError("\n".join(refused))
 
 
 def build_images(target: str, names: Sequence[str], base: str | None) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sys
 from dataclasses import dataclass
 
 from docker.errors import DockerException
 
-from suite.environments import ROOT, images, uv, venv
-from suite.environments.locks import ORCHESTRATOR, PYTHON_VERSION, names
+from suite.environments import ROOT, images, pythons, uv, venv
+from suite.environments.locks import ORCHESTRATOR, names, python_of
 from suite.errors import UserError
 from suite.launch import cgroup
 from suite.machine import compiler, devices, facts
@@ -39,12 +38,11 @@ def checks() -> list[Check]:
     compiler_found, complaint = compiler.probe(os.environ.get("CXX"))
     found = [
         platform_check(),
-        Check("Python", sys.version_info[:2] == PYTHON_VERSION, platform.python_version(),
-              "install Python 3.11, then `make setup PYTHON=/path/to/python3.11`"),
+        *interpreters(),
         Check("uv", uv_found is not None, uv_found or "not found", "make setup (it gets uv by pip)"),
         Check("make", shutil.which("make") is not None, shutil.which("make") or "not found", "apt-get install make"),
         Check("C++ compiler (torch_inductor)", compiler_found is not None, compiler_found or complaint,
-              "apt-get install g++ (and python3.11-dev, if Python is the system's)"),
+              "apt-get install g++ (and the headers of the torch lock's Python, if it is the system's)"),
     ]  # fmt: skip
     for name in (ORCHESTRATOR, *names("cpu")):
         status = venv.status(name, "cpu")
@@ -61,6 +59,23 @@ def platform_check() -> Check:
     except UserError as refused:
         return Check("platform", ok=False, found=str(refused), remedy="use a Linux machine on x86-64")
     return Check("platform", ok=True, found="Linux on x86-64")
+
+
+def interpreters() -> list[Check]:
+    """The Python of this program, and those that the locks are for."""
+    wanted: dict[str, list[str]] = {}
+    for name in names("cpu"):
+        wanted.setdefault(python_of(name, "cpu"), []).append(name)
+    own = python_of(ORCHESTRATOR, "cpu")
+    rest = sorted(wanted.keys() - {own})
+    found = {version: pythons.find(version) for version in rest}
+    return [
+        Check(f"Python {own}", pythons.running() == own, platform.python_version(),
+              f"install Python {own}, then `make setup PYTHON=/path/to/python{own}`"),
+        *(Check(f"Python {version} ({', '.join(wanted[version])})", found[version] is not None,
+                found[version] or "not found", f"make setup lets uv get it. Else: {pythons.remedy(version)}")
+          for version in rest),
+    ]  # fmt: skip
 
 
 def container_engine() -> Check:

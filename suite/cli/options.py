@@ -27,6 +27,7 @@ class Options:
     purpose: str | None = None
     workload: Sequence[str] = ()
     stack: Sequence[str] = ()
+    variants: bool = False
     size: Sequence[str] = ()
     pass_: Sequence[str] = ()
     precision: Sequence[str] = ()
@@ -82,6 +83,7 @@ class Options:
             limits=tuple(int(parse_quantity(limit, BYTES, "limit-memory", "2GiB")) for limit in self.limit_memory),
             allocator=self.allocator or "",
             exhaustive=self.exhaustive,
+            variants=self.variants,
             vary=self.vary,
         )
 

@@ -13,7 +13,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from suite.cluster.accelerators import FILE, Accelerator
-from suite.environments import ROOT
+from suite.environments.images import official_base
+from suite.environments.locks import ORCHESTRATOR, python_of
 from suite.errors import UserError, unknown
 
 FOLDER = FILE.parent
@@ -93,7 +94,7 @@ def render(job: Job, schedulers: Collection[str] = SCHEDULERS) -> dict[str, str]
         for shard in range(1, job.shards + 1):
             made |= one("skypilot.yaml", f"skypilot-{shard}-of-{job.shards}.yaml", job, shard=shard)
     if KUBERNETES in schedulers:
-        base = (ROOT / "docker" / "base-image").read_text(encoding="ascii").strip()
+        base = official_base(python_of(ORCHESTRATOR, job.target))
         made |= one("kubernetes.yaml", "kubernetes.yaml", job, base=base)
     if SLURM in schedulers:
         made |= one("slurm.sh", "slurm.sh", job)

@@ -1,7 +1,7 @@
 """What the stacks run in: hashed locks, virtual environments made from them by uv, and images made from them by Docker.
 
-`python3 -m suite.environments orchestrator` runs before any environment exists: `locks`, `uv` and `venv` import the
-standard library alone.
+`python3 -m suite.environments orchestrator` runs before any environment exists: `locks`, `pythons`, `uv` and `venv`
+import the standard library alone.
 """
 
 from __future__ import annotations

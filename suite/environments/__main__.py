@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, PYTHON_VERSION
+from suite.environments.locks import ORCHESTRATOR, python_of
 from suite.environments.venv import ensure
 from suite.errors import UserError
 
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str]) -> int:
     """The exit code: 0, 2 for what a person can mend, 130 interrupted."""
     if Path(sys.prefix).resolve() == (environments.ROOT / ".venv").resolve():
         # In an activated `.venv`, python3 is the very environment that may have to be removed.
-        python = str(Path(sys.base_prefix) / "bin" / f"python{PYTHON_VERSION[0]}.{PYTHON_VERSION[1]}")
+        python = str(Path(sys.base_prefix) / "bin" / f"python{python_of(ORCHESTRATOR, 'cpu')}")
         if Path(python).exists():
             os.execv(python, [python, "-m", "suite.environments", *arguments])
     try:

@@ -1,6 +1,6 @@
 """`invoke base-image`: a base like the official one, made by debootstrap where no registry can be reached.
 
-Debian 12 has the Python that the locks are for. The image takes packages from the mirror that this
+Each Debian has one Python of its own: 12 has 3.11, 13 has 3.13. The image takes packages from the mirror that this
 machine uses, and trusts whom this machine trusts: behind a proxy that inspects TLS, builds need that.
 """
 
@@ -17,43 +17,53 @@ from pathlib import Path
 
 from docker import DockerClient
 
-from suite.errors import UserError
+from suite.errors import UserError, unknown
 from suite.machine import facts
 
-RELEASE = "bookworm"  # Debian 12: its python3.11 is the distribution's own
-# debootstrap doesn't know that python3-distutils provides what python3.11-venv asks for; PyTorch/XLA
-# is linked against libpython, which the official image has.
-PACKAGES = ("ca-certificates", "python3.11-venv", "python3-distutils", "libpython3.11")
+RELEASES = {"3.11": "bookworm", "3.13": "trixie"}  # whose own Python that is
+# PyTorch/XLA is linked against libpython, which the official image has.
+PACKAGES = ("ca-certificates", "python{0}-venv", "libpython{0}")
+# debootstrap doesn't know that python3-distutils provides what python3.11-venv asks for.
+PACKAGES_TOO = {"3.11": ("python3-distutils",)}
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 # Kept for programs at run time: nothing of it. Device files come from the engine.
 LEFT_OUT = ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man", "usr/share/info",
             "usr/share/locale", "debootstrap", "dev")  # fmt: skip
 
 
-def make(client: DockerClient, tag: str, mirror: str | None, say: Callable[[str], None]) -> str:
-    """Make the base and import it as `tag`; the image's id. Raises UserError with what to do."""
+def make(client: DockerClient, python: str, mirror: str | None, say: Callable[[str], None]) -> str:
+    """Make the base with a Python, like `3.13`, and import it; its tag. Raises UserError with what to do."""
+    if python not in RELEASES:
+        raise unknown("Python of a Debian", python, RELEASES)
     if os.geteuid() != 0:
         raise UserError("debootstrap makes a root file system, which takes root: sudo .venv/bin/invoke base-image")
     if shutil.which("debootstrap") is None:
         raise UserError("debootstrap isn't installed: apt-get install debootstrap.")
-    mirror = mirror or host_mirror()
+    mirror, tag = mirror or host_mirror(), tag_of(python)
     with tempfile.TemporaryDirectory(prefix="stackwars-base-") as folder:
         root = Path(folder) / "root"
-        say(f"Debian {RELEASE} from {mirror} by debootstrap ...")
-        debootstrap(root, mirror)
+        say(f"Debian {RELEASES[python]} from {mirror} by debootstrap ...")
+        debootstrap(root, mirror, python)
         trust_as_here(root)
         archive = Path(folder) / "root.tar"
         left_out = [f"--exclude=./{name}/*" for name in LEFT_OUT]
         run(["tar", "--numeric-owner", *left_out, "-C", str(root), "-cf", str(archive), "."])
         repository, _, version = tag.partition(":")
-        changes = [f"ENV SSL_CERT_FILE={CA_BUNDLE}", f"ENV PIP_CERT={CA_BUNDLE}", 'CMD ["python3.11"]']
+        changes = [f"ENV SSL_CERT_FILE={CA_BUNDLE}", f"ENV PIP_CERT={CA_BUNDLE}", f'CMD ["python{python}"]']
         client.api.import_image_from_file(str(archive), repository=repository, tag=version, changes=changes)
-    return str(client.images.get(tag).id)
+    return tag
 
 
-def debootstrap(root: Path, mirror: str) -> None:
+def tag_of(python: str) -> str:
+    """What the base of a Python is called."""
+    return f"stackwars/base:{RELEASES.get(python, python)}"
+
+
+def debootstrap(root: Path, mirror: str, python: str) -> None:
     """Debian's smallest system with Python. Raises UserError with debootstrap's own last words."""
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", RELEASE, str(root), mirror]
+    packages = [each.format(python) for each in PACKAGES] + [*PACKAGES_TOO.get(python, ())]
+    command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", RELEASES[python], str(root),
+               mirror]  # fmt: skip
     try:
         run(command)
     except UserError as failed:

@@ -23,15 +23,14 @@ import docker
 from docker import DockerClient
 from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
-from suite.environments import ROOT, say
+from suite.environments import ROOT, base_image, say
 from suite.environments.checkout import git
-from suite.environments.locks import lock_path, lock_sha256, names
+from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import UserError, unknown
 
 FOLDER = ROOT / "docker"
 WHEELHOUSE = FOLDER / "wheelhouse"
-SITE_BASE = "stackwars/base:bookworm"  # what `invoke base-image` makes; preferred where it is there
 MAKER = {"dangling": True, "label": "stackwars.stage=maker"}
 # How a site says where packages come from. Proxies are the engine's own arguments: no layer keeps them.
 PASSED_ON = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
@@ -71,8 +70,8 @@ def tag(environment: str, target: str) -> str:
     """`stackwars/cpu-jax:0e3406135f4a`: the first digits of the lock's sha256. Raises UserError without a lock."""
     digest = lock_sha256(environment, target)
     if digest is None:
-        raise unknown(f"lock on {target} for environment", environment, names(target))
-    return f"stackwars/{target}-{environment.replace('@', '.')}:{digest[:12]}"
+        raise unknown(f"lock on {target} for environment", environment, [*names(target), *variants(target)])
+    return f"stackwars/{target}-{environment.partition('@')[0]}:{digest[:12]}"
 
 
 def find(client: DockerClient, environment: str, target: str) -> str | None:
@@ -83,26 +82,42 @@ def find(client: DockerClient, environment: str, target: str) -> str | None:
         return None
 
 
-def choose_base(client: DockerClient, asked: str | None) -> str:
-    """`--base`, else the site's own base if it was made, else the official image pinned by digest."""
+def choose_base(client: DockerClient, asked: str | None, python: str) -> str:
+    """`--base`, else the site's own base of a Python if it was made, else the official image pinned by digest.
+
+    Raises UserError for a Python that none is pinned of.
+    """
     if asked:
         return asked
     try:
-        client.images.get(SITE_BASE)
+        client.images.get(base_image.tag_of(python))
     except ImageNotFound:
-        return (FOLDER / "base-image").read_text(encoding="ascii").strip()
-    return SITE_BASE
+        return official_base(python)
+    return base_image.tag_of(python)
+
+
+def official_base(python: str) -> str:
+    """By docker/base-images. Raises UserError for a Python that it doesn't have."""
+    file = FOLDER / "base-images"
+    lines = [line.split() for line in file.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
+    known = dict(filter(None, lines))
+    if python not in known:
+        raise UserError(f"{file} pins no image with Python {python}, only with {', '.join(known)}: add one, or say "
+                        "--base.")  # fmt: skip
+    return known[python]
 
 
 def build(client: DockerClient, environment: str, target: str, base: str | None = None) -> str:
     """Build the image of an environment; its id. Raises UserError with the end of the engine's log."""
     name = tag(environment, target)
-    started, base, wheels = time.monotonic(), choose_base(client, base), fill_wheelhouse(environment, target)
+    started, wheels, python = time.monotonic(), fill_wheelhouse(environment, target), python_of(environment, target)
+    base = choose_base(client, base, python)
     # One line in two halves, as for a local environment.
     say(f"Building image {name} on {base.partition('@')[0]} ... ", end="")
     arguments = {
         "BASE_IMAGE": base,
-        "ENVIRONMENT": environment,
+        "ENVIRONMENT": owner(environment, target),
+        "PYTHON": f"python{python}",
         "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else index(environment, target)),
         "LOCK_SHA256": lock_sha256(environment, target),
         "REVISION": git("rev-parse", "HEAD").strip(),

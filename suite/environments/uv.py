@@ -13,7 +13,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, PYTHON_VERSION, lock_path, names
+from suite.environments.locks import ORCHESTRATOR, beside, lock_path, names, owner, python_said, requirements_path
 from suite.errors import UserError, unknown
 
 # PyTorch publishes its CPU build on an index of its own; UV_FIND_LINKS or PIP_FIND_LINKS come first.
@@ -33,11 +33,19 @@ REMEDIES = (
 )  # fmt: skip
 
 
-def find_uv(doomed: Path) -> str:
-    """uv from PATH, from `.venv`, or got by pip; never the one inside the folder that is about to be removed."""
+def present(doomed: Path | None = None) -> str | None:
+    """uv from PATH, from `.venv`, or got earlier; never the one inside a folder that is about to be removed."""
     for found in uv_places():
-        if doomed.resolve() not in Path(found).resolve().parents and runs(found):
+        inside = doomed is not None and doomed.resolve() in Path(found).resolve().parents
+        if not inside and runs(found):
             return found
+    return None
+
+
+def find_uv(doomed: Path | None = None) -> str:
+    """The same, or got by pip."""
+    if found := present(doomed):
+        return found
     tools = environments.ROOT / ".environments" / "uv"
     say("uv isn't installed: pip gets it")
     failure = f"uv is missing, and pip could not get it into {tools}."
@@ -77,11 +85,12 @@ def pinned(package: str, lock: Path) -> str:
 
 
 def wheel_source(name: str, target: str, links: Sequence[str] | None = None) -> list[str]:
-    """uv's options that say where the CPU build of PyTorch comes from: for its two locks alone.
+    """uv's options that say where the CPU build of PyTorch comes from: for lists of requirements that name it alone.
 
     `links` are folders (or addresses) of wheels, by default those of the environment's variables.
     """
-    if (name.partition("@")[0], target) not in (("torch", "cpu"), ("oracle", "test")):
+    source = requirements_path(owner(name, target), target)
+    if not source.is_file() or "+cpu" not in source.read_text(encoding="utf-8"):
         return []
     links = link_folders() if links is None else links
     if links:
@@ -120,26 +129,34 @@ def remedy(told: str) -> str:
     return next(advice for words, advice in REMEDIES if words in told.lower())
 
 
-def compile_lock(name: str, target: str = "cpu") -> Path:
-    """Regenerate a lock from its .in file: hashes, no address, no header. Keeps the old one on failure."""
-    lock = lock_path(name, target)
-    source = lock.with_suffix(".in")
+def compile_lock(name: str, target: str = "cpu", *, upgrade: bool = False) -> Path:
+    """Regenerate a lock from its .in file: its Python, hashes, no address. Keeps the old one on failure.
+
+    Versions stay as they are where the list admits them, a new variant's as in what it varies; with `upgrade` they are
+    the newest.
+    """
+    lock, source = lock_path(name, target), requirements_path(name, target)
     if not source.is_file():
         raise unknown(f"list of requirements for target {target} of environment", name,
                       [*names(target), ORCHESTRATOR])  # fmt: skip
-    python = ".".join(map(str, PYTHON_VERSION))
+    python = python_said(source.read_text(encoding="utf-8"))
     # The orchestrator has one lock for all targets.
     platform = PLATFORMS["cpu" if name == ORCHESTRATOR else target]
     # Says which requirement of a requirement isn't wanted, and why.
-    override = lock.with_suffix(".override")
+    override = beside(name, target, "override")
     overridden = ["--override", str(override)] if override.is_file() else []
-    # To standard output, so that neither the old lock nor a shell's settings have a say in the new one.
-    command = [find_uv(lock), "pip", "compile", "--quiet", "--upgrade", "--generate-hashes", "--no-header",
-               "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-platform", platform,
-               "--python-version", python, *wheel_source(name, target),
-               *overridden, str(source)]  # fmt: skip
-    text = run(command, f"{source} could not be resolved; {lock.name} is as it was.")
+    with tempfile.TemporaryDirectory() as folder:
+        new = Path(folder) / lock.name
+        like = next((each for each in (lock, lock_path(name.partition("@")[0], target)) if each.is_file()), None)
+        if like and not upgrade:
+            shutil.copyfile(like, new)
+        command = [find_uv(), "pip", "compile", "--quiet", "--generate-hashes", "--no-header",
+                   "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-platform", platform,
+                   "--python-version", python, *wheel_source(name, target),
+                   *overridden, "--output-file", str(new), str(source)]  # fmt: skip
+        run(command, f"{source} could not be resolved; {lock.name} is as it was.")
+        text = new.read_text(encoding="utf-8")
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):
         raise UserError(f"The new {lock} names an address or an index: it must not, so {lock.name} is as it was.")
-    lock.write_text(text, encoding="utf-8")
+    lock.write_text(f"# Python {python}\n{text}", encoding="utf-8")
     return lock

@@ -11,14 +11,14 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from suite import environments
-from suite.environments import locks, say, uv
-from suite.environments.locks import ORCHESTRATOR, lock_path, lock_sha256, names
+from suite.environments import pythons, say, uv
+from suite.environments.locks import ORCHESTRATOR, lock_path, lock_sha256, names, python_of, variants
 from suite.errors import UserError, unknown
 
 MARKER = ".lock-sha256"  # written last: without it, or with other words, an environment isn't whole
@@ -38,7 +38,9 @@ def place(name: str, target: str) -> Path:
     """Where an environment lives: `.venv`, or a folder named after its lock, so that two locks live side by side."""
     if name == ORCHESTRATOR:
         return environments.ROOT / ".venv"
-    return environments.ROOT / ".environments" / target / f"{name}-{(lock_sha256(name, target) or 'none')[:12]}"
+    # A variant that has the lock of what it varies has its environment, too.
+    family = name.partition("@")[0]
+    return environments.ROOT / ".environments" / target / f"{family}-{(lock_sha256(name, target) or 'none')[:12]}"
 
 
 def status(name: str, target: str) -> str:
@@ -76,11 +78,25 @@ def project_scripts() -> str:
     return found[1].strip() if found else ""
 
 
+def get_pythons(wanted: Iterable[str], target: str) -> list[str]:
+    """Have uv install the Pythons of environments that are still to be made; what to do about those it can't."""
+    versions = {python_of(name, target) for name in wanted
+                if lock_sha256(name, target) and status(name, target) != "ready"}  # fmt: skip
+    refused = []
+    for version in sorted(versions):
+        try:
+            pythons.get(version)
+        except UserError as why:
+            refused.append(str(why))
+    return refused
+
+
 def ensure(name: str, target: str = "cpu") -> Environment:
     """An environment made from its lock, or found made. Raises UserError; nothing half-made stays behind."""
     digest, lock = lock_sha256(name, target), lock_path(name, target)
     if digest is None:
-        raise unknown(f"lock for target {target} of environment", name, [*names(target), ORCHESTRATOR])
+        known = [*names(target), *variants(target), ORCHESTRATOR]
+        raise unknown(f"lock for target {target} of environment", name, known)
     folder = place(name, target)
     made = Environment(name, folder / "bin" / "python", lock, digest)
     if status(name, target) != "ready":
@@ -89,31 +105,34 @@ def ensure(name: str, target: str = "cpu") -> Environment:
                 # Asked again: another process may have made it while this one waited.
                 found = status(name, target)
                 if found != "ready":
-                    make(made, folder, seal(name, target), uv.wheel_source(name, target), again=found == "half-made")
+                    make(made, target, seal(name, target), again=found == "half-made")
         except OSError as broken:
             advice = uv.remedy(str(broken))
             raise UserError(f"Environment {name} can't be made in {folder}: {broken}.\n{advice}") from None
     return made
 
 
-def make(wanted: Environment, folder: Path, sealed: str, source: Sequence[str], *, again: bool) -> None:
-    """Install a lock into a new environment, byte code compiled; the marker, `sealed`, is written last."""
-    refuse_python()
+def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
+    """Install a lock into a new environment of its Python, byte code compiled; the marker, `sealed`, is written
+    last."""
+    folder, version = place(wanted.name, target), python_of(wanted.name, target)
+    if wanted.name == ORCHESTRATOR:
+        refuse_python(version)
     if folder.resolve() == Path(sys.prefix).resolve():
         raise UserError(f"{folder} isn't made from {wanted.lock} as it is now, or not for this checkout. "
                         "`make setup` makes it again.")  # fmt: skip
-    started = time.monotonic()
     if again:
         say(f"{folder} is half-made, or of another lock or checkout: it is removed and made again")
-    program = uv.find_uv(folder)
+    program, python = uv.find_uv(folder), pythons.get(version)
+    started = time.monotonic()
     # One line in two halves: the first tells a person with a slow network what is going on.
     say(f"Making environment {wanted.name} from {os.path.relpath(wanted.lock, environments.ROOT)} ... ", end="")
     failure = f"{wanted.lock} could not be installed; nothing of it is left behind."
     remove(folder)
     try:
-        uv.run([program, "venv", "--no-project", "--python", sys.executable, str(folder)], failure)
+        uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
         uv.run([program, "pip", "sync", "--python", str(wanted.python), "--require-hashes", "--compile-bytecode",
-             *source, str(wanted.lock)], failure)  # fmt: skip
+             *uv.wheel_source(wanted.name, target), str(wanted.lock)], failure)  # fmt: skip
         if wanted.name == ORCHESTRATOR:
             # Last, because the project's `invoke` command replaces the library's own.
             uv.run([program, "pip", "install", "--python", str(wanted.python), "--no-deps", "--no-build-isolation",
@@ -126,12 +145,11 @@ def make(wanted: Environment, folder: Path, sealed: str, source: Sequence[str], 
     say(f"{time.monotonic() - started:.1f} s, {size(folder) / 1e6:.0f} MB")
 
 
-def refuse_python() -> None:
-    """Raises UserError under any Python but the one that the locks are for."""
-    if sys.version_info[:2] != locks.PYTHON_VERSION:
-        wanted, found = ".".join(map(str, locks.PYTHON_VERSION)), sys.version.split()[0]
+def refuse_python(wanted: str) -> None:
+    """Raises UserError under any Python but the one that the orchestrator is for."""
+    if pythons.running() != wanted:
         raise UserError(
-            f"Stack Wars needs Python {wanted}; {sys.executable} is {found}. "
+            f"Stack Wars needs Python {wanted}; {sys.executable} is {sys.version.split()[0]}. "
             f"Install Python {wanted}, or say where it is: `make setup PYTHON=/path/to/python{wanted}`."
         )
 
@@ -167,7 +185,7 @@ def prune() -> list[Path]:
     """Remove environments whose lock isn't the current one; returns them."""
     removed = []
     for target in ("cpu", "cuda", "tpu", "test", "cluster"):
-        current = {place(name, target) for name in names(target)}
+        current = {place(name, target) for name in (*names(target), *variants(target))}
         for folder in sorted((environments.ROOT / ".environments" / target).glob("*-*")):
             if folder.is_dir() and folder not in current:
                 remove(folder)

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,13 @@ def run_attempt(
     workload_folder: Path,
     cache_directory: Path,
     environment: str,
+    flags: Mapping[str, str] | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
     """Run one attempt in `folder` and return its columns of the row, by name.
 
-    `engine` runs workers of the locked `environment`. Without `limits` they are those of `limits_of`.
+    `engine` runs workers of the locked `environment`; `flags` are a variant's own variables.
+    Without `limits` they are those of `limits_of`.
     Whatever becomes of the worker is in the columns; only OSError (the folder can't be written)
     and KeyboardInterrupt (after everything was ended) come out as exceptions.
     """
@@ -62,6 +64,7 @@ def run_attempt(
         "workload_folder": str(workload_folder),
         "cache_directory": str(cache_directory),
         "environment": environment,
+        "flags": dict(flags or {}),
     }
     file = folder / "ATTEMPT.json"
     file.write_text(json.dumps(question, indent=1), encoding="utf-8")

@@ -37,14 +37,15 @@ class Selection:
     limits: tuple[int, ...] = ()
     allocator: str = ""  # empty: as the purpose wants it
     exhaustive: bool = False  # of memory: try also what can only fail
+    variants: bool = False  # every stack also in all its variants; those that are meant stand in `stacks` then
     vary: str = ""  # a dim whose largest value that fits is searched for
 
 
 def make(
     set_id: str, preset: Preset, selection: Selection, workloads: dict[str, Workload], baseline: str | None,
-    absent: Callable[[Stack, str], str | None],
+    absent: Callable[[Stack, str, str], str | None],
 ) -> Plan:  # fmt: skip
-    """The plan of a run. `absent(stack, target)` says what this machine lacks for a stack, or None.
+    """The plan of a run. `absent(stack, variant, target)` says what this machine lacks for a stack, or None.
 
     Raises UserError for a name that doesn't exist, a dim that breaks a rule, or a baseline not selected.
     """
@@ -178,7 +179,7 @@ def sizes(workload: Workload, question: Question, preset: Preset, selection: Sel
     return [size]
 
 
-def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str], str | None]) -> str | None:
+def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str, str], str | None]) -> str | None:
     """The first reason why this case can't run, from literal facts alone."""
     stack = STACKS[case.stack]
     fields: dict[str, Any] = case.to_json()
@@ -199,4 +200,4 @@ def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str], s
     for limit in stack.limits:
         if all(fields[name] == value for name, value in limit.match.items()):
             return limit.reason
-    return absent(stack, case.target)
+    return absent(stack, case.variant, case.target)

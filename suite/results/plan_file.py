@@ -26,7 +26,7 @@ class PlanFile:
     `vary` a dim whose largest value that fits is searched for.
     A machine's share of a plan says which (`shard`, like `2/4`) of which (`whole`, a digest); a set that was put
     together from shares names them in `collected`. `scheduler`: who says on which machine each comparison runs;
-    nothing for this one.
+    nothing for this one. `flags` are the variables of variants' processes, by environment (`jax@fastmath`).
     """
 
     set_id: str
@@ -46,6 +46,7 @@ class PlanFile:
     attempts: tuple[Attempt, ...]
     units: Mapping[str, str] = field(default_factory=dict)
     locks: Mapping[str, str | None] = field(default_factory=dict)
+    flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     revision: str | None = None
     dirty: bool = False
     change: str = ""
@@ -72,6 +73,7 @@ class PlanFile:
             "purpose": str(self.purpose),
             "units": dict(self.units),
             "locks": dict(self.locks),
+            "flags": {name: dict(variables) for name, variables in self.flags.items()},
         }
 
     @classmethod

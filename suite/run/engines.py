@@ -11,7 +11,7 @@ from pathlib import Path
 from docker import DockerClient
 
 from suite.case import Attempt
-from suite.environments import images, venv
+from suite.environments import images, pythons, venv
 from suite.environments.locks import ORCHESTRATOR, lock_sha256
 from suite.errors import UserError, unknown
 from suite.launch.container import Container
@@ -87,25 +87,31 @@ def interpreter(python: str, engine: str) -> str:
     return path
 
 
-def absent(stack: Stack, target: str, engine: Choice | None = None, python: str | None = None) -> str | None:
+def absent(
+    stack: Stack, variant: str, target: str, engine: Choice | None = None, python: str | None = None
+) -> str | None:
     """What this machine lacks for a stack, as the reason in its rows; None where all is there."""
     missing = devices.missing().get(target)
     if missing:
         return missing
     pinned = python is None and stack.environment != ORCHESTRATOR
-    if pinned and (lock := unlocked(stack, target)):
+    if pinned and (lock := unlocked(stack, variant, target)):
         return lock
     if engine is not None and engine.client is not None:
-        return lacks(engine.client, target)  # an image brings its own compiler
+        return lacks(engine.client, target)  # an image brings its own Python and compiler
+    name = environment_of(stack.name, variant)
+    if pinned and venv.status(name, target) != "ready" and (interpreter := pythons.lacking(name, target)):
+        return interpreter
     if "C++ compiler" in stack.needs and compiler.find() is None:
         return "no C++ compiler that Inductor takes was found (CXX, else g++); `invoke doctor` says how to get one"
     return None
 
 
-def unlocked(stack: Stack, target: str) -> str | None:
+def unlocked(stack: Stack, variant: str, target: str) -> str | None:
     """What a stack lacks on any machine of a target: a lock."""
-    if stack.environment != ORCHESTRATOR and lock_sha256(stack.environment, target) is None:
-        return f"there is no lock for environment {stack.environment} on {target}"
+    name = environment_of(stack.name, variant)
+    if stack.environment != ORCHESTRATOR and lock_sha256(name, target) is None:
+        return f"there is no lock for environment {name} on {target}"
     return None
 
 

@@ -7,7 +7,7 @@ import datetime
 import json
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -30,7 +30,7 @@ from suite.results.rows import Row, empty_row
 from suite.results.schema import NAMES
 from suite.results.store import ResultSet
 from suite.run.agreement import Agreement
-from suite.stacks.catalog import IMPORTS, STACKS
+from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.workloads.catalog import Workload
 
 JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile")
@@ -50,6 +50,7 @@ class Runner:
     machine_id: str
     cores: list[int]
     engine: str = "local"
+    flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of variants, by environment
     unpinned: bool = False  # an interpreter that no lock pins
     roofline: Roofline | None = None  # what the machine was seen to reach
     warmed: set[Engine] = field(default_factory=set)
@@ -104,7 +105,7 @@ class Runner:
         return empty_row(attempt) | {
             "machine_id": self.machine_id,
             "dialect": stack.dialect,
-            "environment": stack.environment,
+            "environment": environment_of(stack.name, attempt.case.variant),
             "engine": self.engine,
             "started_at": datetime.datetime.now(datetime.UTC),
             **{f"floor_{part}_bytes": size for part, size in dataclasses.asdict(least).items()},
@@ -128,6 +129,7 @@ class Runner:
                 workload_folder=self.workloads[case.workload].folder,
                 cache_directory=cache,
                 environment=row["environment"],
+                flags=self.flags.get(row["environment"], {}),
             )
         finally:
             if attempt.purpose is not Purpose.PRIME:
@@ -183,7 +185,7 @@ class Runner:
 
     def warm_up(self, environment: str, engine: Engine) -> None:
         """One unmeasured import, so that the first measured process doesn't pay for a cold disk cache."""
-        modules = IMPORTS.get(environment, ())
+        modules = IMPORTS.get(environment.partition("@")[0], ())
         if modules and engine not in self.warmed:
             engine.warm_up("; ".join(f"import {module}" for module in modules))
         self.warmed.add(engine)

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from suite.case import Planned
+from suite.environments import say, venv
 from suite.environments.checkout import git
-from suite.environments.locks import BORROWED, lock_path, lock_sha256, names
+from suite.environments.locks import BORROWED, lock_path, lock_sha256, variants
+from suite.environments.variants import BORROWED as BORROWED_FLAGS
+from suite.environments.variants import expanded, flags
 from suite.errors import UserError, unknown
 from suite.launch.attempt import spare_bytes
 from suite.launch.engine import ROOT
@@ -57,18 +60,22 @@ def prepare(
     """What is asked, refused where it is mistyped. Nothing is measured, but with `build` images may be built."""
     facts.refuse_platform()
     target, workloads = selection.target, find(workload_paths)
+    selection = with_variants(selection, preset)
     python = engines.interpreter(python, engine) if python else None
     name = preset.name if shard is None else f"{preset.name}-{shard.index}of{shard.of}"
     plan = partial(shared, shard, new_set_id(name, target), preset, selection, workloads, baseline)
     # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
-    first = plan(lambda stack, target: None if scheduler else devices.missing().get(target))
+    first = plan(lambda stack, variant, target: None if scheduler else devices.missing().get(target))
     if not first.cases:
         raise UserError("Nothing is selected: no workload of the preset matches the options.")
     for name in {environment_of(p.case.stack, p.case.variant) for p in first.cases if p.case.variant}:
         if lock_sha256(name, target) is None:
-            raise unknown(f"lock on {target} for the variant", name, names(target))
+            raise unknown(f"lock or flags on {target} for the variant", name, variants(target))
     check_limits(first.cases, facts.memory().get("ram_bytes", 0))
     choice = engines.choose(engine, needed(first), target, python, build=build and not scheduler)
+    if build and not scheduler and python is None and choice.client is None:
+        for refused in venv.get_pythons(needed(first), target):
+            say(refused)
     # What other machines lack, they say themselves; that there is no lock is known here.
     absent = engines.unlocked if scheduler else partial(engines.absent, engine=choice, python=python)
     made = plan(absent)
@@ -76,6 +83,12 @@ def prepare(
         made = replace(made, cases=predicted(made.cases, curves(Path(fits)), spare_bytes()))
     return Run(plan=made, workloads=workloads, workload_paths=tuple(workload_paths), target=target, engine=choice,
                python=python, scheduler=scheduler)  # fmt: skip
+
+
+def with_variants(selection: Selection, preset: Preset) -> Selection:
+    """The stacks that are asked for, variants by name. Raises UserError for one that isn't there."""
+    stacks = selection.stacks or preset.stacks
+    return replace(selection, stacks=expanded(stacks, selection.target, every=selection.variants))
 
 
 def shared(shard: Shard | None, *asked: Any) -> Plan:
@@ -151,6 +164,7 @@ def describe(run: Run, command: str) -> PlanFile:
         scheduler=run.scheduler,
         units={name: run.workloads[name].unit for name in {planned.case.workload for planned in plan.cases}},
         locks={name: lock_sha256(name, run.target) for name in locked},
+        flags={name: found for name in locked if (found := flags(name, run.target))},
         revision=git("rev-parse", "HEAD").strip() or None,
         dirty=bool(git("status", "--porcelain").strip()),
         change=changed(),
@@ -179,6 +193,8 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
                 f"{path} was begun with another lock of environment '{name}' "
                 f"({store.lock_copy(name)}). Restore it, or begin a new run."
             )
+        if flags(name, file.target) != dict(file.flags.get(name, {})):
+            raise UserError(f"{path} was begun with other flags of variant '{name}'. Restore them, or begin a new run.")
     plan = plan_of(file, file.cases, file.set_id)
     paths = tuple(map(Path, file.workload_paths))
     engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=not file.scheduler)
@@ -235,6 +251,7 @@ def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
 def borrow(store: ResultSet) -> list[str]:
     """Let environments be made from a set's own locks where ours differ; what it has no copy of."""
     lacking = []
+    BORROWED_FLAGS.update({(name, store.plan.target): found for name, found in store.plan.flags.items()})
     for name, digest in store.plan.locks.items():
         if digest is None or lock_sha256(name, store.plan.target) == digest:
             continue
@@ -250,5 +267,5 @@ def runner(store: ResultSet, run: Run) -> Runner:
     """Runs the attempts of a plan on its engine."""
     provide = engines.provider(run.engine, needed(run.plan), run.target, run.plan.set_id, run.python)
     return Runner(run.plan, store, run.workloads, provide, store.plan.machine_id, list(store.plan.cores),
-                  run.engine.name, unpinned=run.python is not None,
+                  run.engine.name, store.plan.flags, unpinned=run.python is not None,
                   roofline=Roofline.of(store.roofline, store.ceilings))  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 def thread_environ(threads: int) -> dict[str, str]:
     """Variables by which OpenMP, BLAS, oneDNN, XLA and TensorFlow learn how many cores are theirs.
@@ -10,6 +12,13 @@ def thread_environ(threads: int) -> dict[str, str]:
     """
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC", "TF_NUM_INTRAOP_THREADS")
     return dict.fromkeys(names, str(threads))
+
+
+def with_flags(environ: Mapping[str, str], flags: Mapping[str, str]) -> dict[str, str]:
+    """A stack's variables with a variant's own. Lists of flags add up: of two that contradict, the last one counts."""
+    both = {name: f"{environ[name]} {value}" for name, value in flags.items()
+            if name in environ and name.endswith(("_FLAGS", "_ARGS"))}  # fmt: skip
+    return {**environ, **flags, **both}
 
 
 def cuda_environ(target: str) -> dict[str, str]:

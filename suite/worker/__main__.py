@@ -16,7 +16,7 @@ from typing import Any
 
 from suite.case import Attempt, Purpose
 from suite.protocol import Protocol
-from suite.stacks.threads import thread_environ
+from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
 
 
@@ -59,8 +59,10 @@ def answer(request: dict[str, Any], events: Events) -> None:
     from suite.worker.witness import Witness
 
     device = timed(events, "device", adapter.device)
-    surroundings = facts.process(os.environ) | builds.process(request["cache_directory"])
-    surroundings |= {"device": device, "tuned": sorted(adapter.tuned)}
+    surroundings = facts.process(os.environ) | builds.process(request["cache_directory"]) | {
+        "device": device, "tuned": sorted(adapter.tuned),
+        "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
+    }  # fmt: skip
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
     if attempt.purpose is Purpose.IR and protocol.abstract:
         timed(events, "build", lambda: adapter.build(abstract=True))
@@ -115,7 +117,7 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     events.phase("import")
     start = perf_counter()
     # numpy reads its thread count when it is imported, and nearly every module here imports it.
-    os.environ.update(thread_environ(case.threads))
+    os.environ.update(with_flags(thread_environ(case.threads), request["flags"]))
     from suite.stacks.catalog import adapter_class
     from suite.worker import explain
     from suite.worker.data import Data
@@ -126,7 +128,7 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     environs = {Purpose.EXPLAIN: adapter_of_stack.explain_environ, Purpose.IR: adapter_of_stack.ir_environ,
                 Purpose.PROFILE: adapter_of_stack.profile_environ}  # fmt: skip
     environ = environs.get(attempt.purpose, adapter_of_stack.environ)
-    os.environ.update(environ(case, request["cache_directory"]))
+    os.environ.update(with_flags(environ(case, request["cache_directory"]), request["flags"]))
     workload = catalog.load(Path(request["workload_folder"]))
     adapter = adapter_of_stack(case, workload)
     events.facts(import_seconds=perf_counter() - start)

@@ -28,7 +28,7 @@ SETS = Path(__file__).parents[1] / "results" / "sets"
 def plan_of(name: str = "ops", stacks: tuple[str, ...] = ("numpy", "jax_jit"), target: str = "cpu") -> Plan:
     """A preset's plan on a machine that has everything."""
     asked = Selection(stacks=stacks, target=target, device=target)
-    return make("set", preset.load(name), asked, WORKLOADS, None, lambda stack, target: None)
+    return make("set", preset.load(name), asked, WORKLOADS, None, lambda *_: None)
 
 
 def processes(taken: dict[str, list[float]]) -> list[Row]:
@@ -94,7 +94,7 @@ def test_what_is_unsupported_takes_no_time_and_primes_are_part_of_what_follows()
     plan = plan_of(stacks=("numpy",), target="tpu")
     assert [shard.seconds for shard in estimate.shards_of(plan, 2, WORKLOADS, {})] == [0.0, 0.0]
     warm = make("set", preset.load("tiny"), Selection(stacks=("jax_jit",), caches=("warm",)), WORKLOADS, None,
-                lambda stack, target: None)  # fmt: skip
+                lambda *_: None)  # fmt: skip
     assert any(attempt.purpose is Purpose.PRIME for attempt in warm.attempts())
     (shard,) = estimate.shards_of(warm, 1, WORKLOADS, {})
     assert shard.seconds == pytest.approx(warm.seconds(dict(WORKLOADS)))

@@ -55,8 +55,13 @@ def test_the_base_trusts_whom_this_machine_trusts(tmp_path: Path, monkeypatch: p
 def test_root_and_debootstrap_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(UserError, match="takes root"):
-        base_image.make(None, "x:y", "http://mirror.example/debian", print)  # type: ignore[arg-type]
+        base_image.make(None, "3.11", "http://mirror.example/debian", print)  # type: ignore[arg-type]
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match="apt-get install debootstrap"):
-        base_image.make(None, "x:y", "http://mirror.example/debian", print)  # type: ignore[arg-type]
+        base_image.make(None, "3.13", "http://mirror.example/debian", print)  # type: ignore[arg-type]
+
+
+def test_a_python_that_no_debian_has_is_refused() -> None:
+    with pytest.raises(UserError, match=r"3\.10"):
+        base_image.make(None, "3.10", None, print)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from docker import DockerClient
 from docker.errors import BuildError
 
 from suite import environments
-from suite.environments import images, locks
+from suite.environments import base_image, images, locks
 from suite.errors import UserError
 from tests.engine import INVOKE, engine_or_skip, images_or_skip
 
@@ -168,13 +168,17 @@ def test_a_build_that_fails_says_why_and_leaves_nothing(folders: Path) -> None:
 def test_the_base_is_what_was_asked_then_the_sites_own_then_the_pinned_one(
     client: DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert images.choose_base(client, "python:mine") == "python:mine"
-    monkeypatch.setattr(images, "SITE_BASE", images.tag("numpy", "cpu"))  # some image that is there
-    assert images.choose_base(client, None) == images.tag("numpy", "cpu")
-    monkeypatch.setattr(images, "SITE_BASE", "stackwars/base:never-made")
-    name, _, digest = images.choose_base(client, None).partition("@sha256:")
-    assert name.endswith("-slim-bookworm")
-    assert len(digest) == 64
+    assert images.choose_base(client, "python:mine", "3.11") == "python:mine"
+    there = images.tag("numpy", "cpu")  # some image
+    monkeypatch.setattr(base_image, "tag_of", lambda _: there)
+    assert images.choose_base(client, None, "3.11") == there
+    monkeypatch.setattr(base_image, "tag_of", lambda _: "stackwars/base:never-made")
+    for python, release in (("3.11", "bookworm"), ("3.13", "trixie")):
+        name, _, digest = images.choose_base(client, None, python).partition("@sha256:")
+        assert f":{python}." in name and name.endswith(f"-slim-{release}")
+        assert len(digest) == 64
+    with pytest.raises(UserError, match=r"pins no image with Python 3\.9"):
+        images.choose_base(client, None, "3.9")
 
 
 def test_an_image_says_what_it_was_made_from(client: DockerClient) -> None:

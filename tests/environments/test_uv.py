@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,18 @@ from suite.errors import UserError
 from tests.environments.six_lock import SIX
 
 LOCKS = ROOT / "docker" / "locks"
+
+
+def resolver(text: str, commands: list[list[str]] | None = None) -> Callable[[list[str], str], str]:
+    """Stands in for uv: writes this lock where it is told, and keeps what it was told."""
+
+    def run(command: list[str], failure: str) -> str:
+        if commands is not None:
+            commands.append(command)
+        Path(command[command.index("--output-file") + 1]).write_text(text)
+        return ""
+
+    return run
 
 
 def test_without_uv_pip_gets_the_locked_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,9 +42,9 @@ def test_without_uv_pip_gets_the_locked_one(root: Path, monkeypatch: pytest.Monk
 def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = locks.lock_path("six", "cpu")
     lock.with_suffix(".in").write_text("six\n")
-    monkeypatch.setattr(uv, "find_uv", lambda doomed: "uv")
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
     for text in ("--index-url somewhere\n" + SIX, "six @ file://here/six.whl\n"):
-        monkeypatch.setattr(uv, "run", lambda *_, text=text: text)
+        monkeypatch.setattr(uv, "run", resolver(text))
         with pytest.raises(UserError, match="names an address or an index"):
             uv.compile_lock("six")
         assert lock.read_text() == SIX
@@ -47,11 +60,11 @@ def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
     lock = locks.lock_path(name, target)
     lock.parent.mkdir(exist_ok=True)
     lock.with_suffix(".in").write_text("six\n")
-    monkeypatch.setattr(uv, "find_uv", lambda doomed: "uv")  # getting one has a command too, and a test of its own
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")  # getting one has a command too, and a test of its own
     commands = []
-    monkeypatch.setattr(uv, "run", lambda command, failure: commands.append(command) or SIX)
+    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
     assert uv.compile_lock(name, target) == lock
-    assert lock.read_text() == SIX
+    assert lock.read_text() == f"# Python 3.11\n{SIX}"
     (command,) = commands
     assert command[command.index("--python-platform") + 1] == f"x86_64-manylinux_{platform}"
 
@@ -59,9 +72,9 @@ def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
 def test_a_list_of_overrides_is_given_to_the_resolver(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = locks.lock_path("six", "cpu")
     lock.with_suffix(".in").write_text("six\n")
-    monkeypatch.setattr(uv, "find_uv", lambda doomed: "uv")  # getting one has a command too, and a test of its own
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")  # getting one has a command too, and a test of its own
     commands = []
-    monkeypatch.setattr(uv, "run", lambda command, failure: commands.append(command) or SIX)
+    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
     uv.compile_lock("six")
     lock.with_suffix(".override").write_text('other ; python_version < "3"\n')
     uv.compile_lock("six")

@@ -152,7 +152,8 @@ def test_whatever_stops_an_installation_leaves_nothing(
 def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
-    def make(wanted: venv.Environment, folder: Path, sealed: str, source: list[str], *, again: bool) -> None:
+    def make(wanted: venv.Environment, target: str, sealed: str, *, again: bool) -> None:
+        folder = venv.place(wanted.name, target)
         made.append(wanted.name)
         time.sleep(0.2)
         (folder / "bin").mkdir(parents=True)
@@ -182,9 +183,9 @@ def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch
 
 
 def test_another_python_is_refused_with_the_way_to_name_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "PYTHON_VERSION", (3, 10))
+    locks.lock_path(locks.ORCHESTRATOR, "cpu").write_text("# Python 3.10\n")
     with pytest.raises(UserError, match=r"needs Python 3\.10.*make setup PYTHON="):
-        venv.ensure("six")
+        venv.ensure(locks.ORCHESTRATOR)
 
 
 def test_pruning_keeps_the_current_lock_only(root: Path) -> None:

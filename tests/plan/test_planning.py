@@ -19,7 +19,7 @@ def plan(changes: dict[str, Any] | None = None, **selection: Any) -> list[Planne
     """Every stack on `gemm` forward at `tiny`, but for what is given."""
     chosen = dataclasses.replace(preset.load("tiny"), **changes or {})
     asked = Selection(**{"workloads": ("gemm",), "passes": ("forward",)} | selection)
-    return list(make("set", chosen, asked, find(), None, lambda stack, target: None).cases)
+    return list(make("set", chosen, asked, find(), None, lambda *_: None).cases)
 
 
 def reasons(**selection: Any) -> dict[str, str | None]:

@@ -29,7 +29,7 @@ def plan_of(*batches: int, limits: tuple[int, ...] = (), stacks: tuple[str, ...]
     preset = Preset("test", Path("test.toml"), "test", "tiny", stacks[0], stacks, ("f32",), ("default",), twin=False,
                     seed=0, questions=(question,), protocol=Protocol(**QUICK), purpose=Purpose.MEMORY)  # fmt: skip
     selection = Selection(threads=1, limits=limits, vary=vary, exhaustive=exhaustive)
-    return make("set", preset, selection, find([SCENARIOS]), None, lambda stack, target: None)
+    return make("set", preset, selection, find([SCENARIOS]), None, lambda *_: None)
 
 
 def run(folder: Path, plan: Plan, heard: Heard | None = None) -> dict[tuple[str, int], Row]:

@@ -52,6 +52,7 @@ def request(
         "workload_folder": str(folder),
         "cache_directory": str(out / "cache"),
         "environment": "numpy",
+        "flags": {},
     } | dict(changes or {})
     file.write_text(json.dumps(text), encoding="utf-8")
     return file

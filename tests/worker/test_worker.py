@@ -76,6 +76,14 @@ def test_every_column_that_the_worker_knows_is_told(trained: list[dict[str, Any]
     assert of(trained, "wrong") == of(trained, "exception") == []
 
 
+def test_a_variants_flags_reach_the_process_and_are_told(tmp_path: Path) -> None:
+    flags = {"OMP_NUM_THREADS": "3", "SOME_FLAGS": "--a --b"}
+    _, told = run_worker(request(attempt_of(case_of()), OPS / "gemm", tmp_path, gate=False, changes={"flags": flags}))
+    facts = columns_of(told)["environment_facts"]
+    assert facts["environment_variables"]["OMP_NUM_THREADS"] == "3"
+    assert facts["variant_flags"] == "OMP_NUM_THREADS=3 SOME_FLAGS=--a --b"
+
+
 def test_the_stop_rule_of_the_request_is_obeyed(trained: list[dict[str, Any]]) -> None:
     columns = columns_of(trained)
     assert 5 <= len(columns["synced_seconds"]) == len(columns["dispatch_seconds"]) <= 60
