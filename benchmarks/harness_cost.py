@@ -69,11 +69,11 @@ def costs(folder: Path) -> tuple[list[Cost], int]:
     found: list[Cost] = []
     warmed: set[str] = set()
     for row, following in pairwise(rows):
-        warmed.add(row["environment"])
+        warmed.add(row["lock_sha256"])
         log = folder / "logs" / attempt_of(row).name
         together = (row["block"], row["retry"]) == (following["block"], following["retry"])
         # Before an environment's first process the session imports its framework once, unmeasured.
-        if not together or following["environment"] not in warmed or row["outcome"] != "ok" or not log.is_dir():
+        if not together or following["lock_sha256"] not in warmed or row["outcome"] != "ok" or not log.is_dir():
             continue
         events = [json.loads(line) for line in (log / "events.jsonl").read_text(encoding="utf-8").splitlines()]
         alive = json.loads((log / "exit.json").read_text(encoding="utf-8"))["duration_seconds"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from docker.errors import DockerException
 
 from suite.environments import ROOT, images, pythons, uv, venv
-from suite.environments.locks import ORCHESTRATOR, names, python_of
+from suite.environments.locks import ORCHESTRATOR, names, python_of, variants
 from suite.errors import UserError
 from suite.launch import cgroup
 from suite.machine import compiler, devices, facts
@@ -64,7 +65,7 @@ def platform_check() -> Check:
 def interpreters() -> list[Check]:
     """The Python of this program, and those that the locks are for."""
     wanted: dict[str, list[str]] = {}
-    for name in names("cpu"):
+    for name in (*names("cpu"), *variants("cpu")):
         wanted.setdefault(python_of(name, "cpu"), []).append(name)
     own = python_of(ORCHESTRATOR, "cpu")
     rest = sorted(wanted.keys() - {own})
@@ -72,10 +73,16 @@ def interpreters() -> list[Check]:
     return [
         Check(f"Python {own}", pythons.running() == own, platform.python_version(),
               f"install Python {own}, then `make setup PYTHON=/path/to/python{own}`"),
-        *(Check(f"Python {version} ({', '.join(wanted[version])})", found[version] is not None,
+        *(Check(f"Python {version} ({', '.join(wanted[version])})", verdict(wanted[version], found[version]),
                 found[version] or "not found", f"make setup lets uv get it. Else: {pythons.remedy(version)}")
           for version in rest),
     ]  # fmt: skip
+
+
+def verdict(wanting: Collection[str], found: str | None) -> bool | None:
+    """Of a Python: variants alone are nothing that a machine has to run."""
+    needed = any("@" not in name for name in wanting)
+    return True if found else False if needed else None
 
 
 def container_engine() -> Check:

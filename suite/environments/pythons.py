@@ -5,6 +5,7 @@ Standard library only.
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 
@@ -36,9 +37,11 @@ def get(version: str) -> str:
         return found
     say(f"Python {version} isn't on this machine: uv gets it")
     try:
-        uv.run([uv.find_uv(), "python", "install", version], f"Python {version} could not be got.")
+        uv.run([uv.find_uv(), "python", "install", version], "")
     except UserError as refused:
-        raise UserError(f"{refused}\n{remedy(version)}") from None
+        causes = re.findall(r"^\s*(?:error|cause): (.+)$", str(refused), re.MULTILINE)
+        why = causes[-1] if causes else str(refused).strip()
+        raise UserError(f"Python {version} could not be got: {why}.\n{remedy(version)}") from None
     finally:
         find.cache_clear()
     if found := find(version):

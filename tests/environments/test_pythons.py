@@ -41,7 +41,7 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: p
 
     def run(command: list[str], failure: str) -> str:
         asked.append(" ".join(command[1:3]))
-        raise UserError(f"{failure} no network")
+        raise UserError("error: Failed to install\n  cause: Failed to download\n  cause: no network\nCheck the network")
 
     monkeypatch.setattr(uv, "present", lambda *_: "uv")
     monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
@@ -54,7 +54,7 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: p
         "Python 3.99, which the lock of environment six is for, isn't on this machine; `invoke doctor`")  # fmt: skip
     (refused,) = venv.get_pythons(["six"], "cpu")
     assert asked == ["python find", "python install"]
-    assert "could not be got. no network" in refused and "`python3.99` on PATH" in refused
+    assert "could not be got: no network.\n" in refused and "`python3.99` on PATH" in refused
     with pytest.raises(UserError, match=r"Python 3\.99 could not be got"):
         venv.ensure("six")
     assert not venv.place("six", "cpu").exists()
