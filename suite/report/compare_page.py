@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from suite import units
 from suite.report.compared import Compared, change_word
 from suite.report.render import filled
-from suite.report.surroundings import Fact
+from suite.report.surroundings import Fact, source
 from suite.results import Results
 
 FILE_NAME = "compare.html"
@@ -43,11 +43,11 @@ def name(results: Results) -> str:
 def set_facts(results: Results) -> tuple[Fact, ...]:
     """The line of a set under the title."""
     plan = results.plan
-    revision = results.path / "inputs" / "revision.txt"
+    revision, modified = source(results.path / "inputs")
     shown = {
         "Set": name(results),
         "Measured": f"{plan.created_at[:16].replace('T', ' ')} UTC" if plan else "",
-        "Revision": revision.read_text(encoding="utf-8", errors="replace")[:12] if revision.is_file() else "",
+        "Revision": f"{revision[:12]}{', modified' if modified else ''}" if revision.strip() else "",
         "Machine": results.described_machine,
     }
     return tuple(Fact(name, value) for name, value in shown.items() if value)

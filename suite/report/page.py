@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from suite.case import Outcome, Purpose
 from suite.machine.description import moved
@@ -82,7 +81,7 @@ def report_of(results: Results, analysis: Analysis) -> Report:
     sections = tuple(map(section, analysis.comparisons))
     stacks = catalogue_order({cell.stack for comparison in analysis.comparisons for cell in comparison.cells})
     means = summary_rows(analysis)
-    revision, modified = source(results.path / "inputs")
+    revision, modified = surroundings.source(results.path / "inputs")
     records = surroundings.block_records(results.blocks)
     set_id = plan.set_id if plan else results.path.stem
     return Report(
@@ -177,10 +176,3 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
         "Baseline": analysis.baseline if analysis.comparisons else "",
     }
     return tuple(Fact(name, value) for name, value in shown.items() if value)
-
-
-def source(inputs: Path) -> tuple[str, bool]:
-    """(revision, whether the source had been changed), as kept with the set."""
-    revision, diff = inputs / "revision.txt", inputs / "diff.patch"
-    text = revision.read_text(encoding="utf-8", errors="replace") if revision.is_file() else ""
-    return text, diff.is_file() and diff.stat().st_size > 0

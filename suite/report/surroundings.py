@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from suite.machine.description import reached
@@ -195,6 +196,13 @@ def block_record(record: Mapping[str, Any]) -> BlockRecord:
         started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
         **{name: record.get(name) for name in readings},
     )
+
+
+def source(inputs: Path) -> tuple[str, bool]:
+    """(revision, whether the source had been changed), as kept with the set."""
+    revision, diff = inputs / "revision.txt", inputs / "diff.patch"
+    text = revision.read_text(encoding="utf-8", errors="replace") if revision.is_file() else ""
+    return text, diff.is_file() and diff.stat().st_size > 0
 
 
 def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe | None:

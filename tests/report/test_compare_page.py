@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from suite import results
-from suite.report.compare_page import compare_page
+from suite.report.compare_page import compare_page, set_facts
 from suite.report.compared import of_sets, of_ways, told_sets
 from suite.report.render import page as report_page
 from suite.results.across import Across, across
@@ -99,3 +100,12 @@ def test_one_set_in_two_ways_is_a_page_too() -> None:
     assert ways is not None
     page = Page(compare_page([of_ways(ways, ways.base, 1.03)], [made]))
     assert page.open == [] and "Forward and training step" in page.text and "block by block" in page.text
+
+
+def test_a_set_of_changed_source_says_so(tmp_path: Path) -> None:
+    (tmp_path / "inputs").mkdir()
+    (tmp_path / "inputs" / "revision.txt").write_text("0123456789abcdef\n")
+    there = replace(loaded(rows_of_set()), path=tmp_path)
+    assert [fact.value for fact in set_facts(there) if fact.name == "Revision"] == ["0123456789ab"]
+    (tmp_path / "inputs" / "diff.patch").write_text("--- a\n+++ b\n")
+    assert [fact.value for fact in set_facts(there) if fact.name == "Revision"] == ["0123456789ab, modified"]
