@@ -175,7 +175,7 @@ def run(trial: Trial) -> Answer:
                           retry=1, seed=0)  # fmt: skip
         request = {
             "schema_version": 1, "attempt": attempt.to_json(), "protocol": dataclasses.asdict(QUICK),
-            "cpus": sorted(os.sched_getaffinity(0))[:1], "gate": True,
+            "cpus": sorted(os.sched_getaffinity(0))[:1], "gate": True, "flags": {},
             "workload_folder": str(folder / "suite" / path_of(trial.case.workload)),
             "cache_directory": str(folder / "cache"), "environment": STACKS[trial.case.stack].environment,
         }  # fmt: skip

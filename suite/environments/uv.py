@@ -29,6 +29,7 @@ REMEDIES = (
     ("hash mismatch", "A file on offer isn't the one that was locked: it was refused. Restore an edited lock."),
     ("no space left", "The disk is full: a target's environments take about 10 GB, and uv's cache as much again."),
     ("download.pytorch.org", "UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes PyTorch's CPU wheel from a folder."),
+    ("no solution found", "No releases fit together: change the list of requirements, or its Python."),
     ("", "Check the network and the free disk space; `invoke doctor` says what this machine lacks."),
 )  # fmt: skip
 

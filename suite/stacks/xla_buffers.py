@@ -9,7 +9,7 @@ from pathlib import Path
 from suite.stacks.holders import Holder, Holders
 
 BUFFERS = "*buffer-assignment.txt"
-ALLOCATION = re.compile(r"^allocation \d+: size (\d+), (.*):$")
+ALLOCATION = re.compile(r"^allocation \d+: size (\d+), (?:page \d+, )?(.*):$")  # pages: XLA from 2026 on
 VALUE = re.compile(r"^ value: <\d+ (\S+) @\d+> \(size=(\d+),offset=(\d+)\): (\S+)$")
 ARGUMENT = re.compile(r"parameter (\d+), shape \|([^|]*)\|")
 INSTRUCTION = re.compile(r'^\s*(?:ROOT )?%?([\w.-]+) = .*metadata=\{[^}]*op_name="((?:[^"\\]|\\.)+)"')

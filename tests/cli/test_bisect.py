@@ -9,6 +9,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from suite.cli import bisect
+from suite.cli.options import Options
+from suite.errors import UserError
+from suite.results.compare import Pairing
 from tests.pipeline import SCENARIOS
 from tests.runs import INVOKE
 
@@ -24,26 +30,46 @@ questions = [{ workload = "story", pass = "forward" }]
 seconds_min = 0.05
 noisy_retries = 0
 disturbed_retries = 0
+replaced_seconds_max = 0.0
 roofline = false
 """
 
 
-def command(folder: Path, *words: str) -> list[str]:
-    """A search in a folder of its own, with few and short processes."""
+RELEASES = "1.2,1.3,1.4,1.5,1.6"
+
+
+def options(folder: Path) -> Options:
+    """What is asked in a folder of its own, with few and short processes."""
     (folder / "search.toml").write_text(PRESET)
-    asked = {"--workload": "story", "--stack": "fake", "--pass": "forward", "--workload-path": str(SCENARIOS),
-             "--preset": str(folder / "search.toml"), "--results": str(folder / "results"), "--engine": "local",
-             "--good": "1.2", "--bad": "1.6", "--releases": "1.2,1.3,1.4,1.5,1.6",
-             "--threshold": "1.3"} | dict(word.split("=", 1) for word in words)  # fmt: skip
-    return [str(INVOKE), "bisect", "--force", *(f"{option}={value}" for option, value in asked.items())]
+    return Options(workload=("story",), pass_=("forward",), dims=("step_us=5000",), workload_path=(str(SCENARIOS),),
+                   preset=str(folder / "search.toml"), results=str(folder / "results"), engine="local",
+                   ir="off", profile="off")  # fmt: skip
 
 
-def searched(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A whole search."""
-    return subprocess.run(command(folder, *words), capture_output=True, text=True, check=False)
+def searched(folder: Path, stack: str = "fake", good: str = "1.2", bad: str = "1.6", threshold: str = "1.3") -> int:
+    """A whole search in this process; its exit code."""
+    return bisect.bisect(options(folder), stack, good, bad, threshold, RELEASES, None, force=True)
 
 
-def test_the_first_slower_version_is_found_and_found_again(tmp_path: Path) -> None:
+def command(folder: Path) -> list[str]:
+    """The same on a command line."""
+    asked = options(folder)
+    return [str(INVOKE), "bisect", "--workload=story", "--pass=forward", "--dims=step_us=5000", "--stack=fake",
+            f"--workload-path={SCENARIOS}", f"--preset={asked.preset}", f"--results={asked.results}",
+            "--engine=local", "--good=1.2", "--bad=1.6", "--threshold=1.3", f"--releases={RELEASES}",
+            "--force"]  # fmt: skip
+
+
+@pytest.fixture
+def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake stack sleeps: no verdict of it has to wait until others leave it the cores."""
+    monkeypatch.setattr(Pairing, "disturbed", lambda self, side: 0)
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_the_first_slower_version_is_found_and_found_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     running: Any = subprocess.Popen(command(tmp_path), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
     deadline = time.monotonic() + 120
@@ -53,31 +79,36 @@ def test_the_first_slower_version_is_found_and_found_again(tmp_path: Path) -> No
     _, cut = running.communicate(timeout=60)
     assert running.returncode == 130, cut
     assert "The same command goes on from here." in cut
-    done = searched(tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "1.5 is the first release that is slower than 1.2" in done.stdout
-    assert "1.3 isn't yet. Nothing is known of 1.4 between them." in done.stdout
-    tried = {folder.name for folder in tmp_path.glob("results/bisect-*/*")}
-    assert {name.split("-")[0] for name in tried} == {"1.6", "1.3", "1.5", "1.4"}
+    assert searched(tmp_path) == 0
+    found = capsys.readouterr().out
+    assert "1.5 is the first release that is slower than 1.2" in found
+    assert "1.3 isn't yet. Nothing is known of 1.4 between them." in found
+    tried = {folder.name.split("-")[0] for folder in tmp_path.glob("results/bisect-*/*")}
+    assert tried == {"1.6", "1.3", "1.5", "1.4"}
+    cut_short = [plan for plan in tmp_path.glob("results/bisect-*/1.6-5/*/plan.json") if plan.parent.name != "latest"]
+    assert len(cut_short) == 1, "the one that was cut is completed, not begun again"
     sets = sorted(tmp_path.glob("results/bisect-*/*/*/plan.json"))
-    again = searched(tmp_path)
-    assert again.stdout.splitlines()[-1] == done.stdout.splitlines()[-1]
+    assert searched(tmp_path) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == found.splitlines()[-1]
     assert sorted(tmp_path.glob("results/bisect-*/*/*/plan.json")) == sets, "what was measured isn't measured again"
 
 
-def test_a_bad_version_that_is_not_slower_is_said(tmp_path: Path) -> None:
-    done = searched(tmp_path, "--bad=1.3")
-    assert done.returncode == 3
-    assert "1.3 isn't slower than 1.2 by 1.3: nothing to search for." in done.stdout
+@pytest.mark.usefixtures("undisturbed")
+def test_a_bad_version_that_is_not_slower_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert searched(tmp_path, bad="1.3") == 3
+    assert "1.3 isn't slower than 1.2 by 1.3: nothing to search for." in capsys.readouterr().out
 
 
-def test_mistakes_are_told_before_anything_runs(tmp_path: Path) -> None:
-    for words, told in (
-        (("--threshold=0.9",), "a factor above 1"),
-        (("--stack=fakke",), "Did you mean 'fake'"),
-        (("--good=1.6", "--bad=1.2"), "names the good one, 1.6, before the bad one, 1.2"),
-        (("--pass=sideways",), "pass"),
-    ):
-        done = searched(tmp_path, *words)
-        assert done.returncode == 2, (words, done.stderr)
-        assert told in done.stderr and "Traceback" not in done.stderr
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"threshold": "0.9"}, "a factor above 1"),
+        ({"stack": "fakke"}, "Did you mean 'fake'"),
+        ({"good": "1.6", "bad": "1.2"}, "names the good one, 1.6, before the bad one, 1.2"),
+        ({"good": ""}, "A search is for"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_runs(tmp_path: Path, changed: dict[str, str], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        searched(tmp_path, **changed)
+    assert not (tmp_path / "results").exists()

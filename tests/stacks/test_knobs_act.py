@@ -33,7 +33,7 @@ IMAGES = {"torch_eager": {"vit": "tiny", "resnet50": "tiny"},
 WORKLOADS = catalog.find()
 Question = tuple[str, str]  # workload, pass
 STEPS = """
-import json, os, re, sys
+import json, os, re, subprocess, sys
 from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
@@ -48,10 +48,22 @@ os.environ.update(adapter_class(stack).environ(cases[0], str(home)))
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={home}/xla"
 workloads, seen = catalog.find(), set()
 
-def written(pattern):
+def new(pattern):
     found = sorted(set(home.glob(pattern)) - seen)
     seen.update(found)
-    return [path.read_text(errors="replace").replace(str(home), "") for path in found]
+    return found
+
+def written(pattern):
+    return [path.read_text(errors="replace").replace(str(home), "") for path in new(pattern)]
+
+def vectors():
+    code = [text for text in written("xla/**/*.ll") if text]
+    found = Counter(width for text in code for width in re.findall(r"<(\\d+) x float>", text))
+    # JAX's XLA leaves no code but objects, unless it is asked for; it then crashes now and then (0.12.0.1).
+    for machine_code in new("xla/**/*.o") if not code else ():
+        text = subprocess.run(["objdump", "-d", machine_code], capture_output=True, text=True, check=True).stdout
+        found += Counter({"16": text.count("%zmm"), "8": text.count("%ymm")})
+    return found
 
 def watched(strides):
     if stack != "torch_eager":
@@ -69,14 +81,12 @@ def executed(case):
     adapter.device()
     adapter.build()
     state, batch = Data(case, workloads[case.workload], 0).place(adapter)
-    written("xla/**/*.ll"), written("inductor/**/*.cpp")
+    vectors(), written("inductor/**/*.cpp")
     strides = []
     with watched(strides):
         state, outputs = adapter.step(state, batch)
     adapter.wait(state, outputs)
-    optimised = [text for text in written("xla/**/*.ll") if text]
-    vectors = Counter(width for text in optimised for width in re.findall(r"<(\\d+) x float>", text))
-    return {"strides": strides, "vectors": vectors, "loops": sorted(written("inductor/**/*.cpp"))}
+    return {"strides": strides, "vectors": vectors(), "loops": sorted(written("inductor/**/*.cpp"))}
 
 print(json.dumps([executed(case) for case in cases]))
 """
