@@ -15,7 +15,7 @@ import pytest
 from suite import environments
 from suite.case import TARGETS
 from suite.cli import commands
-from suite.environments import locks, uv, venv
+from suite.environments import locks, pythons, uv, venv
 from suite.errors import UserError
 from tests.environments.six_lock import SIX
 
@@ -172,6 +172,7 @@ def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.
 def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     monkeypatch.setattr(venv, "ensure", lambda name, target: made.append((name, target)))
+    monkeypatch.setattr(venv, "get_pythons", lambda *_: [])
     for target in TARGETS:
         commands.set_up(target)
     locked = {(path.stem, path.parent.name) for path in (environments.ROOT / "docker" / "locks").glob("*/*.txt")
@@ -181,6 +182,16 @@ def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch
     assert ("numpy", "cuda") not in made, "NumPy has nothing to do on an accelerator"
     with pytest.raises(UserError, match="Did you mean 'cuda'"):
         commands.set_up("cudda")
+
+
+def test_environments_whose_python_can_not_be_had_are_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(venv, "ensure", lambda name, target: made.append(name))
+    monkeypatch.setattr(venv, "get_pythons", lambda *_: ["Python 3.13 could not be got: no network."])
+    monkeypatch.setattr(pythons, "lacking", lambda name, target: "no" if name in ("jax", "torchax") else None)
+    with pytest.raises(UserError, match=r"no network\.\nNot made for want of it: jax, torchax\."):
+        commands.set_up("cpu")
+    assert "torch" in made and "jax" not in made
 
 
 def test_another_python_is_refused_with_the_way_to_name_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
