@@ -132,16 +132,3 @@ def flags_file(environ: Sequence[str]) -> str:
         quoted = value.replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'{name} = "{quoted}"')
     return "\n".join(lines) + "\n"
-
-
-def described(name: str, target: str) -> str:
-    """What a variant varies, in a few words: its requirements that differ, its Python, its flags."""
-    environment = name.partition("@")[0]
-    words = [f"{variable}={value}" for variable, value in flags(name, target).items()]
-    if requirements_path(name, target).is_file():
-        own, base = ([line for line in requirements_path(each, target).read_text(encoding="utf-8").splitlines()
-                      if line and not line.startswith("#")] for each in (name, environment))  # fmt: skip
-        words = [*(line for line in own if line not in base), *words]
-        pythons = [locks.python_of(each, target) for each in (name, environment)]
-        words += [f"Python {pythons[0]}"] if pythons[0] != pythons[1] else []
-    return ", ".join(words)

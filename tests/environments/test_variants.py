@@ -34,7 +34,6 @@ def test_a_variant_is_a_lock_that_differs_in_what_was_said(jax: Path) -> None:
     assert locks.python_of("jax@0.11", "cpu") == "3.13"
     assert (locks.python_of("jax", "cpu"), locks.variants("cpu")) == ("3.11", ["jax@0.11"])
     assert "jax@0.11" not in locks.names("cpu"), "`make setup` makes no variants"
-    assert variants.described("jax@0.11", "cpu") == "jax[cuda13]==0.11.2, ml_dtypes<1, Python 3.13"
     assert venv.place("jax@0.11", "cpu").name.startswith("jax-")
     assert venv.place("jax@0.11", "cpu") != venv.place("jax", "cpu")
 
