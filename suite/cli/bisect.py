@@ -19,7 +19,7 @@ from suite.results.outcomes import FAILED, INTERRUPTED
 from suite.results.store import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 
-BLOCKS = (5, 10, 20)  # for a release whose interval holds the threshold: as many again, and once more
+BLOCKS = (5, 10, 20)  # of one run each: the next where nothing was decided
 
 
 class Interrupted(Exception):
@@ -77,7 +77,17 @@ class Search:
             venv.ensure(name, self.options.target)
         except UserError as refused:
             return str(refused).splitlines()[0]
-        return None
+        return self.unlike(name, release)
+
+    def unlike(self, name: str, release: str) -> str | None:
+        """Why a variant that was there can't stand beside the others: another release, or another interpreter, which
+        would be compared with theirs as well."""
+        pins = locks.pins(locks.lock_path(name, self.options.target).read_text(encoding="utf-8"))
+        python = self.python or locks.python_of(self.environment, self.options.target)
+        found = pins.get(self.package.replace("_", "-"), pins.get(self.package))
+        if found == release and pins["python"] == python:
+            return None
+        return f"the lock of {name} has {self.package} {found} on Python {pins['python']}, not {release} on {python}"
 
     def judge(self, release: str) -> Finding:
         """By as many blocks as it takes."""

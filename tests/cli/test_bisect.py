@@ -112,3 +112,17 @@ def test_a_mistake_is_told_before_anything_runs(tmp_path: Path, changed: dict[st
     with pytest.raises(UserError, match=words):
         searched(tmp_path, **changed)
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(("pin", "python", "told"), [
+    ("0.10.2", "3.13", None), ("0.10.2", "3.11", "on Python 3.11, not 0.10.2 on 3.13"),
+    ("0.10.1", "3.13", "has jax 0.10.1 on Python 3.13, not 0.10.2")])  # fmt: skip
+def test_a_variant_that_was_there_must_be_like_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pin: str, python: str, told: str | None
+) -> None:
+    lock = tmp_path / "jax@0.10.2.txt"
+    lock.write_text(f"# Python {python}\njax=={pin} \\\n    --hash=sha256:0\n")
+    monkeypatch.setattr(bisect.locks, "lock_path", lambda name, target: lock)
+    search = bisect.Search(options(tmp_path), "jax_jit", "0.10.2", 1.1, "3.13", force=False)
+    found = search.unlike("jax@0.10.2", "0.10.2")
+    assert found is None if told is None else told in (found or "")
