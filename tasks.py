@@ -66,7 +66,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "baseline": "the stack that the others are compared with",
         "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
         "repeats": "exactly so many blocks: no second stage, noisy ones flagged but not run again",
-        "purpose": "timed, memory: what cases need, ir: what compilers are handed, or explain (default: the preset's)",
+        "purpose": "timed, memory: what cases need, ir: what compilers get, explain, or probe (default: the preset's)",
         "fits": "a set with memory processes: what can't fit by the curves through its peaks isn't tried",
         "exhaustive": "with memory: try also what can only fail, since a smaller case did",
         "explain": "a process more for each case that tells which kernels it runs and what its memory is made of",

@@ -68,7 +68,7 @@ class Purpose(StrEnum):
     """What one process is for. `prime` fills the compile caches that a warm case starts with; `memory` takes the few
     steps that tell what a case needs; `ir` keeps what a stack hands to its compiler; `explain` has the frameworks tell
     which kernels they run and what their memory is made of; `profile` has their profilers tell where a step's time
-    goes. Timed processes alone have times that are compared."""
+    goes; `probe` observes how a stack behaves. Timed processes alone have times that are compared."""
 
     TIMED = "timed"
     MEMORY = "memory"
@@ -77,11 +77,13 @@ class Purpose(StrEnum):
     PREDICT = "predict"
     EXPLAIN = "explain"
     PROFILE = "profile"
+    PROBE = "probe"
 
 
-OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE)  # of which no time is compared
+# Of which no time is compared.
+OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE, Purpose.PROBE)
 PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
-          "fetch", "memory", "probe", "gate", "explain", "ir", "profile", "end")  # fmt: skip
+          "fetch", "memory", "probe", "gate", "explain", "ir", "profile", "observe", "end")  # fmt: skip
 COMPILE_PHASES = ("first", "second")  # which have a time limit of their own: compilers work in them
 
 # What a worker tells (events.jsonl): the version of its lines, how long the file and a message in it may be.

@@ -51,10 +51,10 @@ class Heard:
 
 def make_plan(scenes: tuple[str, ...], stacks: tuple[str, ...] = ("fake",), twin: bool = False,
               caches: tuple[str, ...] = ("cold",), limit: int | None = None, set_id: str = "set",
-              **protocol: Any) -> Plan:  # fmt: skip
+              workload: str = "story", **protocol: Any) -> Plan:  # fmt: skip
     """A plan of scenes on fake stacks."""
     preset = Preset("test", Path("test.toml"), "test", "calm", stacks[0], stacks, ("f32",), ("default",), twin, 0,
-                    tuple(Question("story", "forward", scene) for scene in scenes),
+                    tuple(Question(workload, "forward", scene) for scene in scenes),
                     Protocol(**(QUICK | protocol)))  # fmt: skip
     selection = Selection(threads=1, caches=caches, limits=() if limit is None else (limit,))
     return make(set_id, preset, selection, find([SCENARIOS]), None, lambda *_: None)

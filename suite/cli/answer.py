@@ -10,6 +10,7 @@ from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
 from suite.report.answers import headlines
+from suite.report.behaviour import BehaviourSection, behaviour_section
 from suite.report.document import document
 from suite.report.memory import MemoryCell, MemorySection, memory_section
 from suite.report.outcomes import outcome_text
@@ -41,6 +42,8 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
         print_programs(of_programs)
     for of_time in map(profile_section, analysis.profiles):
         print_profiles(of_time)
+    for of_behaviour in map(behaviour_section, analysis.behaviour):
+        print_behaviour(of_behaviour)
     print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
@@ -113,6 +116,14 @@ def print_profiles(section: ProfileSection) -> None:
     rows = [[line.stack, line.plain, f"{line.profiled} ({line.cost})", f"{line.shares} {line.missing}".strip()]
             for line in section.lines]  # fmt: skip
     print_table(section.name, columns, rows, numbers=columns[1:3])
+    print()
+
+
+def print_behaviour(section: BehaviourSection) -> None:
+    """One probe: of each aspect which stacks are of which class; the page has what stands behind it."""
+    print_table(section.behaviour.title, ["aspect", "observed"], [list(line) for line in section.lines])
+    if section.otherwise:
+        print(f"Cells that aren't as their framework documents: {section.otherwise}; the page has both.")
     print()
 
 

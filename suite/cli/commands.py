@@ -163,14 +163,16 @@ def training_state(workload: Workload) -> str:
 
 
 def print_catalogue(paths: Sequence[Path]) -> None:
-    """Workloads with their sizes, stacks with what they lack here, presets."""
-    workloads = find(paths)
+    """Workloads with their sizes, probes, stacks with what they lack here, presets."""
+    found = find(paths).values()
     rows = [
         [w.name, w.spec.TITLE, ", ".join(w.sizes), training_state(w), ", ".join(w.spec.PASSES), ", ".join(w.dialects)]
-        for w in workloads.values()
-    ]
+        for w in found if not w.is_probe
+    ]  # fmt: skip
     heads = ["workload", "what it computes", "sizes", "largest state", "passes", "dialects"]
     print_table("Workloads", heads, rows)
+    probes = [[w.name, w.spec.TITLE, ", ".join(w.sizes), ", ".join(w.spec.ASPECTS)] for w in found if w.is_probe]
+    print_table("Probes", ["probe", "what it observes", "sizes", "aspects"], probes)
     stacks = []
     for name in REAL_STACKS:
         stack = STACKS[name]

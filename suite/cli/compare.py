@@ -15,6 +15,7 @@ from suite.report.compared import Compared, of_sets, of_ways, told_sets, told_wa
 from suite.report.tables import Told
 from suite.results import Results
 from suite.results.across import Across, Times, across
+from suite.results.behaviour import by_variant
 from suite.results.ways import FIELDS, Ways, within
 
 REGRESSION = 5  # exit code
@@ -85,11 +86,19 @@ def within_one(sets: Sequence[str], field: str, baseline: str | None, threshold:
         raise unknown("field to compare by", field, FIELDS)
     loaded = results.load(Path(sets[0]))
     ways = within(loaded.rows, field, loaded.protocol)
+    if ways is None and field == "variant" and (found := versions_of(times_of(loaded))):
+        return Asked([loaded], threshold, found)
     if ways is None:
         raise UserError(f"Nothing in this set was asked with two kinds of {field}: there is nothing to compare.")
     if baseline is not None and baseline not in ways.values:
         raise unknown(field, baseline, ways.values)
     return Asked([loaded], threshold, ways=ways, base=baseline or ways.base)
+
+
+def versions_of(times: Times) -> list[Across]:
+    """What the probes of one set have observed in variants, against the stacks as they are locked."""
+    return [Across(f"{times.name} as locked", f"@{variant}", (), None, None, (), (), observed=observed)
+            for variant, observed in by_variant(times.observed).items()]  # fmt: skip
 
 
 def load(path: Path) -> Results:
@@ -119,8 +128,8 @@ def threshold_of(text: str) -> float:
 
 def refuse_unlike(found: Across, across_unlike: bool) -> None:
     """Raises UserError for sets that have nothing in common, or that differ in what decides their times."""
-    if not found.changes:
-        raise UserError(f"{found.first} and {found.second} have no timed case in common.")
+    if not found.changes and not found.observed.common:
+        raise UserError(f"{found.first} and {found.second} have no case in common, timed or observed.")
     if found.unlike and not across_unlike:
         raise UserError(f"{found.first} and {found.second} differ in: {', '.join(found.unlike)}. Their times say "
                         "nothing of each other. `invoke compare --across` shows them side by side, and calls none "

@@ -23,7 +23,7 @@ from suite.results.rows import Row
 
 PIPED_WIDTH = 160
 WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory", Purpose.IR: "programs",
-         Purpose.PROFILE: "profile"}  # fmt: skip
+         Purpose.PROFILE: "profile", Purpose.PROBE: "probe"}  # fmt: skip
 
 
 def line(row: Row) -> str:
@@ -37,6 +37,8 @@ def line(row: Row) -> str:
         return f"{name}  {row.kernels}"
     if told := row.mapping("profile"):
         return f"{name}  {units.seconds(told['seconds'])}, {units.seconds(told['plain_seconds'])} without profiler"
+    if row["purpose"] == Purpose.PROBE and row["outcome"] == Outcome.OK:
+        return f"{name}  {', '.join(' '.join((e['aspect'], e['class'])) for e in row.entries('behaviour'))}"
     if row["purpose"] == Purpose.IR and row["outcome"] == Outcome.OK:
         return f"{name}  {len(row.entries('programs'))} kept"
     if row["purpose"] == Purpose.MEMORY and row["outcome"] == Outcome.OK:

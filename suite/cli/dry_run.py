@@ -22,6 +22,8 @@ def verdict(asked: Run, planned: Planned) -> str:
         return f"runs out of memory: {planned.too_large}"
     if asked.plan.purpose is Purpose.IR and asked.plan.protocol.abstract:
         return "only compiled"
+    if asked.workloads[case.workload].is_probe:
+        return "runs"
     least = floor(asked.workloads[case.workload].spec, case.dims, case.pass_).least
     limit = case.limit_memory_bytes or spare_bytes()
     if least > limit:
@@ -45,6 +47,8 @@ def print_plan(asked: Run) -> None:
     elif plan.purpose is Purpose.EXPLAIN:
         print(f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that tell which kernels do the work, "
               f"{of[Purpose.PROFILE]} that tell where the time goes.")  # fmt: skip
+    elif plan.purpose is Purpose.PROBE:
+        print(f"{len(plan.cases)} cases; {of[Purpose.PROBE]} processes that observe how a stack behaves.")
     elif timed:
         processes = of[Purpose.TIMED] + of[Purpose.PRIME]
         print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")

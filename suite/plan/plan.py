@@ -42,7 +42,7 @@ class Plan:
         """All planned processes of the first stage, in order."""
         timed = self.purpose is Purpose.TIMED
         blocks = [self.block(number) for number in range(1, self.protocol.blocks + 1)] if timed else [self.memory()]
-        outside = self.programs(), self.explanations(), self.profiles()
+        outside = self.probes(), self.programs(), self.explanations(), self.profiles()
         return [attempt for part in (*blocks, *outside) for attempt in part]
 
     def block(self, number: int, retry: int = 1) -> list[Attempt]:
@@ -73,22 +73,28 @@ class Plan:
         """A process for each case that asks what memory it needs, if the run is for that."""
         return self.outside(Purpose.MEMORY, in_order(self.cases), retry) if self.purpose is Purpose.MEMORY else []
 
+    def probes(self, retry: int = 1) -> list[Attempt]:
+        """A process for each case that observes how a stack behaves, if the run is for that."""
+        return self.outside(Purpose.PROBE, self.cases, retry) if self.purpose is Purpose.PROBE else []
+
     def programs(self, retry: int = 1) -> list[Attempt]:
         """A process for each case that keeps what it hands to its compiler, if the run is for that; beside others, for
         each whose compiler's programs can be read."""
         if self.purpose is Purpose.IR:
             return self.outside(Purpose.IR, self.cases, retry)
+        if self.purpose is Purpose.PROBE:
+            return []
         readable = [planned for planned in self.cases if STACKS[planned.case.stack].compiler]
         return self.outside(Purpose.IR, readable, retry) if self.protocol.ir else []
 
     def explanations(self, retry: int = 1) -> list[Attempt]:
         """A process for each case that tells which kernels do the work, if the run or its protocol asks for it."""
-        asked = self.protocol.explain or self.purpose is Purpose.EXPLAIN
+        asked = self.purpose is not Purpose.PROBE and (self.protocol.explain or self.purpose is Purpose.EXPLAIN)
         return self.outside(Purpose.EXPLAIN, self.cases, retry) if asked else []
 
     def profiles(self, retry: int = 1) -> list[Attempt]:
         """A process for each case that tells where a step's time goes, likewise."""
-        asked = self.protocol.profile or self.purpose is Purpose.EXPLAIN
+        asked = self.purpose is not Purpose.PROBE and (self.protocol.profile or self.purpose is Purpose.EXPLAIN)
         return self.outside(Purpose.PROFILE, self.cases, retry) if asked else []
 
     def outside(self, purpose: Purpose, cases: Sequence[Planned], retry: int) -> list[Attempt]:
@@ -150,6 +156,8 @@ class Plan:
 
 def estimate(case: Case, workload: Workload, protocol: Protocol) -> float:
     """Seconds that one attempt may take: start-up and compile by the catalogue, samples by FLOPs, the limit at most."""
+    if workload.is_probe:
+        return STACKS[case.stack].estimate_seconds
     call = float(workload.spec.flops(dict(case.dims), case.pass_)) / FLOPS_PER_SECOND
     measuring = max(protocol.seconds_min, protocol.samples_min * call) + 2 * protocol.side_samples * call
     return min(STACKS[case.stack].estimate_seconds + measuring, protocol.timeout_seconds)

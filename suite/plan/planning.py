@@ -53,7 +53,9 @@ def make(
     stacks = choose_stacks(selection.stacks or preset.stacks)
     allocator = selection.allocator or allocator_for(preset.purpose)
     cases: dict[str, Planned] = {}  # by id: two sizes with the same dims replaced are one question
-    for workload, question in questions(preset, selection, workloads):
+    asked = questions(preset, selection, workloads)
+    purpose = purpose_of(preset, [workload for workload, _ in asked])
+    for workload, question in asked:
         replaced = selection.dims or (({},) if selection.vary else question.replaced)
         for size, overrides in itertools.product(sizes(workload, question, preset, selection), replaced):
             dims = workload.dims(size, overrides)
@@ -72,12 +74,27 @@ def make(
                     limit_memory_bytes=limit, allocator=allocator,
                 )  # fmt: skip
                 reason = unsupported(case, workload, absent)
-                if preset.purpose is Purpose.IR and not STACKS[stack].compiler:
+                if purpose is Purpose.IR and not STACKS[stack].compiler:
                     reason = reason or "it has no compiler whose programs could be read"
                 cases[case.case_id] = Planned(case, reason)
     chosen = choose_baseline(baseline, preset, stacks)
-    return Plan(set_id, tuple(cases.values()), preset.protocol, chosen, preset.twin, preset.seed, preset.purpose,
+    return Plan(set_id, tuple(cases.values()), preset.protocol, chosen, preset.twin, preset.seed, purpose,
                 selection.exhaustive, selection.vary)  # fmt: skip
+
+
+def purpose_of(preset: Preset, workloads: Sequence[Workload]) -> Purpose:
+    """What the processes are for: the preset's purpose, but probes are observed. Raises UserError where both are asked
+    for: what is timed and what is observed are runs of their own."""
+    probes = {workload.name for workload in workloads if workload.is_probe}
+    others = {workload.name for workload in workloads} - probes
+    if probes and others:
+        raise UserError(f"{', '.join(sorted(probes))} {'is a probe' if len(probes) == 1 else 'are probes'}, which are "
+                        f"observed in a run of their own, not beside {', '.join(sorted(others))}.")  # fmt: skip
+    if probes and preset.purpose not in (Purpose.TIMED, Purpose.PROBE):
+        raise UserError(f"--purpose={preset.purpose} isn't for probes, which are observed: leave it out.")
+    if others and preset.purpose is Purpose.PROBE:
+        raise UserError(f"{', '.join(sorted(others))} can't be observed: --purpose=probe is for probes.")
+    return Purpose.PROBE if probes else preset.purpose
 
 
 def check_words(selection: Selection, preset: Preset) -> None:
@@ -151,13 +168,16 @@ def choose_baseline(asked: str | None, preset: Preset, stacks: Sequence[str]) ->
 
 
 def questions(preset: Preset, selection: Selection, workloads: dict[str, Workload]) -> list[tuple[Workload, Question]]:
-    """`--workload` picks among the preset's questions, or adds a workload with both passes; `--pass` replaces."""
+    """`--workload` picks among the preset's questions, or adds a workload with both passes; `--pass` replaces. Globs
+    reach what is timed, in a preset of probes these."""
     for question in preset.questions:
         if question.workload not in workloads:
             raise UserError(f"Preset {preset.path}: {unknown('workload', question.workload, workloads)}")
     asked = list(preset.questions)
     if selection.workloads:
-        names = choose("workload", selection.workloads, list(workloads))
+        probing = preset.purpose is Purpose.PROBE
+        reached = [name for name, each in workloads.items() if each.is_probe == probing or name in selection.workloads]
+        names = choose("workload", selection.workloads, reached)
         listed = {question.workload for question in asked}
         asked = [question for question in asked if question.workload in names]
         asked += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
@@ -185,6 +205,8 @@ def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str, st
     fields: dict[str, Any] = case.to_json()
     if case.target not in stack.targets:
         return f"{stack.title} doesn't run on {case.target}"
+    if case.stack in (not_on := getattr(workload.spec, "NOT_ON", {})):
+        return str(not_on[case.stack])
     if stack.dialect not in workload.dialects:
         return f"{workload.name} isn't written in the {stack.dialect} dialect ({workload.name}_{stack.dialect}.py)"
     if case.pass_ not in workload.spec.PASSES:

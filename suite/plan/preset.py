@@ -20,7 +20,7 @@ HOME = Path(__file__).parents[2] / "presets"
 KEYS = {"title": str, "purpose": str, "size": str, "baseline": str, "stacks": list, "precisions": list, "tracks": list,
         "limit_memory": list, "twin": bool, "seed": int, "questions": list, "protocol": dict}  # fmt: skip
 QUESTION_KEYS = {"workload": str, "pass": str, "size": str, "dims": dict}
-PURPOSES = (Purpose.TIMED, Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN)  # what a whole run can be for
+PURPOSES = (Purpose.TIMED, Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROBE)  # what a whole run can be for
 
 
 @dataclass(frozen=True, slots=True)

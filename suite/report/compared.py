@@ -6,7 +6,7 @@ The numbers are those of suite/results/across.py and ways.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from suite import units
@@ -16,6 +16,7 @@ from suite.report.plots import Plot
 from suite.report.tables import Table, Told, Value
 from suite.report.ways import WaysSection, table_of, ways_section
 from suite.results.across import Across, Change
+from suite.results.behaviour import Moved
 from suite.results.ways import Ways
 from suite.stats import Estimate
 
@@ -24,6 +25,7 @@ COLUMNS = ("first", "second", "question", "stack", "first_outcome", "second_outc
            "second_seconds", "speedup", "speedup_low", "speedup_high", "verdict", "reason")  # fmt: skip
 OF_WAYS = ("question", "stack", "by", "value", "baseline", "speedup", "speedup_low", "speedup_high", "verdict",
            "reason")  # fmt: skip
+OF_CLASSES = ("probe", "aspect", "stack", "before", "after")
 UNJUDGED = "unjudged"  # a ratio of unlike machines
 ALONE_SHOWN = 10
 
@@ -40,6 +42,7 @@ class Compared:
     plots: tuple[Plot, ...]
     unit: units.Unit
     changes: tuple[Change, ...] = ()
+    moved: tuple[Moved, ...] = ()
     ways: WaysSection | None = None
 
 
@@ -56,6 +59,7 @@ def of_sets(found: Sequence[Across], threshold: float, tie: float) -> list[Compa
                                           for change in each.changes), tie),
             unit=units.time_unit(seconds for change in each.changes for seconds in change.seconds),
             changes=each.changes,
+            moved=each.observed.moved,
         )
         for number, each in enumerate(found, 1)
     ]  # fmt: skip
@@ -84,7 +88,15 @@ def plots(anchor: str, entries: Iterable[tuple[str, str, Estimate | None, str | 
 
 
 def answer(found: Across, threshold: float) -> str:
-    """How many cases changed."""
+    """How many cases changed, and how many observed classes."""
+    parts = [of_times(found, threshold)] if found.changes or not found.observed.common else []
+    if found.observed.common:
+        parts.append(f"{len(found.observed.moved)} of {found.observed.common} observed classes changed.")
+    return " ".join(parts)
+
+
+def of_times(found: Across, threshold: float) -> str:
+    """How many timed cases changed."""
     if found.unlike:
         return f"The sets differ in {', '.join(found.unlike)}: nothing is called faster."
     worse = len(found.regressions(threshold))
@@ -110,6 +122,8 @@ def told_sets(found: Sequence[Across], threshold: float, tie: float) -> Told:
     tables = [Table(each.title, HEADS, [*map(change_line, each.changes)], numbers=HEADS[2:5], before=[each.answer],
                     after=[*each.sentences, *shown(each.alone)])
               for each in of_sets(found, threshold, tie)]  # fmt: skip
+    tables += [Table(f"{each.title}: behaviour", OF_CLASSES, [[*astuple(move)] for move in each.moved])
+               for each in of_sets(found, threshold, tie) if each.moved]  # fmt: skip
     lines = [change_cells(each, change) for each in found for change in each.changes]
     return Told(tables, COLUMNS, lines, [across_json(each, threshold) for each in found])
 
@@ -164,6 +178,7 @@ def across_json(found: Across, threshold: float) -> dict[str, Any]:
     return {"version": VERSION, "first": found.first, "second": found.second, "unlike": list(found.unlike),
             "versions": list(found.versions), "drift": found.drift, "shift": found.shift, "alone": list(found.alone),
             "threshold": threshold,
+            "observed": {"common": found.observed.common, "moved": [asdict(each) for each in found.observed.moved]},
             "regressions": [f"{each.name} {each.stack}" for each in worse],
             "cases": [{"question": each.name, "stack": each.stack, "outcomes": list(each.outcomes),
                        "seconds": list(each.seconds), "verdict": each.verdict, "reason": each.reason,

@@ -11,6 +11,7 @@ from suite.report.memory import memory_section
 from suite.report.programs import program_section
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
+from suite.results.behaviour import Behaviour
 from suite.results.compare import Speedup
 from suite.results.memory import MemoryQuestion
 from suite.results.parts import total
@@ -43,6 +44,7 @@ def document(results: Results, analysis: Analysis) -> dict[str, Any]:
         "ways": [ways_json(each) for each in analysis.ways],
         "memory": [memory_json(question) for question in analysis.memory],
         "profiles": [profiles_json(question) for question in analysis.profiles],
+        "behaviour": [behaviour_json(probe) for probe in analysis.behaviour],
         "programs": [programs_json(question) for question in analysis.programs],
     }  # fmt: skip
 
@@ -70,6 +72,24 @@ def memory_json(question: MemoryQuestion) -> dict[str, Any]:
                                                  "provenance": row["provenance"], "peak_bytes": row.peak_bytes}
                        for row in line.rows]}
             for line in question.lines
+        ],
+    }  # fmt: skip
+
+
+def behaviour_json(probe: Behaviour) -> dict[str, Any]:
+    """A probe: per aspect and stack what was observed."""
+    return {
+        "name": probe.name,
+        "title": probe.title,
+        "aspects": [
+            {"aspect": aspect.name, "title": aspect.title,
+             "stacks": [{"stack": stack, "class": answer.class_, "words": answer.words or None,
+                         "documented": answer.documented and answer.documented.class_,
+                         "primer": answer.primer and answer.primer.class_,
+                         "figures": {each.name: {"unit": each.unit, "values": list(each.values)}
+                                     for each in answer.figures}}
+                        for stack, answer in sorted(aspect.answers.items())]}
+            for aspect in probe.aspects
         ],
     }  # fmt: skip
 

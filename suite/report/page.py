@@ -10,6 +10,7 @@ from suite.machine.description import moved
 from suite.report import answers, figures, surroundings
 from suite.report.answers import Headline
 from suite.report.bars import KINDS, MEMORY, Bars, bars
+from suite.report.behaviour import BehaviourSection, behaviour_section
 from suite.report.memory import MemorySection, memory_section
 from suite.report.notices import notices
 from suite.report.outcomes import Failure, MatrixRow, failures
@@ -30,12 +31,15 @@ from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recip
 from suite.report.ways import WaysSection, ways_section
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
+from suite.results.behaviour import Behaviour
 from suite.results.holders import MadeOf
 from suite.results.memory import MemoryQuestion
 from suite.results.names import precision_words
 from suite.results.profiles import ProfileQuestion
 from suite.results.programs import ProgramQuestion
 from suite.stacks.catalog import STACKS
+
+Question = Comparison | MemoryQuestion | ProfileQuestion | ProgramQuestion | Behaviour
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class Report:
     made_of: tuple[MadeOf, ...]
     programs: tuple[ProgramSection, ...]
     profiles: tuple[ProfileSection, ...]
+    behaviour: tuple[BehaviourSection, ...]
     pairs: tuple[PairRow, ...]
     transfers: tuple[TransferRow, ...]
     ways: tuple[WaysSection, ...]
@@ -103,6 +108,7 @@ def report_of(results: Results, analysis: Analysis) -> Report:
         made_of=analysis.made_of,
         programs=tuple(map(program_section, analysis.programs)),
         profiles=tuple(map(profile_section, analysis.profiles)),
+        behaviour=tuple(map(behaviour_section, analysis.behaviour)),
         pairs=pair_rows(analysis, compiled_pairs(stacks)),
         transfers=transfer_rows(analysis),
         ways=tuple(map(ways_section, analysis.ways)),
@@ -119,7 +125,8 @@ def names_of(analysis: Analysis) -> dict[str, str]:
     """What each comparison_id is called on the page."""
     sized = {row["comparison_id"]: f"{each.name} ({size.label})" for each in analysis.memory for line in each.lines
              for size, row in zip(each.sizes, line.rows, strict=True) if row is not None}  # fmt: skip
-    sized |= {each.id: each.name for each in analysis.programs} | {each.id: each.name for each in analysis.profiles}
+    for group in (analysis.programs, analysis.profiles, analysis.behaviour):
+        sized |= {each.id: each.name for each in group}
     return sized | {each.id: each.name for each in analysis.comparisons}
 
 
@@ -145,11 +152,12 @@ def peak_bars(section: Section) -> Bars | None:
 
 def title(analysis: Analysis, set_id: str) -> str:
     """What was asked, if that is short; else the set's name."""
-    titles: tuple[tuple[Sequence[Comparison | MemoryQuestion | ProfileQuestion | ProgramQuestion], str], ...] = (
+    titles: tuple[tuple[Sequence[Question], str], ...] = (
         (analysis.comparisons, "which stack is fastest"),
         (analysis.memory, "which stack runs out of memory first"),
         (analysis.profiles, "where the time goes"),
         (analysis.programs, "what the stacks hand to their compilers"),
+        (analysis.behaviour, "how the stacks behave"),
     )
     questions, asked = next((each for each in titles if each[0]), titles[0])
     words = sorted({each.name.split()[0] for each in questions})

@@ -16,6 +16,7 @@ from suite.report.tables import Table, Told, Value
 from suite.report.ways import table_of
 from suite.results import Results, stack_line
 from suite.results.analysis import Comparison
+from suite.results.behaviour import Behaviour
 from suite.results.memory import MemoryQuestion
 
 ACROSS = 4  # questions side by side; more are a further table
@@ -36,6 +37,7 @@ def told(results: Results, baseline: str | None = None) -> Told:
     comparisons = [section.comparison for section in made.sections]
     lines = [line for comparison in comparisons for line in timed(comparison)]
     lines += [line for question in analysis.memory for line in remembered(question)]
+    lines += [line for probe in analysis.behaviour for line in observed(probe)]
     return Told(tables(made, comparisons), HEADS, lines, document(results, analysis))
 
 
@@ -52,6 +54,7 @@ def tables(made: Report, comparisons: Sequence[Comparison]) -> list[Table]:
     timed = [each for each in comparisons if each.stacks]
     found += [speedups(timed[first : first + ACROSS], made) for first in range(0, len(timed), ACROSS)]
     found += map(table_of, made.ways)
+    found += [Table(each.behaviour.title, ("aspect", "observed"), each.lines) for each in made.behaviour]
     if unlucky := failed(made.failures):
         found.append(Table("What didn't end ok", (), (), before=cut(unlucky)))
     if flagged := flags(comparisons):
@@ -137,3 +140,13 @@ def remembered(question: MemoryQuestion) -> Iterable[list[Value]]:
             if row is not None:
                 yield [f"{question.name} ({size.label})", line.stack, "memory", row.outcome, row.text("reason"),
                        int(row.outcome == "ok"), 1, *nothing, row.peak_bytes, "; ".join(row.flags)]  # fmt: skip
+
+
+def observed(probe: Behaviour) -> Iterable[list[Value]]:
+    """A line an aspect and stack of a probe: its class stands where a verdict does."""
+    for aspect in probe.aspects:
+        for stack, answer in sorted(aspect.answers.items()):
+            outcome, reason = probe.without.get(stack, ("ok", ""))
+            told = {"verdict": answer.class_, "verdict_reason": answer.words or None}
+            yield [f"{probe.name}: {aspect.title}", stack, "probe", outcome, reason, int(outcome == "ok"), 1,
+                   *(told.get(column) for column in COLUMNS), None, None]  # fmt: skip

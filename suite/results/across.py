@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 
 from suite.case import Outcome
 from suite.protocol import Protocol
+from suite.results.behaviour import Observed, Place, behaviours, between, classes
 from suite.results.compare import Pairing, freedom
 from suite.results.family import Sample, cut, simultaneous
 from suite.results.pairs import all_seconds
 from suite.results.plan_file import PlanFile
-from suite.results.rows import Row, counting
+from suite.results.rows import Row, counting, judged
 from suite.stats import Estimate, Word, spread, verdict
 
 # What mustn't differ between sets for their times to be held against each other, in words.
@@ -28,22 +29,26 @@ LIKE = {"machine_id": "machine", "target": "target", "device": "device", "precis
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What a set says of time: its name, the processes that count, what each case ended as, and the f32 ceiling."""
+    """What a set says of time: its name, the processes that count, what each case ended as, and the f32 ceiling;
+    and the classes that its probes have observed."""
 
     name: str
     pairing: Pairing
     rows: tuple[Row, ...]
     floors: Mapping[str, Estimate]  # by question, what equal processes differ by
     ceiling: float | None  # FLOP/s, at the run's begin
+    observed: Mapping[Place, str]
 
     @classmethod
     def of(cls, name: str, rows: Iterable[Row], plan: PlanFile, ceilings: Sequence[Mapping[str, float]]) -> Times:
         """Of a loaded set."""
+        rows = list(rows)
         kept = tuple(counting(rows))
         pairing = Pairing.of(kept, plan.protocol)
         reached = [each["flops_per_second"] for each in ceilings if each.get("flops_per_second")]
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
-        return cls(name, pairing, kept, floors, reached[0] if reached else None)
+        observed = classes(behaviours(judged(rows)))
+        return cls(name, pairing, kept, floors, reached[0] if reached else None, observed)
 
     def logs(self, row: Row) -> list[float]:
         """The logarithms of the medians of all processes of a row's case."""
@@ -68,7 +73,7 @@ class Change:
 class Across:
     """All cases of two sets. `shift`: the middle of their ratios; `drift`: how far the machine's f32 ceiling has moved,
     as a ratio from 1 on; `unlike`: what differs so that nothing may be called faster; `alone`: what only one has;
-    `versions`: which differ, `jax 0.10.1 → 0.10.2 (jax)`."""
+    `versions`: which differ, `jax 0.10.1 → 0.10.2 (jax)`; `observed`: what their probes have seen in both."""
 
     first: str
     second: str
@@ -78,6 +83,7 @@ class Across:
     unlike: tuple[str, ...]
     alone: tuple[str, ...]
     versions: tuple[str, ...] = ()
+    observed: Observed = field(default=Observed(0, ()))
 
     def regressions(self, threshold: float) -> tuple[Change, ...]:
         """Those that are slower in the second set by more than a ratio, and those that no longer end `ok`."""
@@ -111,6 +117,7 @@ def across(first: Times, second: Times) -> Across:
         unlike=tuple(unlike),
         alone=tuple(alone),
         versions=tuple(changed_versions(first.rows, second.rows)),
+        observed=between(first.observed, second.observed),
     )
 
 

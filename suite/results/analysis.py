@@ -9,6 +9,7 @@ from suite.case import Outcome, Purpose
 from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
+from suite.results.behaviour import Behaviour, behaviours
 from suite.results.compare import Pairing, Speedup
 from suite.results.holders import MadeOf, made_of
 from suite.results.memory import MemoryQuestion, memory_questions
@@ -72,6 +73,7 @@ class Analysis:
     made_of: tuple[MadeOf, ...]
     programs: tuple[ProgramQuestion, ...]
     profiles: tuple[ProfileQuestion, ...]
+    behaviour: tuple[Behaviour, ...]
     ways: tuple[Ways, ...]
 
     @property
@@ -126,6 +128,7 @@ def analyse(
         made_of=made_of(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
+        behaviour=behaviours(counted),
         ways=all_ways(counted, protocol),
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 HISTORY: tuple[tuple[int, str], ...] = (
     (1, "The first schema: operations on CPU."),
     (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
@@ -21,6 +21,7 @@ HISTORY: tuple[tuple[int, str], ...] = (
     (5, "Memory: what is taken before anything is placed, the floor by part, a program's own figures, its holders."),
     (6, "What a stack hands to its compiler, and where a step's time goes: programs, profile."),
     (7, "The manifest has names and sizes; rows one by one are no part of a whole set."),
+    (8, "How a stack behaves, as probes have observed it: behaviour."),
 )
 
 # The columns that a version brought: a file of an earlier one is whole without them.
@@ -33,6 +34,7 @@ ADDED: dict[int, frozenset[str]] = {
                   "floor_parameters_bytes", "floor_gradients_bytes", "floor_optimizer_bytes", "floor_inputs_bytes",
                   "holders"}),
     6: frozenset({"programs", "profile"}),
+    8: frozenset({"behaviour"}),
 }  # fmt: skip
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
@@ -113,7 +115,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity(
             "purpose", "string", "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain "
             "(which kernels run, what memory is made of), profile (where the time goes), ir (what compilers "
-            "are handed), predict"
+            "are handed), probe (how a stack behaves), predict"
         ),
         _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
         _identity("seed", "int64", "key of the weights' and inputs' generator"),
@@ -224,6 +226,14 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _text(
             "profile",
             "where a step's time goes, told to a profile process: seconds by category, with and without the profiler",
+            JSON,
+        ),
+    ),
+    "behaviour": (
+        _text(
+            "behaviour",
+            "what a probe has observed: a list of aspects with the class of each, the framework's words, the lines "
+            "that ran, and what is documented; its figures are metrics of the kind behaviour",
             JSON,
         ),
     ),

@@ -33,7 +33,7 @@ from suite.run.agreement import Agreement
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile")
+JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile", "behaviour")
 READER = "jax_jit"  # in whose environment programs are read: it has XLA's own bindings
 # Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
 REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
@@ -100,15 +100,16 @@ class Runner:
 
     def blank(self, attempt: Attempt) -> Row:
         """The row before anything is known but who asks what, where and when, and the floor of its memory."""
-        stack, spec = STACKS[attempt.case.stack], self.workloads[attempt.case.workload].spec
-        least = floor(spec, attempt.case.dims, attempt.case.pass_)
+        stack, workload = STACKS[attempt.case.stack], self.workloads[attempt.case.workload]
+        case = attempt.case
+        least = {} if workload.is_probe else dataclasses.asdict(floor(workload.spec, case.dims, case.pass_))
         return empty_row(attempt) | {
             "machine_id": self.machine_id,
             "dialect": stack.dialect,
             "environment": environment_of(stack.name, attempt.case.variant),
             "engine": self.engine,
             "started_at": datetime.datetime.now(datetime.UTC),
-            **{f"floor_{part}_bytes": size for part, size in dataclasses.asdict(least).items()},
+            **{f"floor_{part}_bytes": size for part, size in least.items()},
         }
 
     def measure(self, attempt: Attempt) -> Row:

@@ -56,6 +56,7 @@ class Session:
         self.outside(self.runner.plan.memory)
         if self.runner.plan.vary:
             frontier.search(self.runner, self.attempt, self.again)
+        self.outside(self.runner.plan.probes)
         self.outside(self.runner.plan.programs)
         self.outside(self.runner.plan.explanations)
         self.outside(self.runner.plan.profiles)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from suite.case import Case
 from suite.ir.timeline import Span
 from suite.stacks import kernels
+from suite.stacks.catalog import STACKS
 from suite.stacks.holders import Holders
 from suite.stacks.knobs import Knob, chosen
 from suite.stacks.threads import cuda_environ, thread_environ
@@ -65,7 +66,7 @@ class Adapter(ABC):
         self.workload = workload
         self.dims = dict(case.dims)
         self.train = case.pass_ == "train"
-        self.optimizer: str | None = workload.spec.OPTIMIZER  # "adamw", "sgd", or None
+        self.optimizer: str | None = getattr(workload.spec, "OPTIMIZER", None)  # "adamw", "sgd", or none
         self.tuned = chosen(self.knobs, case, workload)
         if case.track == "tuned" and not self.tuned:  # or the default would pass as tuned
             raise Unsupported(f"no tuned setting changes {case.workload} on this {case.target}")
@@ -168,10 +169,25 @@ class Adapter(ABC):
     def update(self, parameters: Tensors, gradients: Sequence[Tensors]) -> dict[str, NDArray[np.float32]]:
         """The stack's own optimizer applied to injected gradients, one entry a step; new parameters."""
 
+    def run(self, recorder: Any) -> None:
+        """The entry of a probe: the dialect's file tries this stack and tells the recorder what it saw. It asks for no
+        more than `put`, `jit`, `wait`, `fetch`, `counters` and the framework itself."""
+        self.workload.dialect(STACKS[self.case.stack].dialect).run(self, recorder)
+
+    def put(self, value: NDArray[Any]) -> Any:
+        """One host array on the device."""
+        raise Unsupported("this stack has no arrays of its own")
+
+    def jit(self, function: Callable[..., Any], static: Sequence[int] = ()) -> Callable[..., Any]:
+        """A function as a user of this stack has it run: compiled, if it compiles, with the framework's own defaults.
+        Of the arguments at the places `static` the values are part of the program."""
+        return function
+
     def counters(self) -> dict[str, float | None]:
-        """So far, from the framework's own counters: `compiles`, `compile_seconds`, `graph_breaks`,
+        """So far, from the framework's own counters: `traces`, `compiles`, `compile_seconds`, `graph_breaks`,
         `fallback_ops`. None: the framework doesn't count it; 0: counted none."""
-        return {"compiles": None, "compile_seconds": None, "graph_breaks": None, "fallback_ops": None}
+        names = ("traces", "compiles", "compile_seconds", "graph_breaks", "fallback_ops")
+        return dict.fromkeys(names)
 
     def listened(self, state: State, batch: Batch) -> tuple[State, Batch]:
         """State and batch for the one step that is listened to. As they are: libraries log by themselves."""

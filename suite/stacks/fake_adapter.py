@@ -35,6 +35,9 @@ class Adapter(base.Adapter):
         self.scenario("place")
         return dict(parameters), dict(batch)
 
+    def put(self, value):
+        return np.array(value)
+
     def step(self, state, batch):
         self.count += 1
         self.scenario("step", self.count)

@@ -64,7 +64,7 @@ class Adapter(JaxAdapter):
 
         self.forward, self.loss = forward, loss
         self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
-        self.run = self.train_step if self.train else self.forward_step
+        self.call = self.train_step if self.train else self.forward_step
 
     def forward_step(self, state, batch):
         parameters, buffers, _ = state
@@ -88,7 +88,7 @@ class Adapter(JaxAdapter):
         return self.jax.block_until_ready((state, {name: put(value) for name, value in batch}))
 
     def step(self, state, batch):
-        return self.run(state, batch)
+        return self.call(state, batch)
 
     def wait(self, state, outputs):
         self.jax.block_until_ready((state, outputs))

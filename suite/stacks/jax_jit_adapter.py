@@ -14,11 +14,11 @@ class Adapter(jax_eager.Adapter):
     def build(self, abstract=False):
         super().build(abstract)
         if self.train and self.optimizer:
-            self.run = self.program = self.compile(self.train_step, donate_argnums=(0,))
+            self.call = self.program = self.compile(self.train_step, donate_argnums=(0,))
         else:
             # Nothing is updated: the state stays outside, or each call would copy it to its outputs.
             self.program = self.compile(self.gradients if self.train else self.forward)
-            self.run = self.stateless(self.program)
+            self.call = self.stateless(self.program)
 
     def gradients(self, parameters, buffers, batch):
         (loss, _), gradients = self.loss_and_gradients(parameters, buffers, batch)
@@ -35,7 +35,7 @@ class Adapter(jax_eager.Adapter):
     def arguments(self, state, batch):
         """Of the program, which takes the whole state where it updates it."""
         parameters, buffers, _ = state
-        return (state, batch) if self.run is self.program else (parameters, buffers, batch)
+        return (state, batch) if self.call is self.program else (parameters, buffers, batch)
 
     def program_memory(self, state, batch):
         return self.analysed(self.program, *self.arguments(state, batch))
@@ -53,6 +53,9 @@ class Adapter(jax_eager.Adapter):
 
     def holders(self, told, state, batch):
         return xla_buffers.holders(told.folder / xla.DUMP)
+
+    def jit(self, function, static=()):
+        return self.jax.jit(function, static_argnums=static)
 
     def compile(self, function, **options):
         return self.jax.jit(function, compiler_options=xla.compiler_options(self.tuned), **options)

@@ -23,9 +23,10 @@ PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
 
 
 class CompileCounter:
-    """Compiles and their seconds (trace, lower and backend) from JAX's own monitoring events."""
+    """Traces, compiles and their seconds (trace, lower and backend) from JAX's own monitoring events."""
 
     def __init__(self, jax: Any) -> None:
+        self.traces = 0
         self.compiles = 0
         self.seconds = 0.0
         jax.monitoring.register_event_duration_secs_listener(self.count)
@@ -34,6 +35,7 @@ class CompileCounter:
         """One event, as JAX reports it."""
         if event.startswith("/jax/core/compile/"):
             self.seconds += seconds
+            self.traces += event.endswith("jaxpr_trace_duration")
             self.compiles += event.endswith("backend_compile_duration")
 
 
@@ -124,7 +126,12 @@ class JaxAdapter(xla.Dumping):
     def counters(self) -> dict[str, float | None]:
         """JAX counts compiles; its step has no graph to break and nothing to fall back to."""
         counter = self.compile_counter
-        return super().counters() | {"compiles": counter.compiles, "compile_seconds": counter.seconds}
+        counted = {"traces": counter.traces, "compiles": counter.compiles, "compile_seconds": counter.seconds}
+        return super().counters() | counted
+
+    def put(self, value: Any) -> Any:
+        """See `base.Adapter.put`."""
+        return self.jax.device_put(value)
 
     def memory(self) -> dict[str, int | None]:
         """Of the allocator of the first device; a CPU has none."""

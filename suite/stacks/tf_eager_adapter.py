@@ -114,7 +114,7 @@ class Adapter(base.Adapter):
         self.updater = self.make_optimizer(self.variables) if self.train and self.optimizer else None
         self.forward = self.compile(lambda batch: self.model(**batch), shapes)
         self.loss_and_gradients = self.compile(self.gradients_of_loss, with_target)
-        self.run = self.compile(self.train_step, with_target) if self.updater else self.loss_and_gradients
+        self.call = self.compile(self.train_step, with_target) if self.updater else self.loss_and_gradients
 
     def signature(self, tensor):
         return self.tf.TensorSpec(tensor.shape, self.tf.int32 if isinstance(tensor, Integers) else self.tf.float32)
@@ -125,6 +125,9 @@ class Adapter(base.Adapter):
     def compile(self, function, *signature):
         """How this stack runs a function of tensors of these shapes: as it is."""
         return function
+
+    def put(self, value):
+        return self.tf.constant(value)
 
     def gradients_of_loss(self, batch):
         with self.tf.GradientTape() as tape:
@@ -156,7 +159,7 @@ class Adapter(base.Adapter):
         return placed
 
     def step(self, state, batch):
-        return state, self.run(batch) if self.train else self.forward(batch)
+        return state, self.call(batch) if self.train else self.forward(batch)
 
     def wait(self, state, outputs):
         if self.case.target != "cpu":  # on a CPU a call returns when it has computed; syncing costs 0.2 ms more

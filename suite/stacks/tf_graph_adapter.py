@@ -23,7 +23,12 @@ class Adapter(tf_eager.Adapter):
 
     def counters(self):
         traces = sum(function.experimental_get_tracing_count() for function in self.functions)
-        return {"compiles": traces, "compile_seconds": None, "graph_breaks": None, "fallback_ops": None}
+        return super().counters() | {"traces": traces, "compiles": traces}
+
+    def jit(self, function, static=()):
+        compiled = self.tf.function(function, jit_compile=self.jit_compile)
+        self.functions.append(compiled)
+        return compiled
 
     @classmethod
     def explain_environ(cls, case, cache_directory):

@@ -31,7 +31,7 @@ class Adapter(xla.Dumping, tf_graph.Adapter):
         # Inputs are there, since a function's compiler takes no specs inside of others; so are variables, untouched.
         specs = {name: self.signature(tensor) for name, tensor in batch.items()}
         inputs = {name: self.tf.zeros(spec.shape, spec.dtype) for name, spec in specs.items()}
-        step = self.run if self.train else self.forward
+        step = self.call if self.train else self.forward
         step.experimental_get_compiler_ir(inputs)(stage="optimized_hlo_serialized")
         return None, inputs
 

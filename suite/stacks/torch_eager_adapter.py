@@ -62,7 +62,7 @@ class Adapter(base.Adapter):
         self.layouts = torch_modules.Layouts(self.torch, self.model)
         self.forward = self.compile(self.in_precision(self.model))
         self.loss = self.compile(self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch)))
-        self.run = self.train_step if self.train else self.forward_step
+        self.call = self.train_step if self.train else self.forward_step
 
     def compile(self, function):
         """How this stack runs a function: as it is."""
@@ -139,7 +139,7 @@ class Adapter(base.Adapter):
         return base.Traced("torch.profiler", torch_profile.spans(self.torch, steps))
 
     def step(self, state, batch):
-        return self.run(state, batch)
+        return self.call(state, batch)
 
     def wait(self, state, outputs):
         if self.home.type == "cuda":

@@ -37,6 +37,9 @@ class Adapter(torch_eager.Adapter):
     def compile(self, function):
         return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
 
+    def jit(self, function, static=()):
+        return self.torch.compile(function)  # without `fullgraph`: what it does with a break is what is asked
+
     def programs(self, caches):
         return files.generated(caches / "inductor")
 
@@ -51,9 +54,8 @@ class Adapter(torch_eager.Adapter):
         from torch._dynamo.utils import compilation_time_metrics, counters
 
         seconds = compilation_time_metrics.get("_compile.compile_inner", [])
-        return {
+        return super().counters() | {
             "compiles": counters["stats"]["unique_graphs"],
             "compile_seconds": float(sum(seconds)),
             "graph_breaks": sum(counters["graph_break"].values()),
-            "fallback_ops": None,
         }

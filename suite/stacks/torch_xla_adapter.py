@@ -40,7 +40,7 @@ class Adapter(xla.Dumping, torch_eager.Adapter):
                                     dtype=torch.int64 if isinstance(tensor, Integers) else torch.float32)
                   for name, tensor in batch.items()}  # fmt: skip
         inputs = {name: self.placeholder(value, donated=False) for name, value in inputs.items()}
-        _, result = self.run((self.model, optimizer), inputs)
+        _, result = self.call((self.model, optimizer), inputs)
         kept = [*self.model.state_dict().values(), *(p.grad for p in self.model.parameters() if p.grad is not None)]
         kept += [value for p in self.model.parameters() for name, value in (optimizer.state[p].items() if optimizer
                  else ()) if name in names]  # fmt: skip
@@ -106,9 +106,17 @@ class Adapter(xla.Dumping, torch_eager.Adapter):
         return self.torch.as_tensor(value).to(self.home)  # which copies; one on the host before it would be one more
 
     def step(self, state, batch):
-        state, outputs = self.run(state, batch)
+        state, outputs = self.call(state, batch)
         self.cut()
         return state, outputs
+
+    def jit(self, function, static=()):
+        def cut_after(*arguments):
+            result = function(*arguments)
+            self.cut()
+            return result
+
+        return cut_after
 
     def cut(self):
         self.torch_xla.sync(wait=False)
@@ -133,10 +141,9 @@ class Adapter(xla.Dumping, torch_eager.Adapter):
         # scalar (`item`) is a transfer, not such an operation.
         fallbacks = [name for name in self.metrics.counter_names()
                      if name.startswith("aten::") and name != "aten::_local_scalar_dense"]  # fmt: skip
-        return {
+        return super().counters() | {
             "compiles": compiled[0] if compiled else 0,
             "compile_seconds": compiled[1] / 1e9 if compiled else 0.0,
-            "graph_breaks": None,
             "fallback_ops": sum(self.metrics.counter_value(name) for name in fallbacks),
         }
 

@@ -59,6 +59,9 @@ class Adapter(JaxAdapter):
         """As `compile`, for a function of torch tensors."""
         return self.interop.jax_jit(function, kwargs_for_jax_jit=self.options() | options)
 
+    def jit(self, function, static=()):
+        return self.interop.jax_jit(function, kwargs_for_jax_jit={"static_argnums": static})
+
     def options(self):
         return {"compiler_options": xla.compiler_options(self.tuned)}
 
@@ -125,9 +128,9 @@ class Adapter(JaxAdapter):
         self.loss_and_gradients = self.compile_torch(gradients)
         self.compiled_step = self.compile_torch(step, donate_argnums=(0, 1, 2))
         if not self.train:
-            self.run = self.forward_step
+            self.call = self.forward_step
         else:
-            self.run = self.train_step if self.optimizer else self.gradient_step
+            self.call = self.train_step if self.optimizer else self.gradient_step
 
     def holders(self, told, state, batch):
         return xla_buffers.holders(told.folder / xla.DUMP)
@@ -185,7 +188,7 @@ class Adapter(JaxAdapter):
         return placed
 
     def step(self, state, batch):
-        return self.run(state, batch)
+        return self.call(state, batch)
 
     def forward_step(self, state, batch):
         weights, buffers, _ = state

@@ -55,7 +55,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     adapter, data, listener = opened(attempt, request, events)
     from suite.machine import builds, facts  # not before: what they import is no part of the framework's import
     from suite.reference.digests import digest
-    from suite.worker import capture, explain, measure, memory, precision, trace
+    from suite.worker import capture, measure, memory, precision
     from suite.worker.witness import Witness
 
     device = timed(events, "device", adapter.device)
@@ -64,6 +64,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
         "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
     }  # fmt: skip
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
+    if attempt.purpose is Purpose.PROBE:
+        observe(adapter, events)
+        return
     if attempt.purpose is Purpose.IR and protocol.abstract:
         timed(events, "build", lambda: adapter.build(abstract=True))
         capture.capture_on_shapes(adapter, data, events, request["cache_directory"])
@@ -74,20 +77,8 @@ def answer(request: dict[str, Any], events: Events) -> None:
     events.facts(weights_sha256=data.digest.hexdigest(), host_peak_build_bytes=memory.peak_bytes())
     could_reset = memory.reset_peak()
 
-    if attempt.purpose is Purpose.PRIME:
-        measure.prime(adapter, state, batch, events)
-        return
-    if attempt.purpose is Purpose.MEMORY:
-        memory.ask(adapter, state, batch, events, could_reset)
-        return
-    if attempt.purpose is Purpose.IR:
-        capture.capture(adapter, state, batch, events, request["cache_directory"])
-        return
-    if attempt.purpose is Purpose.PROFILE:
-        trace.trace(adapter, state, batch, events, request["cache_directory"])
-        return
-    if listener:
-        explain.explain(adapter, state, batch, events, listener, request["cache_directory"])
+    if attempt.purpose is not Purpose.TIMED:
+        untimed(attempt.purpose, adapter, (state, batch), events, listener, request["cache_directory"], could_reset)
         return
     witness = Witness(adapter, batch)
     measured = measure.measure(adapter, state, batch, protocol, events, witness.look if request["gate"] else id)
@@ -109,6 +100,35 @@ def answer(request: dict[str, Any], events: Events) -> None:
         reasons += judged(adapter, data, measured, witness, events)
     if reasons:
         events.write("wrong", reason="; ".join(reasons))
+
+
+def untimed(
+    purpose: Purpose, adapter: Any, placed: tuple[Any, Any], events: Events, listener: Any, caches: str,
+    could_reset: bool,
+) -> None:  # fmt: skip
+    """What a process does with a step that is placed, if it isn't to time it."""
+    from suite.worker import capture, explain, measure, memory, trace
+
+    if purpose is Purpose.PRIME:
+        measure.prime(adapter, *placed, events)
+    elif purpose is Purpose.MEMORY:
+        memory.ask(adapter, *placed, events, could_reset)
+    elif purpose is Purpose.IR:
+        capture.capture(adapter, *placed, events, caches)
+    elif purpose is Purpose.PROFILE:
+        trace.trace(adapter, *placed, events, caches)
+    else:
+        explain.explain(adapter, *placed, events, listener, caches)
+
+
+def observe(adapter: Any, events: Events) -> None:
+    """A probe, as a phase."""
+    from suite.worker.recorder import Recorder
+
+    events.phase("observe")
+    recorder = Recorder(adapter, events)
+    adapter.run(recorder)
+    recorder.close()
 
 
 def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[Any, Any, Any]:
@@ -133,6 +153,8 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     adapter = adapter_of_stack(case, workload)
     events.facts(import_seconds=perf_counter() - start)
 
+    if attempt.purpose is Purpose.PROBE:
+        return adapter, None, None
     data = Data(case, workload, attempt.seed)
     events.facts(flops=workload.spec.flops(data.dims, case.pass_), parameters=data.parameter_count,
                  bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_),

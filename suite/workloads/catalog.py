@@ -1,7 +1,8 @@
 """Finds workloads: every folder with a `spec.py`, in the suite and in folders that a user names.
 
 A workload `gemm` is a folder `gemm/` with `spec.py` and one `gemm_<dialect>.py` for each dialect it is
-written in. docs/adding-a-workload.md shows one outside the repository.
+written in, or one `gemm_any.py` whose code means the same in all of them. docs/adding-a-workload.md shows one outside
+the repository. A probe's spec has `ASPECTS`: it isn't timed but observed, see docs/adding-a-probe.md.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from suite.case import CUSTOM
 from suite.errors import UserError, unknown
 
 DIALECTS = ("numpy", "jax", "torch", "tf", "fake")
+ANY = "any"  # in place of a dialect: operators and numbers alone
 HOME = Path(__file__).parent
 REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops",
             "bytes_floor", "items")  # fmt: skip
+REQUIRED_OF_PROBES = ("TITLE", "SIZES", "PASSES", "ASPECTS", "FIGURES", "classify")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,23 @@ class Workload:
         return sizes
 
     @property
+    def is_probe(self) -> bool:
+        """Whether it is observed, not timed."""
+        return hasattr(self.spec, "ASPECTS")
+
+    @property
     def dialects(self) -> tuple[str, ...]:
         """The dialects that this workload is written in."""
-        return tuple(d for d in DIALECTS if (self.folder / f"{self.name}_{d}.py").exists())
+        return tuple(d for d in DIALECTS if self.file(d).exists())
+
+    def file(self, dialect: str) -> Path:
+        """Where a dialect's code is: in a file of its own, or in the one for any."""
+        own = self.folder / f"{self.name}_{dialect}.py"
+        return own if own.exists() else self.folder / f"{self.name}_{ANY}.py"
 
     def dialect(self, dialect: str) -> ModuleType:
         """The module of one dialect. Imports its framework."""
-        return load_module(self.folder / f"{self.name}_{dialect}.py")
+        return load_module(self.file(dialect))
 
     def sizes_with(self, dims: Mapping[str, int]) -> list[str]:
         """The names of the sizes that have exactly these dims."""
@@ -61,7 +74,9 @@ class Workload:
 
     @property
     def unit(self) -> str:
-        """What a step's items are: tokens, images or rows."""
+        """What a step's items are: tokens, images or rows; a probe's, its aspects."""
+        if self.is_probe:
+            return "aspects"
         return str(self.spec.items(next(iter(self.sizes.values())))[1])
 
     def items(self, dims: Mapping[str, int]) -> int:
@@ -113,8 +128,9 @@ def load(folder: Path) -> Workload:
         spec = load_module(path)
     except Exception as broken:
         raise UserError(f"{path} can't be loaded: {type(broken).__name__}: {broken}") from broken
-    missing = [name for name in REQUIRED if not hasattr(spec, name)]
-    if not hasattr(spec, "reference") and not (folder / "oracle.py").exists():
+    probe = hasattr(spec, "ASPECTS")
+    missing = [name for name in (REQUIRED_OF_PROBES if probe else REQUIRED) if not hasattr(spec, name)]
+    if not probe and not hasattr(spec, "reference") and not (folder / "oracle.py").exists():
         missing.append("reference (or an oracle.py beside it)")
     if missing:
         raise UserError(f"{path} lacks {', '.join(missing)}. See docs/adding-a-workload.md.")
@@ -123,7 +139,7 @@ def load(folder: Path) -> Workload:
 
 def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
     """All workloads by name: the suite's, then those in `extra` folders (one workload, or a folder of them)."""
-    folders = [path.parent for group in ("ops", "models") for path in sorted(HOME.glob(f"{group}/*/spec.py"))]
+    folders = [path.parent for group in ("ops", "models", "probes") for path in sorted(HOME.glob(f"{group}/*/spec.py"))]
     for place in extra:
         inside = [path.parent for path in sorted(place.resolve().glob("*/spec.py"))]
         here = [place.resolve()] if (place / "spec.py").exists() else []

@@ -124,3 +124,43 @@ def test_what_does_not_exist_is_refused_in_plain_words(selection: dict[str, Any]
         plan(**selection)
     assert said in str(refused.value)
     assert ".." not in str(refused.value)
+
+
+def test_probes_are_observed_in_a_run_of_their_own() -> None:
+    chosen = preset.load("quick")
+    made = make("set", chosen, Selection(workloads=("retrace",)), find(), None, lambda *_: None)
+    assert made.purpose is Purpose.PROBE
+    attempts = made.attempts()
+    assert {attempt.purpose for attempt in attempts} == {Purpose.PROBE}  # `quick` times in blocks, and explains
+    assert {attempt.case.stack for attempt in attempts} == set(REAL_STACKS)
+    assert {attempt.block for attempt in attempts} == {0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "workloads", "message"),
+    [
+        ({}, ("retrace", "gemm"), "retrace is a probe, which are observed in a run of their own, not beside gemm"),
+        ({"purpose": Purpose.MEMORY}, ("retrace",), "--purpose=memory isn't for probes"),
+        ({"purpose": Purpose.PROBE}, ("gemm",), "gemm can't be observed: --purpose=probe is for probes"),
+    ],
+)
+def test_what_is_timed_and_what_is_observed_are_not_mixed(
+    changes: dict[str, Any], workloads: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        plan(changes, workloads=workloads, passes=())
+
+
+def test_a_glob_reaches_probes_in_a_preset_of_probes_alone() -> None:
+    assert "retrace" not in {planned.case.workload for planned in plan(workloads=("*",))}
+    asked = {planned.case.workload for planned in plan({"purpose": Purpose.PROBE}, workloads=("re*",))}
+    assert asked == {"retrace"}
+
+
+def test_a_probe_says_itself_where_it_means_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    workloads = find()
+    monkeypatch.setattr(workloads["retrace"].spec, "NOT_ON", {"numpy": "NumPy compiles nothing"}, raising=False)
+    made = make("set", preset.load("tiny"), Selection(workloads=("retrace",)), workloads, None, lambda *_: None)
+    assert {planned.case.stack: planned.unsupported for planned in made.cases if planned.unsupported} == {
+        "numpy": "NumPy compiles nothing"
+    }

@@ -59,7 +59,7 @@ def make_set(folder: Path, rows: Iterable[Row], blocks: Iterable[dict[str, Any]]
     store = ResultSet.create(folder, plan_file())
     for row in rows:
         tail = f"r{row['replicate']}-{row['purpose']}-a{row['retry']}"
-        store.write_attempt(f"b{row['block']:02d}-{row['stack']}-{tail}", row)
+        store.write_attempt(f"b{row['block']:02d}-{row.stack_name}-{tail}", row)
     for one in blocks:
         store.write_block(one["block"], one["retry"], one)
     return store

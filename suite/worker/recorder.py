@@ -1,0 +1,124 @@
+"""What a probe tells: of each aspect what was observed, its class, and the lines of code that were run."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from suite.stacks.base import Adapter
+from suite.worker.events import Events
+
+WORDS_MAX = 200  # characters of a framework's own words
+COUNTERS = ("traces", "compiles", "graph_breaks", "fallback_ops")
+Figure = float | Sequence[float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One action: what came of it, in how many seconds, and what the framework counted meanwhile (None: it doesn't).
+    Where it raised, `error` is the exception's type and `words` the first line of its text."""
+
+    value: Any
+    seconds: float
+    counted: Mapping[str, float | None]
+    error: str = ""
+    words: str = ""
+
+
+class Recorder:
+    """Watches actions of one stack, and writes what a probe says of them as soon as it does: what comes after may end
+    the process."""
+
+    def __init__(self, stack: Adapter, events: Events) -> None:
+        self.stack, self.spec, self.events = stack, stack.workload.spec, events
+        self.answers: list[dict[str, Any]] = []
+
+    def watch(self, action: Callable[[], Any]) -> Seen:
+        """Runs an action until its result is computed. Whatever the framework raises is an answer."""
+        before = self.stack.counters()
+        gc.collect()
+        gc.disable()
+        value, error, words = None, "", ""
+        start = perf_counter()
+        try:
+            value = action()
+            self.stack.wait(None, value)
+        except Exception as raised:  # which one it is, is what is asked
+            error, words = type(raised).__name__, first_line(raised)
+        seconds = perf_counter() - start
+        gc.enable()
+        after = self.stack.counters()
+        counted = {name: minus(after[name], before[name]) for name in COUNTERS}
+        return Seen(value, seconds, counted, error, words)
+
+    def seconds(self, action: Callable[[], Any], times: int) -> list[float]:
+        """Samples of an action that has been run before, each until its result is computed; what it raises is the
+        probe's own fault."""
+        taken = []
+        gc.collect()
+        gc.disable()
+        for _ in range(times):
+            start = perf_counter()
+            self.stack.wait(None, action())
+            taken.append(perf_counter() - start)
+        gc.enable()
+        return taken
+
+    def tell(self, aspect: str, code: Callable[..., Any] | None, seen: Seen | None = None, words: str = "",
+             **figures: Figure) -> None:  # fmt: skip
+        """One aspect's answer: its class by the spec's classifier, or what was raised; `code` is what ran.
+
+        `words` stand beside the class: a text that was printed, a value that no figure can be.
+        """
+        if seen is not None:
+            figures = {"seconds": seen.seconds, **seen.counted, **figures}
+        known = {name: value for name, value in figures.items() if value is not None}
+        class_ = f"raises: {seen.error}" if seen and seen.error else self.spec.classify(aspect, known)
+        self.write(aspect, class_, words or (seen.words if seen else ""), code)
+        for name, value in known.items():
+            values = [float(each) for each in value] if isinstance(value, Sequence) else [float(value)]
+            self.events.write("metric", name=f"{aspect} {name}", unit=self.spec.FIGURES[name][0], kind="behaviour",
+                              values=values)  # fmt: skip
+
+    def lacks(self, aspect: str, reason: str) -> None:
+        """The idea doesn't exist on this stack."""
+        self.write(aspect, "unsupported", reason, None)
+
+    def write(self, aspect: str, class_: str, words: str, code: Callable[..., Any] | None) -> None:
+        """The answers so far, with this one."""
+        stack = self.stack.case.stack
+        self.answers.append({
+            "probe": self.spec.TITLE, "aspect": aspect, "title": self.spec.ASPECTS[aspect], "class": class_,
+            "words": words[:WORDS_MAX],
+            "code": inspect.getsource(code) if code else "",
+            "documented": expected(self.spec, "DOCUMENTED", aspect, stack),
+            "primer": expected(self.spec, "PRIMER", aspect, stack),
+        })  # fmt: skip
+        self.events.facts(behaviour=self.answers)
+
+    def close(self) -> None:
+        """Raises RuntimeError for an aspect that was told never, or twice: the grid would have an empty cell."""
+        told = [each["aspect"] for each in self.answers]
+        if sorted(told) != sorted(self.spec.ASPECTS):
+            raise RuntimeError(f"{self.stack.case.workload} has told of {', '.join(told)}; its spec's aspects are "
+                               f"{', '.join(self.spec.ASPECTS)}")  # fmt: skip
+
+
+def expected(spec: Any, name: str, aspect: str, stack: str) -> dict[str, str] | None:
+    """What is believed of an aspect on a stack, and where it is said; None where nothing is."""
+    found = getattr(spec, name, {}).get(aspect, {}).get(stack)
+    return {"class": found[0], "page": found[1]} if found else None
+
+
+def first_line(raised: BaseException) -> str:
+    """Of an exception's text what isn't empty."""
+    return next((line.strip() for line in str(raised).splitlines() if line.strip()), "")
+
+
+def minus(after: float | None, before: float | None) -> float | None:
+    """A difference of counts; None where the framework doesn't count."""
+    return None if after is None else after - (before or 0.0)

@@ -1,0 +1,76 @@
+"""async_dispatch: does a call return before its work is done?
+
+The call is a matrix product that takes milliseconds; each call takes the result of the one before. Its rows are doubled
+from `n` until a call that is waited for takes a millisecond at least, far more than any framework's dispatch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+TITLE = "Whether a call returns before its work is done"
+SIZES = {"tiny": {"n": 512}, "quick": {"n": 1024}}
+PASSES = ("forward",)
+
+CALLS = 128  # submitted without waiting
+WINDOW = 8  # calls whose mean tells a queue that is full from a thread that had to wait for a core
+
+ASPECTS = {
+    "dispatch": "one call: until it returns, until its result is there",
+    "depth": f"{CALLS} calls without waiting: the first that blocks",
+    "forgotten": "what a benchmark that forgets to wait reports",
+}
+FIGURES = {
+    "seconds": ("s", "a call, until it returns"),
+    "completed_seconds": ("s", "a call, until its result is computed"),
+    "share": ("1", "of the time until the result is computed, the part after which the call has returned"),
+    "n": ("count", "rows and columns of the matrices"),
+    "dispatch_seconds": ("s", "each of the calls that nobody waited for, until it returned"),
+    "depth": ("count", "the first of them that took as long as half a call's work"),
+    "reported_seconds": ("s", "a call's share of ten calls in a loop, with nothing awaited"),
+    "factor": ("1", "how many times too fast that is"),
+}
+CLASSES = {
+    "asynchronous": "the call returns far before its result is computed",
+    "synchronous": "the call returns when its result is computed",
+    "blocks at a depth": "calls return at once until so many wait to be computed, then each blocks for another",
+    f"never blocked in {CALLS} calls": "each call returned at once",
+    "honest": "without waiting, a benchmark reports what it would with it",
+    "flatters": "without waiting, a benchmark reports several times too little",
+}
+
+JAX_ASYNC = "https://docs.jax.dev/en/latest/async_dispatch.html"
+XLA_TRACING = "https://docs.pytorch.org/xla/release/r2.8/learn/trace-vs-execution-time.html"
+
+
+def blocked_at(dispatched: Sequence[float], call: float) -> int | None:
+    """Of calls that nobody waited for, the first, from 1, that took as long as half a call's work, and with it the
+    calls that follow; None if there is none. Alone, a long one may be another process's doing."""
+    for place in range(len(dispatched) - WINDOW + 1):
+        following = dispatched[place : place + WINDOW]
+        if min(following[0], fmean(following)) >= call / 2:
+            return place + 1
+    return None
+
+
+def classify(aspect: str, figures: Mapping[str, Any]) -> str:
+    """By time alone, with limits far from all that was seen: dispatch takes all of a call's time or a few percent."""
+    completed = median(figures["completed_seconds"])
+    if aspect == "dispatch":
+        return "asynchronous" if median(figures["seconds"]) < completed / 3 else "synchronous"
+    if aspect == "forgotten":
+        return "flatters" if median(figures["reported_seconds"]) < completed / 3 else "honest"
+    depth = blocked_at(figures["dispatch_seconds"], completed)
+    if depth is None:
+        return f"never blocked in {CALLS} calls"
+    return "synchronous" if depth == 1 else "blocks at a depth"
+
+
+DOCUMENTED = {
+    "dispatch": {"jax_eager": ("asynchronous", JAX_ASYNC), "jax_jit": ("asynchronous", JAX_ASYNC),
+                 "torch_xla": ("asynchronous", XLA_TRACING)},
+    "forgotten": {"jax_eager": ("flatters", JAX_ASYNC), "jax_jit": ("flatters", JAX_ASYNC),
+                  "torch_xla": ("flatters", XLA_TRACING)},
+}  # fmt: skip

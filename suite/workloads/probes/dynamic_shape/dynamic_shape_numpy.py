@@ -1,0 +1,34 @@
+"""NumPy: every operation finds out the shape of its result as it computes it."""
+
+import numpy as np
+
+
+def masked(x):
+    return x[x > 0].sum()
+
+
+def selected(x):
+    return np.where(x > 0, x, 0).sum()
+
+
+def places(x):
+    return np.nonzero(x > 0)[0]
+
+
+def head(x, k):
+    return x[:k].sum()
+
+
+def squares(x):
+    return (x * x).sum()
+
+
+def run(stack, recorder):
+    ask = recorder.spec.ask
+    ask(stack, recorder, "mask", masked)
+    ask(stack, recorder, "where", selected)
+    ask(stack, recorder, "nonzero", places)
+    recorder.lacks("size", "np.nonzero takes no size: it counts before it allocates")
+    ask(stack, recorder, "slice", head)
+    ask(stack, recorder, "lengths", squares)
+    recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")

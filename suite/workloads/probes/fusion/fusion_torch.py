@@ -1,0 +1,49 @@
+"""fusion in PyTorch, with SELU out of primitives: `F.elu` would be one kernel, fused by hand."""
+
+import torch
+
+ALPHA = 1.67
+LAMBDA = 1.05
+
+
+def selu(x):
+    return LAMBDA * torch.where(x > 0, x, ALPHA * torch.expm1(x))
+
+
+def chain(x):
+    for _ in range(10):
+        x = x * 0.5 + 1.0
+    return x
+
+
+def run(stack, recorder):
+    spec = stack.workload.spec
+
+    def of_profiler(function, x):
+        with torch.profiler.profile() as profile:  # of all that is there: the CPU, a GPU
+            function(x)
+            stack.wait(None, None)
+        events = profile.events()
+        if stack.case.target == "cuda":
+            return sum(event.device_type == torch.autograd.DeviceType.CUDA for event in events)
+        return sum(event.name.startswith("aten::") and event.cpu_parent is None for event in events)
+
+    def of_inductor(function, x):
+        from torch._inductor import metrics
+
+        before = metrics.generated_kernel_count
+        stack.jit(function)(x)
+        return metrics.generated_kernel_count - before
+
+    def of_torchax(function, x):
+        import jax
+        from torchax import interop
+
+        return spec.launched(jax.jit(interop.jax_view(function)).lower(interop.jax_view(x)).compile().as_text())
+
+    def of_lazy_tensors(function, x):
+        stack.jit(function)(x)  # PyTorch/XLA has no way to ask for the optimized program
+
+    kernels = {"torch_eager": of_profiler, "torch_inductor": of_inductor, "torchax_jit": of_torchax,
+               "torch_xla": of_lazy_tensors}  # fmt: skip
+    spec.observe(stack, recorder, {"selu": selu, "chain": chain}, kernels[stack.case.stack])

@@ -1,0 +1,82 @@
+"""JAX: arrays never change. A function may be given an array's memory, and a Ref is what can be written to."""
+
+import jax
+import numpy as np
+
+
+def assign(x):
+    x[0] = 1.0
+    return x
+
+
+def write_views(x):
+    x[1:3].at[0].set(1.0)  # each gives a new array
+    x.reshape(-1).at[0].set(2.0)
+    return x
+
+
+def change(x_ref):
+    x_ref[...] += 1.0
+
+
+def donate():
+    return jax.jit(lambda x: x + 1.0, donate_argnums=0)
+
+
+def add_one():
+    return lambda x: x + 1.0  # without jax.jit there is no other way
+
+
+def add_one_donated():
+    return jax.jit(lambda x: x + 1.0, donate_argnums=0)
+
+
+def set_first():
+    return lambda x: x.at[0].set(1.0)
+
+
+def set_first_donated():
+    return jax.jit(lambda x: x.at[0].set(1.0), donate_argnums=0)
+
+
+def run(stack, recorder):
+    n, zeros = stack.dims["n"], np.zeros((4, 4), np.float32)
+    compiled = stack.case.stack == "jax_jit"
+
+    x = stack.put(zeros)
+    seen = recorder.watch(lambda: stack.jit(assign)(x))
+    changed = None if seen.error else float(stack.fetch(seen.value)[0, 0] == 1)
+    recorder.tell("assign", assign, seen, seconds=None, changed=changed)
+    written = stack.fetch(stack.jit(write_views)(x))
+    recorder.tell("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
+    x_ref = jax.new_ref(stack.put(zeros))
+    stack.jit(change)(x_ref)
+    recorder.tell("compiled", change, visible=float(stack.fetch(x_ref[...])[0, 0] == 1))
+    if compiled:
+        given = stack.put(zeros)
+        stack.wait(None, donate()(given))
+        deleted, reuse = float(given.is_deleted()), recorder.watch(lambda: given + 1.0)
+        recorder.tell("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
+    else:
+        recorder.lacks("donate", "arguments are given away to what jax.jit has compiled")
+    for aspect, code in {"own_way": add_one_donated if compiled else add_one,
+                         "one_value": set_first_donated if compiled else set_first}.items():  # fmt: skip
+        tell_update(stack, recorder, aspect, code, np.zeros(n, np.float32))
+
+
+def tell_update(stack, recorder, aspect, code, zeros):
+    update = code()
+    x = stack.put(zeros)  # whose memory may be NumPy's, which can't be given away
+
+    def again():
+        nonlocal x
+        x = update(x)
+        return x
+
+    addresses = []
+    for _ in range(2):
+        stack.wait(None, again())
+        addresses.append(recorder.watch(x.unsafe_buffer_pointer).value)  # None where a device has none
+    stays = None if None in addresses else float(addresses[0] == addresses[1])
+    taken = recorder.seconds(again, 10)
+    recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=x.nbytes)

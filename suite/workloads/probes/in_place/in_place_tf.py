@@ -1,0 +1,54 @@
+"""TensorFlow: tensors never change, variables do."""
+
+import numpy as np
+import tensorflow as tf
+
+
+def assign(x):
+    x[0] = 1.0
+    return x
+
+
+def write_views(variable):
+    variable[1:3].assign(tf.ones([2, 4]))  # what tf.reshape gives is a tensor, and nothing is written to those
+    return variable.read_value()
+
+
+def add_one(variable):
+    variable.assign_add(tf.ones_like(variable))
+
+
+def set_first(variable):
+    variable[0].assign(1.0)
+
+
+def address(variable):
+    """Where its values are; None if that can't be read. A read shares their memory, unless the variable is on another
+    device or has been written to in part: from then on, reads are copies. Both are gone before the next change."""
+    one, other = (np.asarray(variable.value()) for _ in range(2))
+    return one.ctypes.data if one.ctypes.data == other.ctypes.data else None
+
+
+def run(stack, recorder):
+    n, zeros = stack.dims["n"], np.zeros((4, 4), np.float32)
+
+    x = stack.put(zeros)
+    seen = recorder.watch(lambda: stack.jit(assign)(x))
+    changed = None if seen.error else float(stack.fetch(seen.value)[0, 0] == 1)
+    recorder.tell("assign", assign, seen, seconds=None, changed=changed)
+    variable = tf.Variable(stack.put(zeros))
+    written = stack.fetch(stack.jit(write_views)(variable))
+    recorder.tell("view", write_views, slice=float(written[1, 0] == 1))
+    variable = tf.Variable(stack.put(zeros))
+    stack.jit(add_one)(variable)
+    recorder.tell("compiled", add_one, visible=float(stack.fetch(variable)[0, 0] == 1))
+    recorder.lacks("donate", "TensorFlow gives no arguments away: an operation overwrites what nothing else holds")
+    for aspect, code in (("own_way", add_one), ("one_value", set_first)):
+        variable, update = tf.Variable(tf.zeros([n])), stack.jit(code)
+        stack.wait(None, update(variable))
+        before = address(variable)
+        update(variable)
+        after = address(variable)
+        stays = None if before is None or after is None else float(after == before)
+        taken = recorder.seconds(lambda update=update, variable=variable: update(variable), 10)
+        recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=4 * n)

@@ -1,0 +1,107 @@
+"""PyTorch: tensors change, views share their memory, and a trailing underscore says that it is in place."""
+
+import numpy as np
+
+
+def assign(x):
+    x[0] = 1.0
+    return x
+
+
+def write_views(x):
+    part, flat = x[1:3], x.view(-1)
+    part[0] = 1.0
+    flat[0] = 2.0
+    return x
+
+
+def change(x):
+    x.add_(1.0)
+
+
+def donate():
+    from torchax import interop
+
+    return interop.jax_jit(lambda x: x + 1.0, {"donate_argnums": 0})
+
+
+def add_one(x):
+    return x.add_(1.0)
+
+
+def set_first(x):
+    x[0].fill_(1.0)
+    return x
+
+
+def add_one_donated():
+    from torchax import interop
+
+    return interop.jax_jit(add_one, {"donate_argnums": 0})
+
+
+def set_first_donated():
+    from torchax import interop
+
+    return interop.jax_jit(set_first, {"donate_argnums": 0})
+
+
+def address_of(stack):
+    """How to read where a tensor's values are; PyTorch/XLA tells it in a private function alone."""
+    if stack == "torch_xla":
+        import torch_xla
+
+        return torch_xla._XLAC._unsafe_buffer_pointer
+    if stack == "torchax_jit":
+        return lambda x: x.jax().unsafe_buffer_pointer()
+    return lambda x: x.data_ptr()
+
+
+def run(stack, recorder):
+    name, n, zeros = stack.case.stack, stack.dims["n"], np.zeros((4, 4), np.float32)
+
+    x = stack.put(zeros)
+    seen = recorder.watch(lambda: stack.jit(assign)(x))
+    changed = None if seen.error else float(stack.fetch(seen.value)[0, 0] == 1)
+    recorder.tell("assign", assign, seen, seconds=None, changed=changed)
+    x = stack.put(zeros)
+    seen = recorder.watch(lambda: stack.jit(write_views)(x))
+    written = stack.fetch(x if seen.error else seen.value)
+    sliced, reshaped = float(written[1, 0] == 1), float(written[0, 0] == 2)
+    recorder.tell("view", write_views, seen, seconds=None, slice=sliced, reshaped=reshaped)
+    x = stack.put(zeros)
+    seen = recorder.watch(lambda: stack.jit(change)(x))
+    visible = float(stack.fetch(x)[0, 0] == 1)
+    recorder.tell("compiled", change, seen, seconds=None, visible=visible)
+    if name == "torchax_jit":
+        given = stack.put(zeros)
+        stack.wait(None, donate()(given))
+        deleted, reuse = float(given.jax().is_deleted()), recorder.watch(lambda: given + 1.0)
+        recorder.tell("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
+    elif name == "torch_xla":
+        recorder.lacks("donate", "PyTorch/XLA gives away by itself the memory of what is changed in place")
+    else:
+        recorder.lacks("donate", "PyTorch gives no arguments away: what may be overwritten is changed in place")
+    donated = {add_one: add_one_donated, set_first: set_first_donated} if name == "torchax_jit" else {}
+    for aspect, code in (("own_way", add_one), ("one_value", set_first)):
+        shown = donated.get(code, code)
+        update = shown() if donated else stack.jit(code)
+        tell_update(stack, recorder, aspect, shown, update, np.zeros(n, np.float32))
+
+
+def tell_update(stack, recorder, aspect, code, update, zeros):
+    address = address_of(stack.case.stack)
+    x = stack.put(zeros)
+
+    def again():
+        nonlocal x
+        x = update(x)
+        return x
+
+    addresses = []
+    for _ in range(2):
+        stack.wait(None, again())
+        addresses.append(recorder.watch(lambda: address(x)).value)  # None where a device has none
+    stays = None if None in addresses else float(addresses[0] == addresses[1])
+    taken = recorder.seconds(again, 10)
+    recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=zeros.nbytes)

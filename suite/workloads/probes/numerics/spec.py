@@ -1,0 +1,224 @@
+"""numerics: how large are errors, and what becomes of values at the edges of a type?
+
+Every function is run as the stack runs functions, so that a compiler's arithmetic stands beside the eager one. All of
+it is float32 or int32 but for one product of bfloat16; errors are relative to float64 of the same operands, by NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+TITLE = "Errors, and values at the edges"
+SIZES = {"tiny": {"k": 256, "many": 1_000_000}, "quick": {"k": 512, "many": 10_000_000}}
+PASSES = ("forward",)
+
+ASPECTS = {
+    "matmul": "a product of float32",
+    "matmul_bf16": "a product of bfloat16",
+    "sum": "a sum of many float32 that are all 0.1",
+    "nan_maximum": "the maximum of nan and 1",
+    "nan_max": "the largest value of a row with nan in it, of some short rows",
+    "nan_max_large": "likewise, of many long rows",
+    "nan_compare": "nan ==, !=, <, >= 1",
+    "subnormal": "1e-39 * 1, and 1e-20 * 1e-20",
+    "overflow": "exp(100)",
+    "int_overflow": "the largest int32 plus 1",
+    "float_to_int": "1e10 as int32",
+    "divide_by_zero": "1 // 0 of int32",
+}
+FIGURES = {
+    "seconds": ("s", "the first call, with what it compiles"),
+    "error": ("1", "relative Frobenius error"),
+    "nan": ("1", "share of the results that are nan"),
+    "right": ("1", "share of the results that are as IEEE 754 says"),
+    "operand": ("1", "share of the subnormal operands that survive a product with 1"),
+    "result": ("1", "share of the subnormal products that survive"),
+    "infinite": ("1", "share of the results that are infinite"),
+    "value": ("1", "the integers that came out; more than one, where it depends on the place in the array"),
+    "from_minus": ("1", "likewise, of -1e10, or of -1 // 0"),
+    "from_nan": ("1", "likewise, of nan"),
+    "traces": ("count", "times that the function was traced"),
+    "compiles": ("count", "programs that were compiled"),
+    "graph_breaks": ("count", "breaks of the graph"),
+    "fallback_ops": ("count", "operations that another backend ran"),
+}
+CLASSES = {
+    "float32": "the error is one of float32's 24 bits",
+    "tf32 or bfloat16": "the error is one of operands rounded to 11 or 8 bits",
+    "bfloat16": "the operands' and the result's 8 bits make the error; the sums between are wider",
+    "summed in bfloat16": "the sums are rounded to 8 bits, too",
+    "pairwise or better": "the error doesn't grow with the number of values, or hardly",
+    "naive": "value after value, in one sum or in some side by side: the error grows with the number of values",
+    "propagates": "a nan comes out",
+    "ignores": "the other value comes out",
+    "by its place": "it depends on where the nan stands",
+    "IEEE 754": "nan is unequal to everything, and neither less nor greater",
+    "not IEEE 754": "a comparison says otherwise",
+    "kept": "values below 1.2e-38 are computed with",
+    "flushed to zero": "values below 1.2e-38 become 0, operands and results",
+    "operands alone are kept": "a subnormal value survives a product with 1, a subnormal product becomes 0",
+    "results alone are kept": "a subnormal product survives, a subnormal operand is taken for 0",
+    "in part": "some are kept and some become 0, by their place in the array",
+    "inf": "infinity comes out",
+    "finite": "a finite number comes out",
+    "wraps": "what doesn't fit is dropped from the top: arithmetic modulo 2^32",
+    "saturates": "the largest int32 comes out",
+    "the lowest int32": "-2,147,483,648 comes out: what x86's conversion gives for all that doesn't fit",
+    "varies": "it depends on the place in the array, or is another value; see the figures",
+    "0": "0 comes out",
+    "-1": "-1 comes out: all bits set",
+    "-2": "-2 comes out: all bits set, and 1 less because a rest was left",
+    "another value": "another number comes out; see the figures",
+}
+
+LENGTH = 67  # odd: processors' vectors end before the last elements, which are computed one by one
+ROWS = {"nan_max": 17, "nan_max_large": 259}  # libraries that compilers call take only what is large enough
+SMALL, TINY = 1e-39, 1e-20
+LARGE = 1e10
+INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+
+NUMPY_SUM = "https://numpy.org/devdocs/reference/generated/numpy.sum.html"
+NUMPY_MAXIMUM = "https://numpy.org/devdocs/reference/generated/numpy.maximum.html"
+JAX_MAXIMUM = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.maximum.html"
+JAX_ACCURACY = "https://docs.jax.dev/en/latest/accuracy.html"
+TORCH_MAXIMUM = "https://docs.pytorch.org/docs/stable/generated/torch.maximum.html"
+
+
+def given(aspect: str, dims: Mapping[str, int]) -> tuple[Array, ...]:
+    """The operands."""
+    if aspect.startswith("matmul"):
+        random = np.random.default_rng(0)
+        return tuple(random.standard_normal((dims["k"], dims["k"]), np.float32) for _ in range(2))
+    if aspect == "sum":
+        return (np.full(dims["many"], 0.1, np.float32),)
+    if aspect in ROWS:
+        rows = np.ones((ROWS[aspect], ROWS[aspect]), np.float32)
+        np.fill_diagonal(rows, np.nan)  # at every place of a row once
+        return (rows,)
+    nan, one = (np.full(LENGTH, value, np.float32) for value in (np.nan, 1.0))
+    operands: dict[str, tuple[Array, ...]] = {
+        "nan_maximum": (np.stack([nan, one]), np.stack([one, nan])),
+        "nan_compare": (nan, one),
+        "subnormal": (mixed(SMALL, TINY), mixed(1.0, TINY)),
+        "overflow": (np.full(LENGTH, 100.0, np.float32),),
+        "int_overflow": (np.full(LENGTH, INT_MAX, np.int32),),
+        "float_to_int": (mixed(LARGE, -LARGE, np.nan),),
+        "divide_by_zero": (mixed(1, -1).astype(np.int32), np.zeros(2 * LENGTH, np.int32)),
+    }
+    return operands[aspect]
+
+
+def mixed(*values: float) -> Array:
+    """These values in turn, each at all kinds of places."""
+    return np.tile(np.array(values, np.float32), LENGTH)
+
+
+def figures(aspect: str, operands: Sequence[Array], found: Sequence[Array]) -> dict[str, float | list[float]]:
+    """What is told of results."""
+    if aspect.startswith("matmul"):
+        exact = operands[0].astype(np.float64) @ operands[1].astype(np.float64)
+        return {"error": float(np.linalg.norm(found[0] - exact) / np.linalg.norm(exact))}
+    if aspect == "sum":
+        total = operands[0].astype(np.float64).sum()
+        return {"error": float(abs(np.float64(found[0]) - total) / total)}
+    if aspect.startswith("nan_max"):
+        return {"nan": float(np.isnan(found[0]).mean())}
+    if aspect == "nan_compare":
+        expected = (False, True, False, False)
+        return {"right": float(np.mean([result == right for result, right in zip(found, expected, strict=True)]))}
+    if aspect == "subnormal":
+        survived = found[0].view(np.uint32) != 0  # by bits: a comparison might take subnormal values for 0 itself
+        return {"operand": float(survived[0::2].mean()), "result": float(survived[1::2].mean())}
+    if aspect == "overflow":
+        return {"infinite": float(np.isinf(found[0]).mean())}
+    if aspect == "int_overflow":
+        return {"value": distinct(found[0])}
+    if aspect == "float_to_int":
+        names = ("value", "from_minus", "from_nan")
+        return {name: distinct(found[0][place::3]) for place, name in enumerate(names)}
+    return {name: distinct(found[0][place::2]) for place, name in enumerate(("value", "from_minus"))}
+
+
+def distinct(numbers: Array) -> list[float]:
+    """Each number once, in order."""
+    return [float(number) for number in np.unique(numbers)]
+
+
+def spoken(told: Mapping[str, Any]) -> str:
+    """Integers that came out, whole: as figures they are shown with three digits."""
+    titles = {"value": "", "from_minus": "of the negative ", "from_nan": "of nan "}
+    return ", ".join(title + " or ".join(f"{int(number):,}" for number in told[name])
+                     for name, title in titles.items() if name in told)  # fmt: skip
+
+
+def classify(aspect: str, figures: Mapping[str, Any]) -> str:
+    """By the values. Errors: a decade or more lies between what a class holds and its threshold."""
+    rules = {"matmul": of_product, "matmul_bf16": of_product_bf16, "sum": of_sum, "subnormal": of_subnormal,
+             "divide_by_zero": of_division}  # fmt: skip
+    if aspect.startswith("nan_max"):
+        return of_nan(figures)
+    if aspect in rules:
+        return rules[aspect](figures)
+    if aspect == "nan_compare":
+        return "IEEE 754" if figures["right"] == 1 else "not IEEE 754"
+    if aspect == "overflow":
+        return "inf" if figures["infinite"] == 1 else "finite"
+    return of_integers(aspect, figures["value"])
+
+
+def of_product(figures: Mapping[str, Any]) -> str:
+    """float32's error is near 1e-7, TF32's and bfloat16's are near 3e-4 and 2e-3."""
+    return "float32" if figures["error"] < 1e-5 else "tf32 or bfloat16"
+
+
+def of_product_bf16(figures: Mapping[str, Any]) -> str:
+    """Rounded operands and a rounded result: near 2e-3. Rounded sums of 256 and more: over 1e-2."""
+    if figures["error"] < 1e-4:
+        return "float32"
+    return "bfloat16" if figures["error"] < 6e-3 else "summed in bfloat16"
+
+
+def of_sum(figures: Mapping[str, Any]) -> str:
+    """Sums of sums: up to 3e-6, of however many. Value after value: of 10^6 in eight lanes 1e-3, of 10^7 in one 0.09;
+    the least that was seen, in many lanes, is 6e-5."""
+    return "pairwise or better" if figures["error"] < 1e-5 else "naive"
+
+
+def of_nan(figures: Mapping[str, Any]) -> str:
+    """By how many results are nan."""
+    return {0.0: "ignores", 1.0: "propagates"}.get(float(figures["nan"]), "by its place")
+
+
+def of_subnormal(figures: Mapping[str, Any]) -> str:
+    """By how many values aren't 0."""
+    names = {(1.0, 1.0): "kept", (0.0, 0.0): "flushed to zero", (1.0, 0.0): "operands alone are kept",
+             (0.0, 1.0): "results alone are kept"}  # fmt: skip
+    return names.get((float(figures["operand"]), float(figures["result"])), "in part")
+
+
+def of_integers(aspect: str, values: Sequence[float]) -> str:
+    """By the one integer that came out."""
+    wrapped = {"int_overflow": INT_MIN, "float_to_int": int(LARGE) % 2**32}[aspect]
+    names = {INT_MAX: "saturates", INT_MIN: "the lowest int32", wrapped: "wraps"}
+    return names.get(int(values[0]), "varies") if len(values) == 1 else "varies"
+
+
+def of_division(figures: Mapping[str, Any]) -> str:
+    """By what 1 // 0 gave."""
+    values, names = figures["value"], {0: "0", -1: "-1", -2: "-2", INT_MAX: "saturates"}
+    return names.get(int(values[0]), "another value") if len(values) == 1 else "another value"
+
+
+DOCUMENTED = {
+    "sum": {"numpy": ("pairwise or better", NUMPY_SUM)},
+    "nan_maximum": {"numpy": ("propagates", NUMPY_MAXIMUM), "jax_eager": ("propagates", JAX_MAXIMUM),
+                    "jax_jit": ("propagates", JAX_MAXIMUM), "torch_eager": ("propagates", TORCH_MAXIMUM),
+                    "torch_inductor": ("propagates", TORCH_MAXIMUM)},
+    "subnormal": {"jax_eager": ("flushed to zero", JAX_ACCURACY), "jax_jit": ("flushed to zero", JAX_ACCURACY)},
+}  # fmt: skip

@@ -1,0 +1,68 @@
+"""JAX: keys, values that functions take and leave as they are. There is no global state."""
+
+import jax
+import numpy as np
+
+
+def same_seed(n):
+    first = jax.random.normal(jax.random.key(0), (n,))
+    return first, jax.random.normal(jax.random.key(0), (n,))
+
+
+def two_draws(n):
+    key = jax.random.key(0)
+    return jax.random.normal(key, (n,)), jax.random.normal(key, (n,))
+
+
+def split(n):
+    first, second = jax.random.split(jax.random.key(0))
+    return jax.random.normal(first, (n,)), jax.random.normal(second, (n,))
+
+
+def draw(key, n):
+    return jax.random.normal(key, (n,))
+
+
+def draw_from_split(key, n):
+    first, _ = jax.random.split(key)
+    return jax.random.normal(first, (n,))
+
+
+def uniforms():
+    return jax.random.uniform(jax.random.key(0), (1000,))
+
+
+def run(stack, recorder):
+    spec, n, many = stack.workload.spec, stack.dims["n"], stack.dims["many"]
+    function, splitting = stack.jit(draw, static=(1,)), stack.jit(draw_from_split, static=(1,))
+    key = jax.random.key(0)
+
+    def compare(aspect, code, draws, **figures):
+        seen = recorder.watch(draws)
+        numbers = spec.compared(*map(stack.fetch, seen.value)) if seen.value else {}
+        recorder.tell(aspect, code, seen, seconds=None, **figures, **numbers)
+
+    compare("same_seed", same_seed, lambda: same_seed(n))
+    compare("two_draws", two_draws, lambda: two_draws(n))
+    compare("split", split, lambda: split(n), seeds=1)
+    compare("compiled", draw, lambda: (draw(key, n), function(key, n)))
+    compare("compiled_seed", draw, lambda: (function(key, n), function(jax.random.key(0), n)))
+    compare("compiled_draws", draw, lambda: (function(key, n), function(key, n)))
+    compare("compiled_leaves", draw, lambda: (function(key, n), draw(key, n)))
+    compare("compiled_stream", draw_from_split, lambda: (draw_from_split(key, n), splitting(key, n)))
+    numbers = stack.fetch(uniforms())
+    here = spec.digest(numbers)
+    if stack.case.target == "tpu":
+        recorder.lacks("processes", "one process at a time holds a TPU, and this one does")
+    else:
+        there = spec.elsewhere(__file__)
+        recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))
+    recorder.tell("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)
+    stack.wait(None, function(key, many))
+    recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(key, many), 3))
+
+
+if __name__ == "__main__":
+    from spec import digest
+
+    print(digest(np.asarray(uniforms())))

@@ -1,0 +1,109 @@
+"""PyTorch: a global state for each device, and generators with a state of their own."""
+
+import sys
+
+import torch
+
+
+def same_seed(seed, n, device):
+    seed(0)
+    first = torch.randn(n, device=device)
+    seed(0)
+    return first, torch.randn(n, device=device)
+
+
+def two_draws(seed, n, device):
+    seed(0)
+    return torch.randn(n, device=device), torch.randn(n, device=device)
+
+
+def split(n, device, home):
+    first, second = (torch.Generator(home).manual_seed(seed) for seed in (1, 2))
+    return [torch.randn(n, generator=stream, device=device) for stream in (first, second, first)]
+
+
+def draw(n, device):
+    return torch.randn(n, device=device)
+
+
+def draw_from(generator, n, device):
+    return torch.randn(n, generator=generator, device=device)
+
+
+def uniforms(seed, device):
+    seed(0)
+    return torch.rand(1000, device=device)
+
+
+def state_of(stack, target):
+    """What seeds a stack's global state, and the device as its tensors name it. `torch.manual_seed` reaches neither
+    PyTorch/XLA's nor torchax's."""
+    if stack == "torch_xla":
+        import torch_xla
+
+        return torch_xla.manual_seed, torch_xla.device()
+    if stack == "torchax_jit":
+        import torchax
+
+        return torchax.default_env().manual_seed, "jax"
+    return torch.manual_seed, torch.device(target)
+
+
+def run(stack, recorder):
+    spec, n, many = stack.workload.spec, stack.dims["n"], stack.dims["many"]
+    name, target = stack.case.stack, stack.case.target
+    seed, device = state_of(name, target)
+    # PyTorch/XLA and torchax have no generators of their own and take the host's.
+    home = device if name in ("torch_eager", "torch_inductor") else "cpu"
+    function = stack.jit(draw, static=(0, 1))
+
+    def compare(aspect, code, draws, **figures):
+        seen = recorder.watch(draws)
+        numbers = [stack.fetch(each) for each in seen.value or ()]
+        if numbers[2:]:
+            figures["again"] = spec.compared(numbers[0], numbers[2])["equal"]
+        figures |= spec.compared(*numbers[:2]) if numbers else {}
+        recorder.tell(aspect, code, seen, seconds=None, **figures)
+
+    def both(first, second, seeds):
+        seed(0)
+        one = first(n, device)
+        if seeds > 1:
+            seed(0)
+        return one, second(n, device)
+
+    def from_generators():
+        streamed = stack.jit(draw_from, static=(0, 1, 2))
+        one, other = (torch.Generator(home).manual_seed(1) for _ in range(2))
+        return draw_from(one, n, device), streamed(other, n, device)
+
+    compare("same_seed", same_seed, lambda: same_seed(seed, n, device))
+    compare("two_draws", two_draws, lambda: two_draws(seed, n, device))
+    compare("split", split, lambda: split(n, device, home), seeds=2)
+    compare("compiled", draw, lambda: both(draw, function, seeds=2))
+    compare("compiled_seed", draw, lambda: both(function, function, seeds=2))
+    compare("compiled_draws", draw, lambda: both(function, function, seeds=1))
+    afresh = stack.jit(draw, static=(0, 1))  # what tracing leaves behind counts, too
+    compare("compiled_leaves", draw, lambda: both(afresh, draw, seeds=1))
+    compare("compiled_stream", draw_from, from_generators)
+    numbers = stack.fetch(uniforms(seed, device))
+    here = spec.digest(numbers)
+    if target == "tpu":
+        recorder.lacks("processes", "one process at a time holds a TPU, and this one does")
+    else:
+        there = spec.elsewhere(__file__, name, target)
+        recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))
+    recorder.tell("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)
+    seed(0)
+    stack.wait(None, function(many, device))
+    recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(many, device), 3))
+
+
+if __name__ == "__main__":
+    from spec import digest
+
+    if sys.argv[1] == "torchax_jit":
+        import torchax
+
+        torchax.enable_globally()
+    print(digest(uniforms(*state_of(*sys.argv[1:])).cpu().numpy()))

@@ -1,0 +1,61 @@
+"""retrace: what makes a compiled function be traced and compiled again?
+
+A function of an array, a Python number and a word is called once, then with one thing changed. Counted by the
+framework's own counters; `again_seconds` is the call after the changed one, with nothing changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+TITLE = "What is traced and compiled again"
+SIZES = {"tiny": {"n": 64}, "quick": {"n": 4096}}
+PASSES = ("forward",)
+
+ASPECTS = {
+    "same": "nothing changes",
+    "value": "other values of an array",
+    "shape": "another length",
+    "rank": "one more axis",
+    "dtype": "float16 in place of float32",
+    "scalar": "another Python number",
+    "static": "another static argument, a word",
+}
+FIGURES = {
+    "seconds": ("s", "the changed call, until its result is computed"),
+    "again_seconds": ("s", "the call after it"),
+    "traces": ("count", "times that the function was traced"),
+    "compiles": ("count", "programs that were compiled"),
+    "graph_breaks": ("count", "breaks of the graph"),
+    "fallback_ops": ("count", "operations that another backend ran"),
+}
+CLASSES = {
+    "reuses": "the compiled program is used as it is",
+    "retraces": "the function is traced, and compiled, once more",
+    "interprets": "nothing is ever compiled: Python runs the function in each call",
+}
+
+JAX_JIT = "https://docs.jax.dev/en/latest/201/jit.html"
+TORCH_DYNAMIC = "https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html"
+TF_FUNCTION = "https://www.tensorflow.org/guide/function"
+
+
+def classify(aspect: str, figures: Mapping[str, Any]) -> str:
+    """By what the framework has counted in the changed call."""
+    counts = [figures[name] for name in ("traces", "compiles") if name in figures]
+    if not counts:
+        return "interprets"
+    return "retraces" if any(counts) else "reuses"
+
+
+DOCUMENTED = {
+    "same": {stack: ("reuses", page) for stack, page in (("jax_jit", JAX_JIT), ("tf_graph", TF_FUNCTION))},
+    "value": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("reuses", TF_FUNCTION)},
+    "shape": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION),
+              "torch_inductor": ("retraces", TORCH_DYNAMIC)},
+    "rank": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
+    "dtype": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
+    "scalar": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
+    "static": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
+}  # fmt: skip

@@ -1,0 +1,24 @@
+"""TensorFlow: a graph takes shapes as tensors; XLA must know their values when it compiles."""
+
+import math
+
+import tensorflow as tf
+
+
+def zeros(like, count):
+    return tf.zeros([count], like.dtype)
+
+
+def reshaped(x):
+    return tf.reshape(x, [tf.reduce_prod(tf.shape(x))])
+
+
+def reshaped_by_python(x):
+    return tf.reshape(x, [math.prod(x.shape)])
+
+
+def run(stack, recorder):
+    recorder.spec.ask(stack, recorder, "zeros", zeros)
+    recorder.spec.ask(stack, recorder, "static", zeros)
+    recorder.spec.ask(stack, recorder, "reshape", reshaped)
+    recorder.spec.ask(stack, recorder, "python", reshaped_by_python)

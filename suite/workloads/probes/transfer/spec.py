@@ -1,0 +1,157 @@
+"""transfer: how fast do arrays go to the device and back, and on a CPU, are they copied at all?
+
+By each framework's shortest public way: `np.asarray`, `jax.device_put`, `torch.from_numpy`, `tf.constant`; back by
+`np.asarray` or `.numpy()`. Whether memory is shared is seen by writing to the host's and looking at the device's.
+Large arrays begin where Linux's allocator lets NumPy's begin, 16 bytes past a multiple of 64.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TITLE = "How fast arrays move, and whether they do"
+SIZES = {"tiny": {"mib": 1}, "quick": {"mib": 64}}
+PASSES = ("forward",)
+
+SAMPLES = 5
+LATENCY_SAMPLES = 50
+LINE = 64  # bytes at whose multiples XLA wants memory that it is to share
+OFF = 16  # past such a multiple is where Linux's allocator lets large arrays begin
+NOTHING_TO_PIN = "the host's memory is the device's: pinned or not, nothing has to cross a bus"
+
+ASPECTS = {
+    "to_device": "a large array to the device",
+    "to_device_latency": "four bytes to the device",
+    "to_host": "a large array back to NumPy",
+    "to_host_latency": "four bytes back to NumPy",
+    "copy_in": "whether the shortest way in copies",
+    "copy_put": "whether the way in that this suite's workloads take copies",
+    "copy_out": "whether the way out copies",
+    "pinned": "a large array to the device, from pinned memory",
+}
+FIGURES = {
+    "seconds": ("s", "until the array is there"),
+    "bandwidth": ("bytes/s", "the array's bytes by the median; where they stay where they are there is none"),
+    "shared": ("1", "1: the device's memory is the host's, 0: it is its own"),
+    "shared_aligned": ("1", f"likewise, of an array that begins at a multiple of {LINE} bytes"),
+    "writable": ("1", "1: the array that came back can be written to"),
+    "traces": ("count", "times that a function was traced"),
+    "compiles": ("count", "programs that were compiled"),
+    "graph_breaks": ("count", "breaks of the graph"),
+    "fallback_ops": ("count", "operations that another backend ran"),
+}
+CLASSES = {
+    "copies": "the array has memory of its own",
+    "aliases": "the array's memory is the other's: what is written to one is seen in both",
+    "aliases if aligned": f"it is, if it begins at a multiple of {LINE} bytes; else it is copied",
+    "aliases, read-only": "the array's memory is the device's, and NumPy refuses to write to it",
+    "measured": "figures alone",
+}
+
+NUMPY_ASARRAY = "https://numpy.org/doc/2.0/reference/generated/numpy.asarray.html"
+FROM_NUMPY = "https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html"
+TENSOR_NUMPY = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html"
+
+Host = NDArray[np.float32]
+ToDevice = Callable[[Host], Any]
+ToHost = Callable[[Any], Host]
+
+
+def ones(size: int, past: int = OFF) -> Host:
+    """An array of the host that begins so many bytes past a multiple of `LINE`."""
+    raw = np.empty(4 * size + 2 * LINE, np.uint8)
+    start = -raw.ctypes.data % LINE + past
+    array = raw[start : start + 4 * size].view(np.float32)
+    array[...] = 1.0
+    return array
+
+
+def large(stack: Any, past: int = OFF) -> Host:
+    """The array whose bandwidth is measured."""
+    return ones(stack.dims["mib"] * 2**18, past)
+
+
+def shared_in(stack: Any, to_device: ToDevice, past: int = OFF) -> bool:
+    """Whether the device sees what is written to the host's array after it was brought."""
+    host = large(stack, past)
+    x = to_device(host)
+    stack.wait(None, x)
+    host[...] = 0.0
+    return bool(stack.fetch(x + 0)[0] == 0.0)
+
+
+def shared_out(stack: Any, x: Any, host: Host) -> bool:
+    """Whether the device sees what is written to an array that came from it: past NumPy, which may be told that it is
+    read-only."""
+    ctypes.memset(host.ctypes.data, 0, host.nbytes)
+    return bool(stack.fetch(x + 0)[0] == 0.0)
+
+
+def observe(stack: Any, recorder: Any, to_device: ToDevice, to_host: ToHost, convert: ToDevice | None = None) -> None:
+    """What is the same in all dialects. `convert` is a shorter way in than the one that is timed, if there is one."""
+    much, little = large(stack), ones(1)
+
+    def way_back(host: Host, samples: int) -> list[float]:
+        taken = []
+        for _ in range(samples):
+            x = to_device(host)  # a new one each time: some keep what NumPy was given
+            stack.wait(None, x)
+            start = perf_counter()
+            to_host(x)
+            taken.append(perf_counter() - start)
+        return taken
+
+    def moved(taken: list[float], shared: bool) -> dict[str, Any]:
+        return {"seconds": taken, "shared": shared, "bandwidth": None if shared else much.nbytes / median(taken)}
+
+    into = shared_in(stack, to_device)
+    taken = recorder.seconds(lambda: to_device(much), SAMPLES + 1)[1:]
+    recorder.tell("to_device", to_device, **moved(taken, into))
+    taken = recorder.seconds(lambda: to_device(little), LATENCY_SAMPLES + 1)[1:]
+    recorder.tell("to_device_latency", to_device, seconds=taken)
+
+    x = to_device(much)
+    stack.wait(None, x)
+    host = to_host(x)
+    writable = host.flags.writeable
+    out = shared_out(stack, x, host)
+    recorder.tell("to_host", to_host, **moved(way_back(much, SAMPLES + 1)[1:], out))
+    recorder.tell("to_host_latency", to_host, seconds=way_back(little, LATENCY_SAMPLES + 1)[1:])
+
+    for aspect, way in (("copy_in", convert or to_device), ("copy_put", stack.put)):
+        recorder.tell(aspect, way, shared=shared_in(stack, way), shared_aligned=shared_in(stack, way, 0))
+    recorder.tell("copy_out", to_host, shared=out, writable=writable)
+
+
+def tell_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], pinned: Any) -> None:
+    """The aspect `pinned`, of a large array that lies in pinned memory: where there is a bus to cross."""
+    seen = recorder.watch(lambda: to_device(pinned))
+    if seen.error:
+        recorder.tell("pinned", to_device, seen)
+        return
+    taken = recorder.seconds(lambda: to_device(pinned), SAMPLES)
+    recorder.tell("pinned", to_device, seconds=taken, bandwidth=4 * stack.dims["mib"] * 2**18 / median(taken))
+
+
+def classify(aspect: str, figures: Mapping[str, Any]) -> str:
+    """By what was seen, not by time."""
+    if "shared" not in figures:
+        return "measured"
+    if not figures["shared"]:
+        return "aliases if aligned" if figures.get("shared_aligned") else "copies"
+    return "aliases, read-only" if figures.get("writable") == 0 else "aliases"
+
+
+DOCUMENTED = {
+    "copy_in": {"numpy": ("aliases", NUMPY_ASARRAY), "torch_eager": ("aliases", FROM_NUMPY),
+                "torch_inductor": ("aliases", FROM_NUMPY)},
+    "copy_out": {"numpy": ("aliases", NUMPY_ASARRAY), "torch_eager": ("aliases", TENSOR_NUMPY),
+                 "torch_inductor": ("aliases", TENSOR_NUMPY)},
+}  # fmt: skip

@@ -1,0 +1,33 @@
+"""transfer in JAX: moved by `jax.device_put`, which is also what this suite's workloads take, or just converted."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import SingleDeviceSharding
+
+
+def to_device(host):
+    return jax.device_put(host)
+
+
+def convert(host):
+    return jnp.asarray(host)
+
+
+def to_host(x):
+    return np.asarray(x)
+
+
+def from_pinned(pinned):
+    return jax.device_put(pinned, SingleDeviceSharding(jax.devices()[0], memory_kind="device"))
+
+
+def run(stack, recorder):
+    spec = stack.workload.spec
+    spec.observe(stack, recorder, to_device, to_host, convert)
+    if stack.case.target == "cpu":
+        recorder.lacks("pinned", spec.NOTHING_TO_PIN)
+        return
+    home = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
+    pinned = jax.block_until_ready(jax.device_put(spec.large(stack), home))
+    spec.tell_pinned(stack, recorder, from_pinned, pinned)

@@ -1,0 +1,116 @@
+"""value_branch: an `if` on a tensor's value.
+
+Each function is called with a value that takes the one branch, then with one that takes the other: does one program
+serve both, does the framework break its graph, wait for the value, or raise? `factor` is what the branching costs: a
+call's time beside that of a function which is the branch taken and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+TITLE = "Branches on a value"
+SIZES = {"tiny": {"n": 64}, "quick": {"n": 4096}}
+PASSES = ("forward",)
+
+ASPECTS = {
+    "python_if": "Python's if on a tensor's value",
+    "static": "Python's if on a static argument",
+    "remedy": "the framework's own branch",
+}
+FIGURES = {
+    "seconds": ("s", "calls that take the one branch, compiled before"),
+    "plain_seconds": ("s", "calls of a function that is this branch alone, compiled before"),
+    "factor": ("1", "the first by the second, medians"),
+    "first_seconds": ("s", "the first call, which takes the one branch"),
+    "other_seconds": ("s", "the second call, which takes the other branch"),
+    "right": ("count", "right answers of the two"),
+    "first_compiles": ("count", "programs compiled in the first call"),
+    "traces": ("count", "traces in the second call"),
+    "compiles": ("count", "programs compiled in the second call"),
+    "graph_breaks": ("count", "breaks of the graph in both calls"),
+    "fallback_ops": ("count", "operations that another backend ran in both calls"),
+    "skipped": ("count", "functions that the tracer gave up"),
+    "reads": ("count", "values that Python waited for in both calls"),
+}
+CLASSES = {
+    "one program": "both branches are in one program, which looks at the value as it runs",
+    "a program per branch": "each value has a program of its own, compiled when it first comes",
+    "waits for the value": "what comes before is computed and its value read, then a program of the branch runs",
+    "breaks the graph": "the graph ends at the if: Python takes the branch between two programs",
+    "left to Python": "the tracer gives the function up: Python runs it, nothing is compiled",
+    "interprets": "the function is never compiled: Python takes the branch in each call",
+    "wrong": "an answer isn't NumPy's",
+}
+AGAIN = 20  # samples
+
+JAX_CONTROL_FLOW = "https://docs.jax.dev/en/latest/control-flow.html"
+JAX_JIT = "https://docs.jax.dev/en/latest/jit-compilation.html"
+JAX_COND = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html"
+TORCH_BREAKS = ("https://docs.pytorch.org/docs/2.12/user_guide/torch_compiler/compile/"
+                "programming_model.common_graph_breaks.html")  # fmt: skip
+TORCH_XLA_RECOMPILATION = "https://docs.pytorch.org/xla/release/r2.8/perf/recompilation.html"
+TF_FUNCTION = "https://www.tensorflow.org/guide/function"
+
+
+def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], branch: Callable[..., Any],
+        words: str = "", count: Callable[[], Mapping[str, float]] = dict) -> None:  # fmt: skip
+    """Tells one aspect. `branch` is what is taken where the values are positive; `count` are counters of the
+    framework's that the stack hasn't got."""
+    n, static = stack.dims["n"], aspect == "static"
+    up, down = np.ones(n, np.float32), -np.ones(n, np.float32)
+    function = stack.jit(code, static=(1,) if static else ())
+    one, other = ([stack.put(x), *([x is up] if static else [])] for x in (up, down))
+    before = count()
+    first = recorder.watch(lambda: stack.fetch(function(*one)))
+    second = first if first.error else recorder.watch(lambda: stack.fetch(function(*other)))
+    if second.error:
+        recorder.tell(aspect, code, second)
+        return
+    counted = {name: after - before[name] for name, after in count().items()}
+    plain = stack.jit(branch)
+    plain(one[0])
+    seconds, plain_seconds = (recorder.seconds(call, AGAIN) for call in (lambda: function(*one), lambda: plain(one[0])))
+    answers = (first.value, up * 2), (second.value, down - 1)
+    everywhere = {name: together(first.counted[name], second.counted[name]) for name in ("graph_breaks",
+                                                                                         "fallback_ops")}  # fmt: skip
+    figures = {"seconds": seconds, "plain_seconds": plain_seconds, "factor": median(seconds) / median(plain_seconds),
+               "first_seconds": first.seconds, "other_seconds": second.seconds,
+               "first_compiles": first.counted["compiles"],
+               "right": sum(np.array_equal(*pair) for pair in answers)}  # fmt: skip
+    recorder.tell(aspect, code, second, words, **(everywhere | figures | counted))
+
+
+def together(first: float | None, second: float | None) -> float | None:
+    """A count of both calls; None where the framework doesn't count."""
+    return None if first is None or second is None else first + second
+
+
+def classify(aspect: str, figures: Mapping[str, Any]) -> str:
+    """By counts alone."""
+    if figures["right"] < 2:
+        return "wrong"
+    if figures.get("graph_breaks"):
+        return "breaks the graph"
+    if figures.get("skipped"):
+        return "left to Python"
+    if figures.get("reads"):
+        return "waits for the value"
+    if figures.get("first_compiles", 0) + figures.get("compiles", 0) == 0:
+        return "interprets"
+    return "one program" if figures["compiles"] == 0 else "a program per branch"
+
+
+DOCUMENTED = {
+    "python_if": {"jax_jit": ("raises: TracerBoolConversionError", JAX_CONTROL_FLOW),
+                  "torch_inductor": ("breaks the graph", TORCH_BREAKS),
+                  "torch_xla": ("waits for the value", TORCH_XLA_RECOMPILATION),
+                  "tf_graph": ("one program", TF_FUNCTION)},
+    "static": {"jax_jit": ("a program per branch", JAX_JIT), "tf_graph": ("a program per branch", TF_FUNCTION)},
+    "remedy": {"jax_jit": ("one program", JAX_COND), "torch_inductor": ("one program", TORCH_BREAKS),
+               "tf_graph": ("one program", TF_FUNCTION)},
+}  # fmt: skip
