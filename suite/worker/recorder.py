@@ -115,8 +115,11 @@ def expected(spec: Any, name: str, aspect: str, stack: str) -> dict[str, str] | 
 
 
 def first_line(raised: BaseException) -> str:
-    """Of an exception's text what isn't empty."""
-    return next((line.strip() for line in str(raised).splitlines() if line.strip()), "")
+    """Of an exception's text what isn't empty; the last one where the first only announces it, as TensorFlow's does."""
+    lines = [line.strip() for line in str(raised).splitlines() if line.strip()]
+    if not lines:
+        return ""
+    return lines[-1] if lines[0].endswith(":") else lines[0]
 
 
 def minus(after: float | None, before: float | None) -> float | None:

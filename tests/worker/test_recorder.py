@@ -10,7 +10,7 @@ import pytest
 
 from suite.launch import events as reading
 from suite.worker.events import Events
-from suite.worker.recorder import WORDS_MAX, Recorder
+from suite.worker.recorder import WORDS_MAX, Recorder, first_line
 
 
 class Spec:
@@ -78,6 +78,14 @@ def test_what_is_raised_is_the_answer_with_the_first_line_of_its_text(recorder: 
     recorder.tell("call", fail, recorder.watch(fail))
     (answer,) = told(recorder).columns["behaviour"]
     assert (answer["class"], answer["words"]) == ("raises: ValueError", "first")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", ""), ("one", "one"), ("in user code:\n\n  File x\n\n  TypeError: no shape\n", "TypeError: no shape")],
+)
+def test_a_line_that_only_announces_is_passed_over(text: str, words: str) -> None:
+    assert first_line(ValueError(text)) == words
 
 
 def test_the_class_is_the_classifiers_and_what_is_believed_stands_beside(recorder: Recorder, stack: Stack) -> None:
