@@ -13,7 +13,8 @@ from suite.report.sections import link_target, subtitle
 from suite.results.behaviour import Answer, Aspect, Behaviour, Figure
 
 SCALES = ("depths", "sizes")  # figures that others of equal length are drawn against
-SHOWN = ("depth", "per_op", "seconds", "factor", "share")  # of a cell's figures, the first of these that it has stands in the grid
+# Of a cell's figures, the first of these that it has stands in the grid.
+SHOWN = ("depth", "per_op", "seconds", "factor", "share")
 
 
 @dataclass(frozen=True, slots=True)

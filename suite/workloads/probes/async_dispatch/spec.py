@@ -43,6 +43,7 @@ CLASSES = {
 
 JAX_ASYNC = "https://docs.jax.dev/en/latest/async_dispatch.html"
 XLA_TRACING = "https://docs.pytorch.org/xla/release/r2.8/learn/trace-vs-execution-time.html"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def blocked_at(dispatched: Sequence[float], call: float) -> int | None:
@@ -73,4 +74,8 @@ DOCUMENTED = {
                  "torch_xla": ("asynchronous", XLA_TRACING)},
     "forgotten": {"jax_eager": ("flatters", JAX_ASYNC), "jax_jit": ("flatters", JAX_ASYNC),
                   "torch_xla": ("flatters", XLA_TRACING)},
+}  # fmt: skip
+PRIMER = {
+    "dispatch": {"jax_eager": ("asynchronous", THE_PRIMER), "torch_eager": ("synchronous", THE_PRIMER),
+                 "tf_eager": ("synchronous", THE_PRIMER)},
 }  # fmt: skip

@@ -66,6 +66,7 @@ TORCH_RECOMPILATION = ("https://docs.pytorch.org/docs/2.12/user_guide/torch_comp
                        "programming_model.recompilation.html")  # fmt: skip
 TORCH_XLA_RECOMPILATION = "https://docs.pytorch.org/xla/release/r2.8/perf/recompilation.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def inputs(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
@@ -176,3 +177,4 @@ DOCUMENTED = {
     "remedy": {"torch_inductor": ("one program", TORCH_RECOMPILATION),
                "tf_graph": ("one program", TF_FUNCTION)},
 }  # fmt: skip
+PRIMER = {"mask": {"jax_jit": ("raises: NonConcreteBooleanIndexError", THE_PRIMER)}}

@@ -59,6 +59,7 @@ JAX_REFS = "https://docs.jax.dev/en/latest/array_refs.html"
 JAX_DONATION = "https://docs.jax.dev/en/latest/buffer_donation.html"
 TORCH_VIEWS = "https://docs.pytorch.org/docs/stable/tensor_view.html"
 TF_VARIABLES = "https://www.tensorflow.org/guide/variable"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
@@ -90,3 +91,4 @@ DOCUMENTED = {
     "own_way": {"jax_jit": ("in place", JAX_DONATION), "tf_eager": ("in place", TF_VARIABLES)},
     "one_value": {"jax_eager": ("a new buffer", JAX_ARRAYS), "jax_jit": ("in place", JAX_ARRAYS)},
 }  # fmt: skip
+PRIMER = {"assign": {"jax_eager": ("raises: TypeError", THE_PRIMER)}}

@@ -64,6 +64,7 @@ TF_SEED = "https://www.tensorflow.org/api_docs/python/tf/random/set_seed"
 TF_RANDOM = "https://www.tensorflow.org/guide/random_numbers"
 TF_XLA_ISSUES = "https://www.tensorflow.org/xla/known_issues"
 NUMPY_SPAWN = "https://numpy.org/devdocs/reference/random/generated/numpy.random.Generator.spawn.html"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
@@ -93,6 +94,10 @@ DOCUMENTED = {
     "compiled_draws": {"tf_graph": ("differ", TF_SEED)},
     "compiled_stream": {"tf_xla": ("same but for rounding", TF_RANDOM)},  # "almost the same", with XLA, too
     "processes": {"tf_eager": ("same", TF_SEED)},
+}  # fmt: skip
+PRIMER = {
+    "two_draws": {"jax_eager": ("same", THE_PRIMER), "torch_eager": ("differ", THE_PRIMER),
+                  "tf_eager": ("differ", THE_PRIMER)},
 }  # fmt: skip
 
 

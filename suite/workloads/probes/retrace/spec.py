@@ -39,6 +39,7 @@ CLASSES = {
 JAX_JIT = "https://docs.jax.dev/en/latest/201/jit.html"
 TORCH_DYNAMIC = "https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
@@ -59,3 +60,8 @@ DOCUMENTED = {
     "scalar": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
     "static": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
 }  # fmt: skip
+PRIMER = {
+    "same": {"jax_jit": ("reuses", THE_PRIMER)},
+    "shape": {"jax_jit": ("retraces", THE_PRIMER)},
+    "dtype": {"jax_jit": ("retraces", THE_PRIMER)},
+}

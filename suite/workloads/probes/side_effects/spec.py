@@ -39,6 +39,7 @@ JAX_JIT = "https://docs.jax.dev/en/latest/jit-compilation.html"
 JAX_GOTCHAS = "https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
 TORCHAX_IMPURE = "https://github.com/google/torchax/blob/main/docs/docs/user_guide/working-with-impure-functions.md"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
@@ -57,3 +58,4 @@ DOCUMENTED = {
     "global": {"jax_jit": ("stale", JAX_GOTCHAS), "torchax_jit": ("stale", TORCHAX_IMPURE),
                "tf_graph": ("stale", TF_FUNCTION)},
 }  # fmt: skip
+PRIMER = {"print": {"jax_jit": ("while tracing", THE_PRIMER)}}

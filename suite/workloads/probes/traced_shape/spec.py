@@ -55,6 +55,7 @@ COMPILES = 30
 
 JAX_JIT = "https://docs.jax.dev/en/latest/jit-compilation.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def calls(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
@@ -129,3 +130,4 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 DOCUMENTED = {
     "static": {"jax_jit": ("recompiles each time", JAX_JIT), "tf_graph": ("recompiles each time", TF_FUNCTION)},
 }
+PRIMER = {"reshape": {"jax_jit": ("raises: TypeError", THE_PRIMER)}}

@@ -55,6 +55,7 @@ TORCH_BREAKS = ("https://docs.pytorch.org/docs/2.12/user_guide/torch_compiler/co
                 "programming_model.common_graph_breaks.html")  # fmt: skip
 TORCH_XLA_RECOMPILATION = "https://docs.pytorch.org/xla/release/r2.8/perf/recompilation.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
+THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], branch: Callable[..., Any],
@@ -114,3 +115,7 @@ DOCUMENTED = {
     "remedy": {"jax_jit": ("one program", JAX_COND), "torch_inductor": ("one program", TORCH_BREAKS),
                "tf_graph": ("one program", TF_FUNCTION)},
 }  # fmt: skip
+PRIMER = {
+    "python_if": {"jax_jit": ("raises: TracerBoolConversionError", THE_PRIMER)},
+    "static": {"jax_jit": ("a program per branch", THE_PRIMER)},
+}
