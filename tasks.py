@@ -174,6 +174,18 @@ def compare(
     raise Exit(code=code)
 
 
+@command(help={"set": "a set of probes: `invoke run --preset=behaviour`",
+               "times": "a set of the primer's examples: `invoke run --preset=primer`",
+               "out": "the file to write, and beside it a summary of what it rests on (.json)"})  # fmt: skip
+def pitfalls(c: Context, set="results/latest", times=None, out="pitfalls.md") -> None:
+    """A lesson on what surprises people, with the numbers of a set of probes."""
+    from suite import results as sets
+    from suite.cli.archives import needed
+    from suite.report import lesson
+
+    print(lesson.write(sets.load(Path(set)), sets.load(Path(needed("times", times))), Path(out)))
+
+
 @command(iterable=["set"], help={"set": "a share; named without --set too: `invoke collect A B`"})
 def collect(c: Context, set=None, results="results") -> None:
     """Put the shares of one plan (run --shard) together: one result set and its report."""

@@ -38,6 +38,11 @@ class Adapter(torch_eager.Adapter):
         return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
 
     def jit(self, function, static=()):
+        from torch._inductor import config
+
+        # Probes alone come here. Inductor would compile and load a program for each instruction set of the CPU first,
+        # which takes longer than all that a probe asks (docs/methodology.md has the figure); it is told that they work.
+        config.cpp.vec_isa_ok = True
         return self.torch.compile(function)  # without `fullgraph`: what it does with a break is what is asked
 
     def programs(self, caches):
