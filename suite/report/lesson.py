@@ -16,7 +16,7 @@ from typing import Any
 from suite import units
 from suite.errors import UserError
 from suite.report.behaviour import shown
-from suite.report.primer import PUBLISHED, Timed, timed_of
+from suite.report.primer import PUBLISHED, TITLES, Published, Timed, timed_of
 from suite.report.render import environment
 from suite.results import Results
 from suite.results.behaviour import Answer
@@ -30,8 +30,7 @@ VERSION = 1
 class Cell:
     """One answer, in short: figures are (unit, middle of the values)."""
 
-    class_: str
-    words: str
+    class_: str  # an error's own words stay in the set: they hold paths
     figures: Mapping[str, tuple[str, float]]
 
     def figure(self, name: str) -> str:
@@ -55,13 +54,14 @@ class Cells:
         analysis = observed.analysis()
         if not analysis.behaviour:
             raise UserError(f"{observed.path} has no probes: `invoke run --preset=behaviour` makes such a set.")
-        versions: dict[str, str] = {}
+        versions: dict[str, set[str]] = {}
         for row in analysis.rows:
-            versions |= row.mapping("versions")
+            for name, number in row.mapping("versions").items():
+                versions.setdefault(name, set()).add(number)
         places = [(probe.head.text("workload"), aspect) for probe in analysis.behaviour for aspect in probe.aspects]
         return cls(
             machine=observed.described_machine,
-            versions={name: number for name, number in sorted(versions.items()) if name in SHOWN},
+            versions={name: " and ".join(sorted(versions[name])) for name in SHOWN if name in versions},
             titles={(probe, aspect.name): aspect.title for probe, aspect in places},
             cells={(probe, aspect.name, stack): cell_of(answer) for probe, aspect in places
                    for stack, answer in sorted(aspect.answers.items())},
@@ -75,8 +75,7 @@ class Cells:
             "machine": self.machine,
             "versions": dict(self.versions),
             "titles": {" ".join(place): title for place, title in self.titles.items()},
-            "cells": {" ".join(place): [cell.class_, cell.words, {name: list(each) for name, each in
-                                                                  cell.figures.items()}]
+            "cells": {" ".join(place): [cell.class_, {name: list(each) for name, each in cell.figures.items()}]
                       for place, cell in self.cells.items()},
             "timed": [each.to_json() for each in self.timed],
         }, indent=1, ensure_ascii=False) + "\n"  # fmt: skip
@@ -85,8 +84,8 @@ class Cells:
     def from_json(cls, text: str) -> Cells:
         """The inverse."""
         told = json.loads(text)
-        cells = {tuple(place.split(" ")): Cell(class_, words, {name: tuple(each) for name, each in figures.items()})
-                 for place, (class_, words, figures) in told["cells"].items()}  # fmt: skip
+        cells = {tuple(place.split(" ")): Cell(class_, {name: tuple(each) for name, each in figures.items()})
+                 for place, (class_, figures) in told["cells"].items()}  # fmt: skip
         titles = {tuple(place.split(" ")): title for place, title in told["titles"].items()}
         return cls(told["machine"], told["versions"], titles, cells, tuple(map(Timed.from_json, told["timed"])))
 
@@ -109,8 +108,9 @@ class Cells:
         return REAL_STACKS
 
     def primer(self) -> list[list[str]]:
-        """The primer's examples: a line for each time here, then those that were published."""
-        return [*(each.line() for each in self.timed), *(each.line() for each in PUBLISHED)]
+        """The primer's examples: of each a line for each time here, then those that were published."""
+        lines: list[Timed | Published] = [*self.timed, *PUBLISHED]
+        return [each.line() for example in TITLES for each in lines if each.example == example]
 
     def grid(self, probe: str) -> list[list[str]]:
         """A probe's classes as a table: a line an aspect, a column a stack."""
@@ -120,12 +120,17 @@ class Cells:
         )]  # fmt: skip
 
 
-SHOWN = ("jax", "torch", "torch_xla", "torchax", "tensorflow", "numpy")  # of the packages in a row
+SHOWN = ("jax", "torch", "torch_xla", "torchax", "tensorflow-cpu", "tensorflow", "numpy")  # of the packages in a row
+
+
+# Of figures, those that the page tells.
+TOLD = ("seconds", "again_seconds", "completed_seconds", "first_seconds", "per_op", "factor", "import_bytes")
 
 
 def cell_of(answer: Answer) -> Cell:
     """An answer in short."""
-    return Cell(answer.class_, answer.words, {each.name: (each.unit, median(each.values)) for each in answer.figures})
+    return Cell(answer.class_, {each.name: (each.unit, median(each.values)) for each in answer.figures
+                                if each.name in TOLD})  # fmt: skip
 
 
 def lesson(cells: Cells) -> str:
