@@ -111,12 +111,17 @@ def grid_cell(anchor: str, stack: str, answer: Answer) -> GridCell:
     tag = "warn" if answer.is_otherwise or answer.class_.startswith("raises") else tag
     shown = next((each for name in SHOWN for each in answer.figures if each.name == name), None)
     figures = tuple((each.name.replace("_", " "), figure_words(each)) for each in answer.figures)
-    return GridCell(anchor, stack, answer, tag, figure_words(shown) if shown else "", figures)
+    return GridCell(anchor, stack, answer, tag, middle_words(shown) if shown else "", figures)
+
+
+def middle_words(figure: Figure) -> str:
+    """`12.3 ms`, of several values their middle."""
+    return shown(median(figure.values), "×" if figure.name == "factor" else figure.unit)
 
 
 def figure_words(figure: Figure) -> str:
     """`12.3 ms`; of several values their middle, least and greatest: `12.3 ms (11.9 to 14.0 ms, 5 samples)`."""
-    middle = shown(median(figure.values), figure.unit)
+    middle = middle_words(figure)
     if len(figure.values) == 1:
         return middle
     low, high = (shown(value, figure.unit) for value in (min(figure.values), max(figure.values)))
@@ -129,4 +134,8 @@ def shown(value: float, unit: str) -> str:
         return units.seconds(value)
     if unit == "bytes":
         return units.quantity(value)
+    if unit == "count" and value == int(value):
+        return f"{value:,.0f}"
+    if unit == "×":
+        return f"{units.digits(value)}×"
     return units.digits(value) if unit in ("count", "1") else f"{units.digits(value)} {unit}"
