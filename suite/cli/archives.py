@@ -20,7 +20,7 @@ from suite.results.store import ResultSet
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
 STACKS_SHOWN = 3
-EXAMPLES = {"set": "2026-11-21.cpu.3f2a91c", "workload": "gpt2"}
+EXAMPLES = {"times": "results/SET, of invoke run --preset=primer", "set": "2026-11-21.cpu.3f2a91c", "workload": "gpt2"}
 
 
 def archive(folder: Path, to: str | None) -> None:

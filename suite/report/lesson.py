@@ -124,7 +124,8 @@ SHOWN = ("jax", "torch", "torch_xla", "torchax", "tensorflow-cpu", "tensorflow",
 
 
 # Of figures, those that the page tells.
-TOLD = ("seconds", "again_seconds", "completed_seconds", "first_seconds", "per_op", "factor", "import_bytes")
+TOLD = ("seconds", "again_seconds", "completed_seconds", "first_seconds", "per_op", "factor", "import_bytes",
+        "compiles")  # fmt: skip
 
 
 def cell_of(answer: Answer) -> Cell:
