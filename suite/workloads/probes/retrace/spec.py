@@ -1,7 +1,7 @@
 """retrace: what makes a compiled function be traced and compiled again?
 
 A function of an array, a Python number and a word is called once, then with one thing changed. Counted by the
-framework's own counters; `again_seconds` is the call after the changed one, with nothing changed.
+framework's own counters; `again_seconds` are calls after the changed one, with nothing changed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ ASPECTS = {
     "rank": "one more axis",
     "dtype": "float16 in place of float32",
     "scalar": "another Python number",
+    "scalars": "eight more Python numbers, one a call",
     "static": "another static argument, a word",
 }
+MORE = 8
 FIGURES = {
-    "seconds": ("s", "the changed call, until its result is computed"),
-    "again_seconds": ("s", "the call after it"),
+    "seconds": ("s", "the changed call, until its result is computed; of several numbers, all calls"),
+    "again_seconds": ("s", "a call after it"),
     "traces": ("count", "times that the function was traced"),
     "compiles": ("count", "programs that were compiled"),
     "graph_breaks": ("count", "breaks of the graph"),
@@ -33,6 +35,8 @@ FIGURES = {
 CLASSES = {
     "reuses": "the compiled program is used as it is",
     "retraces": "the function is traced, and compiled, once more",
+    "retraces each time": "in each of several calls",
+    "retraces at times": "in some of several calls",
     "interprets": "nothing is ever compiled: Python runs the function in each call",
 }
 
@@ -47,6 +51,8 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
     counts = [figures[name] for name in ("traces", "compiles") if name in figures]
     if not counts:
         return "interprets"
+    if aspect == "scalars" and any(counts):
+        return "retraces each time" if max(counts) >= MORE else "retraces at times"
     return "retraces" if any(counts) else "reuses"
 
 
@@ -59,6 +65,7 @@ DOCUMENTED = {
     "dtype": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
     "scalar": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
     "static": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
+    "scalars": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("retraces each time", TF_FUNCTION)},
 }  # fmt: skip
 PRIMER = {
     "same": {"jax_jit": ("reuses", THE_PRIMER)},
