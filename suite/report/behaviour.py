@@ -116,7 +116,7 @@ def grid_cell(anchor: str, stack: str, answer: Answer) -> GridCell:
 
 def middle_words(figure: Figure) -> str:
     """`12.3 ms`, of several values their middle."""
-    return shown(median(figure.values), "×" if figure.name == "factor" else figure.unit)
+    return shown(median(figure.values), unit_of(figure))
 
 
 def figure_words(figure: Figure) -> str:
@@ -124,8 +124,13 @@ def figure_words(figure: Figure) -> str:
     middle = middle_words(figure)
     if len(figure.values) == 1:
         return middle
-    low, high = (shown(value, figure.unit) for value in (min(figure.values), max(figure.values)))
+    low, high = (shown(value, unit_of(figure)) for value in (min(figure.values), max(figure.values)))
     return f"{middle} ({low} to {high}, {len(figure.values)} samples)"
+
+
+def unit_of(figure: Figure) -> str:
+    """A factor has a unit on the page, so that it isn't taken for a count."""
+    return "×" if figure.name == "factor" else figure.unit
 
 
 def shown(value: float, unit: str) -> str:

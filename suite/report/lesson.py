@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from suite import units
 from suite.errors import UserError
@@ -23,7 +22,6 @@ from suite.results.behaviour import Answer
 from suite.stacks.catalog import REAL_STACKS
 
 TEMPLATE = "pitfalls.md.j2"
-VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,6 @@ class Cells:
     def to_json(self) -> str:
         """The summary as it is kept."""
         return json.dumps({
-            "version": VERSION,
             "machine": self.machine,
             "versions": dict(self.versions),
             "titles": {" ".join(place): title for place, title in self.titles.items()},
@@ -157,11 +154,3 @@ def read(path: Path) -> Cells:
         return Cells.from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError) as broken:
         raise UserError(f"{path} can't be read as a lesson's summary: {broken}.") from None
-
-
-def known(cells: Cells) -> dict[str, Any]:
-    """{probe: {aspect: {stack: class}}}, as a test compares it with what was observed now."""
-    found: dict[str, Any] = {}
-    for (probe, aspect, stack), cell in cells.cells.items():
-        found.setdefault(probe, {}).setdefault(aspect, {})[stack] = cell.class_
-    return found

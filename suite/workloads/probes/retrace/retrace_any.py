@@ -31,5 +31,5 @@ def run(stack, recorder):
         action = calling(**change)
         seen = recorder.watch(action)
         recorder.tell(aspect, scaled, seen, again_seconds=None if seen.error else recorder.seconds(action, AGAIN))
-    seen = recorder.watch(lambda: [calling(factor=4.0 + more)() for more in range(stack.workload.spec.MORE)])
-    recorder.tell("scalars", scaled, seen)
+    actions = [calling(factor=4.0 + more) for more in range(stack.workload.spec.MORE)]
+    recorder.tell("scalars", scaled, recorder.watch(lambda: [action() for action in actions]))
