@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from suite.environments import locks
 from tests.runs import Lanes
 
 HERE = Path(__file__).parent
@@ -59,6 +60,13 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of this session alone, for all that it starts: there a run marks the machine as taken."""
     os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_chosen() -> Iterator[None]:
+    """Which locks one test has chosen is nothing that the next one starts with."""
+    yield
+    locks.CHOSEN.clear()
 
 
 def pytest_sessionfinish() -> None:

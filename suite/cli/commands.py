@@ -179,6 +179,8 @@ def print_catalogue(paths: Sequence[Path]) -> None:
         lack = absent(stack, "", "cpu")
         stacks.append([name, stack.title, stack.environment, ", ".join(stack.targets), lack or "yes"])
     print_table("Stacks", ["stack", "what it is", "environment", "targets", "runs on this CPU"], stacks)
+    for sentence in venv.chosen(environment_names("cpu"), "cpu"):
+        print(sentence)
     presets = [[name, preset.load(name).title] for name in preset.names()]
     print_table("Presets", ["preset", "what it asks"], presets)
     for target, lack in devices.missing().items():
@@ -204,8 +206,10 @@ def set_up(target: str) -> None:
     facts.refuse_platform()
     if target not in (known := (*TARGETS, CLUSTER)):
         raise unknown("target", target, known)
-    refused = venv.get_pythons(environment_names(target), target)
+    refused = venv.get_pythons(environment_names(target), target, again=True)
     lacking = [name for name in environment_names(target) if refused and pythons.lacking(name, target)]
+    for sentence in venv.chosen([name for name in environment_names(target) if name not in lacking], target):
+        say(sentence)
     for name in environment_names(target):
         if name not in lacking:
             venv.ensure(name, target)

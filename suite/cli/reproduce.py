@@ -15,7 +15,7 @@ from suite.archive.reproduce import Claim, Reproduction, Verdict, reproduction
 from suite.cli.commands import carry_out
 from suite.cli.console import print_table
 from suite.environments import say
-from suite.environments.locks import BORROWED
+from suite.environments.locks import CHOSEN, all_locks
 from suite.errors import UserError
 from suite.machine import facts, noise
 from suite.results.compare import Speedup
@@ -53,8 +53,9 @@ def run(there: Path, name: str, origin: str | None, engine: str, workload_path: 
     """The new set's folder. What its locks name is installed, by hash: that is code of others."""
     store = ResultSet.open(there)
     asked = again(store, None if engine == engines.AUTO else engine, [Path(path).absolute() for path in workload_path])
-    if BORROWED:
-        say(f"With the set's own locks of {', '.join(sorted(environment for environment, _ in BORROWED))}.")
+    borrowed = [name for (name, target), lock in CHOSEN.items() if lock not in all_locks(name, target)]
+    if borrowed:
+        say(f"With the set's own locks of {', '.join(sorted(borrowed))}.")
     preset = next((there / "inputs").glob("*.toml"), None)
     if preset is None:
         raise UserError(f"{there} has no copy of its preset.")

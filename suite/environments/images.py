@@ -25,7 +25,7 @@ from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, base_image, say
 from suite.environments.checkout import git
-from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, variants
+from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, source_of, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import UserError, unknown
 
@@ -155,7 +155,7 @@ def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
 
 def index(environment: str, target: str) -> list[str]:
     """uv's options for a lock whose wheels come from an index of their own; a folder outside can't be reached."""
-    return wheel_source(environment, target, links=())
+    return wheel_source(source_of(lock_path(environment, target)), links=())
 
 
 def failure(name: str, base: str, log: list[str]) -> str:

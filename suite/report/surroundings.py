@@ -36,6 +36,7 @@ class EnvironmentFacts:
     name: str
     python: str
     lock_sha256: str
+    fallback: str  # which lock it has in place of the newest, and why
     stacks: tuple[str, ...]
     versions: tuple[Fact, ...]
     facts: tuple[Fact, ...]
@@ -110,12 +111,17 @@ def machine_facts(machine: Mapping[str, Any], ceilings: Sequence[Mapping[str, An
 
 def environments(rows: Sequence[Row], plan: PlanFile | None) -> tuple[EnvironmentFacts, ...]:
     """Every environment that was planned or has a row, by name."""
-    planned = plan.locks if plan else {}
+    planned, fallbacks = (plan.locks, plan.fallbacks) if plan else ({}, {})
     names = sorted(set(planned) | {row.text("environment") for row in rows} - {""})
-    return tuple(environment(name, [row for row in rows if row.text("environment") == name], planned) for name in names)
+    return tuple(
+        environment(name, [row for row in rows if row.text("environment") == name], planned, fallbacks.get(name, ""))
+        for name in names
+    )
 
 
-def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None]) -> EnvironmentFacts:
+def environment(
+    name: str, rows: Sequence[Row], planned: Mapping[str, str | None], fallback: str
+) -> EnvironmentFacts:
     """One environment by its rows; `planned` has the sha256 of each lock."""
     locks = {row.text("lock_sha256") for row in rows} | {planned.get(name) or ""}
     pythons = {str(row.mapping("versions").get("python", "")) for row in rows}
@@ -123,6 +129,7 @@ def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None
         name=name,
         python=", ".join(sorted(pythons - {""})),
         lock_sha256=", ".join(sorted(locks - {""})),
+        fallback=fallback,
         stacks=tuple(sorted({row.stack_name for row in rows})),
         versions=merged(row.mapping("versions") for row in rows),
         facts=merged({**contained(row), **row.mapping("environment_facts")} for row in rows),
