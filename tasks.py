@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -439,7 +440,9 @@ def test(c: Context, args="", quick=False) -> None:
         venv.ensure("oracle", "test")
         venv.ensure("skypilot", "test")
         venv.ensure("ray", "cluster")
-    c.run(f"{sys.executable} -m pytest {args}", pty=False)
+    # One process more than cores: it waits for the long runs.
+    shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadgroup --no-loadscope-reorder"
+    c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False)
 
 
 @command(help={"environment": "only this environment; repeatable",

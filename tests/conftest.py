@@ -22,21 +22,28 @@ SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, by place: it is the rooms at both ends that start everything between them.
 
-    Tests of real stacks and containers come last. They look at no clock, so the long runs go on beside all of them,
-    also while the one test that is at work waits for an image to be built.
+    Several processes share the tests, file by file. The long runs and the images belong to one of them, which has
+    nothing else to do: the runs begin at once, on a core each, and go on beside all other tests. Then come those that
+    take real stacks, so that what is short is left for the end.
     """
     assert all(place.exists() for place in SLOW), "moved? name the new place"
     for item in items:
         if any(item.path.is_relative_to(place) for place in SLOW):
             item.add_marker(pytest.mark.slow)
-        if is_late(item):
+        if takes_runs(item):
             item.fixturenames.append("runs")  # type: ignore[attr-defined]
-    items.sort(key=is_late)
+        item.add_marker(pytest.mark.xdist_group("runs" if takes_runs(item) else str(item.path)))
+    items.sort(key=lambda item: (not takes_runs(item), item.get_closest_marker("stacks") is None, not is_slow(item)))
 
 
-def is_late(item: pytest.Item) -> bool:
-    """Whether a test takes real stacks, or images (which its whole module waits for)."""
-    return item.get_closest_marker("stacks") is not None or hasattr(getattr(item, "module", None), "images_or_skip")
+def takes_runs(item: pytest.Item) -> bool:
+    """Whether a test looks at whole runs, or takes images (which its whole module waits for)."""
+    return "runs" in item.fixturenames or hasattr(getattr(item, "module", None), "images_or_skip")  # type: ignore[attr-defined]
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Whether a test is among the slow ones."""
+    return item.get_closest_marker("slow") is not None
 
 
 @pytest.fixture(scope="session")

@@ -192,7 +192,8 @@ def test_the_example_workload_is_right_on_real_stacks(tmp_path: Path) -> None:
     stacks = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one of each dialect
     done = subprocess.run(
         [Path(sys.executable).parent / "invoke", "run", "--workload-path=docs/example", "--workload=softmax",
-         *(f"--stack={stack}" for stack in stacks), "--preset=tiny", f"--results={tmp_path}", "--json"],
+         *(f"--stack={stack}" for stack in stacks), "--preset=tiny", "--engine=local",
+         f"--results={tmp_path}", "--json"],
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
