@@ -13,7 +13,7 @@
 ## make images     the images that are built
 ## make base-image a base for them where no registry can be reached
 ## make clean      remove environments of older locks, and tools' caches; results are kept
-## ARGS are options of the task: make run ARGS="--preset=ops --stack=jax_*"; .venv/bin/invoke TASK --help lists them.
+## ARGS are options of the task: make run ARGS="--preset=ops --stack=jax_*"; ./stackwars TASK --help lists them.
 
 # Asked to run, not only looked for: a version manager's python3.11 may stand for nothing.
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)

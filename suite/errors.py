@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+COMMAND = "./stackwars"  # what a person types in the checkout, here and in pages: it needs no activation
+
 
 class UserError(Exception):
     """A mistake that a person can mend: says what happened, where, and what to do next (exit code 2)."""

@@ -1,4 +1,4 @@
-"""`invoke archive`, `sets`, `fetch` and `verify`: what is told of sets and archives."""
+"""`./stackwars archive`, `sets`, `fetch` and `verify`: what is told of sets and archives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.cli.console import print_table
 from suite.environments import say
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.machine.description import processor
 from suite.results.outcomes import FAILED
 from suite.results.store import ResultSet
@@ -20,7 +20,8 @@ from suite.results.store import ResultSet
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
 STACKS_SHOWN = 3
-EXAMPLES = {"times": "results/SET, of invoke run --preset=primer", "set": "2026-11-21.cpu.3f2a91c", "workload": "gpt2"}
+EXAMPLES = {"times": f"results/SET, of {COMMAND} run --preset=primer", "set": "2026-11-21.cpu.3f2a91c",
+            "workload": "gpt2"}  # fmt: skip
 
 
 def archive(folder: Path, to: str | None) -> None:

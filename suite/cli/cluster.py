@@ -1,4 +1,4 @@
-"""`invoke collect`: what is told of shares."""
+"""`./stackwars collect`: what is told of shares."""
 
 from __future__ import annotations
 

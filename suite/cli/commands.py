@@ -20,7 +20,7 @@ from suite.cli.options import Options, parse_outcomes
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out, only_one
 from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
 from suite.machine import devices, facts, noise
@@ -48,7 +48,7 @@ def run(
     options: Options, resume: str | None, again: Sequence[str], *, force: bool, dry_run: bool, as_json: bool,
     address: str = "auto",
 ) -> int:
-    """`invoke run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
+    """`./stackwars run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
     outcomes = parse_outcomes(again)
     if resume is None and outcomes:
         raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
@@ -95,14 +95,14 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
         try:
             forget(store, again)
             if not hand_out(store, address, force, mark):
-                say(f"What came back is kept; `invoke run --resume={store.folder}` completes the set.")
+                say(f"What came back is kept; `{COMMAND} run --resume={store.folder}` completes the set.")
                 return UNFINISHED
             store.make_latest()
             done = ResultSet.open(store.folder)  # its machines may have said what they can't run
             return finish(done, done.commit(), as_json)
         except KeyboardInterrupt:
             say(f"Interrupted. All {store.finished()} attempts that came back are kept; "
-                f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
+                f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
             return INTERRUPTED
 
 
@@ -130,7 +130,7 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
         except KeyboardInterrupt:
             return interrupted(store, shown)
         except OSError as broken:
-            rest = f"What is finished is kept; `invoke run --resume={store.folder}` completes the set."
+            rest = f"What is finished is kept; `{COMMAND} run --resume={store.folder}` completes the set."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
     return finish(store, rows, as_json)
 
@@ -152,7 +152,7 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
     rest = f" A block that was cut short is run again whole, since half a block isn't paired: that is {cut} of them."
     shown.note(f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
-               f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
+               f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
     return INTERRUPTED
 
 

@@ -1,4 +1,4 @@
-"""`invoke report`: a result set as a page, as Markdown for a comment, as CSV or JSON; with --compare, two sets."""
+"""`./stackwars report`: a result set as a page, as Markdown for a comment, as CSV or JSON; with --compare, two sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def report(path: str, baseline: str | None, compared: Sequence[str], form: str, 
         if baseline or path != LATEST:
             raise UserError("--compare names the sets by itself, each against the first; it goes with --format and "
                             "--out alone.")  # fmt: skip
-        # A report tells: whether a script shall fail is `invoke compare`'s to say.
+        # A report tells: whether a script shall fail is `./stackwars compare`'s to say.
         compare(compared, by=None, baseline=None, across_unlike=False, threshold="1.05", form=form, out=out)
     elif form == "html":
         print(render(Path(path), Path(out) if out else None, baseline))

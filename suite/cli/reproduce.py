@@ -1,4 +1,4 @@
-"""`invoke reproduce`: a set's plan run here, with its own locks and seeds, and a verdict on what it claims."""
+"""`./stackwars reproduce`: a set's plan run here, with its own locks and seeds, and a verdict on what it claims."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from suite.cli.commands import carry_out
 from suite.cli.console import print_table
 from suite.environments import say
 from suite.environments.locks import BORROWED
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.machine import facts, noise
 from suite.results.compare import Speedup
 from suite.results.store import ResultSet
@@ -80,7 +80,7 @@ def tell(found: Reproduction, there: Path, here: Path, as_json: bool) -> None:
         print(f"Another class of machine ({', '.join(found.unlike)} differ): only who is faster is judged.")
     counts = {verdict: sum(each.verdict == verdict for each in found.claims) for verdict in Verdict}
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) + ".")
-    print(f"{there.name}: {found.verdict}. Relative claims only: absolute times are compared by `invoke compare "
+    print(f"{there.name}: {found.verdict}. Relative claims only: absolute times are compared by `{COMMAND} compare "
           f"{there} {here}`.")  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from functools import cache
 
 from suite.environments import say, uv
 from suite.environments.locks import python_of
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 
 
 @cache
@@ -54,7 +54,7 @@ def lacking(name: str, target: str) -> str | None:
     version = python_of(name, target)
     if find(version):
         return None
-    return (f"Python {version}, which the lock of environment {name} is for, isn't on this machine; `invoke doctor` "
+    return (f"Python {version}, which the lock of environment {name} is for, isn't on this machine; `{COMMAND} doctor` "
             "says how to get it")  # fmt: skip
 
 

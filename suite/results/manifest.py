@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.ir import files
 from suite.results.files import sha256, write_json
 from suite.results.schema import SCHEMA_VERSION
@@ -122,7 +122,7 @@ def read(folder: Path) -> Manifest:
 def problems(folder: Path) -> list[str]:
     """Files missing, changed or added since, and what is no file. Empty for an intact set."""
     if not (folder / NAME).is_file():
-        return [f"{folder / NAME} is missing: the run didn't finish; --resume={folder} completes it"]
+        return [f"{folder / NAME} is missing: the run didn't finish; `{COMMAND} run --resume={folder}` completes it"]
     listed = read(folder).files
     present = parts(folder, attempts=any(name.startswith(f"{ATTEMPTS}/") for name in listed))
     sound = {name: path for name, path in present.items() if is_plain(path)}
