@@ -182,10 +182,11 @@ def compare(
 def pitfalls(c: Context, set="results/latest", times=None, out="pitfalls.md") -> None:
     """A lesson on what surprises people, with the numbers of a set of probes."""
     from suite import results as sets
+    from suite.archive.naming import named
     from suite.cli.archives import needed
     from suite.report import lesson
 
-    print(lesson.write(sets.load(Path(set)), sets.load(Path(needed("times", times))), Path(out)))
+    print(lesson.write(sets.load(named(set)), sets.load(named(needed("times", times))), Path(out)))
 
 
 @command(iterable=["set"], help={"set": f"a share; named without --set too: `{COMMAND} collect A B`"})
@@ -201,7 +202,7 @@ def archive(c: Context, to=None, set="results/latest") -> None:
     """Publish a result set, under a name of its own, for good."""
     from suite.cli import archives
 
-    archives.archive(Path(set), to)
+    archives.archive(set, to)
 
 
 @command(help={"from": PLACE + " (default: those here)"})
@@ -334,7 +335,7 @@ def ir(c: Context, case, set="results/latest", markdown=False) -> None:
     """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
     from suite.cli.programs import tell_programs
 
-    tell_programs(Path(set), case, markdown)
+    tell_programs(set, case, markdown)
 
 
 @command(name="list", iterable=["workload_path"])

@@ -12,6 +12,10 @@ class UserError(Exception):
     """A mistake that a person can mend: says what happened, where, and what to do next (exit code 2)."""
 
 
+class Damaged(UserError):
+    """A set, or an archive of one, isn't as it was made: `verify` finds that (exit code 3), all else refuses it."""
+
+
 def near_match(name: str, known: Iterable[str]) -> str | None:
     """What was probably meant, in whichever case it was typed; None where nothing is near."""
     by_folded = {each.casefold(): each for each in known}

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suite.archive.place import AT_ONCE, Place
-from suite.errors import COMMAND, UserError
+from suite.errors import COMMAND, Damaged, UserError
 from suite.results import manifest
 from suite.results.files import check_writable
 from suite.results.manifest import BYTES_MAX, SET_NAME, Manifest
@@ -36,7 +36,7 @@ def manifest_of(place: Place, name: str) -> Manifest:
         raise UserError(f"{place.uri} has no archive {name}.") from None
     found = Manifest.parsed(data, name)
     if found.name != name:
-        raise UserError(f"The manifest of {name} is that of {found.name}.")
+        raise Damaged(f"The manifest of {name} is that of {found.name}.")
     return found
 
 

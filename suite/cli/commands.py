@@ -8,10 +8,12 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from suite import units
+from suite.archive.naming import named
 from suite.case import TARGETS
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
@@ -56,11 +58,13 @@ def run(
         if options != Options() or dry_run:
             raise UserError("--resume takes its plan from the set; it goes with --again, --address, --force and --json "
                             "alone.")  # fmt: skip
-        store, asked = reopen(Path(resume))
+        store, asked = reopen(named(resume, Path(options.results)))
         if asked.scheduler:
             return elsewhere(store, outcomes, force, as_json, address)
         with noise.alone(len(facts.usable_cores()), force) as disturbances:
             return carry_out(store, asked, outcomes, disturbances, as_json)
+    if options.fits is not None:
+        options = replace(options, fits=str(named(options.fits, Path(options.results))))
     chosen = options.chosen_preset()
     asked = prepare(
         chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,

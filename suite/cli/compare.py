@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite import results
+from suite.archive.naming import named
 from suite.cli.written import check_form, put, told_form
 from suite.errors import COMMAND, UserError, unknown
 from suite.report.compare_page import FILE_NAME, compare_page
@@ -71,7 +72,7 @@ def between(sets: Sequence[str], across_unlike: bool, threshold: float) -> Asked
     if len(sets) < 2:
         raise UserError(f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`, or one and --by, like "
                         "--by=track.")  # fmt: skip
-    loaded = [load(Path(path)) for path in sets]
+    loaded = [load(named(name)) for name in sets]
     times = [times_of(each) for each in loaded]
     found = [across(times[0], each) for each in times[1:]]
     for each in found:
@@ -85,7 +86,7 @@ def within_one(sets: Sequence[str], field: str, baseline: str | None, threshold:
         raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
     if field not in FIELDS:
         raise unknown("field to compare by", field, FIELDS)
-    loaded = results.load(Path(sets[0]))
+    loaded = results.load(named(sets[0]))
     ways = within(loaded.rows, field, loaded.protocol)
     if ways is None and field == "variant" and (found := versions_of(times_of(loaded))):
         return Asked([loaded], threshold, found)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from suite import results
+from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.console import print_table
 from suite.environments import venv
@@ -26,15 +27,15 @@ from suite.results import programs
 from suite.results.rows import Row, accepted
 
 
-def tell_programs(path: Path, cases: Sequence[str], as_markdown: bool) -> None:
+def tell_programs(name: str, cases: Sequence[str], as_markdown: bool) -> None:
     """Without cases a list of those that have programs; two are compared. Raises UserError for anything else."""
     if len(cases) not in (0, 2):
         raise UserError("--case is given twice: what two cases hand to their compilers is compared.")
     if cases:
-        rows = {} if all(map(is_file, cases)) else kept_in(results.load(path))
+        rows = {} if all(map(is_file, cases)) else kept_in(results.load(named(name)))
         compare(*(given(name) if is_file(name) else handed(name, rows) for name in cases))
         return
-    loaded = results.load(path)
+    loaded = results.load(named(name))
     rows = kept_in(loaded)
     if as_markdown:
         print(markdown(loaded))

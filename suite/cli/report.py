@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suite import results
+from suite.archive.naming import named
 from suite.cli.compare import compare
 from suite.cli.written import check_form, told_form
 from suite.errors import UserError
@@ -26,6 +27,6 @@ def report(path: str, baseline: str | None, compared: Sequence[str], form: str, 
         # A report tells: whether a script shall fail is `./stackwars compare`'s to say.
         compare(compared, by=None, baseline=None, across_unlike=False, threshold="1.05", form=form, out=out)
     elif form == "html":
-        print(render(Path(path), Path(out) if out else None, baseline))
+        print(render(named(path), Path(out) if out else None, baseline))
     else:
-        told_form(told(results.load(Path(path)), baseline), form, out)
+        told_form(told(results.load(named(path)), baseline), form, out)
