@@ -13,7 +13,7 @@
 ## make images     the images that are built
 ## make base-image a base for them where no registry can be reached
 ## make clean      remove environments of older locks, and tools' caches; results are kept
-## ARGS are options of the task: make run ARGS="--preset=ops --stack=jax_*"; .venv/bin/invoke TASK --help lists them.
+## ARGS are options of the task: make run ARGS="--preset=ops --stack=jax_*"; ./stackwars TASK --help lists them.
 
 # The first that runs and fits: a version manager's python3.13 may stand for nothing. Any other Python 3 looks for one
 # that fits where version managers put them.

@@ -1,4 +1,4 @@
-"""The commands: `invoke --list`. Each parses its options and calls the suite; the suite is imported when called."""
+"""The commands: `./stackwars --list`. Each parses its options and calls the suite, which is imported when called."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any
 from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
+
+from suite.errors import COMMAND
 
 ROOT = Path(__file__).parent
 PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"
@@ -62,7 +64,7 @@ def setup(c: Context, target: str = "cpu") -> None:
     iterable=LISTS,
     help={
         "variants": "every stack also in each of its variants: other locks, other flags",
-        "preset": "what to ask: a name (invoke list) or a path to a TOML file",
+        "preset": f"what to ask: a name ({COMMAND} list) or a path to a TOML file",
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
         "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
@@ -75,7 +77,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "profile": "on or off: a process more for each case tells where a step's time goes (default: the preset's)",
         "abstract": "with programs that are kept: compile for tensors that aren't there, and run nothing",
         "allocator": "kept: freed memory stays with the process; system: by the C library's rules, as memory is asked",
-        "shard": "this machine's share of the plan, like 2/4; `invoke collect` puts the shares together",
+        "shard": f"this machine's share of the plan, like 2/4; `{COMMAND} collect` puts the shares together",
         "scheduler": "ray: the machines of a Ray cluster take the comparisons, one at a time each",
         "address": "of the Ray cluster, like 10.0.0.1:6379 (default: the one that this machine belongs to)",
         "resume": "complete this result set",
@@ -140,7 +142,7 @@ def frontier(
     help={
         "set": "a result set (default: results/latest)",
         "baseline": "the stack to compare with",
-        "compare": "sets against the first of them, in place of one set: `invoke report --compare BEFORE AFTER`",
+        "compare": f"sets against the first of them, in place of one set: `{COMMAND} report --compare BEFORE AFTER`",
         "format": "html, md for a comment on a change, csv or json",
         "out": "the file to write (default: report.html in the set, compare.html here; others on standard output)",
     },
@@ -155,7 +157,7 @@ def report(c: Context, set="results/latest", baseline=None, compare=None, format
 @command(
     iterable=["set"],
     help={
-        "set": "a result set; named without --set too: `invoke compare BEFORE AFTER`",
+        "set": f"a result set; named without --set too: `{COMMAND} compare BEFORE AFTER`",
         "by": "within one set: cache, track, precision, pass or variant",
         "baseline": "with --by: what the others are held against",
         "across": "show sets of unlike machines, targets or precisions side by side; nothing is called faster",
@@ -175,19 +177,20 @@ def compare(
     raise Exit(code=code)
 
 
-@command(help={"set": "a set of probes: `invoke run --preset=behaviour`",
-               "times": "a set of the primer's examples: `invoke run --preset=primer`",
+@command(help={"set": f"a set of probes: `{COMMAND} run --preset=behaviour`",
+               "times": f"a set of the primer's examples: `{COMMAND} run --preset=primer`",
                "out": "the file to write, and beside it a summary of what it rests on (.json)"})  # fmt: skip
 def pitfalls(c: Context, set="results/latest", times=None, out="pitfalls.md") -> None:
     """A lesson on what surprises people, with the numbers of a set of probes."""
     from suite import results as sets
+    from suite.archive.naming import named
     from suite.cli.archives import needed
     from suite.report import lesson
 
-    print(lesson.write(sets.load(Path(set)), sets.load(Path(needed("times", times))), Path(out)))
+    print(lesson.write(sets.load(named(set)), sets.load(named(needed("times", times))), Path(out)))
 
 
-@command(iterable=["set"], help={"set": "a share; named without --set too: `invoke collect A B`"})
+@command(iterable=["set"], help={"set": f"a share; named without --set too: `{COMMAND} collect A B`"})
 def collect(c: Context, set=None, results="results") -> None:
     """Put the shares of one plan (run --shard) together: one result set and its report."""
     from suite.cli import cluster
@@ -200,7 +203,7 @@ def archive(c: Context, to=None, set="results/latest") -> None:
     """Publish a result set, under a name of its own, for good."""
     from suite.cli import archives
 
-    archives.archive(Path(set), to)
+    archives.archive(set, to)
 
 
 @command(help={"from": PLACE + " (default: those here)"})
@@ -211,7 +214,7 @@ def sets(c: Context, from_=None, results="results") -> None:
     archives.sets(Path(results), from_)
 
 
-@command(help={"set": "an archive's name (invoke sets)"})
+@command(help={"set": f"an archive's name ({COMMAND} sets)"})
 def fetch(c: Context, set=None, from_=None, results="results") -> None:
     """Bring an archived result set here."""
     from suite.cli import archives
@@ -223,7 +226,7 @@ def fetch(c: Context, set=None, from_=None, results="results") -> None:
     iterable=["workload", "stack", "size", "pass_", "precision", "track", "on"],
     help={
         "accelerator": "what each job asks for, of cloud/accelerators.toml (default: the target's first)",
-        "preset": "what to ask: a name (invoke list)",
+        "preset": f"what to ask: a name ({COMMAND} list)",
         "repeats": "exactly so many blocks",
         "shards": "machines, each with its share of the plan's comparisons",
         "to": "where shards archive their results: s3://bucket/prefix or gs://bucket/prefix; on Slurm also a folder",
@@ -306,7 +309,7 @@ def verify(c: Context, set="results/latest", from_=None) -> None:
 @command(
     iterable=["workload", "stack", "size", "pass_", "precision", "track", "dims", "workload_path"],
     help={
-        "preset": "where questions and stacks come from: a name (invoke list) or a path to a TOML file",
+        "preset": f"where questions and stacks come from: a name ({COMMAND} list) or a path to a TOML file",
     },
 )
 def explain(
@@ -333,7 +336,7 @@ def ir(c: Context, case, set="results/latest", markdown=False) -> None:
     """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
     from suite.cli.programs import tell_programs
 
-    tell_programs(Path(set), case, markdown)
+    tell_programs(set, case, markdown)
 
 
 @command(name="list", iterable=["workload_path"])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suite.archive.place import AT_ONCE, Place
-from suite.errors import UserError
+from suite.errors import COMMAND, Damaged, UserError
 from suite.results import manifest
 from suite.results.files import check_writable
 from suite.results.manifest import BYTES_MAX, SET_NAME, Manifest
@@ -23,7 +23,7 @@ GROWTH_FREE_BYTES = 64 * 2**20  # which no reader minds
 def check_name(name: str) -> str:
     """A set's name as archives have them. Raises UserError for any other, which could be a path."""
     if not SET_NAME.fullmatch(name):
-        raise UserError(f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c; `invoke sets` "
+        raise UserError(f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c; `{COMMAND} sets` "
                         "lists them.")  # fmt: skip
     return name
 
@@ -36,7 +36,7 @@ def manifest_of(place: Place, name: str) -> Manifest:
         raise UserError(f"{place.uri} has no archive {name}.") from None
     found = Manifest.parsed(data, name)
     if found.name != name:
-        raise UserError(f"The manifest of {name} is that of {found.name}.")
+        raise Damaged(f"The manifest of {name} is that of {found.name}.")
     return found
 
 
@@ -68,7 +68,7 @@ def fetch(place: Place, name: str, results: Path) -> Path:
     known = manifest_of(place, name)
     folder = results / name
     if folder.exists():
-        raise UserError(f"{folder} is there already; `invoke verify --set={folder}` checks it.")
+        raise UserError(f"{folder} is there already; `{COMMAND} verify --set={folder}` checks it.")
     problems = differences(known, place.files(name))
     if problems:
         raise UserError(f"{name} isn't what its manifest says: {'; '.join(problems[:3])}. Nothing was written.")

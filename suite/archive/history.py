@@ -82,7 +82,7 @@ def history(results: Path, place: Place | None, workload: str, stack: str) -> li
     `workload` and `stack` are globs. Raises UserError where no set has such a case.
     """
     found = of_place(place) if place else here(results)
-    whole = [each for each in found if not each.trouble]
+    whole = each_run([each for each in found if not each.trouble])
     with ThreadPoolExecutor(AT_ONCE) as pool:
         parts = pool.map(lambda each: of_set(each, place, workload, stack), whole)
         points = [point for part in parts for point in part]
@@ -93,6 +93,13 @@ def history(results: Path, place: Place | None, workload: str, stack: str) -> li
     for point in sorted(points, key=lambda each: (each.created_at, each.set_name)):
         series[point.question, point.stack, point.machine_id, point.case_id].append(point)
     return [point for key in sorted(series) for point in changes(series[key])]
+
+
+def each_run(listed: Iterable[Listed]) -> list[Listed]:
+    """Each run once, also where it lies in two folders, as after a fetch, or was archived again when more of it was
+    done: then as it has most that is `ok`."""
+    most = sorted(listed, key=lambda each: int((each.facts.get("outcomes") or {}).get(Outcome.OK, 0)))
+    return [*{each.facts.get("set_id") or each.where: each for each in most}.values()]
 
 
 def of_set(listed: Listed, place: Place | None, workload: str, stack: str) -> list[Point]:

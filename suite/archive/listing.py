@@ -10,7 +10,7 @@ from typing import Any
 
 from suite.archive.fetch import manifest_of
 from suite.archive.place import AT_ONCE, Place
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.results import manifest
 from suite.results.manifest import SET_NAME, Manifest
 from suite.results.store import LATEST, ResultSet
@@ -42,7 +42,8 @@ def of_folder(folder: Path) -> Listed:
     try:
         store = ResultSet.open(folder)
         if not store.is_whole:
-            return Listed("", str(folder), store.facts(), f"not finished; --resume={folder} completes it")
+            rest = f"not finished; `{COMMAND} run --resume={folder}` completes it"
+            return Listed("", str(folder), store.facts(), rest)
         sealed = manifest.read(folder)
         known = sealed if "outcomes" in sealed.facts else Manifest(store.facts(), sealed.files)  # since version 7
     except (UserError, OSError) as broken:

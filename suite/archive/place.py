@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, Damaged, UserError, unknown
 
 SCHEMES = ("s3", "gs", "file")
 CHUNK_BYTES = 2**20
@@ -57,8 +57,22 @@ class Place:
         """The names of what may be archives."""
         with told(self.uri):
             found = self.filesystem.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        if not found:
+            self.check_exists()
         names = (each.base_name for each in found if each.type == fs.FileType.Directory)
         return sorted(name for name in names if name != UPLOADING)
+
+    def check_exists(self) -> None:
+        """Raises UserError for a folder or a bucket that isn't there; a prefix in a bucket is one once it has sets."""
+        root = self.root if self.is_local else self.root.partition("/")[0]
+        with told(self.uri):
+            found = self.filesystem.get_file_info(root).type
+        if found == fs.FileType.NotFound and self.is_local:
+            raise UserError(f"There is no folder {self.uri}. Is it another one? `{COMMAND} archive --to={self.uri}` "
+                            "makes it, with its first set.")  # fmt: skip
+        if found == fs.FileType.NotFound:
+            raise UserError(f"There is no bucket {root}, of {self.uri}. Is it another one? Buckets are made by the "
+                            "tools of the service that has them.")  # fmt: skip
 
     def files(self, name: str) -> dict[str, int]:
         """{path in an archive: bytes}. Raises UserError for what is no plain file, such as a link to somewhere else."""
@@ -68,7 +82,7 @@ class Place:
         for path in (base, *(each.path for each in found)) if self.is_local and found else ():
             mode = os.lstat(path).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise UserError(f"{path} is neither a file nor a folder: such an archive isn't touched.")
+                raise Damaged(f"{path} is neither a file nor a folder: such an archive isn't touched.")
         return {each.path[len(base) + 1 :]: each.size for each in found if each.type == fs.FileType.File}
 
     def has(self, name: str, file: str) -> bool:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from suite.archive.place import AT_ONCE, Place
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.results import manifest
 from suite.results.manifest import Manifest
 from suite.results.store import ResultSet
@@ -29,7 +29,7 @@ def publish(folder: Path, place: Place, say: Callable[[str], None]) -> Manifest:
     Manifest.parsed(data, made.name)  # what others would refuse isn't published
     there = place.files(made.name)
     if manifest.NAME in there:
-        raise UserError(f"{place.uri} has {made.name} already: an archive is written once. `invoke verify "
+        raise UserError(f"{place.uri} has {made.name} already: an archive is written once. `{COMMAND} verify "
                         f"--set={made.name} --from={place.uri}` checks it.")  # fmt: skip
     with ThreadPoolExecutor(AT_ONCE) as pool:
         cut_short = [name for name, file in made.files.items() if there.get(name) == file.nbytes]

@@ -102,7 +102,7 @@ def print_memory(section: MemorySection) -> None:
 
 
 def print_programs(section: ProgramSection) -> None:
-    """One question of programs: counts, regions, and how much differs; the page and `invoke ir` say what."""
+    """One question of programs: counts, regions, and how much differs; the page and `./stackwars ir` say what."""
     for title, table in ((section.name, section.counts), ("How regions were lowered", section.regions),
                          ("Kernels that generated code calls", section.generated)):  # fmt: skip
         if table.stacks and table.rows:

@@ -1,4 +1,4 @@
-"""`invoke archive`, `sets`, `fetch` and `verify`: what is told of sets and archives."""
+"""`./stackwars archive`, `sets`, `fetch` and `verify`: what is told of sets and archives."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from suite import units
 from suite.archive import fetch, history_page, listing
 from suite.archive.history import history as of_sets
 from suite.archive.listing import Listed
+from suite.archive.naming import archived, named
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.cli.console import print_table
 from suite.environments import say
-from suite.errors import UserError
+from suite.errors import COMMAND, Damaged, UserError
 from suite.machine.description import processor
+from suite.results import manifest
 from suite.results.outcomes import FAILED
-from suite.results.store import ResultSet
 
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
 STACKS_SHOWN = 3
-EXAMPLES = {"times": "results/SET, of invoke run --preset=primer", "set": "2026-11-21.cpu.3f2a91c", "workload": "gpt2"}
+EXAMPLES = {"times": f"results/SET, of {COMMAND} run --preset=primer", "set": "2026-11-21.cpu.3f2a91c",
+            "workload": "gpt2"}  # fmt: skip
 
 
-def archive(folder: Path, to: str | None) -> None:
+def archive(name: str, to: str | None) -> None:
     """Publish a set."""
     place = Place.of(needed("to", to))
-    made = publish(folder, place, say)
+    made = publish(named(name), place, say)
     print(f"{made.name}  {len(made.files)} files, {units.quantity(made.nbytes)}, in {place.uri}")
 
 
@@ -58,20 +60,24 @@ def cells(each: Listed) -> list[str]:
 
 def fetched(name: str | None, origin: str | None, results: Path) -> None:
     """An archive comes here."""
-    folder = fetch.fetch(Place.of(needed("from", origin)), needed("set", name), results)
+    place = Place.of(needed("from", origin))
+    folder = fetch.fetch(place, archived(needed("set", name), place), results)
     print(f"{folder}  {folder / 'report.html' if (folder / 'report.html').exists() else 'no page'}")
 
 
 def verify(name: str, origin: str | None) -> int:
     """0 if a set is as its manifest says, else 3 after what isn't."""
-    if origin is None:
-        store = ResultSet.open(Path(name))
-        problems = store.problems()
-    else:
-        problems = fetch.verify(Place.of(origin), name)
+    place = Place.of(origin) if origin else None
+    found = archived(name, place) if place else str(named(name))
+    if place is None and not any((Path(found) / file).is_file() for file in ("plan.json", manifest.NAME)):
+        raise UserError(f"{found} is no result set: it has no plan.json.")
+    try:
+        problems = fetch.verify(place, found) if place else manifest.problems(Path(found))
+    except Damaged as broken:
+        problems = [str(broken)]
     for problem in problems:
         print(problem)
-    print(f"{name}: {f'{len(problems)} files are not as the manifest says' if problems else 'intact'}.")
+    print(f"{found}: {'not as it was made' if problems else 'intact'}.")
     return FAILED if problems else 0
 
 

@@ -1,4 +1,4 @@
-"""`invoke cloud`: a plan's shards as jobs for other machines, and what they may take. Nothing is started."""
+"""`./stackwars cloud`: a plan's shards as jobs for other machines, and what they may take. Nothing is started."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PRICE = re.compile(r"\d+(\.\d+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The options of `invoke cloud` beside those of the run, as typed."""
+    """The options of `./stackwars cloud` beside those of the run, as typed."""
 
     accelerator: str | None = None
     shards: str = "1"

@@ -8,10 +8,12 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from suite import units
+from suite.archive.naming import named
 from suite.case import TARGETS
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
@@ -20,7 +22,7 @@ from suite.cli.options import Options, parse_outcomes
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out, only_one
 from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
 from suite.machine import devices, facts, noise
@@ -48,7 +50,7 @@ def run(
     options: Options, resume: str | None, again: Sequence[str], *, force: bool, dry_run: bool, as_json: bool,
     address: str = "auto",
 ) -> int:
-    """`invoke run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
+    """`./stackwars run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
     outcomes = parse_outcomes(again)
     if resume is None and outcomes:
         raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
@@ -56,11 +58,13 @@ def run(
         if options != Options() or dry_run:
             raise UserError("--resume takes its plan from the set; it goes with --again, --address, --force and --json "
                             "alone.")  # fmt: skip
-        store, asked = reopen(Path(resume))
+        store, asked = reopen(named(resume, Path(options.results)))
         if asked.scheduler:
             return elsewhere(store, outcomes, force, as_json, address)
         with noise.alone(len(facts.usable_cores()), force) as disturbances:
             return carry_out(store, asked, outcomes, disturbances, as_json)
+    if options.fits is not None:
+        options = replace(options, fits=str(named(options.fits, Path(options.results))))
     chosen = options.chosen_preset()
     asked = prepare(
         chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,
@@ -95,14 +99,14 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
         try:
             forget(store, again)
             if not hand_out(store, address, force, mark):
-                say(f"What came back is kept; `invoke run --resume={store.folder}` completes the set.")
+                say(f"What came back is kept; `{COMMAND} run --resume={store.folder}` completes the set.")
                 return UNFINISHED
             store.make_latest()
             done = ResultSet.open(store.folder)  # its machines may have said what they can't run
             return finish(done, done.commit(), as_json)
         except KeyboardInterrupt:
             say(f"Interrupted. All {store.finished()} attempts that came back are kept; "
-                f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
+                f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
             return INTERRUPTED
 
 
@@ -130,7 +134,7 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
         except KeyboardInterrupt:
             return interrupted(store, shown)
         except OSError as broken:
-            rest = f"What is finished is kept; `invoke run --resume={store.folder}` completes the set."
+            rest = f"What is finished is kept; `{COMMAND} run --resume={store.folder}` completes the set."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
     return finish(store, rows, as_json)
 
@@ -152,7 +156,7 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
     rest = f" A block that was cut short is run again whole, since half a block isn't paired: that is {cut} of them."
     shown.note(f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
-               f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
+               f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
     return INTERRUPTED
 
 

@@ -19,7 +19,7 @@ from suite.environments.locks import (
     pythons_of_lock,
     variants,
 )
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.launch import cgroup
 from suite.machine import compiler, devices, facts
 
@@ -54,7 +54,7 @@ def checks() -> list[Check]:
     ]  # fmt: skip
     for name in (ORCHESTRATOR, *names("cpu")):
         fallback, status = venv.choose(name, "cpu"), venv.status(name, "cpu")
-        remedy = f"invoke lock --environment={name}" if status == "no lock" else "make setup"
+        remedy = f"{COMMAND} lock --environment={name}" if status == "no lock" else "make setup"
         found.append(Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status,
                            remedy))  # fmt: skip
     found += [*resources(), container_engine()]
@@ -96,8 +96,8 @@ def container_engine() -> Check:
         ready = [image.tag.partition(":")[0] for image in images.built(client) if image.current]
     except (UserError, DockerException) as missing:
         return Check("Docker", None, str(missing), "apt-get install docker.io; without it cases run locally")
-    found = f"engine {client.version()['Version']}; images: {', '.join(ready) or 'none yet (invoke build)'}"
-    return Check("Docker", None, found)
+    listed = ", ".join(ready) or f"none yet ({COMMAND} build)"
+    return Check("Docker", None, f"engine {client.version()['Version']}; images: {listed}")
 
 
 def resources() -> list[Check]:
@@ -108,7 +108,8 @@ def resources() -> list[Check]:
     wanted = RESULTS_BYTES if made else DISK_BYTES
     governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return [
-        Check("disk", free > wanted, f"{free / GIB:.1f} GiB free", f"free {wanted / GIB:g} GiB; `invoke clean` helps"),
+        Check("disk", free > wanted, f"{free / GIB:.1f} GiB free",
+              f"free {wanted / GIB:g} GiB; `{COMMAND} clean` helps"),
         Check("memory", None if available is None else available > MEMORY_BYTES,
               "hidden" if available is None else f"{available / GIB:.1f} GiB available", "close other programs"),
         Check("memory limits", None, memory_limits()),

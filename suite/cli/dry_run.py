@@ -1,4 +1,4 @@
-"""`invoke run --dry-run`: what would run, and about how long."""
+"""`./stackwars run --dry-run`: what would run, and about how long."""
 
 from __future__ import annotations
 

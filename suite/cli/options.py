@@ -1,4 +1,4 @@
-"""What the words of a command line mean: `invoke run`'s options, and the preset and selection that they make."""
+"""What the words of a command line mean: `./stackwars run`'s options, and the preset and selection that they make."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suite.units import BYTES, SECONDS, parse
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of `invoke run`, as typed."""
+    """The options of `./stackwars run`, as typed."""
 
     target: str = "cpu"
     preset: str = "quick"

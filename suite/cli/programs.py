@@ -1,4 +1,4 @@
-"""`invoke ir`: what the cases of a set hand to their compilers, listed, held against each other, or as Markdown."""
+"""`./stackwars ir`: what the cases of a set hand to their compilers, listed, compared, or as Markdown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from suite import results
+from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.console import print_table
 from suite.environments import venv
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary
 from suite.ir.findings import Handed, findings
 from suite.launch.attempt import run_reader
@@ -26,22 +27,22 @@ from suite.results import programs
 from suite.results.rows import Row, accepted
 
 
-def tell_programs(path: Path, cases: Sequence[str], as_markdown: bool) -> None:
+def tell_programs(name: str, cases: Sequence[str], as_markdown: bool) -> None:
     """Without cases a list of those that have programs; two are compared. Raises UserError for anything else."""
     if len(cases) not in (0, 2):
         raise UserError("--case is given twice: what two cases hand to their compilers is compared.")
     if cases:
-        rows = {} if all(map(is_file, cases)) else kept_in(results.load(path))
+        rows = {} if all(map(is_file, cases)) else kept_in(results.load(named(name)))
         compare(*(given(name) if is_file(name) else handed(name, rows) for name in cases))
         return
-    loaded = results.load(path)
+    loaded = results.load(named(name))
     rows = kept_in(loaded)
     if as_markdown:
         print(markdown(loaded))
         return
     print_table("Cases whose programs are kept", ["case", "programs"],
                 [[name, counted(row)] for name, row in rows.items()])  # fmt: skip
-    print("Two of them are compared by `invoke ir --case=… --case=…`.")
+    print(f"Two of them are compared by `{COMMAND} ir --case=… --case=…`.")
 
 
 def kept_in(loaded: results.Results) -> dict[str, Row]:
@@ -49,7 +50,7 @@ def kept_in(loaded: results.Results) -> dict[str, Row]:
     rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
     if not rows:
         raise UserError(f"{loaded.path}: nothing of this set was kept as its compiler got it. "
-                        "`invoke run --purpose=ir`, or --ir=on beside times, keeps it.")  # fmt: skip
+                        f"`{COMMAND} run --purpose=ir`, or --ir=on beside times, keeps it.")  # fmt: skip
     return rows
 
 

@@ -1,4 +1,4 @@
-"""`invoke report`: a result set as a page, as Markdown for a comment, as CSV or JSON; with --compare, two sets."""
+"""`./stackwars report`: a result set as a page, as Markdown for a comment, as CSV or JSON; with --compare, two sets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suite import results
+from suite.archive.naming import named
 from suite.cli.compare import compare
 from suite.cli.written import check_form, told_form
 from suite.errors import UserError
@@ -23,9 +24,9 @@ def report(path: str, baseline: str | None, compared: Sequence[str], form: str, 
         if baseline or path != LATEST:
             raise UserError("--compare names the sets by itself, each against the first; it goes with --format and "
                             "--out alone.")  # fmt: skip
-        # A report tells: whether a script shall fail is `invoke compare`'s to say.
+        # A report tells: whether a script shall fail is `./stackwars compare`'s to say.
         compare(compared, by=None, baseline=None, across_unlike=False, threshold="1.05", form=form, out=out)
     elif form == "html":
-        print(render(Path(path), Path(out) if out else None, baseline))
+        print(render(named(path), Path(out) if out else None, baseline))
     else:
-        told_form(told(results.load(Path(path)), baseline), form, out)
+        told_form(told(results.load(named(path)), baseline), form, out)

@@ -1,4 +1,4 @@
-"""`invoke lock`: today's versions, and variants."""
+"""`./stackwars lock`: today's versions, and variants."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.plan.shards import Shard, digest
 from suite.results import manifest
 from suite.results.parquet import read_parquet
@@ -55,7 +55,7 @@ def opened(folder: Path) -> ResultSet:
     """A share. Raises UserError for any other folder."""
     store = ResultSet.open(folder)
     if not store.plan.shard:
-        raise UserError(f"{folder} is no share of a plan: `invoke run --shard=1/2` makes one.")
+        raise UserError(f"{folder} is no share of a plan: `{COMMAND} run --shard=1/2` makes one.")
     problems = store.problems()
     if problems:
         raise UserError(f"{folder} can't be collected: {'; '.join(problems[:3])}.")
@@ -65,7 +65,7 @@ def opened(folder: Path) -> ResultSet:
 def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
     """Each share once. Raises UserError where one is missing, or was measured twice."""
     if not shares:
-        raise UserError("No share is named: `invoke collect results/A results/B`, one of each machine.")
+        raise UserError(f"No share is named: `{COMMAND} collect results/A results/B`, one of each machine.")
     found: dict[int, ResultSet] = {}
     of = Shard.parse(shares[0].plan.shard).of
     for store in shares:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from suite.case import Flag
 from suite.environments import venv
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.launch.engine import ROOT
 from suite.results.rows import accepted
 from suite.results.store import ResultSet
@@ -50,7 +50,7 @@ def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code == MISTAKEN:
-        raise UserError(f"{store.folder} is kept; `invoke run --resume={store.folder}` completes it.")
+        raise UserError(f"{store.folder} is kept; `{COMMAND} run --resume={store.folder}` completes it.")
     return code == 0
 
 

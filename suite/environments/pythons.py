@@ -15,7 +15,7 @@ from pathlib import Path
 
 from suite.environments import say, uv
 from suite.environments.locks import all_locks, python_of_lock, version_key
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 
 # Where version managers and distributions put Pythons that PATH doesn't lead to. uv asks each of them to run.
 MANAGED = (
@@ -90,7 +90,7 @@ def lacking(name: str, target: str) -> str | None:
         return None
     which = "the lock" if len(versions) == 1 else "a lock"
     return (f"Python {' or '.join(versions)}, which environment {name} has {which} for, isn't on this machine; "
-            "`invoke doctor` says how to get it")  # fmt: skip
+            f"`{COMMAND} doctor` says how to get it")  # fmt: skip
 
 
 def remedy(version: str) -> str:

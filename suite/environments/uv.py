@@ -22,7 +22,7 @@ from suite.environments.locks import (
     pythons_said,
     requirements_path,
 )
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 
 # PyTorch publishes its CPU build on an index of its own; UV_FIND_LINKS or PIP_FIND_LINKS come first.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -38,7 +38,7 @@ REMEDIES = (
     ("no space left", "The disk is full: a target's environments take about 10 GB, and uv's cache as much again."),
     ("download.pytorch.org", "UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes PyTorch's CPU wheel from a folder."),
     ("no solution found", "No releases fit together: change the list of requirements, or its Python."),
-    ("", "Check the network and the free disk space; `invoke doctor` says what this machine lacks."),
+    ("", f"Check the network and the free disk space; `{COMMAND} doctor` says what this machine lacks."),
 )  # fmt: skip
 
 

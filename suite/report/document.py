@@ -1,4 +1,4 @@
-"""A result set as one JSON object, for programs: `invoke report --format=json`, and the end of `invoke run --json`."""
+"""A result set as one JSON object, for programs: `./stackwars report --format=json`, and what `run --json` ends in."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from suite import units
 from suite.case import Flag, Outcome
+from suite.errors import COMMAND
 from suite.report.surroundings import BlockRecord
 from suite.results.analysis import Analysis, Comparison
 from suite.results.plan_file import PlanFile
@@ -31,7 +32,7 @@ def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
         yield f"This set is not complete: {analysis.not_run} planned processes have no result in the shares of it."
     elif analysis.not_run and plan:
         yield (f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
-               f"To run them: invoke run --resume=results/{plan.set_id}")  # fmt: skip
+               f"To run them: {COMMAND} run --resume=results/{plan.set_id}")  # fmt: skip
 
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:

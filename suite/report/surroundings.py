@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from suite.errors import COMMAND
 from suite.machine.description import reached
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row
@@ -223,11 +224,11 @@ def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe | Non
     steps = [f"git checkout {clean}"] if clean else []
     if modified:
         steps.append(f"git apply results/{plan.set_id}/inputs/diff.patch")
-    steps += ["make setup", plan.command]
+    steps += ["make setup", f".venv/bin/{plan.command}"]  # which every revision has; only later ones have COMMAND
     facts = [
         Fact("source revision", revision.strip() or "unknown"),
         Fact("source modified", "yes, see inputs/diff.patch" if modified else "no"),
         Fact("seed", str(plan.seed)),
         *(Fact(f"lock {name}", digest or "none") for name, digest in sorted(plan.locks.items())),
     ]
-    return Recipe(tuple(steps), f"invoke report --set=results/{plan.set_id}", tuple(facts))
+    return Recipe(tuple(steps), f"{COMMAND} report --set=results/{plan.set_id}", tuple(facts))

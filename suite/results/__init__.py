@@ -173,7 +173,7 @@ def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFra
 
 def load(path: str | Path) -> Results:
     """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
-    from suite.errors import UserError
+    from suite.errors import COMMAND, UserError
     from suite.results.parquet import read_parquet
     from suite.results.store import ResultSet
 
@@ -181,7 +181,7 @@ def load(path: str | Path) -> Results:
     if path.is_file():
         return Results(path, None, read_parquet(path), [], {})
     if not path.is_dir():
-        raise UserError(f"There is no result set at {path}. `invoke run` makes one.")
+        raise UserError(f"There is no result set at {path}. `{COMMAND} run` makes one.")
     stored = ResultSet.open(path)
     # Without its manifest a run is under way, or was interrupted.
     rows = read_parquet(stored.results_path) if stored.is_whole else stored.merged()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from suite.errors import UserError
+from suite.errors import COMMAND, Damaged, UserError
 from suite.ir import files
 from suite.results.files import sha256, write_json
 from suite.results.schema import SCHEMA_VERSION
@@ -74,7 +74,7 @@ class Manifest:
             made = cls(facts, found)
             name = made.name
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as broken:
-            raise UserError(f"The manifest of {where} can't be read: {type(broken).__name__}.") from None
+            raise Damaged(f"The manifest of {where} can't be read: {type(broken).__name__}.") from None
         if version not in range(1, SCHEMA_VERSION + 1):
             raise UserError(f"{where} has schema version {str(version)[:20]}; this program reads up to "
                             f"{SCHEMA_VERSION}.")  # fmt: skip
@@ -82,11 +82,11 @@ class Manifest:
             check_part(where, file)
             sized = type(each.nbytes) is int and each.nbytes >= 0 if version >= SIZES_SINCE else True
             if not (isinstance(each.digest, str) and DIGEST.fullmatch(each.digest) and sized):
-                raise UserError(f"The manifest of {where} has no digest and size for {file}.")
+                raise Damaged(f"The manifest of {where} has no digest and size for {file}.")
         if len(found) > FILES_MAX or made.nbytes > BYTES_MAX:
-            raise UserError(f"{where} would be larger than any set: {len(found):,} files, {made.nbytes:,} bytes.")
+            raise Damaged(f"{where} would be larger than any set: {len(found):,} files, {made.nbytes:,} bytes.")
         if stated is not None and stated != name:
-            raise UserError(f"The manifest of {where} says {str(stated)[:60]!r}, and lists the files of {name!r}.")
+            raise Damaged(f"The manifest of {where} says {str(stated)[:60]!r}, and lists the files of {name!r}.")
         return made
 
 
@@ -101,7 +101,7 @@ def check_part(where: str, file: str) -> None:
     plain = file == str(path) and not path.is_absolute() and ".." not in path.parts
     known = file in FILES or (len(path.parts) > 1 and path.parts[0] in (*FOLDERS, ATTEMPTS))
     if not plain or not known or any(ord(letter) < 32 or letter in "\\:" for letter in file):
-        raise UserError(f"The manifest of {where} names {file[:120]!r}, which is no file of a set.")
+        raise Damaged(f"The manifest of {where} names {file[:120]!r}, which is no file of a set.")
 
 
 def described(folder: Path, facts: Mapping[str, Any]) -> Manifest:
@@ -122,7 +122,7 @@ def read(folder: Path) -> Manifest:
 def problems(folder: Path) -> list[str]:
     """Files missing, changed or added since, and what is no file. Empty for an intact set."""
     if not (folder / NAME).is_file():
-        return [f"{folder / NAME} is missing: the run didn't finish; --resume={folder} completes it"]
+        return [f"{folder / NAME} is missing: the run didn't finish; `{COMMAND} run --resume={folder}` completes it"]
     listed = read(folder).files
     present = parts(folder, attempts=any(name.startswith(f"{ATTEMPTS}/") for name in listed))
     sound = {name: path for name, path in present.items() if is_plain(path)}

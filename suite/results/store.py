@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suite.case import Attempt
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.ir import files
 from suite.results import manifest
 from suite.results.blocks import Block, with_noise
@@ -41,7 +41,7 @@ class ResultSet:
         """Write the plan into a new folder. Raises UserError if the place can't hold a result set."""
         check_writable(folder.parent)
         if folder.exists():
-            raise UserError(f"{folder} exists already; --resume={folder} completes it.")
+            raise UserError(f"{folder} exists already; `{COMMAND} run --resume={folder}` completes it.")
         folder.mkdir()
         write_json(folder / "plan.json", plan.to_json())
         for part in ("inputs", "attempts", "blocks", "logs"):

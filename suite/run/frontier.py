@@ -1,4 +1,4 @@
-"""`invoke frontier`: probe after probe, each a memory process of its own, until the largest size that fits is known."""
+"""`./stackwars frontier`: memory processes, probe after probe, until the largest size that fits is known."""
 
 from __future__ import annotations
 

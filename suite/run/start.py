@@ -17,7 +17,7 @@ from suite.environments.checkout import git
 from suite.environments.locks import CHOSEN, lock_path, lock_sha256, take, variants
 from suite.environments.variants import BORROWED as BORROWED_FLAGS
 from suite.environments.variants import expanded, flags
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.launch.attempt import spare_bytes
 from suite.launch.engine import ROOT
 from suite.machine import devices, facts
@@ -105,7 +105,7 @@ def curves(path: Path) -> list[Fit]:
     loaded = load(path)
     found = fits_of(loaded.analysis().memory, loaded.plan.set_id if loaded.plan else path.name)
     if not found:
-        raise UserError(f"--fits={path}: no curve goes through this set's peaks; `invoke frontier` makes some.")
+        raise UserError(f"--fits={path}: no curve goes through this set's peaks; `{COMMAND} frontier` makes some.")
     return found
 
 

@@ -24,7 +24,9 @@ STORED = Path(__file__).parents[1] / "results" / "sets" / "v2"
 
 def made(folder: Path, day: int, seconds: float, machine: str = "a-machine", version: str = "1.0") -> ResultSet:
     """A whole set of one day; its processes differ by 1 %."""
-    store = ResultSet.create(folder / f"set-{day}-{machine}", plan_file(created_at=f"2026-03-{day:02d}T12:00:00+00:00"))
+    name = f"set-{day}-{machine}"
+    plan = plan_file(set_id=name, created_at=f"2026-03-{day:02d}T12:00:00+00:00")
+    store = ResultSet.create(folder / name, plan)
     random = np.random.default_rng(day)
     for stack in ("numpy", "jax_jit"):
         for block in (1, 2, 3):

@@ -83,7 +83,7 @@ def invoke(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (["og"], "There is no task 'og'. Did you mean 'go'?"),
         (["go", "gemm"], "There is no task 'gemm'."),
         (["go", "--prest=x"], "There is no option '--prest'. Did you mean '--preset'?"),
-        (["go", "--zzz"], "There is no option '--zzz'. `invoke go --help` lists its options."),
+        (["go", "--zzz"], "There is no option '--zzz'. `./stackwars go --help` lists its options."),
         (["--lst"], "There is no option '--lst'. Did you mean '--list'?"),
         (["go", "--preset"], "--preset needs a value"),
         (["go", "--dry-run", "--stack"], "--stack needs a value"),

@@ -180,7 +180,7 @@ def test_ctrl_c_says_how_to_go_on(two: Machines, tmp_path: Path) -> None:
     wait_for_share(tmp_path, run)
     run.send_signal(signal.SIGINT)
     code, told = ended(run, tmp_path)
-    assert code == 130 and f"invoke run --resume={the_set(tmp_path)}" in told.replace("\n", ""), told
+    assert code == 130 and f"./stackwars run --resume={the_set(tmp_path)}" in told.replace("\n", ""), told
     assert "Traceback" not in told
 
 

@@ -39,7 +39,7 @@ def test_an_unfinished_set_names_no_fastest_stack(unfinished: results.Results) -
     assert selu.text.endswith(" 3 of 10 stacks did not end ok.")  # what hasn't run yet hasn't failed
     [first, *_] = report(unfinished).notices
     assert "not complete: 64 planned processes" in first
-    assert first.endswith("invoke run --resume=results/part")
+    assert first.endswith("./stackwars run --resume=results/part")
 
 
 def test_an_unfinished_set_shows_what_is_unsupported_as_such(unfinished: results.Results) -> None:

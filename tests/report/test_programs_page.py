@@ -99,5 +99,5 @@ def test_generated_code_is_not_compared(tmp_path: Path) -> None:
 def test_a_set_without_programs_says_how_to_get_some(tmp_path: Path) -> None:
     file = tmp_path / "results.parquet"
     pq.write_table(to_table([row_of(attempt_of("jax_jit"))]), file)
-    with pytest.raises(UserError, match="invoke run --purpose=ir"):
+    with pytest.raises(UserError, match="stackwars run --purpose=ir"):
         tell_programs(file, [], as_markdown=False)
