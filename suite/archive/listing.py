@@ -33,7 +33,7 @@ class Listed:
 
 def here(results: Path) -> list[Listed]:
     """The sets of a folder, oldest first; those that aren't whole, too."""
-    folders = (path.parent for path in results.glob("*/plan.json") if path.parent.name != LATEST)
+    folders = (path.parent for path in results.glob("[!.]*/plan.json") if path.parent.name != LATEST)
     return sorted(map(of_folder, folders), key=lambda each: (each.created_at, each.where))
 
 

@@ -19,7 +19,7 @@ from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import print_plan
 from suite.cli.options import Options, parse_outcomes
-from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out, only_one
+from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
 from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
 from suite.errors import COMMAND, UserError, unknown
@@ -35,6 +35,7 @@ from suite.reference.floor import floor
 from suite.report.render import render
 from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
 from suite.results.rows import Row
+from suite.results.sole import sole
 from suite.results.store import ResultSet
 from suite.run import ceilings
 from suite.run.engines import absent
@@ -95,7 +96,7 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
     """Have a plan carried out by other machines. The exit code."""
     say(f"Result set {store.folder}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with only_one(store) as mark:
+    with sole(store.folder) as mark:
         try:
             forget(store, again)
             if not hand_out(store, address, force, mark):
@@ -112,6 +113,15 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
 
 def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool) -> int:
     """Run a plan, or what is left of it, here; render its report and say where everything is. The exit code."""
+    with sole(store.folder):
+        rows = measured(store, asked, again, disturbances)
+        return INTERRUPTED if rows is None else finish(store, rows, as_json)
+
+
+def measured(
+    store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str]
+) -> Sequence[Row] | None:
+    """The rows of a plan, or of what is left of it; None where a person has interrupted it."""
     shown = listener(len(store.plan.attempts))
     shown.note(f"Result set {store.folder}")
     shown.note(asked.engine.why)
@@ -130,13 +140,13 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
         try:
             for sentence in ceilings.measure(store):
                 shown.note(sentence)
-            rows = Session(runner(store, asked), shown, again).run()
+            return Session(runner(store, asked), shown, again).run()
         except KeyboardInterrupt:
-            return interrupted(store, shown)
+            interrupted(store, shown)
+            return None
         except OSError as broken:
             rest = f"What is finished is kept; `{COMMAND} run --resume={store.folder}` completes the set."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
-    return finish(store, rows, as_json)
 
 
 def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
@@ -149,7 +159,7 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     return code
 
 
-def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
+def interrupted(store: ResultSet, shown: Lines | Bar) -> None:
     """Ctrl-C: what is finished stays, and how to go on."""
     whole = {block.block for block in store.blocks()}
     # What isn't in a block stands by itself.
@@ -157,7 +167,6 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
     rest = f" A block that was cut short is run again whole, since half a block isn't paired: that is {cut} of them."
     shown.note(f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
                f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
-    return INTERRUPTED
 
 
 def training_state(workload: Workload) -> str:

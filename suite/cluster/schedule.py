@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import signal
 import subprocess
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 
 from suite.case import Flag
 from suite.environments import venv
@@ -21,23 +19,9 @@ MISTAKEN, INTERRUPTED = 2, 130  # exit codes of the queue's program, which has s
 CLUSTER = "cluster"  # the folder of locks of what hands out work: no target, but installed like one
 
 
-@contextmanager
-def only_one(store: ResultSet) -> Iterator[int]:
-    """Hold a set for one run of its queue: a file's descriptor, which the queue's program holds as long as it lives.
-
-    Raises UserError where another run holds it.
-    """
-    with (store.folder / ".queue").open("w") as mark:
-        try:
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{store.folder} is being completed by another run: wait for its end.") from None
-        yield mark.fileno()
-
-
 def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
-    """Have the rest of a set measured; whether all of it is there. Raises KeyboardInterrupt, and UserError for what the
-    queue refuses."""
+    """Have the rest of a set measured; whether all of it is there. `mark`: the set's lock, which the queue's program
+    holds as long as it lives. Raises KeyboardInterrupt, and UserError for what the queue refuses."""
     python = venv.ensure("ray", CLUSTER).python
     command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
     queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT, pass_fds=[mark])

@@ -214,3 +214,18 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     rows = accepted(ResultSet.open(folder).merged())
     assert sorted((row["size"], row["block"], row["replicate"]) for row in rows) == [
         (size, block, replicate) for size in ("calm", "slow") for block in (1, 2) for replicate in (1, 2)]  # fmt: skip
+
+
+def test_two_runs_of_one_set_exclude_each_other_whatever_is_forced(tmp_path: Path) -> None:
+    """Each would take the other's attempts for its own."""
+    command = ["run", *STORY, "--size=slow", "--size=calm", f"--results={tmp_path}"]
+    first = subprocess.Popen([INVOKE, *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("*/logs/*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    folder = next(path.parent for path in tmp_path.glob("*/plan.json"))
+    second = invoke("run", f"--resume={folder}", "--force")
+    assert second.returncode == 2
+    assert f"{folder} is in use by another command (process {first.pid}): wait for its end." in second.stderr
+    assert first.wait() == 0
+    assert {row["outcome"] for row in ResultSet.open(folder).merged()} == {"ok"}
