@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -138,20 +139,24 @@ def frontier(
 
 
 @command(
-    iterable=["compare"],
+    iterable=["stack", "compare"],
     help={
         "set": "a result set (default: results/latest)",
-        "baseline": "the stack to compare with",
+        "baseline": "the stack to compare with, which is always shown",
+        "stack": "show only these stacks; globs, repeatable; figures stay those of the whole set",
         "compare": f"sets against the first of them, in place of one set: `{COMMAND} report --compare BEFORE AFTER`",
         "format": "html, md for a comment on a change, csv or json",
-        "out": "the file to write (default: report.html in the set, compare.html here; others on standard output)",
+        "out": "the file to write (default: report.html in the set, with --stack here; compare.html here; others on "
+               "standard output)",
     },
 )
-def report(c: Context, set="results/latest", baseline=None, compare=None, format="html", out=None) -> None:
+def report(
+    c: Context, set="results/latest", baseline=None, stack=None, compare=None, format="html", out=None
+) -> None:
     """Render the report of a result set: its HTML page, or the same as Markdown, CSV or JSON."""
     from suite.cli import report as reporting
 
-    reporting.report(set, baseline, compare, form=format, out=out)
+    reporting.report(set, baseline, compare, form=format, out=out, stacks=tuple(stack))
 
 
 @command(
@@ -207,11 +212,11 @@ def archive(c: Context, to=None, set="results/latest") -> None:
 
 
 @command(help={"from": PLACE + " (default: those here)"})
-def sets(c: Context, from_=None, results="results") -> None:
+def sets(c: Context, from_=None, results="results", json=False) -> None:
     """List result sets, those here or those of an archive."""
     from suite.cli import archives
 
-    archives.sets(Path(results), from_)
+    archives.sets(Path(results), from_, as_json=json)
 
 
 @command(help={"set": f"an archive's name ({COMMAND} sets)"})
@@ -243,7 +248,7 @@ def fetch(c: Context, set=None, from_=None, results="results") -> None:
 def cloud(
     c: Context, target="cpu", accelerator=None, preset="quick", workload=None, stack=None, size=None, pass_=None,
     precision=None, track=None, repeats=None, shards="1", to=None, price=None, on=None, repository=None,
-    image_registry=None, from_=None, results="results", write=False, out="cloud-jobs",
+    image_registry=None, from_=None, results="results", write=False, out="cloud-jobs", json=False,
 ) -> None:  # fmt: skip
     """Jobs that run a plan on other machines, by SkyPilot, Kubernetes or Slurm, and how long they may take."""
     from suite.cli import cloud as jobs
@@ -255,7 +260,7 @@ def cloud(
     )  # fmt: skip
     asked = jobs.Asked(accelerator=accelerator, shards=shards, to=to, price=price, on=tuple(on), repository=repository,
                        image_registry=image_registry, origin=from_)  # fmt: skip
-    jobs.cloud(options, asked, Path(out), write=write)
+    jobs.cloud(options, asked, Path(out), write=write, as_json=json)
 
 
 @command(
@@ -283,27 +288,31 @@ def reproduce(
 
 
 @command(
+    iterable=["pass_"],
     help={
         "workload": "the workload; globs",
         "stack": "only these stacks; globs",
+        "pass": "only forward or train; repeatable (default: both)",
         "from": PLACE + " (default: the sets here)",
         "out": "also write it: a page (.html) or a table (.parquet)",
     },
 )
-def history(c: Context, workload=None, stack="*", from_=None, results="results", out=None) -> None:
+def history(
+    c: Context, workload=None, stack="*", pass_=None, from_=None, results="results", out=None, json=False
+) -> None:
     """How long a step took over all result sets, and where that changed."""
     from suite.cli import archives
 
-    archives.history(Path(results), from_, workload, stack, out)
+    archives.history(Path(results), from_, workload, stack, tuple(pass_), out, as_json=json)
 
 
 @command(help={"set": "a result set's folder, or an archive's name (default: results/latest)",
             "from": PLACE + ", for an archive"})  # fmt: skip
-def verify(c: Context, set="results/latest", from_=None) -> None:
+def verify(c: Context, set="results/latest", from_=None, json=False) -> None:
     """Is a result set as its manifest says? Finds each changed, missing or added file."""
     from suite.cli import archives
 
-    raise Exit(code=archives.verify(set, from_))
+    raise Exit(code=archives.verify(set, from_, as_json=json))
 
 
 @command(
@@ -332,27 +341,27 @@ def explain(
 @command(iterable=["case"], help={"set": "a result set (default: results/latest)",
             "case": "the name of a case, or a .mlir file of yours; give two",
             "markdown": "print every question as Markdown"})  # fmt: skip
-def ir(c: Context, case, set="results/latest", markdown=False) -> None:
+def ir(c: Context, case, set="results/latest", markdown=False, json=False) -> None:
     """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
     from suite.cli.programs import tell_programs
 
-    tell_programs(set, case, markdown)
+    tell_programs(set, case, as_markdown=markdown, as_json=json)
 
 
 @command(name="list", iterable=["workload_path"])
-def list_(c: Context, workload_path=None) -> None:
-    """Workloads, stacks, sizes and presets; what this machine can run, and why not."""
-    from suite.cli import commands
+def list_(c: Context, workload_path=None, json=False) -> None:
+    """Workloads, stacks, variants, sizes and presets; what this machine can run, and why not."""
+    from suite.cli.catalogue import tell_catalogue
 
-    commands.print_catalogue([Path(path) for path in workload_path])
+    tell_catalogue([Path(path) for path in workload_path], as_json=json)
 
 
 @command()
-def doctor(c: Context) -> None:
+def doctor(c: Context, json=False) -> None:
     """What is missing on this machine, with the remedy."""
     from suite.cli import commands
 
-    raise Exit(code=commands.print_checks())
+    raise Exit(code=commands.print_checks(as_json=json))
 
 
 @command(
@@ -434,18 +443,22 @@ def check(c: Context) -> None:
 def test(c: Context, args="", quick=False) -> None:
     """Everything that CI runs: checks, unit tests, the fake pipeline, every real stack end to end."""
     from suite.environments import locks, venv
+    from suite.errors import UserError
 
+    lacking = {}
     if quick:
         args = f"-m 'not stacks and not slow' {args}"
     else:
-        for name in locks.names("cpu"):
-            venv.ensure(name, "cpu")
-        venv.ensure("oracle", "test")
-        venv.ensure("skypilot", "test")
-        venv.ensure("ray", "cluster")
+        wanted = [(name, "cpu") for name in locks.names("cpu")]
+        for name, target in (*wanted, ("oracle", "test"), ("skypilot", "test"), ("ray", "cluster")):
+            try:
+                venv.ensure(name, target)
+            except UserError as refused:
+                lacking[name] = str(refused).splitlines()[0]
     # One process more than cores: it waits for the long runs.
     shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadgroup --no-loadscope-reorder"
-    c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False)
+    environ = {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips what takes them, and says so last
+    c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False, env=environ)
 
 
 @command(help={"environment": "only this environment; repeatable",
@@ -471,11 +484,11 @@ def base_image(c: Context, mirror=None, python=None) -> None:
 
 
 @command(help={"prune": "remove images whose lock has changed"})
-def images(c: Context, prune=False) -> None:
+def images(c: Context, prune=False, json=False) -> None:
     """List the images that are built: size, lock, age."""
     from suite.cli import commands
 
-    commands.print_images(prune)
+    commands.print_images(prune=prune, as_json=json)
 
 
 @command()

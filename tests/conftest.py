@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,30 @@ def takes_runs(item: pytest.Item) -> bool:
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test is among the slow ones."""
     return item.get_closest_marker("slow") is not None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what takes an environment that this machine can't make."""
+    for name, why in lacking(item).items():
+        pytest.skip(f"environment {name} isn't made: {why}")
+
+
+def lacking(item: pytest.Item) -> dict[str, str]:
+    """The environments that a test takes and that couldn't be made, each with the reason: any of a stack for a test of
+    real stacks, and those that it is marked with."""
+    not_made: dict[str, str] = json.loads(os.environ.get("STACKWARS_LACKING", "{}"))
+    taken = {name for mark in item.iter_markers("environments") for name in mark.args}
+    if takes_runs(item) or item.get_closest_marker("stacks"):
+        taken |= set(locks.names("cpu"))
+    return {name: why for name, why in not_made.items() if name in taken}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The last lines say what wasn't tested for want of an environment."""
+    for name, why in json.loads(os.environ.get("STACKWARS_LACKING", "{}")).items():
+        skips = [report for kind in ("skipped", "failed") for report in terminalreporter.stats.get(kind, ())
+                 if f"environment {name} isn't made" in str(report.longrepr)]  # fmt: skip
+        terminalreporter.write_line(f"Not tested for want of environment {name}: {len(skips)} tests. {why}")
 
 
 @pytest.fixture(scope="session")

@@ -80,6 +80,7 @@ def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
     assert all(1e-4 < row["relative_error"] < protocol.MODEL_TOLERANCE["bf16"] for row in rows)
 
 
+@pytest.mark.environments("oracle")
 @pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
     oracle = check.Oracle(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -76,19 +76,22 @@ class Point:
         return self.seconds * math.exp(-half), self.seconds * math.exp(half)
 
 
-def history(results: Path, place: Place | None, workload: str, stack: str) -> list[Point]:
+def history(
+    results: Path, place: Place | None, workload: str, stack: str, passes: Collection[str] = ()
+) -> list[Point]:
     """Of all whole sets here, or of a place: series by series (case and machine), oldest first, with the changes.
 
-    `workload` and `stack` are globs. Raises UserError where no set has such a case.
+    `workload` and `stack` are globs, no `passes` are both. Raises UserError where no set has such a case.
     """
     found = of_place(place) if place else here(results)
     whole = each_run([each for each in found if not each.trouble])
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        parts = pool.map(lambda each: of_set(each, place, workload, stack), whole)
+        parts = pool.map(lambda each: of_set(each, place, workload, stack, passes), whole)
         points = [point for part in parts for point in part]
     if not points:
+        asked = [f"--workload={workload}", f"--stack={stack}", *(f"--pass={each}" for each in passes)]
         raise UserError(f"None of {len(whole)} whole sets in {place.uri if place else results} has times of "
-                        f"--workload={workload} --stack={stack}.")  # fmt: skip
+                        f"{' '.join(asked)}.")  # fmt: skip
     series: dict[tuple[str, ...], list[Point]] = defaultdict(list)
     for point in sorted(points, key=lambda each: (each.created_at, each.set_name)):
         series[point.question, point.stack, point.machine_id, point.case_id].append(point)
@@ -102,13 +105,17 @@ def each_run(listed: Iterable[Listed]) -> list[Listed]:
     return [*{each.facts.get("set_id") or each.where: each for each in most}.values()]
 
 
-def of_set(listed: Listed, place: Place | None, workload: str, stack: str) -> list[Point]:
+def of_set(
+    listed: Listed, place: Place | None, workload: str, stack: str, passes: Collection[str]
+) -> list[Point]:
     """The cases of one set."""
     timed = pc.field("purpose") == str(Purpose.TIMED)
     having = timed
     for name, glob in (("workload", workload), ("stack", stack)):
         if not set(glob) & set("*?[@"):
             having &= pc.field(name) == glob
+    if passes:
+        having &= pc.field("pass").isin([*passes])
     if place:
         with place.opened(listed.name, "results.parquet") as file:
             rows = rows_in(file, COLUMNS, listed.name, having)

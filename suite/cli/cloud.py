@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from suite import units
 from suite.archive import listing
@@ -15,6 +16,7 @@ from suite.archive.listing import Listed
 from suite.archive.place import Place, check_address
 from suite.cli.console import print_table
 from suite.cli.options import Options
+from suite.cli.written import print_json
 from suite.cluster import estimate
 from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, Job, render
@@ -54,7 +56,7 @@ class Asked:
     origin: str | None = None
 
 
-def cloud(options: Options, asked: Asked, out: Path, *, write: bool) -> None:
+def cloud(options: Options, asked: Asked, out: Path, *, write: bool, as_json: bool) -> None:
     """Plan, estimate and render; print the files, or write them."""
     accelerator, price = find(asked.accelerator, options.target), price_of(asked.price)
     check_secrets(asked)
@@ -64,11 +66,17 @@ def cloud(options: Options, asked: Asked, out: Path, *, write: bool) -> None:
     shards = estimate.shards_of(plan, count_of(asked.shards), workloads, known)
     job = job_of(options, asked, accelerator, shards)
     files = render(job, asked.on or SCHEDULERS)
-    if write:
-        keep(files, out)
+    written = keep(files, out) if write else []
+    if as_json:
+        print_json({"shards": [shard_json(each, price) for each in shards], "blocks": plan.protocol.blocks,
+                    "blocks_max": plan.protocol.blocks_max, "usd_an_hour": price, "written": [*map(str, written)],
+                    "files": {} if write else files})  # fmt: skip
     else:
-        show(files)
-    tell(shards, plan, price)
+        for path in written:
+            print(path)
+        if not write:
+            show(files)
+        tell(shards, plan, price)
     for sentence in warnings(job, asked.on or SCHEDULERS):
         say(sentence)
 
@@ -157,15 +165,15 @@ def job_of(options: Options, asked: Asked, accelerator: Accelerator, shards: Seq
     )
 
 
-def keep(files: dict[str, str], out: Path) -> None:
-    """Write them, in place of those of an earlier plan."""
+def keep(files: dict[str, str], out: Path) -> list[Path]:
+    """Write them, in place of those of an earlier plan; where they are."""
     check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
     for stale in (*out.glob("skypilot-*-of-*.yaml"), out / "kubernetes.yaml", out / "slurm.sh"):
         stale.unlink(missing_ok=True)
     for name, text in files.items():
         (out / name).write_text(text, encoding="utf-8")
-        print(out / name)
+    return [out / name for name in files]
 
 
 def show(files: dict[str, str]) -> None:
@@ -190,6 +198,12 @@ def tell(shards: Sequence[Expected], plan: Plan, price: float | None) -> None:
         least, most = (price * sum(seconds) / 3600 for seconds in
                        zip(*((each.seconds, each.most_seconds) for each in shards), strict=True))  # fmt: skip
         print(f"All shards: {least:,.2f} USD, {most:,.2f} USD at most, at {price:,.2f} USD an hour, as given.")
+
+
+def shard_json(shard: Expected, price: float | None) -> dict[str, Any]:
+    """One shard: `known` of its processes are estimated by earlier sets; costs in US dollars, null without a price."""
+    costs = [None if price is None else price * each / 3600 for each in (shard.seconds, shard.most_seconds)]
+    return asdict(shard) | {"usd": costs[0], "most_usd": costs[1]}
 
 
 def line(shard: Expected, price: float | None) -> list[str]:

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,32 +17,29 @@ from suite.archive.naming import named
 from suite.case import TARGETS
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
-from suite.cli.dry_run import print_plan
+from suite.cli.dry_run import plan_json, print_plan
 from suite.cli.options import Options, parse_outcomes
+from suite.cli.written import print_json
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
 from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
 from suite.errors import COMMAND, UserError, unknown
 from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
-from suite.machine import devices, facts, noise
+from suite.machine import facts, noise
 from suite.machine.description import describe
-from suite.plan import preset
 from suite.plan.memory import too_tight
 from suite.plan.shards import Shard
 from suite.reference import check
-from suite.reference.floor import floor
 from suite.report.render import render
-from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
+from suite.results.outcomes import FAILED, INTERRUPTED, NOTHING_MEASURED, exit_code
 from suite.results.rows import Row
 from suite.results.sole import sole
 from suite.results.store import ResultSet
 from suite.run import ceilings
-from suite.run.engines import absent
 from suite.run.session import Session
 from suite.run.start import Run, create, prepare, reopen, runner
-from suite.stacks.catalog import REAL_STACKS, STACKS
-from suite.workloads.catalog import Workload, find
+from suite.workloads.catalog import find
 
 UNFINISHED = 1  # exit code: other machines haven't done all of it
 
@@ -73,7 +70,10 @@ def run(
         shard=Shard.parse(options.shard) if options.shard else None, scheduler=scheduler_of(options),
     )  # fmt: skip
     if dry_run:
-        print_plan(asked)
+        if as_json:
+            print_json(plan_json(asked))
+        else:
+            print_plan(asked)
         return 0
     command = options.command(engine=asked.engine.name, workload_path=asked.workload_paths)
     begin = partial(create, asked, chosen.path, command, Path(options.results))
@@ -169,49 +169,20 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> None:
                f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
 
 
-def training_state(workload: Workload) -> str:
-    """What training needs at least, at the size with the most of it."""
-    most = max(floor(workload.spec, workload.dims(size, {}), "train").state for size in workload.sizes)
-    return f"{most / 1e9:.3g} GB"
-
-
-def print_catalogue(paths: Sequence[Path]) -> None:
-    """Workloads with their sizes, probes, stacks with what they lack here, presets."""
-    found = find(paths).values()
-    rows = [
-        [w.name, w.spec.TITLE, ", ".join(w.sizes), training_state(w), ", ".join(w.spec.PASSES), ", ".join(w.dialects)]
-        for w in found if not w.is_probe
-    ]  # fmt: skip
-    heads = ["workload", "what it computes", "sizes", "largest state", "passes", "dialects"]
-    print_table("Workloads", heads, rows)
-    probes = [[w.name, w.spec.TITLE, ", ".join(w.sizes), ", ".join(w.spec.ASPECTS)] for w in found if w.is_probe]
-    print_table("Probes", ["probe", "what it observes", "sizes", "aspects"], probes)
-    stacks = []
-    for name in REAL_STACKS:
-        stack = STACKS[name]
-        lack = absent(stack, "", "cpu")
-        stacks.append([name, stack.title, stack.environment, ", ".join(stack.targets), lack or "yes"])
-    print_table("Stacks", ["stack", "what it is", "environment", "targets", "runs on this CPU"], stacks)
-    for sentence in venv.chosen(environment_names("cpu"), "cpu"):
-        print(sentence)
-    presets = [[name, preset.load(name).title] for name in preset.names()]
-    print_table("Presets", ["preset", "what it asks"], presets)
-    for target, lack in devices.missing().items():
-        if lack:
-            print(f"--target={target}: {lack}")
-
-
-def print_checks() -> int:
+def print_checks(*, as_json: bool) -> int:
     """The doctor's findings; 0 if nothing needed is missing, else 3."""
     found = doctor.checks()
+    described = describe(facts.machine(), ceilings.reading(tuple(facts.usable_cores())))
+    missing = [check.name for check in found if check.ok is False]
+    if as_json:
+        print_json({"machine": described, "missing": missing, "checks": [asdict(check) for check in found]})
+        return FAILED if missing else 0
     word = {True: "ok", False: "MISSING", None: "fact"}
     rows = [[check.name, word[check.ok], check.found, "" if check.ok else check.remedy] for check in found]
     print_table("This machine", ["check", "verdict", "found", "remedy"], rows)
-    cores = tuple(facts.usable_cores())
-    print(f"To stand beside figures: {describe(facts.machine(), ceilings.reading(cores))}\n")
-    missing = [check.name for check in found if check.ok is False]
+    print(f"To stand beside figures: {described}\n")
     print(f"Missing: {', '.join(missing)}." if missing else "Nothing is missing.", file=sys.stderr)
-    return 3 if missing else 0
+    return FAILED if missing else 0
 
 
 def set_up(target: str) -> None:
@@ -265,10 +236,14 @@ def make_golden(names: Sequence[str], sizes: Sequence[str], only_check: bool) ->
     return code
 
 
-def print_images(prune: bool) -> None:
+def print_images(*, prune: bool, as_json: bool) -> None:
     """What is built, or what was removed because its lock has changed."""
     client = images.connect()
     found = images.prune(client) if prune else list(images.built(client))
+    if as_json:
+        listed = [asdict(image) | {"created": image.created.isoformat()} for image in found]
+        print_json({"removed": prune, "images": listed})
+        return
     now = datetime.datetime.now(datetime.UTC)
     rows = [
         [image.tag, f"{image.size_bytes / 1e6:.0f} MB", image.lock_sha256[:12],

@@ -8,11 +8,13 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from suite import results
 from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.console import print_table
+from suite.cli.written import print_json
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary
@@ -27,10 +29,12 @@ from suite.results import programs
 from suite.results.rows import Row, accepted
 
 
-def tell_programs(name: str, cases: Sequence[str], as_markdown: bool) -> None:
+def tell_programs(name: str, cases: Sequence[str], *, as_markdown: bool, as_json: bool = False) -> None:
     """Without cases a list of those that have programs; two are compared. Raises UserError for anything else."""
     if len(cases) not in (0, 2):
         raise UserError("--case is given twice: what two cases hand to their compilers is compared.")
+    if as_json and (cases or as_markdown):
+        raise UserError("--json lists the cases; two of them are compared in words. It goes with --set alone.")
     if cases:
         rows = {} if all(map(is_file, cases)) else kept_in(results.load(named(name)))
         compare(*(given(name) if is_file(name) else handed(name, rows) for name in cases))
@@ -39,6 +43,9 @@ def tell_programs(name: str, cases: Sequence[str], as_markdown: bool) -> None:
     rows = kept_in(loaded)
     if as_markdown:
         print(markdown(loaded))
+        return
+    if as_json:
+        print_json({"cases": [case_json(name, row) for name, row in rows.items()]})
         return
     print_table("Cases whose programs are kept", ["case", "programs"],
                 [[name, counted(row)] for name, row in rows.items()])  # fmt: skip
@@ -83,6 +90,12 @@ def counted(row: Row) -> str:
     """How many, or why none."""
     found = programs.programs_of(row)
     return str(len(found)) if found else f"{row['outcome']}: {row['reason']}"
+
+
+def case_json(name: str, row: Row) -> dict[str, Any]:
+    """One case of the list."""
+    return {"case": name, "programs": len(programs.programs_of(row)), "outcome": row["outcome"],
+            "reason": row["reason"]}  # fmt: skip
 
 
 def handed(name: str, rows: dict[str, Row]) -> Handed:

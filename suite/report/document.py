@@ -38,6 +38,7 @@ def document(results: Results, analysis: Analysis) -> dict[str, Any]:
         "machine_id": results.machine.get("machine_id"),
         "ceilings": results.ceilings,
         "baseline": analysis.baseline,
+        "hidden": list(analysis.hidden),
         "comparisons": [comparison_json(comparison, answer.text)
                         for comparison, answer in zip(analysis.comparisons, answers, strict=True)],
         "summary": [summary_json(line) for line in analysis.summaries],

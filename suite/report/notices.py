@@ -18,12 +18,20 @@ def notices(
 ) -> tuple[str, ...]:
     """All of them, gravest first; `modified`: the source had been changed."""
     return (
+        *hidden(analysis),
         *incomplete(analysis, plan),
         *wrong(analysis.comparisons),
         *noisy(records),
         *doubtful(analysis.comparisons),
         *others(analysis, modified),
     )
+
+
+def hidden(analysis: Analysis) -> Iterable[str]:
+    """Stacks that were measured and aren't shown."""
+    if analysis.hidden:
+        yield (f"Not shown, as was asked: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
+               "those of the whole set; an answer names the fastest of those shown.")  # fmt: skip
 
 
 def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:

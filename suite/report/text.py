@@ -18,6 +18,7 @@ from suite.results import Results, stack_line
 from suite.results.analysis import Comparison
 from suite.results.behaviour import Behaviour
 from suite.results.memory import MemoryQuestion
+from suite.results.shown import only
 
 ACROSS = 4  # questions side by side; more are a further table
 MOST = 12  # lines of a list
@@ -30,9 +31,10 @@ HEADS = ("question", "stack", "purpose", "outcome", "reason", "ok", "planned", *
 SHOWN = ("Result set", "Measured", "Machine", "Processes", "Blocks")  # of the facts under a page's title
 
 
-def told(results: Results, baseline: str | None = None) -> Told:
-    """Everything from the page's own view models. Raises UserError for a baseline that the set doesn't have."""
-    analysis = results.analysis(baseline)
+def told(results: Results, baseline: str | None = None, stacks: Sequence[str] = ()) -> Told:
+    """Everything from the page's own view models, of all stacks or of some (globs). Raises UserError for a baseline or
+    a stack that the set doesn't have."""
+    analysis = only(results.analysis(baseline), stacks)
     made = report_of(results, analysis)
     comparisons = [section.comparison for section in made.sections]
     lines = [line for comparison in comparisons for line in timed(comparison)]

@@ -75,6 +75,7 @@ class Analysis:
     profiles: tuple[ProfileQuestion, ...]
     behaviour: tuple[Behaviour, ...]
     ways: tuple[Ways, ...]
+    hidden: tuple[str, ...] = ()  # stacks of the set that aren't shown
 
     @property
     def blocks(self) -> frozenset[int]:

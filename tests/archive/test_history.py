@@ -114,3 +114,11 @@ def test_a_history_is_a_page_and_a_table(sets: Path, tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "history.parquet").to_pylist()
     assert len(table) == 22 and [row["change"] for row in table if row["change"]] == [
         pytest.approx(1 / 1.2, rel=0.03)]  # fmt: skip
+
+
+def test_one_pass_alone(tmp_path: Path) -> None:
+    shutil.copytree(STORED, tmp_path / "old")
+    both, train = (history(tmp_path, None, "*", "numpy", passes) for passes in ((), ("train",)))
+    assert 0 < len(train) < len(both) and train == [each for each in both if "-train-" in each.question]
+    with pytest.raises(UserError, match=r"--stack=numpy --pass=backward\."):
+        history(tmp_path, None, "*", "numpy", ("backward",))

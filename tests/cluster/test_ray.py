@@ -22,7 +22,7 @@ from suite.environments import venv
 from suite.results.store import ResultSet
 from tests.pipeline import SCENARIOS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]
 INVOKE = Path(sys.executable).parent / "invoke"
 SECONDS = 120  # no wait is longer
 STARTED: list[subprocess.Popen[str]] = []
