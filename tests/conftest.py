@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run", "test_docs.py")]
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, by place: it is the rooms at both ends that start everything between them.
 
