@@ -441,7 +441,7 @@ def test(c: Context, args="", quick=False) -> None:
         venv.ensure("skypilot", "test")
         venv.ensure("ray", "cluster")
     # One process more than cores: it waits for the long runs.
-    shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadgroup --no-loadscope-reorder"
+    shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadfile --no-loadscope-reorder"
     c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False)
 
 
