@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if any(item.path.is_relative_to(place) for place in SLOW):
             item.add_marker(pytest.mark.slow)
         if item.path in LONG:
-            item.fixturenames.append("runs")  # type: ignore[attr-defined]
+            item.fixturenames.insert(0, "runs")  # type: ignore[attr-defined]  # before images are built
         elif builds_images(item) or "runs" in item.fixturenames:  # type: ignore[attr-defined]
             raise AssertionError(f"{item.path} is long, too: name it")
     items.sort(key=place_in_line)
