@@ -456,7 +456,7 @@ def test(c: Context, args="", quick=False) -> None:
             except UserError as refused:
                 lacking[name] = str(refused).splitlines()[0]
     # One process more than cores: it waits for the long runs.
-    shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadgroup --no-loadscope-reorder"
+    shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadfile --no-loadscope-reorder"
     environ = {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips what takes them, and says so last
     c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False, env=environ)
 

@@ -19,32 +19,50 @@ HERE = Path(__file__).parent
 # deadlines, render pages and open a browser. `make quick` leaves them out.
 SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run", "test_docs.py")]
 
+# Whole runs on real stacks, and images.
+LONG = [*HERE.glob("test_*end_to_end.py"),
+        *(HERE / name for name in ("environments/test_images.py", "launch/test_container.py", "run/test_engines.py"))]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, by place: it is the rooms at both ends that start everything between them.
 
-    Several processes share the tests, file by file. The long runs and the images belong to one of them, which has
-    nothing else to do: the runs begin at once, on a core each, and go on beside all other tests. Then come those that
-    take real stacks, so that what is short is left for the end.
+    First comes what is long, which begins the runs at once; of that first what waits for none of them. Then what takes
+    real stacks, so that what is short is left for the end.
     """
-    assert all(place.exists() for place in SLOW), "moved? name the new place"
+    assert all(place.exists() for place in (*SLOW, *LONG)), "moved? name the new place"
     for item in items:
         if any(item.path.is_relative_to(place) for place in SLOW):
             item.add_marker(pytest.mark.slow)
-        if takes_runs(item):
-            item.fixturenames.append("runs")  # type: ignore[attr-defined]
-        item.add_marker(pytest.mark.xdist_group("runs" if takes_runs(item) else str(item.path)))
-    items.sort(key=lambda item: (not takes_runs(item), item.get_closest_marker("stacks") is None, not is_slow(item)))
+        if item.path in LONG:
+            item.fixturenames.insert(0, "runs")  # type: ignore[attr-defined]  # before images are built
+        elif builds_images(item) or "runs" in item.fixturenames:  # type: ignore[attr-defined]
+            raise AssertionError(f"{item.path} is long, too: name it")
+    items.sort(key=place_in_line)
 
 
-def takes_runs(item: pytest.Item) -> bool:
-    """Whether a test looks at whole runs, or takes images (which its whole module waits for)."""
-    return "runs" in item.fixturenames or hasattr(getattr(item, "module", None), "images_or_skip")  # type: ignore[attr-defined]
+def place_in_line(item: pytest.Item) -> tuple[bool, ...]:
+    """What sorts a test among the others."""
+    has = {name: item.get_closest_marker(name) is not None for name in ("runs", "stacks", "slow")}
+    return item.path not in LONG, not builds_images(item), has["runs"], not has["stacks"], not has["slow"]
 
 
-def is_slow(item: pytest.Item) -> bool:
-    """Whether a test is among the slow ones."""
-    return item.get_closest_marker("slow") is not None
+def builds_images(item: pytest.Item) -> bool:
+    """Whether a test's whole module waits for images."""
+    return hasattr(getattr(item, "module", None), "images_or_skip")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """File by file, but all that is long in one process: no run is begun twice, and no image built twice."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "long" if HERE.parent / file in LONG else file
+
+    return Scheduling(config, log)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
