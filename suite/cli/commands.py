@@ -16,6 +16,7 @@ from suite.case import TARGETS
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import print_plan
+from suite.cli.ending import explained
 from suite.cli.options import Options, parse_outcomes
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out, only_one
 from suite.environments import images, pythons, say, venv
@@ -31,7 +32,7 @@ from suite.plan.shards import Shard
 from suite.reference import check
 from suite.reference.floor import floor
 from suite.report.render import render
-from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
+from suite.results.outcomes import INTERRUPTED, exit_code
 from suite.results.rows import Row
 from suite.results.store import ResultSet
 from suite.run import ceilings
@@ -140,8 +141,8 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     page = render(store.folder)
     code = exit_code(rows)
     answer.tell(store, page, code, as_json)
-    if code == NOTHING_MEASURED:
-        say("Nothing was measured: no case of this run can run here. The page has each case's reason.")
+    for line in explained(code, rows, store.folder, page):
+        say(line)
     return code
 
 
