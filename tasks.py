@@ -117,13 +117,15 @@ def run(
         "size": "the size that the other dims come from",
         "pass": "forward or train; repeatable (default: train)",
         "dims": "other dims in place of the size's, like seq=128",
+        "tolerance": "how near the first size that doesn't fit must come to the largest that does, as a share of it: "
+                     "2% or 0.02; 0: to the next size (default: 2%)",
         "dry-run": "print where each search begins; run nothing",
     },
 )
 def frontier(
     c: Context, target="cpu", workload=None, vary="batch", limit_memory=None, stack=None, size="full", pass_=None,
-    precision=None, dims=None, engine="auto", timeout=None, workload_path=None, force=False, dry_run=False,
-    results="results", json=False,
+    precision=None, dims=None, tolerance=None, engine="auto", timeout=None, workload_path=None, force=False,
+    dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Search for the largest batch (or sequence) that fits under a memory limit, stack by stack. `run --resume`
     completes it."""
@@ -133,7 +135,8 @@ def frontier(
     options = Options(
         target=target, preset="oom", workload=tuple(workload), vary=vary, limit_memory=tuple(limit_memory),
         stack=tuple(stack), size=(size,), pass_=tuple(pass_) or ("train",), precision=tuple(precision),
-        dims=tuple(dims), engine=engine, timeout=timeout, workload_path=tuple(workload_path), results=results,
+        dims=tuple(dims), tolerance=tolerance, engine=engine, timeout=timeout, workload_path=tuple(workload_path),
+        results=results,
     )  # fmt: skip
     raise Exit(code=commands.run(options, None, (), force=force, dry_run=dry_run, as_json=json))
 

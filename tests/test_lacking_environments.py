@@ -1,4 +1,4 @@
-"""A test that takes an environment that can't be made is skipped and named in the last lines; in CI that is a failure."""
+"""A test that takes an environment that can't be made is skipped and named last; in CI that is a failure."""
 
 from __future__ import annotations
 

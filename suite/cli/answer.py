@@ -86,18 +86,20 @@ def print_summary(analysis: Analysis) -> None:
 
 
 def print_memory(section: MemorySection) -> None:
-    """One question of memory: who fits at which size, and the largest size that does."""
-    rows = [[stack, *(cell_text(cell) for cell in line)] for stack, line in section.lines]
-    print_table(section.name, ["stack", *section.sizes], rows)
-    if section.frontier:
+    """One question of memory: the largest size that fits, a line a stack, and who fits at which size; of a search,
+    whose stacks were asked sizes of their own, the page has these."""
+    if not section.searched:
+        rows = [[stack, *(cell_text(cell) for cell in line)] for stack, line in section.lines]
+        print_table(section.name, ["stack", *section.sizes], rows)
         print()
-        columns = ["stack", f"largest {section.axis}", "known by", "by the curve", "fixed", "an item", "largest error",
-                   "processes"]  # fmt: skip
-        rows = [[each.stack, each.largest, each.known_by, each.predicted, each.fixed, each.item, each.error,
-                 str(each.tried)] for each in section.frontier]  # fmt: skip
-        print_table("", columns, rows, numbers=columns[1:2] + columns[3:6])
-    if section.answer:
-        print(section.answer)
+    if section.frontier:
+        columns = ["stack", "fits", "doesn't fit", "peak", "predicted", "probes"]
+        rows = [[line.stack, line.fits, line.fails, line.peak, line.predicted, str(line.tried)]
+                for line in section.frontier]  # fmt: skip
+        title = f"{section.name}: the largest {section.axis} that fits"
+        print_table(title, columns, rows, numbers=[name for name in columns if name not in ("stack", "doesn't fit")])
+    for sentence in filter(None, (section.answer, section.searched)):
+        print(sentence)
     print()
 
 

@@ -18,6 +18,7 @@ from suite.case import TARGETS
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import plan_json, print_plan
+from suite.cli.ending import explained
 from suite.cli.options import Options, parse_outcomes
 from suite.cli.written import print_json
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
@@ -32,7 +33,7 @@ from suite.plan.memory import too_tight
 from suite.plan.shards import Shard
 from suite.reference import check
 from suite.report.render import render
-from suite.results.outcomes import FAILED, INTERRUPTED, NOTHING_MEASURED, exit_code
+from suite.results.outcomes import FAILED, INTERRUPTED, exit_code
 from suite.results.rows import Row
 from suite.results.sole import sole
 from suite.results.store import ResultSet
@@ -154,8 +155,8 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     page = render(store.folder)
     code = exit_code(rows)
     answer.tell(store, page, code, as_json)
-    if code == NOTHING_MEASURED:
-        say("Nothing was measured: no case of this run can run here. The page has each case's reason.")
+    for line in explained(code, rows, store.folder, page):
+        say(line)
     return code
 
 

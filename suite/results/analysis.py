@@ -125,7 +125,7 @@ def analyse(
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
-        memory=memory_questions(counted),
+        memory=memory_questions(counted, protocol.search_tolerance if plan and plan.vary else None),
         made_of=made_of(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections import defaultdict
@@ -32,6 +33,12 @@ class Row(dict[str, Any]):
     def case(self) -> Case:
         """What was asked."""
         return Case.of_row(self)
+
+    @property
+    def attempt_name(self) -> str:
+        """The stem of its process's files: its logs lie in a set's logs/, in the folder that is called so."""
+        identity = {field.name: self[field.name] for field in dataclasses.fields(Attempt) if field.name != "case"}
+        return Attempt(**identity | {"case": self.case, "purpose": Purpose(self["purpose"])}).name
 
     @property
     def stack_name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -180,6 +181,13 @@ def test_doctor_says_what_is_missing_with_the_remedy() -> None:
 def test_the_exit_code_says_how_the_cases_ended(tmp_path: Path, scene: str, code: int) -> None:
     done = invoke("run", *STORY, f"--size={scene}", f"--results={tmp_path}")
     assert done.returncode == code, done.stderr
+    assert (f"Exit code {code}:" in done.stderr) == (code == 3)
+    if scene == "raise":
+        (cause,) = set(re.findall(r", at (\S+):(\d+)\)", done.stderr))
+        told = (Path(__file__).parents[2] / cause[0]).read_text(encoding="utf-8").splitlines()[int(cause[1]) - 1]
+        assert told.strip().startswith("raise"), "the line that raised it"
+        (log,) = re.findall(r"log: (\S+)", done.stderr)
+        assert (Path(log) / "events.jsonl").is_file()
 
 
 def test_one_plain_line_per_case_and_both_paths(tmp_path: Path) -> None:
