@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-import signal
 import subprocess
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -44,7 +43,7 @@ def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
     try:
         code = queue.wait()
     except KeyboardInterrupt:
-        queue.send_signal(signal.SIGINT)  # a terminal has told it already, a script hasn't
+        queue.terminate()  # a terminal's Ctrl-C has reached it already; what a script starts with `&` ignores SIGINT
         queue.wait()
         raise
     if code == INTERRUPTED:
