@@ -236,10 +236,10 @@ def test_a_lost_supervisor_takes_its_worker_along(run: Run, tmp_path: Path) -> N
 
 
 def test_waiting_costs_nothing(run: Run, tmp_path: Path) -> None:
-    """Processor time of the supervisor while its worker sleeps, by the kernel's count: what spins would take a share of
-    the time that grows with every neighbour less, and never a hundredth."""
+    """Processor time of the supervisor while its worker sleeps: what spins takes its whole share of a core."""
     run(
-        "def used(): return sum(map(int, open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[11:13]))\n"
+        "def used():\n"
+        "    return sum(map(int, open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[11:13]))\n"
         "looks(1)\n"
         "start, before = time.monotonic(), used()\n"
         "time.sleep(2)\n"

@@ -66,8 +66,8 @@ def core() -> Iterator[int]:
 
 
 def test_a_neighbour_on_our_core_is_seen_and_our_own_work_and_children_aren_t(core: int) -> None:
-    """The neighbour is a grandchild's sibling: started by init's side of the tree, so not ours. The kernel's own figures
-    say who had how much of the core, whoever else is on it."""
+    """The neighbour is a grandchild's sibling: started by init's side of the tree, so not ours. The kernel's own
+    figures say who had how much of the core, whoever else is on it."""
     watched = Cores()
     child = subprocess.Popen([sys.executable, "-c", BUSY, str(core)])
     try:
