@@ -259,7 +259,8 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal and who started this may both have passed it on
+        for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends the one, who started this the other
+            signal.signal(number, signal.SIG_IGN)
         ray.shutdown()
 
 

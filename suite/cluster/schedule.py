@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import subprocess
 from collections.abc import Collection
 
@@ -28,7 +27,7 @@ def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
     try:
         code = queue.wait()
     except KeyboardInterrupt:
-        queue.send_signal(signal.SIGINT)  # a terminal has told it already, a script hasn't
+        queue.terminate()  # a terminal's Ctrl-C has reached it already; what a script starts with `&` ignores SIGINT
         queue.wait()
         raise
     if code == INTERRUPTED:

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 
 from suite import environments
 from suite.results.store import ResultSet, accepted
+from tests.launch.programs import HUNG_SECONDS, wait_for
 
 INVOKE = Path(sys.executable).parent / "invoke"
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -206,11 +206,9 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     # A shell without job control has background commands ignore Ctrl-C, and children inherit that.
     running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("*/attempts/*.parquet")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: [*tmp_path.glob("*/attempts/*.parquet")])
     os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=20)
+    _, said = running.communicate(timeout=HUNG_SECONDS)
     assert running.returncode == 130, said
     assert "--resume=" in said
     assert "Traceback" not in said
