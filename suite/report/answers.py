@@ -65,7 +65,7 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
     else:
         rivals = rivals_of(first, counting, comparison, analysis)
         lead = ("Lowest median" if rivals else "Fastest") if complete else "So far the lowest median"
-        rest = f", {time}{against(first, counting, analysis.baseline)}"
+        rest = f", {time}{against(first, counting, comparison)}"
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
         rest += f"; not shown to be faster than {listed(rivals)}" if rivals else ""
     rest += f"; {first.speedup.reason}" if first.speedup and first.speedup.reason else ""
@@ -89,8 +89,20 @@ def rivals_of(
     return tuple(stack for stack in others if stack not in slower)
 
 
-def against(first: StackFigures, counting: Sequence[StackFigures], baseline: str) -> str:
+def standing_in(comparison: Comparison) -> str:
+    """That another stack takes the baseline's place on a question, and why, as a sentence; empty where none does."""
+    cell = comparison.cell_of_baseline
+    if not comparison.stands_in_for or cell is None:
+        return ""
+    return (f"On {comparison.name} the baseline {comparison.stands_in_for} has no time that counts "
+            f"({outcome_text(cell)}): {comparison.baseline}, the fastest that has one, stands in for it.")  # fmt: skip
+
+
+def against(first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison) -> str:
     """The fastest stack's ratio to the baseline in words, or why there is none."""
+    baseline = comparison.baseline
+    if comparison.stands_in_for:
+        return f" (in place of the baseline {comparison.stands_in_for}, which has no time that counts)"
     if first.is_baseline:
         return " (the baseline)"
     if not any(figures.is_baseline for figures in counting):

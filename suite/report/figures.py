@@ -15,13 +15,14 @@ WORDS = {"faster": "faster", "slower": "slower", "tie": "tie", "undecided": "und
 KINDS = {"process": "one process", "twin": "its A/A twin", "rejected": "not counted"}
 
 
-def of_section(section: Section, baseline: str, tie: float) -> tuple[Plot, ...]:
+def of_section(section: Section, tie: float) -> tuple[Plot, ...]:
     """The figures that one comparison has data for."""
     stacks = section.comparison.stacks
     if not stacks:
         return ()
     entries = [(each.stack, each.speedup.ratio, str(each.speedup.verdict)) for each in stacks if each.speedup]
-    speedups = [forest(f"{section.anchor}-forest", f"Speedup over {baseline}", entries, tie)] if entries else []
+    title = f"Speedup over {section.comparison.baseline}"
+    speedups = [forest(f"{section.anchor}-forest", title, entries, tie)] if entries else []
     return (*speedups, processes(section), phases(section))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from suite import units
 from suite.case import Flag, Outcome
+from suite.report.answers import standing_in
 from suite.report.surroundings import BlockRecord
 from suite.results.analysis import Analysis, Comparison
 from suite.results.plan_file import PlanFile
@@ -19,6 +20,7 @@ def notices(
     return (
         *incomplete(analysis, plan),
         *wrong(analysis.comparisons),
+        *filter(None, map(standing_in, analysis.comparisons)),
         *noisy(records),
         *doubtful(analysis.comparisons),
         *others(analysis, modified),

@@ -23,7 +23,7 @@ def analysis_of(rows: list[Row]) -> Analysis:
 
 def shown(analysis: Analysis, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """The console's lines by their stack."""
-    print_comparison(analysis.comparisons[0], analysis.baseline)
+    print_comparison(analysis.comparisons[0])
     cut = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
     return {parts[0]: " | ".join(parts[1:]) for parts in cut if len(parts) > 1}
 
