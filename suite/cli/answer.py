@@ -9,6 +9,7 @@ from typing import Any
 from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
+from suite.machine.description import named
 from suite.report.answers import headlines, standing_in
 from suite.report.behaviour import BehaviourSection, behaviour_section
 from suite.report.document import document
@@ -45,7 +46,7 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
         print_profiles(of_time)
     for of_behaviour in map(behaviour_section, analysis.behaviour):
         print_behaviour(of_behaviour)
-    print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
+    print(f"Machine: {named(loaded.machine)} (the page describes all of it)")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
 

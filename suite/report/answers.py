@@ -57,7 +57,8 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
         lead = "No answer" if complete else "No answer so far"
         rest = f"no stack {'produced' if complete else 'has'} a time that counts.{tail}"
         return Headline(comparison.name, lead, "", rest, None, None, (), 0, planned)
-    first, time = counting[0], column_units(comparison).steady(counting[0].median.value)
+    unit = column_units(comparison).steady
+    first, time = counting[0], unit(counting[0].median.value)
     rivals: tuple[str, ...] = ()
     if len(counting) == 1:
         lead = "Only answer" if complete else "So far the only answer"
@@ -69,7 +70,7 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
         rest += f"; not shown to be faster than {listed(rivals)}" if rivals else ""
     rest += f"; {first.speedup.reason}" if first.speedup and first.speedup.reason else ""
-    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}{modes(counting)}", first.median.value,
+    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}{modes(counting, unit)}", first.median.value,
                     first.speedup, rivals, len(counting), planned, first.median.low is not None)  # fmt: skip
 
 
@@ -116,15 +117,15 @@ def against(first: StackFigures, counting: Sequence[StackFigures], comparison: C
     return f", {measured} {units.interval(ratio.low, ratio.high)}{VERDICTS[first.speedup.verdict]}"
 
 
-def modes(counting: Sequence[StackFigures]) -> str:
+def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
     """The stacks whose processes run in two modes, as a sentence of its own."""
-    stacks = [f"{figures.stack} ({modes_text(figures)})" for figures in counting if figures.has_modes]
+    stacks = [f"{figures.stack} ({modes_text(figures, unit)})" for figures in counting if figures.has_modes]
     return f" Two modes: {'; '.join(stacks)}." if stacks else ""
 
 
-def modes_text(figures: StackFigures) -> str:
+def modes_text(figures: StackFigures, unit: units.Unit) -> str:
     """`max/min 3.6×, best 36.0 ms, mean 62.1 ms` of processes in two modes."""
-    best, mean = units.seconds(figures.best), units.seconds(figures.median.value)
+    best, mean = unit(figures.best), unit(figures.median.value)
     return f"max/min {units.ratio(figures.spread)}, best {best}, mean {mean}"
 
 

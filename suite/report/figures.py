@@ -88,7 +88,7 @@ def processes(section: Section) -> Plot:
         seen |= set(kinds)
         marks = [
             Mark(axis.x(process.seconds), kind,
-                 f"{each.stack}, block {process.block}, {KINDS[kind]}: {units.seconds(process.seconds)}")
+                 f"{each.stack}, block {process.block}, {KINDS[kind]}: {unit(process.seconds)}")
             for process, kind in zip(each.processes, kinds, strict=True)
         ]  # fmt: skip
         middle = Mark(axis.x(each.median.value), "middle", f"{each.stack}, median: {unit(each.median.value)}")
@@ -133,6 +133,7 @@ def phases(section: Section) -> Plot:
     lines = [[(kind, seconds) for kind, seconds in line if seconds is not None and seconds > 0] for line in points]
     everything = [seconds for line in lines for _, seconds in line]
     axis, unit = LogAxis.over(everything), units.time_unit(everything)
+    of = {"first": section.units.first, "second": section.units.second, "steady": section.units.steady}  # the table's
     rows = []
     for index, (each, line) in enumerate(zip(stacks, lines, strict=True)):
         values = [seconds for _, seconds in line]
@@ -140,7 +141,7 @@ def phases(section: Section) -> Plot:
             PlotRow(
                 label=label(each),
                 y=row_y(index),
-                marks=tuple(Mark(axis.x(v), kind, f"{each.stack}, {kind} run: {units.seconds(v)}") for kind, v in line),
+                marks=tuple(Mark(axis.x(v), kind, f"{each.stack}, {kind} run: {of[kind](v)}") for kind, v in line),
                 low=axis.x(min(values)) if values else None,
                 high=axis.x(max(values)) if values else None,
                 value=f"first/steady {units.ratio(each.first / each.median.value)}" if each.first else "",

@@ -13,6 +13,7 @@ from suite.report.outcomes import WITHOUT_PHASE, WORDS, Failure, outcome_text
 from suite.report.page import Report, report_of
 from suite.report.profiles import ProfileSection
 from suite.report.programs import ProgramSection
+from suite.report.sections import column_units
 from suite.report.tables import Table, Told, Value
 from suite.report.ways import table_of
 from suite.results import Results, stack_line
@@ -86,7 +87,7 @@ def cell_text(comparison: Comparison, stack: str) -> str:
         return outcome_text(cell)
     aside = f", {outcome_text(cell)}" if cell.failed else ""
     if figures.is_baseline or figures.speedup is None:
-        return f"{units.seconds(figures.median.value)}{aside}"
+        return f"{column_units(comparison).steady(figures.median.value)}{aside}"
     ratio = figures.speedup.ratio
     return f"{units.estimate(ratio.value, ratio.low, ratio.high)} {figures.speedup.verdict}{aside}"
 
