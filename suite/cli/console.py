@@ -23,7 +23,7 @@ from suite.case import Attempt, Outcome, Purpose
 from suite.results.rows import Row
 
 PIPED_WIDTH = 160
-PIECE = re.compile(r"[^-/,=@]*[-/,=@]?")  # of a name, up to the separator after which it may go on in the next line
+PIECE = re.compile(r"[^-/,]*[-/,]?")  # of a name, up to the separator after which it may go on in the next line
 WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory", Purpose.IR: "programs",
          Purpose.PROFILE: "profile", Purpose.PROBE: "probe"}  # fmt: skip
 
