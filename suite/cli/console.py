@@ -5,6 +5,7 @@ Everything goes to standard error; nothing is drawn while a process is being mea
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection
 from statistics import median
@@ -22,6 +23,7 @@ from suite.case import Attempt, Outcome, Purpose
 from suite.results.rows import Row
 
 PIPED_WIDTH = 160
+PIECE = re.compile(r"[^-/,]*[-/,]?")  # of a name, up to the separator after which it may go on in the next line
 WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory", Purpose.IR: "programs",
          Purpose.PROFILE: "profile", Purpose.PROBE: "probe"}  # fmt: skip
 
@@ -137,8 +139,22 @@ def print_table(
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
         table.add_column(column, justify=justify, overflow="fold", width=width)
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*(parted(cell, width) for cell, width in zip(row, widths, strict=True)))
     console.print(table)
+
+
+def parted(cell: Text, width: int) -> Text:
+    """The text with its long names broken after separators, where a name is wider than the column; rich breaks them
+    anywhere."""
+    breaks = []
+    for word in re.finditer(r"\S+", cell.plain):
+        line = 0
+        for piece in PIECE.finditer(word[0] if len(word[0]) > width else ""):
+            if line and line + len(piece[0]) > width:
+                breaks.append(word.start() + piece.start())
+                line = 0
+            line += len(piece[0])
+    return Text("\n").join(cell.divide(breaks))
 
 
 def column_widths(lines: list[list[str]], room: int) -> list[int]:

@@ -53,7 +53,8 @@ def document(results: Results, analysis: Analysis) -> dict[str, Any]:
 def comparison_json(comparison: Comparison, answer: str) -> dict[str, Any]:
     """One question."""
     untimed = [{"stack": cell.stack, "outcome": cell.outcome, "reason": cell.reason} for cell in comparison.untimed]
-    return {"name": comparison.name, "answer": answer, "noise_floor": ratio_json(comparison.noise),
+    return {"name": comparison.name, "answer": answer, "baseline": comparison.baseline,
+            "stands_in_for": comparison.stands_in_for or None, "noise_floor": ratio_json(comparison.noise),
             "stacks": [*map(stack_json, comparison.stacks), *untimed]}  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from suite import units
 from suite.case import Flag, Outcome
 from suite.errors import COMMAND
+from suite.report.answers import standing_in
 from suite.report.surroundings import BlockRecord
 from suite.results.analysis import Analysis, Comparison
 from suite.results.plan_file import PlanFile
@@ -21,6 +22,7 @@ def notices(
         *hidden(analysis),
         *incomplete(analysis, plan),
         *wrong(analysis.comparisons),
+        *filter(None, map(standing_in, analysis.comparisons)),
         *noisy(records),
         *doubtful(analysis.comparisons),
         *others(analysis, modified),
