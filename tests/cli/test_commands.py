@@ -226,9 +226,7 @@ def test_two_runs_of_one_set_exclude_each_other_whatever_is_forced(tmp_path: Pat
     """Each would take the other's attempts for its own."""
     command = ["run", *STORY, "--size=slow", "--size=calm", f"--results={tmp_path}"]
     first = subprocess.Popen([INVOKE, *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("*/logs/*")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: [*tmp_path.glob("*/logs/*")])
     folder = next(path.parent for path in tmp_path.glob("*/plan.json"))
     second = invoke("run", f"--resume={folder}", "--force")
     assert second.returncode == 2

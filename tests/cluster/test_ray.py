@@ -74,8 +74,8 @@ def start(
 ) -> subprocess.Popen[str]:
     """`invoke run` with the cluster's machines. They stand on one machine, so each forces its way past the other.
 
-    `on_sigint`: what a shell has told it to do at Ctrl-C. One without job control has what it starts with `&` ignore it,
-    and these tests may run there.
+    `on_sigint`: what a shell has told it to do at Ctrl-C. One without job control has what it starts with `&` ignore
+    it, and these tests may run there.
     """
     words = ["run", f"--address={machines.address}", "--force", *options]
     with (place / "told").open("w") as told:

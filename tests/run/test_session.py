@@ -74,7 +74,7 @@ def test_a_drifting_stack_has_no_steady_state(tmp_path: Path) -> None:
 
 
 def test_hanging_and_forking_workers_end_at_the_limit_with_their_children(tmp_path: Path) -> None:
-    rows = run_scenes(tmp_path, "hang", "fork", compile_timeout_seconds=2.0)  # of the call that hangs: starting may last
+    rows = run_scenes(tmp_path, "hang", "fork", compile_timeout_seconds=2.0)  # starting may last longer
     assert {row["outcome"] for row in rows.values()} == {"timeout"}
     assert all(row["phase"] == "second" for row in rows.values())
     assert not processes_with(str(tmp_path))
