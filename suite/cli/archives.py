@@ -44,7 +44,8 @@ def sets(results: Path, origin: str | None) -> None:
     if not found:
         print(f"There is no set in {where}.")
         return
-    print_table(f"Sets in {where}", HEADS, [cells(each) for each in found])
+    shown = len(HEADS) - bool(origin)  # all archives of a place lie there: names need the room, to be copied whole
+    print_table(f"Sets in {where}", HEADS[:shown], [cells(each)[:shown] for each in found])
     for each in found:
         if each.trouble:
             say(f"{each.name or each.where}: {each.trouble}")

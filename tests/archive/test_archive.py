@@ -27,12 +27,6 @@ def quiet(text: str) -> None:
     """Nothing is to be said here."""
 
 
-@pytest.fixture(params=["folder", "s3"])
-def place(request: pytest.FixtureRequest) -> Place:
-    """Each kind of place, by the same code."""
-    return request.getfixturevalue("shelf" if request.param == "folder" else "bucket")  # type: ignore[no-any-return]
-
-
 def test_a_set_comes_back_as_it_was(stored: ResultSet, place: Place, tmp_path: Path) -> None:
     made = publish(stored.folder, place, quiet)
     assert made.name.startswith("2026-") and made.facts["outcomes"] == {"ok": 4} and made.facts["preset"] == "quick"
