@@ -16,6 +16,7 @@ from suite.report.memory import MemoryCell, MemorySection, memory_section
 from suite.report.outcomes import outcome_text
 from suite.report.profiles import ProfileSection, profile_section
 from suite.report.programs import ProgramSection, program_section
+from suite.report.tables import known
 from suite.results.analysis import Analysis, Comparison
 from suite.results.stack_figures import StackFigures
 from suite.results.store import ResultSet
@@ -29,7 +30,7 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
     loaded = results.load(store.folder)
     analysis = loaded.analysis()
     if as_json:
-        print(json.dumps(summary(store, loaded, analysis, page, code)))
+        print(json.dumps(known(summary(store, loaded, analysis, page, code))))
         return
     for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True):
         print_comparison(comparison, analysis.baseline)

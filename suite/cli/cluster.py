@@ -13,7 +13,7 @@ from suite.results.outcomes import exit_code
 
 def collect(sets: Sequence[str], results: Path) -> int:
     """Put shares together, and render the report. The exit code that a run with these rows has."""
-    store = together(map(Path, sets), results)
+    store = together([*map(Path, sets)], results)
     page = render(store.folder)
     store.make_latest()
     print(f"{store.folder}  {len(store.plan.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")

@@ -18,6 +18,7 @@ from suite.environments import say
 from suite.environments.locks import BORROWED
 from suite.errors import UserError
 from suite.machine import facts, noise
+from suite.report.tables import known
 from suite.results.compare import Speedup
 from suite.results.store import ResultSet
 from suite.run import engines
@@ -71,8 +72,8 @@ def tell(found: Reproduction, there: Path, here: Path, as_json: bool) -> None:
         claims = [{"question": each.name, "stack": each.stack, "outcomes": list(each.outcomes),
                    "there": ratio_json(each.there), "here": ratio_json(each.here), "verdict": each.verdict,
                    "why": each.words} for each in found.claims]  # fmt: skip
-        print(json.dumps({"there": str(there), "here": str(here), "baseline": found.baseline,
-                          "unlike": list(found.unlike), "verdict": found.verdict, "claims": claims}))  # fmt: skip
+        print(json.dumps(known({"there": str(there), "here": str(here), "baseline": found.baseline,
+                                "unlike": list(found.unlike), "verdict": found.verdict, "claims": claims})))  # fmt: skip
         return
     print_table(f"Speedups over {found.baseline}, there and here", HEADS, [line(each) for each in found.claims],
                 numbers=HEADS[2:4])  # fmt: skip

@@ -35,11 +35,13 @@ class Column:
 
     @classmethod
     def of(cls, chunk: Fields) -> Column:
-        """From a ColumnChunk. Arrow begins with the dictionary's page where that comes first."""
+        """From a ColumnChunk. Arrow begins with the dictionary's page where that comes first, and reads nothing of a
+        column that says it has no values."""
         about = chunk[3]
         begin, dictionary = about[9], about.get(11, 0)
         begin = min(begin, dictionary) if dictionary > 0 else begin
-        return cls(tuple(part.decode() for part in about[3]), about[1], begin, begin + about[7])
+        nbytes = about[7] if about[5] > 0 else 0
+        return cls(tuple(part.decode() for part in about[3]), about[1], begin, begin + nbytes)
 
 
 def columns(file: Any, name: str) -> list[Column]:
