@@ -206,12 +206,14 @@ def collect(c: Context, set=None, results="results") -> None:
     raise Exit(code=cluster.collect(set, Path(results)))
 
 
-@command(help={"set": "a whole result set (default: results/latest)", "to": PLACE})
-def archive(c: Context, to=None, set="results/latest") -> None:
+@command(help={"set": "a whole result set (default: results/latest)", "to": PLACE,
+            "sign": "a private key of OpenSSH, or a public one whose private one an agent has",
+            "with-changes": "publish also what was changed in the source and never committed"})  # fmt: skip
+def archive(c: Context, to=None, set="results/latest", sign=None, with_changes=False) -> None:
     """Publish a result set, under a name of its own, for good."""
     from suite.cli import archives
 
-    archives.archive(set, to)
+    archives.archive(set, to, sign, with_changes=with_changes)
 
 
 @command(help={"from": PLACE + " (default: those here)"})
@@ -310,12 +312,13 @@ def history(
 
 
 @command(help={"set": "a result set's folder, or an archive's name (default: results/latest)",
-            "from": PLACE + ", for an archive"})  # fmt: skip
-def verify(c: Context, set="results/latest", from_=None, json=False) -> None:
-    """Is a result set as its manifest says? Finds each changed, missing or added file."""
+            "from": PLACE + ", for an archive",
+            "signed-by": "a public key, or a file of allowed signers: who must have signed it"})  # fmt: skip
+def verify(c: Context, set="results/latest", from_=None, signed_by=None, json=False) -> None:
+    """Is a result set as its manifest says, and whose is it? Finds each changed, missing or added file."""
     from suite.cli import archives
 
-    raise Exit(code=archives.verify(set, from_, as_json=json))
+    raise Exit(code=archives.verify(set, from_, signed_by, as_json=json))
 
 
 @command(

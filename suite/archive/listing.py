@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from suite.archive import fetch
 from suite.archive.fetch import manifest_of
 from suite.archive.place import AT_ONCE, Place
 from suite.errors import COMMAND, UserError
 from suite.results import manifest
 from suite.results.manifest import SET_NAME, Manifest
+from suite.results.parquet import read_rows, understood
+from suite.results.rows import Row
 from suite.results.store import LATEST, ResultSet
 
 
@@ -67,3 +70,13 @@ def of_archive(place: Place, name: str) -> Listed | None:
         return Listed(name, place.uri, manifest_of(place, name).facts)
     except UserError as broken:
         return Listed(name, place.uri, {}, str(broken))
+
+
+def rows_of(listed: Listed, place: Place | None, wanted: Collection[str], having: Any = None) -> list[Row]:
+    """Columns of a whole set's rows, here or in a place, as `read_rows` gives them. Raises UserError for a set whose
+    rows can't be read, or aren't those of its manifest."""
+    if place:
+        return fetch.rows_of(place, listed.name, wanted, having)
+    path = Path(listed.where) / manifest.RESULTS
+    with understood(path):
+        return read_rows(path, wanted, having)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
+from suite.cli.written import print_json
 from suite.machine.description import named
 from suite.report.answers import headlines, standing_in
 from suite.report.behaviour import BehaviourSection, behaviour_section
@@ -31,7 +31,7 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
     loaded = results.load(store.folder)
     analysis = loaded.analysis()
     if as_json:
-        print(json.dumps(summary(store, loaded, analysis, page, code)))
+        print_json(summary(store, loaded, analysis, page, code))
         return
     for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True):
         print_comparison(comparison)

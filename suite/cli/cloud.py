@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from suite import units
 from suite.archive import listing
-from suite.archive.fetch import check_growth
-from suite.archive.listing import Listed
 from suite.archive.place import Place, check_address
 from suite.cli.console import print_table
 from suite.cli.options import Options
@@ -30,7 +27,6 @@ from suite.plan.plan import Plan
 from suite.plan.planning import make
 from suite.plan.preset import Preset
 from suite.results.files import check_writable
-from suite.results.parquet import read_rows, rows_in
 from suite.results.rows import Row
 from suite.run import engines
 from suite.run.start import with_variants
@@ -118,17 +114,7 @@ def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
     place = Place.of(origin) if origin else None
     found = listing.of_place(place) if place else listing.here(results)
     sets = [each for each in found if not each.trouble and each.facts.get("target") == target]
-    rows = map(partial(rows_of, place=place), sets)
-    return [row for some in rows for row in some]
-
-
-def rows_of(listed: Listed, place: Place | None) -> list[Row]:
-    """One set's. What comes from elsewhere is looked at before it is unpacked."""
-    if place is None:
-        return read_rows(Path(listed.where) / "results.parquet", estimate.COLUMNS)
-    check_growth(place, listed.name, "results.parquet")
-    with place.opened(listed.name, "results.parquet") as file:
-        return rows_in(file, estimate.COLUMNS, listed.name)
+    return [row for each in sets for row in listing.rows_of(each, place, estimate.COLUMNS)]
 
 
 def count_of(text: str) -> int:

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from suite import units
 from suite.case import Attempt, Outcome, Purpose
+from suite.printable import printable
 from suite.results.rows import Row
 
 PIPED_WIDTH = 160
@@ -96,7 +97,7 @@ class Bar:
 
     def attempt_starts(self, attempt: Attempt) -> None:
         """The current case."""
-        self.progress.update(self.task, description=attempt.case.case_name, refresh=True)
+        self.progress.update(self.task, description=printable(attempt.case.case_name), refresh=True)
 
     def attempt_ends(self, row: Row) -> None:
         """A line above the bar, and the time left by the mean so far."""
@@ -108,7 +109,7 @@ class Bar:
 
     def note(self, text: str) -> None:
         """Any other line above the bar."""
-        self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.progress.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
         self.progress.refresh()
 
     def close(self) -> None:
@@ -131,8 +132,10 @@ def print_table(
     says that cells may have rich's colours.
     """
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
-    cells = [[Text.from_markup(text) if markup else Text(text) for text in row] for row in rows]
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    title, columns = printable(title), [*map(printable, columns)]
+    lines = [[*map(printable, row)] for row in rows]
+    cells = [[Text.from_markup(text) if markup else Text(text) for text in row] for row in lines]
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
     plain = [columns, *([cell.plain for cell in row] for row in cells)]
     widths = column_widths(plain, console.width - 3 * len(columns) + 1)
     for column, width in zip(columns, widths, strict=True):

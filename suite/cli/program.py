@@ -21,6 +21,7 @@ from invoke.exceptions import Exit as Leave
 from invoke.exceptions import ParseError, UnexpectedExit
 from invoke.program import Program
 
+from suite.cli.streams import plain_streams
 from suite.errors import COMMAND, UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,14 @@ class Commands(Program):
     """invoke exits 1 on an unknown option or task; here every usage mistake is 2, with the near match."""
 
     def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
-        """Parse and run. Never shows a traceback for what a person can mend."""
+        """Parse and run. Never shows a traceback for what a person can mend, nor anything but text."""
+        with plain_streams():
+            code = self.code_of(argv)
+        if exit:
+            sys.exit(code)
+
+    def code_of(self, argv: list[str] | None) -> int:
+        """Parse and run; the exit code, once what there is to say was said."""
         code, text = 0, ""
         try:
             self.understand(argv)
@@ -51,8 +59,7 @@ class Commands(Program):
             code = BROKEN_PIPE
         if text:
             print(text, file=sys.stderr)
-        if exit:
-            sys.exit(code)
+        return code
 
     def understand(self, argv: list[str] | None) -> None:
         """Everything before the first task runs. Raises UserError for whatever isn't understood."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from suite.protocol import Protocol
 from suite.report.programs import Table, both, program_section
 from suite.report.render import environment
 from suite.results import programs
+from suite.results.files import gunzipped
 from suite.results.rows import Row, accepted
 
 
@@ -69,7 +69,7 @@ def is_file(case: str) -> bool:
 def given(name: str) -> Handed:
     """A file's program, compressed or not. Raises UserError where it can't be read."""
     try:
-        text = gzip.decompress(Path(name).read_bytes()) if name.endswith(".gz") else Path(name).read_bytes()
+        text = b"".join(gunzipped(Path(name))) if name.endswith(".gz") else Path(name).read_bytes()
     except (OSError, EOFError, zlib.error) as broken:
         raise UserError(f"{name} can't be read: {getattr(broken, 'strerror', None) or broken}.") from None
     reader = Local(venv.ensure("jax").python)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,6 +14,7 @@ from suite.archive.place import Place
 from suite.archive.reproduce import Claim, Reproduction, Verdict, reproduction
 from suite.cli.commands import carry_out
 from suite.cli.console import print_table
+from suite.cli.written import print_json
 from suite.environments import say
 from suite.environments.locks import CHOSEN, all_locks
 from suite.errors import COMMAND, UserError
@@ -79,8 +79,8 @@ def tell(found: Reproduction, there: Path, here: Path, as_json: bool) -> None:
         claims = [{"question": each.name, "stack": each.stack, "outcomes": list(each.outcomes),
                    "there": ratio_json(each.there), "here": ratio_json(each.here), "verdict": each.verdict,
                    "why": each.words} for each in found.claims]  # fmt: skip
-        print(json.dumps({"there": str(there), "here": str(here), "baseline": found.baseline,
-                          "unlike": list(found.unlike), "verdict": found.verdict, "claims": claims}))  # fmt: skip
+        print_json({"there": str(there), "here": str(here), "baseline": found.baseline, "unlike": list(found.unlike),
+                    "verdict": found.verdict, "claims": claims})  # fmt: skip
         return
     print_table(f"Speedups over {found.baseline}, there and here", HEADS, [line(each) for each in found.claims],
                 numbers=HEADS[2:4])  # fmt: skip

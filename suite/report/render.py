@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from suite import results, units
 from suite.errors import UserError
+from suite.printable import printable
 from suite.report.answers import modes_text
 from suite.report.outcomes import WORDS, outcome_text
 from suite.report.page import report_of
@@ -46,13 +47,14 @@ def render(path: Path, out: Path | None = None, baseline: str | None = None, sta
 
 
 def write(target: Path, text: str) -> None:
-    """A file, whole or not at all. Raises UserError where it can't be written."""
+    """A file of text, whole or not at all: without control characters, whatever a set says of itself. Raises UserError
+    where it can't be written."""
     if target.is_dir():
         raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
     draft = target.with_name(f".{target.name}.draft")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text(printable(text), encoding="utf-8")
         draft.replace(target)
     except OSError as broken:
         raise UserError(f"The report can't be written to {target}: {broken.strerror}. "

@@ -16,6 +16,7 @@ from suite.protocol import OTHERS_SHARE_MAX
 from suite.results.plan_file import PlanFile
 from suite.results.schema import NAMES, SCHEMA_VERSION
 
+CASE = tuple(name.rstrip("_") for name in Case.__dataclass_fields__)  # the columns of the question
 CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
 LEAST_SHARE = 0.05  # of a step's known time that a library must take to be named on the page
 HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
