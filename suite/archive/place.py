@@ -58,13 +58,8 @@ class Place:
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def folders(self) -> list[str]:
-        """The names of what may be archives. Raises UserError for a folder or a bucket that doesn't exist; a prefix in
-        a bucket does once something lies there."""
-        base = self.root if self.is_local else self.root.partition("/")[0]
+        """The names of what may be archives. Raises UserError for a folder or a bucket that doesn't exist."""
         with told(self.uri):
-            if self.filesystem.get_file_info(base).type != fs.FileType.Directory:
-                kind = "folder" if self.is_local else "bucket"
-                raise UserError(f"There is no {kind} {base}: nothing could be looked for in {self.uri}.")
             found = self.filesystem.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
         if not found:
             self.check_exists()

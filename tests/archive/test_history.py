@@ -118,7 +118,7 @@ def test_a_history_is_a_page_and_a_table(sets: Path, tmp_path: Path) -> None:
 
 def test_one_pass_alone(tmp_path: Path) -> None:
     shutil.copytree(STORED, tmp_path / "old")
-    both, train = (history(tmp_path, None, "*", "numpy", passes) for passes in ((), ("train",)))
+    both, train = (history(tmp_path, None, "*", "numpy", lambda text: None, passes) for passes in ((), ("train",)))
     assert 0 < len(train) < len(both) and train == [each for each in both if "-train-" in each.question]
     with pytest.raises(UserError, match=r"--stack=numpy --pass=backward\."):
-        history(tmp_path, None, "*", "numpy", ("backward",))
+        history(tmp_path, None, "*", "numpy", lambda text: None, ("backward",))

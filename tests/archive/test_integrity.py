@@ -21,7 +21,6 @@ from suite.results import manifest
 from suite.results.manifest import File, Manifest
 from suite.results.sole import sole
 from suite.results.store import ResultSet
-from tests.archive.s3 import BUCKET
 
 PAGE = b"<script>theirs()</script>"
 
@@ -106,17 +105,9 @@ def test_a_manifest_of_wrong_types_hides_no_other_set(stored: ResultSet, shelf: 
     whole = publish(stored.folder, shelf, quiet).name
     other = older(stored, shelf, PAGE)
     exchange(shelf, other, **facts)
-    archives.sets(Path("nowhere"), shelf.uri)
+    archives.sets(Path("nowhere"), shelf.uri, as_json=False)
     said = capsys.readouterr()
     assert whole in said.out and f"{other}: The manifest of {other} has another kind of" in said.err
-
-
-def test_a_place_that_does_not_exist_is_said(bucket: Place, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"There is no folder .*/nowhere"):
-        listing.of_place(Place.of(str(tmp_path / "nowhere")))
-    with pytest.raises(UserError, match="There is no bucket no-such-bucket"):
-        listing.of_place(Place.of("s3://no-such-bucket/prefix"))
-    assert listing.of_place(Place.of(f"s3://{BUCKET}/nothing-here-yet")) == []
 
 
 # --- at once ---

@@ -113,10 +113,10 @@ def on_shelf() -> None:
 
 # Each takes a beginning of the first set's name; what has no answer for such a set refuses it as the set that it is.
 COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
-    "verify": (lambda text: archives.verify(text, None), ""),
-    "verify --from": (lambda text: archives.verify(text, "shelf"), ""),
+    "verify": (lambda text: archives.verify(text, None, None), ""),
+    "verify --from": (lambda text: archives.verify(text, "shelf", None), ""),
     "fetch": (lambda text: archives.fetched(text, "shelf", Path("here")), ""),
-    "archive": (lambda text: archives.archive(text, "other"), ""),
+    "archive": (lambda text: archives.archive(text, "other", None, with_changes=True), ""),
     "report": (lambda text: report.report(text, None, (), form="json", out="told.json"), ""),
     "report --compare": (lambda text: report.report(report.LATEST, None, (text, OTHER), form="md", out=None), ""),
     "compare": (lambda text: compare.compare((text, OTHER), by=None, baseline=None, across_unlike=False,

@@ -95,7 +95,7 @@ def test_sets_here_and_in_an_archive(home: Path) -> None:
 
 def test_a_verdict_on_a_set(home: Path) -> None:
     assert told(home, "verify", f"--set={NAME}") == {"set": f"results/{NAME}", "from": None, "intact": True,
-                                                     "problems": []}  # fmt: skip
+                                                     "problems": [], "signed": False, "signer": None}  # fmt: skip
     found = told(home, "verify", "--set=20260302", code=3)
     assert not found["intact"] and "manifest.json is missing" in found["problems"][0]
     assert told(home, "verify", "--set=2026", "--from=shelf")["from"] == "shelf"
