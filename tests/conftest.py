@@ -84,7 +84,7 @@ def lacking(item: pytest.Item) -> dict[str, str]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The last lines say what wasn't tested for want of an environment."""
     for name, why in json.loads(os.environ.get("STACKWARS_LACKING", "{}")).items():
-        skips = [report for kind in ("skipped", "failed") for report in terminalreporter.stats.get(kind, ())
+        skips = [report for kind in ("skipped", "failed", "error") for report in terminalreporter.stats.get(kind, ())
                  if f"environment {name} isn't made" in str(report.longrepr)]  # fmt: skip
         terminalreporter.write_line(f"Not tested for want of environment {name}: {len(skips)} tests. {why}")
 

@@ -17,6 +17,7 @@ from typing import Any
 from suite.stacks.catalog import REAL_STACKS
 
 INVOKE = Path(sys.executable).parent / "invoke"
+TOGETHER, OLDER = "tests.together", "tests.older"
 LANES_MAX = 4  # a process of a framework takes about a GB
 
 
@@ -34,12 +35,12 @@ class Run:
         return Path(self.told["set"])
 
 
-def invoke_run(place: Path, *options: str, engine: str = "local", together: bool = False) -> Run:
+def invoke_run(place: Path, *options: str, engine: str = "local", module: str = "") -> Run:
     """`invoke run ... --json`. With a folder for temporary files of its own it isn't refused beside another.
 
-    `together`: all cases of a stack in one process (tests/together.py).
+    `module`: tests.together or tests.older, in place of invoke.
     """
-    program = [sys.executable, "-m", "tests.together"] if together else [INVOKE]
+    program = [sys.executable, "-m", module] if module else [INVOKE]
     words = [*program, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
     variables = os.environ | {"COLUMNS": "200", "TMPDIR": str(place)}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)
@@ -67,7 +68,7 @@ class Asked:
     # Writes workloads of the run's own into a folder; their names.
     workloads: Callable[[Path], Sequence[str]] | None = None
     all_cores: bool = False
-    together: bool = False
+    module: str = ""
 
     def options_in(self, folder: Path) -> tuple[str, ...]:
         """All options, the workloads written."""
@@ -102,7 +103,7 @@ class Lanes:
     def run(self, place: Path, options: Sequence[str], asked: Asked) -> Run:
         """In a lane's thread."""
         with bound_to(self.cores if asked.all_cores else os.sched_getaffinity(0)):
-            return invoke_run(place, *options, together=asked.together)
+            return invoke_run(place, *options, module=asked.module)
 
     def as_in_a_lane(self, place: Path, *options: str, engine: str) -> Run:
         """At once, out of turn, on as many cores as a lane has."""
@@ -124,8 +125,14 @@ INDUCTOR = "--stack=torch_inductor"
 OTHERS = tuple(f"--stack={stack}" for stack in REAL_STACKS if stack != "torch_inductor")
 EVERY_OPERATION = {
     "train": Asked(4, ("--pass=train", *OTHERS)),
-    "forward": Asked(2, ("--pass=forward", *OTHERS), together=True),
-    "inductor": Asked(2, (INDUCTOR,), together=True),
+    "forward": Asked(2, ("--pass=forward", *OTHERS), module=TOGETHER),
+    # A step of training leaves what a forward pass would compile.
+    "inductor train": Asked(1, ("--pass=train", INDUCTOR), module=TOGETHER),
+    "inductor forward": Asked(1, ("--pass=forward", INDUCTOR), module=TOGETHER),
 }
 # Of every stack what it takes, what holds that, whose kernels do the work, and where a step's time goes.
-PEAKS = Asked(4, ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train"))
+WHOLE_STEP = ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train")
+PEAKS = Asked(4, WHOLE_STEP)
+# Of the stacks with an older JAX, by that.
+WITH_OLDER = ("jax_eager", "jax_jit", "torchax_jit")
+OLDER_PEAKS = Asked(1, (*WHOLE_STEP, *(f"--stack={stack}" for stack in WITH_OLDER)), module=OLDER)

@@ -13,7 +13,7 @@ from suite.results.behaviour import Answer, behaviours
 from suite.results.rows import accepted
 from suite.stacks.catalog import REAL_STACKS
 from suite.workloads.catalog import find
-from tests.runs import Asked, Lanes
+from tests.runs import TOGETHER, Asked, Lanes
 
 pytestmark = pytest.mark.stacks
 PROBES = {name: workload for name, workload in find().items() if workload.is_probe}
@@ -22,8 +22,8 @@ ALONE = ("numpy", "jax_jit")  # a process each, as `invoke run` has it
 OF_TORCH, OF_OTHERS = ("torch_*", "torchax_jit"), ("jax_eager", "tf_*")
 RUNS = {
     "probes-alone": Asked(1, (*ASKED, *(f"--stack={stack}" for stack in ALONE))),
-    "probes-torch": Asked(5, (*ASKED, *(f"--stack={stack}" for stack in OF_TORCH)), together=True),
-    "probes-others": Asked(3, (*ASKED, *(f"--stack={stack}" for stack in OF_OTHERS)), together=True),
+    "probes-torch": Asked(5, (*ASKED, *(f"--stack={stack}" for stack in OF_TORCH)), module=TOGETHER),
+    "probes-others": Asked(3, (*ASKED, *(f"--stack={stack}" for stack in OF_OTHERS)), module=TOGETHER),
 }
 Cell = tuple[str, str, str]
 

@@ -35,9 +35,14 @@ def command(place: Path, *options: str) -> list[str]:
     return [str(INVOKE), "run", "--json", f"--results={place}", *options]
 
 
-def resume(folder: Path, **environment: str) -> tuple[list[dict[str, Any]], str]:
+def variables(place: Path, **more: str) -> dict[str, str]:
+    """With a folder for temporary files of its own a run isn't refused beside another."""
+    return os.environ | {"TMPDIR": str(place)} | more
+
+
+def resume(folder: Path, **more: str) -> tuple[list[dict[str, Any]], str]:
     done = subprocess.run([INVOKE, "run", f"--resume={folder}"], capture_output=True, text=True, check=False,
-                          env=os.environ | environment)  # fmt: skip
+                          env=variables(folder.parent, **more))  # fmt: skip
     assert done.returncode == 0, done.stderr
     return results.load(folder).rows, done.stderr
 
@@ -117,7 +122,7 @@ def test_a_refusal_in_a_container_is_told_in_the_framework_s_words(client: Docke
 
 def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path: Path) -> None:
     begun = subprocess.Popen(command(tmp_path, *SLOW, "--repeats=2"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                             text=True, start_new_session=True)  # fmt: skip
+                             text=True, start_new_session=True, env=variables(tmp_path))  # fmt: skip
     folder = until(lambda: next(iter(tmp_path.glob("*-tiny-*")), None))
     ours = {"label": f"{SET}={folder.name}", "status": "running"}
     until(lambda: client.containers.list(filters=ours))
@@ -190,7 +195,7 @@ def daemon(client: DockerClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Da
 
 def test_a_daemon_that_dies_is_an_error_with_its_reason_and_resume_completes(daemon: Daemon, tmp_path: Path) -> None:
     begun = subprocess.Popen(command(tmp_path, *SLOW), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env=os.environ | {"DOCKER_HOST": daemon.host})  # fmt: skip
+                             env=variables(tmp_path, DOCKER_HOST=daemon.host))  # fmt: skip
     until(lambda: list(tmp_path.glob("*/logs/*/events.jsonl")))
     daemon.kill()
     begun.communicate(timeout=WAIT_SECONDS)

@@ -11,7 +11,7 @@ from suite import results
 from suite.case import OUT_OF_MEMORY
 from suite.stacks.catalog import REAL_STACKS, STACKS
 from tests.refusals import HUGE, WORDS
-from tests.runs import PEAKS, Asked, Lanes
+from tests.runs import OLDER_PEAKS, PEAKS, Asked, Lanes
 
 pytestmark = pytest.mark.stacks
 COMPILED_BY_XLA = {"jax_jit", "torch_xla", "torchax_jit", "tf_xla"}
@@ -19,6 +19,7 @@ SILENT = {"numpy", "jax_eager", "tf_eager"}  # nobody can tell what holds their 
 WRITTEN = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
 RUNS = {
     "peaks": PEAKS,
+    "older peaks": OLDER_PEAKS,
     "refused": Asked(1, HUGE),
     "limited": Asked(1, ("--purpose=memory", "--workload=gemm", "--pass=forward", "--dims=n=64", "--dims=n=16384",
                          "--dims=n=20000", "--limit-memory=1GiB", *(f"--stack={stack}" for stack in WRITTEN))),
@@ -48,22 +49,25 @@ def test_every_stack_tells_what_it_took(runs: Lanes) -> None:
         assert base < 1.3 * (row["host_base_bytes"] - 0.5 * row["host_file_bytes"]), "what the catalogue says it needs"
 
 
-@pytest.mark.runs("peaks")
-def test_a_program_s_own_account_is_that_of_its_tensors(runs: Lanes) -> None:
-    rows = {row["stack"]: row for row in rows_of(runs["peaks"]) if row["purpose"] == "memory"}
+@pytest.mark.runs("peaks", "older peaks")
+@pytest.mark.parametrize("run", ["peaks", "older peaks"])
+def test_a_program_s_own_account_is_that_of_its_tensors(runs: Lanes, run: str) -> None:
+    rows = {row["stack"]: row for row in rows_of(runs[run]) if row["purpose"] == "memory"}
     for stack in ("jax_jit", "torchax_jit"):
         row = rows[stack]
         state = row["floor_parameters_bytes"] + row["floor_optimizer_bytes"]
         assert row["program_argument_bytes"] == pytest.approx(state + row["floor_inputs_bytes"], rel=0.01)
         assert row["program_aliased_bytes"] == pytest.approx(state, rel=0.01), "the state is donated"
         assert row["program_temporary_bytes"] > 0
-    assert all(rows[stack]["program_temporary_bytes"] is None for stack in ("torch_eager", "tf_graph", "numpy"))
+    silent = set(rows) & {"torch_eager", "tf_graph", "numpy"}
+    assert all(rows[stack]["program_temporary_bytes"] is None for stack in silent)
 
 
-@pytest.mark.runs("peaks")
-def test_somebody_tells_what_holds_the_memory(runs: Lanes) -> None:
-    rows = {row["stack"]: row for row in rows_of(runs["peaks"]) if row["purpose"] == "explain"}
-    assert {stack for stack, row in rows.items() if not row["holders"]} == SILENT
+@pytest.mark.runs("peaks", "older peaks")
+@pytest.mark.parametrize("run", ["peaks", "older peaks"])
+def test_somebody_tells_what_holds_the_memory(runs: Lanes, run: str) -> None:
+    rows = {row["stack"]: row for row in rows_of(runs[run]) if row["purpose"] == "explain"}
+    assert {stack for stack, row in rows.items() if not row["holders"]} == SILENT & set(rows)
     for stack in set(rows) - SILENT:
         row, told = rows[stack], json.loads(rows[stack]["holders"])
         categories = told["categories"]

@@ -17,7 +17,7 @@ from suite.launch.engine import worker_environment
 from suite.reference import check
 from suite.workloads.catalog import find
 from tests.mutations import MODEL_MUTANTS, make_mutant
-from tests.runs import INVOKE, Asked, Lanes, invoke_run
+from tests.runs import INVOKE, TOGETHER, Asked, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
 MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
@@ -39,11 +39,11 @@ RUNS = {
     model: Asked(minutes, (f"--workload={model}", *TRAIN, *(f"--stack={stack}" for stack in STACKS)))
     for model, minutes in (("gpt2", 2.0), ("resnet50", 4.0))
 } | {
-    name: Asked(0.5, (*TRAIN, f"--stack={stack}"), partial(mutants, names=names), together=True)
+    name: Asked(0.5, (*TRAIN, f"--stack={stack}"), partial(mutants, names=names), module=TOGETHER)
     for name, (stack, names) in WRONG.items()
 } | {
     "odd": Asked(2, ("--pass=train", "--size=odd", *(f"--workload={model}" for model in MODELS),
-                     *(f"--stack={stack}" for stack in WRITTEN)), together=True),
+                     *(f"--stack={stack}" for stack in WRITTEN)), module=TOGETHER),
     "bf16": Asked(1, ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16",
                       *(f"--stack={stack}" for stack in OF_TORCH))),
 }  # fmt: skip

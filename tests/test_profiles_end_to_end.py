@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,10 +11,10 @@ import pytest
 from suite import results
 from suite.ir.timeline import Category, Profile
 from suite.stacks.catalog import REAL_STACKS
-from tests.runs import PEAKS, Lanes
+from tests.runs import OLDER_PEAKS, PEAKS, WITH_OLDER, Lanes
 
 pytestmark = pytest.mark.stacks
-RUNS = {"peaks": PEAKS}
+RUNS = {"peaks": PEAKS, "older peaks": OLDER_PEAKS}
 OF_PRODUCTS = {
     "numpy": "OpenBLAS", "torch_eager": "MKL", "torch_inductor": "MKL", "tf_eager": "oneDNN", "tf_graph": "oneDNN",
     "jax_eager": "YNNPACK", "jax_jit": "YNNPACK", "torchax_jit": "YNNPACK", "torch_xla": "XLA runtime",
@@ -29,10 +30,11 @@ def profiles_of(run: Any) -> dict[str, Profile]:
     return {row["stack"]: Profile.from_json(row.mapping("profile")) for row in rows if row["purpose"] == "profile"}
 
 
-@pytest.mark.runs("peaks")
-def test_every_stack_s_step_is_attributed(runs: Lanes) -> None:
-    found = profiles_of(runs["peaks"])
-    assert set(found) == set(REAL_STACKS)
+@pytest.mark.runs("peaks", "older peaks")
+@pytest.mark.parametrize(("run", "stacks"), [("peaks", REAL_STACKS), ("older peaks", WITH_OLDER)])
+def test_every_stack_s_step_is_attributed(runs: Lanes, run: str, stacks: Iterable[str]) -> None:
+    found = profiles_of(runs[run])
+    assert set(found) == set(stacks)
     for stack, profile in found.items():
         assert sum(profile.categories.values()) == pytest.approx(profile.seconds, rel=0.05), stack
         assert profile.attributed >= 0.9, stack

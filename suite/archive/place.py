@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from suite import plain_files
 from suite.errors import COMMAND, Damaged, UserError, unknown
+from suite.guard import plain_files
 from suite.results.manifest import BYTES_MAX
 
 SCHEMES = ("s3", "gs", "file")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite import plain_files, units
+from suite import units
 from suite.archive import fetch, history_page, listing
 from suite.archive.history import history as of_sets
 from suite.archive.listing import Listed
@@ -19,6 +19,7 @@ from suite.cli.console import print_table
 from suite.cli.written import print_json
 from suite.environments import say
 from suite.errors import COMMAND, Damaged, UserError
+from suite.guard import plain_files
 from suite.machine.description import processor
 from suite.report.render import render
 from suite.results import manifest

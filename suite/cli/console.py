@@ -20,7 +20,7 @@ from rich.text import Text
 
 from suite import units
 from suite.case import Attempt, Outcome, Purpose
-from suite.printable import printable
+from suite.guard.printable import printable
 from suite.results.rows import Row
 
 PIPED_WIDTH = 160

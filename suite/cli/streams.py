@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
-from suite.printable import printable
+from suite.guard.printable import printable
 
 
 class Plain:

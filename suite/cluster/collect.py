@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from suite import plain_files
 from suite.errors import COMMAND, UserError
+from suite.guard import plain_files
 from suite.plan.shards import Shard, digest
 from suite.results import manifest
 from suite.results.parquet import read_parquet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import shutil
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -116,10 +116,12 @@ def reading(set_id: str, cores: Sequence[int]) -> dict[str, Any]:
 
 
 def packed(folder: Path) -> bytes:
-    """A set's folder as an archive."""
+    """A set's folder as an archive: folders and plain files, since what a worker may have linked to isn't the set's."""
     data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w:gz", compresslevel=1) as archive:
-        archive.add(folder, arcname=".")
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in sorted(folder.rglob("*")):
+            if not path.is_symlink() and (path.is_dir() or path.is_file()):
+                archive.write(path, path.relative_to(folder))
     return data.getvalue()
 
 
@@ -128,7 +130,7 @@ def unpacked(data: bytes, folder: Path) -> Iterator[Path]:
     """A share, to be looked at before it is put into its folder: whole, or not at all where that raises."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".coming-") as draft:
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(Path(draft) / "set", filter="data")
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:  # makes no links, and nothing outside the folder
+            archive.extractall(Path(draft) / "set")
         yield Path(draft) / "set"
         (Path(draft) / "set").rename(folder)

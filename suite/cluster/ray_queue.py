@@ -25,9 +25,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from suite.cluster import node
 from suite.cluster.collect import devices_of, unlikeness
 from suite.errors import UserError
+from suite.guard.printable import printable
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share, units
-from suite.printable import printable
 from suite.results.outcomes import INTERRUPTED
 from suite.results.store import ResultSet
 from suite.run.start import plan_of

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from suite import plain_files
 from suite.case import Attempt, Purpose
 from suite.errors import UserError
+from suite.guard import plain_files
+from suite.guard.printable import printable
 from suite.launch import events, outcome
 from suite.launch.engine import Engine, Job, allocator_environment
 from suite.launch.process import CHECK_SECONDS, Limits
 from suite.machine import facts
-from suite.printable import printable
 from suite.protocol import Protocol
 
 SCHEMA_VERSION = 1

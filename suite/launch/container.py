@@ -20,7 +20,7 @@ from docker.types import DeviceRequest, LogConfig, Mount, Ulimit
 from requests.exceptions import ConnectionError as Unreachable
 from requests.exceptions import RequestException
 
-from suite import plain_files
+from suite.guard import plain_files
 from suite.launch.engine import COMMON, ROOT, Engine, Job, supervisor_spec
 from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suite import plain_files
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, Flag
+from suite.guard import plain_files
 
 # The sample columns of each clock; those of one event are equally long.
 CLOCKS = {

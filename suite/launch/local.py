@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from suite import plain_files
+from suite.guard import plain_files
 from suite.launch.engine import ROOT, Engine, Job, supervisor_spec, worker_environment
 from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit, Limits
 

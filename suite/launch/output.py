@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 
-from suite import plain_files
+from suite.guard import plain_files
 
 HEAD_BYTES = 4 * 2**20  # written to the file as it comes
 TAIL_BYTES = 1 * 2**20  # the last bytes after that, held in memory until the end

@@ -18,7 +18,7 @@ import sys
 import time
 from typing import Any
 
-from suite import plain_files
+from suite.guard import plain_files
 from suite.launch import cgroup
 from suite.launch.output import CappedLog
 from suite.launch.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl

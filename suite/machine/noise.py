@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from suite.errors import UserError
-from suite.held import Busy, held
+from suite.guard.held import Busy, held
 from suite.machine import facts
 from suite.protocol import Protocol
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from suite import results, units
 from suite.errors import UserError
-from suite.printable import printable
+from suite.guard.printable import printable
 from suite.report.answers import modes_text
 from suite.report.outcomes import WORDS, outcome_text
 from suite.report.page import report_of

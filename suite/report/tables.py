@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suite.printable import printable
+from suite.guard.printable import printable
 
 MOST_LINES = 24  # a longer table is folded in a comment
 FORMULA = tuple("=+-@")  # a text that begins so is a formula to a spreadsheet

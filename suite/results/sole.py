@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from suite.errors import UserError
-from suite.held import held
+from suite.guard.held import held
 
 
 @contextmanager

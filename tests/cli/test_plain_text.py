@@ -21,7 +21,7 @@ from suite.cli import console
 from suite.cli.program import Commands
 from suite.cli.streams import plain_streams
 from suite.cli.written import told_form
-from suite.printable import printable
+from suite.guard.printable import printable
 from suite.report.render import render, write
 from suite.report.text import told
 from suite.results.store import ResultSet

@@ -274,9 +274,9 @@ def test_an_array_refuses_to_start_without_an_archive_or_at_another_revision(tmp
 def test_an_archive_s_new_folder_is_made_before_it_is_asked_for(tmp_path: Path) -> None:
     folder, revision = checkout(tmp_path / "work")
     text = render(job(archive="", revision=revision), (SLURM,))["slurm.sh"]
-    for archive in (tmp_path / "new archive", tmp_path / "another"):
+    for number, archive in enumerate((tmp_path / "new archive", tmp_path / "another")):
         address = archive.as_uri() if archive.name == "another" else str(archive)
-        assert sbatch(text, folder, ARCHIVE=address).returncode == 0
+        assert sbatch(text, folder, ARCHIVE=address, SLURM_ARRAY_JOB_ID=str(number)).returncode == 0
         assert archive.is_dir() and calls(folder)[-3] == ["sets", f"--from={address}"]
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from suite.errors import UserError
-from suite.held import Busy, held
+from suite.guard.held import Busy, held
 from suite.results.sole import sole
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from suite.held import held
+from suite.guard.held import held
 with held(Path(sys.argv[1]), "It is held", "wait"):
     print("held", flush=True)
     time.sleep(60)
