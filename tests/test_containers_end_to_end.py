@@ -47,15 +47,15 @@ def resume(folder: Path, **more: str) -> tuple[list[dict[str, Any]], str]:
     return results.load(folder).rows, done.stderr
 
 
-def until(what: Callable[[], Any]) -> Any:
-    """The first true answer."""
+def until(what: Callable[[], Any], running: subprocess.Popen[str] | None = None) -> Any:
+    """The first true answer, which a process may bring about."""
     deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and (running is None or running.poll() is None):
         found = what()
         if found:
             return found
         time.sleep(0.05)
-    raise AssertionError("it didn't happen")
+    raise AssertionError("it didn't happen" if running is None or running.poll() is None else running.communicate()[1])
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +123,9 @@ def test_a_refusal_in_a_container_is_told_in_the_framework_s_words(client: Docke
 def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path: Path) -> None:
     begun = subprocess.Popen(command(tmp_path, *SLOW, "--repeats=2"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              text=True, start_new_session=True, env=variables(tmp_path))  # fmt: skip
-    folder = until(lambda: next(iter(tmp_path.glob("*-tiny-*")), None))
+    folder = until(lambda: next(iter(tmp_path.glob("*-tiny-*")), None), begun)
     ours = {"label": f"{SET}={folder.name}", "status": "running"}
-    until(lambda: client.containers.list(filters=ours))
+    until(lambda: client.containers.list(filters=ours), begun)
     begun.send_signal(signal.SIGKILL)
     begun.communicate()
     assert client.containers.list(filters=ours), "a killed orchestrator can't clean up"
@@ -196,7 +196,7 @@ def daemon(client: DockerClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Da
 def test_a_daemon_that_dies_is_an_error_with_its_reason_and_resume_completes(daemon: Daemon, tmp_path: Path) -> None:
     begun = subprocess.Popen(command(tmp_path, *SLOW), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              env=variables(tmp_path, DOCKER_HOST=daemon.host))  # fmt: skip
-    until(lambda: list(tmp_path.glob("*/logs/*/events.jsonl")))
+    until(lambda: list(tmp_path.glob("*/logs/*/events.jsonl")), begun)
     daemon.kill()
     begun.communicate(timeout=WAIT_SECONDS)
     assert begun.returncode == 3
