@@ -124,11 +124,11 @@ class Lanes:
 INDUCTOR = "--stack=torch_inductor"
 OTHERS = tuple(f"--stack={stack}" for stack in REAL_STACKS if stack != "torch_inductor")
 EVERY_OPERATION = {
-    "train": Asked(4, ("--pass=train", *OTHERS)),
+    "train": Asked(3, ("--pass=train", *OTHERS), module=TOGETHER),
     "forward": Asked(2, ("--pass=forward", *OTHERS), module=TOGETHER),
     # A step of training leaves what a forward pass would compile.
-    "inductor train": Asked(1, ("--pass=train", INDUCTOR), module=TOGETHER),
-    "inductor forward": Asked(1, ("--pass=forward", INDUCTOR), module=TOGETHER),
+    "inductor-train": Asked(1, ("--pass=train", INDUCTOR), module=TOGETHER),
+    "inductor-forward": Asked(1, ("--pass=forward", INDUCTOR), module=TOGETHER),
 }
 # Of every stack what it takes, what holds that, whose kernels do the work, and where a step's time goes.
 WHOLE_STEP = ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train")

@@ -26,7 +26,7 @@ from tests.runs import EVERY_OPERATION, INVOKE, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
 RUNS = EVERY_OPERATION
-STACKS = ("numpy", "jax_jit", "torch_eager")
+STACKS = ("numpy", "jax_jit")
 SLOW = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--dims=n=2048", "--stack=numpy", "--engine=docker")
 WAIT_SECONDS = 120
 
@@ -60,7 +60,7 @@ def until(what: Callable[[], Any], running: subprocess.Popen[str] | None = None)
 
 @pytest.fixture(scope="module")
 def client() -> DockerClient:
-    return images_or_skip("numpy", "jax", "torch")
+    return images_or_skip("numpy", "jax")
 
 
 @pytest.mark.runs(*EVERY_OPERATION)

@@ -1,5 +1,5 @@
-"""What the stacks hand to their compilers, on two models: captured by a whole run, read, recognised, compared. Of the
-others recorded programs are read (tests/ir/test_recorded.py)."""
+"""What the stacks hand to their compilers: captured by a whole run, read, recognised, compared. Of other models
+recorded programs are read (tests/ir/test_recorded.py)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ MODELS = {
 }  # of two layers
 OF_XLA = ("jax_jit", "torch_xla", "torchax_jit", "tf_xla")
 SCENARIOS = Path(__file__).parent / "scenarios"
-ASKED = ("--purpose=ir", "--size=tiny", "--pass=train", *(f"--stack={stack}" for stack in OF_XLA))
-OF_GPT2 = ("--purpose=ir", "--workload=gpt2", "--size=tiny", "--pass=train")
+EVERY = tuple(f"--stack={stack}" for stack in OF_XLA)
+TINY = ("--purpose=ir", "--size=tiny", "--pass=train")
+OF_GPT2 = (*TINY, "--workload=gpt2")
 RUNS = {
-    "programs": Asked(3, (*ASKED, *(f"--workload={model}" for model in MODELS))),
+    "programs": Asked(1.5, (*OF_GPT2, *EVERY)),
+    "convolutions": Asked(0.5, (*TINY, "--workload=resnet50", "--stack=jax_jit")),  # of others recorded ones are read
     "cut": Asked(0.5, ("--purpose=ir", f"--workload-path={SCENARIOS}", "--workload=story", "--pass=forward",
                        "--size=cut", "--size=calm", "--stack=fake")),
     # What a program says depends on the version of JAX that wrote it.
     "older": Asked(1, (*OF_GPT2, "--stack=jax_jit", "--stack=torchax_jit"), module=OLDER),
-    "shapes": Asked(1, ("--purpose=ir", "--abstract", "--workload=gpt2", "--size=tiny", "--pass=train")),
+    "shapes": Asked(1, (*OF_GPT2, "--abstract", *EVERY, "--stack=numpy", "--stack=torch_eager")),
 }
 
 
@@ -42,9 +44,12 @@ def rows_of(run: Any, model: str = "gpt2") -> list[Any]:
     return [row for row in results.load(run.folder).rows if row["workload"] == model]
 
 
-@pytest.mark.runs("programs", "older")
-@pytest.mark.parametrize(("run", "model", "stacks"), [*(("programs", model, OF_XLA) for model in MODELS),
-                                                      ("older", "gpt2", ("jax_jit", "torchax_jit"))])  # fmt: skip
+@pytest.mark.runs("programs", "convolutions", "older")
+@pytest.mark.parametrize(
+    ("run", "model", "stacks"),
+    [("programs", "gpt2", OF_XLA), ("convolutions", "resnet50", ("jax_jit",)),
+     ("older", "gpt2", ("jax_jit", "torchax_jit"))],
+)  # fmt: skip
 def test_every_region_of_a_model_is_recognised_on_every_stack(
     runs: Lanes, run: str, model: str, stacks: Sequence[str]
 ) -> None:
@@ -134,7 +139,7 @@ def test_two_cases_or_a_case_and_a_file_are_compared(runs: Lanes) -> None:
         ("half.mlir", "half.mlir couldn't be read: line 1, column "),
         ("foreign.mlir", "foreign.mlir couldn't be read: "),
         ("absent.mlir", "absent.mlir can't be read: No such file or directory."),
-        ("cut.mlir.gz", "cut.mlir.gz can't be read: "),
+        ("cut.mlir.gz", "cut.mlir.gz is no gzip file: "),
     ],
 )
 def test_what_can_t_be_compared_is_said(runs: Lanes, tmp_path: Path, case: str, said: str) -> None:

@@ -123,7 +123,7 @@ def verified(name: str, place: Place | None, trusted: str | None) -> Verdict:
     if place is None and not any((Path(found) / file).is_file() for file in ("plan.json", manifest.NAME)):
         raise UserError(f"{found} is no result set: it has no plan.json.")
     try:
-        problems = fetch.verify(place, found) if place else ResultSet.open(Path(found)).problems()
+        problems = fetch.verify(place, found) if place else problems_here(Path(found))
     except Damaged as broken:
         problems = [str(broken)]
     if problems:
@@ -131,6 +131,11 @@ def verified(name: str, place: Place | None, trusted: str | None) -> Verdict:
     known, signature = fetch.signed(place, found) if place else signed_here(Path(found))
     whose = signer(known, signature, Path(trusted)) if signature and trusted else None
     return Verdict(found, place, (), signature is not None, whose)
+
+
+def problems_here(folder: Path) -> list[str]:
+    """What isn't as the manifest says. A changed plan is one of its findings: only an intact one is opened."""
+    return manifest.problems(folder) or ResultSet.open(folder).misstated(manifest.read(folder))
 
 
 def verdict_lines(verdict: Verdict, trusted: str | None) -> list[str]:

@@ -301,7 +301,8 @@ class ResultSet:
 
     def misstated(self, known: Manifest) -> list[str]:
         """What a manifest says of this set that its files don't. Raises UserError for rows that can't be read."""
-        check_parquet(self.results_path)
+        if self.results_path.exists():
+            check_parquet(self.results_path)
         return manifest.misstated(known, self.facts())
 
 

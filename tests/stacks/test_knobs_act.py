@@ -1,7 +1,7 @@
 """The tuned track on real frameworks: a knob changes what is executed wherever it is applied, or it isn't one.
 
 One process for each stack and track takes a step of every case. What that leaves behind is compared: the code that
-XLA's or Inductor's compiler has written, the order in memory of what PyTorch's convolutions are given.
+XLA's compiler has written, the order in memory of what PyTorch's convolutions are given.
 """
 
 from __future__ import annotations
@@ -19,20 +19,17 @@ from suite.case import Planned
 from suite.environments import venv
 from suite.plan import planning, preset
 from suite.stacks import xla
-from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.knobs import processor_flags
 from suite.workloads import catalog
 from tests.worker.processes import ROOT
 
 pytestmark = pytest.mark.stacks
-# Of four stacks whose compiler is XLA one: they have the same knob; that it reaches them, test_knobs.py asks.
-TUNABLE = [stack for stack in REAL_STACKS if adapter_class(stack).knobs
-           and (stack == "jax_jit" or adapter_class(stack).knobs is not xla.KNOBS)]  # fmt: skip
+# Of stacks that have the same knob one: that it reaches the others, test_knobs.py asks.
+TUNABLE = ("jax_jit", "torch_eager")
 # Operations of a size whose products aren't written out as loops; models of images for the knobs that need them.
 OPERATIONS = {"gemm": "quick", "ffn": "quick", "mha": "quick", "selu": "quick"}
-IMAGES = {"torch_eager": {"vit": "tiny", "resnet50": "tiny"},
-          "torch_inductor": {"vit": "tiny"}}  # fmt: skip
-PASSES = {"torch_inductor": ("forward",)}  # minutes of compiling are saved
+IMAGES = {"torch_eager": {"vit": "tiny", "resnet50": "tiny"}}
 WORKLOADS = catalog.find()
 Question = tuple[str, str]  # workload, pass
 STEPS = """
@@ -84,12 +81,12 @@ def executed(case):
     adapter.device()
     adapter.build()
     state, batch = Data(case, workloads[case.workload], 0).place(adapter)
-    vectors(), written("inductor/**/*.cpp")
+    vectors()
     strides = []
     with watched(strides):
         state, outputs = adapter.step(state, batch)
     adapter.wait(state, outputs)
-    return {"strides": strides, "vectors": vectors(), "loops": sorted(written("inductor/**/*.cpp"))}
+    return {"strides": strides, "vectors": vectors()}
 
 print(json.dumps([executed(case) for case in cases]))
 """
@@ -100,9 +97,8 @@ def planned(stack: str, track: str) -> dict[Question, Planned]:
     """Each workload and pass that the knobs of a stack might be for."""
     found = {}
     for workload, size in IMAGES.get(stack, OPERATIONS).items():
-        passes = PASSES.get(stack, ("forward", "train"))
-        asked = planning.Selection(workloads=(workload,), stacks=(stack,), sizes=(size,), passes=passes,
-                                   tracks=(track,), threads=len(os.sched_getaffinity(0)))  # fmt: skip
+        asked = planning.Selection(workloads=(workload,), stacks=(stack,), sizes=(size,), tracks=(track,),
+                                   passes=("forward", "train"), threads=len(os.sched_getaffinity(0)))  # fmt: skip
         made = planning.make("set", preset.load("tiny"), asked, WORKLOADS, None, lambda *_: None)
         found |= {(workload, each.case.pass_): each for each in made.cases}
     return found

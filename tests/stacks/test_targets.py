@@ -68,12 +68,15 @@ from pathlib import Path
 from suite.case import Case
 from suite.stacks.catalog import IMPORTS, STACKS, adapter_class
 from suite.workloads import catalog
-case, expressions = Case.from_json(json.loads(sys.argv[1])), json.loads(sys.argv[2])
-adapter = adapter_class(case.stack)
-os.environ.update(adapter.environ(case, "/nowhere"))
-adapter(case, catalog.load(Path(sys.argv[3])))
-framework = importlib.import_module(IMPORTS[STACKS[case.stack].environment][0])
-print(json.dumps({expression: eval(expression) for expression in expressions}))
+found, workload = [], catalog.load(Path(sys.argv[1]))
+for asked, expressions in json.loads(sys.argv[2]):
+    case = Case.from_json(asked)
+    adapter = adapter_class(case.stack)
+    os.environ.update(adapter.environ(case, "/nowhere"))
+    adapter(case, workload)
+    framework = importlib.import_module(IMPORTS[STACKS[case.stack].environment][0])
+    found.append({expression: eval(expression) for expression in expressions})
+print(json.dumps(found))
 """
 
 
@@ -129,14 +132,17 @@ def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
 
 
 @pytest.mark.stacks
-@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("stack", SETTINGS)
-def test_precision_is_set_and_never_a_default(stack: str, precision: str) -> None:
-    wanted = {expression: values[precision] for expression, values in SETTINGS[stack].items() if precision in values}
+def test_precision_is_set_and_never_a_default(stack: str) -> None:
+    """One process is asked for each in turn, and twice for the first: nothing stays of the one before."""
+    asked = (*PRECISIONS, PRECISIONS[0])
+    wanted = [{expression: values[precision] for expression, values in SETTINGS[stack].items() if precision in values}
+              for precision in asked]  # fmt: skip
     made = venv.ensure(STACKS[stack].environment, "cpu")
-    case = case_of(stack=stack, precision=precision)
-    question = [json.dumps(case.to_json()), json.dumps(list(wanted)), str(GEMM)]
-    done = subprocess.run([made.python, "-c", READ, *question], cwd=ROOT, capture_output=True, text=True, check=False)
+    questions = [(case_of(stack=stack, precision=precision).to_json(), list(settings))
+                 for precision, settings in zip(asked, wanted, strict=True)]  # fmt: skip
+    done = subprocess.run([made.python, "-c", READ, str(GEMM), json.dumps(questions)], cwd=ROOT, capture_output=True,
+                          text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == wanted
 
