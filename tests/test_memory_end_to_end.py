@@ -17,15 +17,17 @@ pytestmark = pytest.mark.stacks
 COMPILED_BY_XLA = {"jax_jit", "torch_xla", "torchax_jit", "tf_xla"}
 SILENT = {"numpy", "jax_eager", "tf_eager"}  # nobody can tell what holds their memory
 WRITTEN = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
+# The eager stacks of a framework allocate as its compiled ones do.
+REFUSING = tuple(stack for stack in REAL_STACKS if stack not in ("jax_eager", "tf_eager"))
 RUNS = {
     "peaks": PEAKS,
     "older peaks": OLDER_PEAKS,
-    "refused": Asked(1, HUGE),
+    "refused": Asked(1, (*HUGE, *(f"--stack={stack}" for stack in REFUSING))),
     "limited": Asked(1, ("--purpose=memory", "--workload=gemm", "--pass=forward", "--dims=n=64", "--dims=n=16384",
                          "--dims=n=20000", "--limit-memory=1GiB", *(f"--stack={stack}" for stack in WRITTEN))),
     # Beside them processes of other tests run, which nothing of this may touch.
     "in a row": Asked(0.5, ("--purpose=memory", "--exhaustive", "--stack=numpy", "--workload=gemm", "--pass=forward",
-                            "--limit-memory=256MiB", *(f"--dims=n={n}" for n in range(12_001, 12_021)))),
+                            "--limit-memory=256MiB", *(f"--dims=n={n}" for n in range(12_001, 12_009)))),
 }  # fmt: skip
 
 
@@ -87,7 +89,7 @@ def test_somebody_tells_what_holds_the_memory(runs: Lanes, run: str) -> None:
 @pytest.mark.runs("refused")
 def test_an_allocation_that_is_refused_is_out_of_memory_in_each_framework_s_words(runs: Lanes) -> None:
     rows = {row["stack"]: row for row in rows_of(runs["refused"])}
-    assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(REAL_STACKS, "oom_host")
+    assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(REFUSING, "oom_host")
     for stack, words in WORDS.items():
         assert words in rows[stack]["reason"]
 
@@ -105,9 +107,9 @@ def test_what_is_larger_than_a_failure_isn_t_tried(runs: Lanes) -> None:
 
 
 @pytest.mark.runs("in a row")
-def test_twenty_in_a_row_are_twenty_rows(runs: Lanes) -> None:
+def test_eight_in_a_row_are_eight_rows(runs: Lanes) -> None:
     rows = rows_of(runs["in a row"])
-    assert len(rows) == 20
+    assert len(rows) == 8
     for row in rows:
         assert (row["outcome"], row["provenance"]) == ("oom_host", "measured"), row["reason"]
         assert row["reason"].startswith("killed at its 256 MiB limit")
