@@ -1,5 +1,5 @@
 # Thin: every target is an invoke task of the same name, but `quick` and `help`. The first one makes the
-# orchestrator's environment, which takes Python 3.11 and a package index.
+# orchestrator's environment, which takes Python 3.11, 3.12 or 3.13 and a package index.
 #
 ## make run        measure and report: environments, the quick preset, a result set with its page
 ## make setup      every environment from its lock            ARGS="--target=cuda"
@@ -13,10 +13,13 @@
 ## make images     the images that are built
 ## make base-image a base for them where no registry can be reached
 ## make clean      remove environments of older locks, and tools' caches; results are kept
-## ARGS are options of the task: make run ARGS="--preset=ops --stack=jax_*"; .venv/bin/invoke TASK --help lists them.
+## ARGS are options of the task: make run ARGS="--preset=ops --stack=jax_*"; ./stackwars TASK --help lists them.
 
-# Asked to run, not only looked for: a version manager's python3.11 may stand for nothing.
-PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
+# The first that runs and fits: a version manager's python3.13 may stand for nothing. Any other Python 3 looks for one
+# that fits where version managers put them.
+FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
+	$$python -c '$(FITS)' 2>/dev/null && echo $$python && exit; done; echo python3)
 
 .PHONY: run setup doctor list report test quick check build images base-image clean help orchestrator
 .DEFAULT_GOAL := run

@@ -1,8 +1,10 @@
-"""The commands: `invoke --list`. Each parses its options and calls the suite; the suite is imported when called."""
+"""The commands: `./stackwars --list`. Each parses its options and calls the suite, which is imported when called."""
 
 from __future__ import annotations
 
 import inspect
+import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import Any
 from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
+
+from suite.errors import COMMAND
 
 ROOT = Path(__file__).parent
 PLACE = "a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"
@@ -61,7 +65,7 @@ def setup(c: Context, target: str = "cpu") -> None:
     iterable=LISTS,
     help={
         "variants": "every stack also in each of its variants: other locks, other flags",
-        "preset": "what to ask: a name (invoke list) or a path to a TOML file",
+        "preset": f"what to ask: a name ({COMMAND} list) or a path to a TOML file",
         "cache": "cold, or warm for both: a second process keeps the first one's compile caches",
         "baseline": "the stack that the others are compared with",
         "python": "an interpreter of your own in place of the locked environments; every row is flagged unpinned",
@@ -74,7 +78,7 @@ def setup(c: Context, target: str = "cpu") -> None:
         "profile": "on or off: a process more for each case tells where a step's time goes (default: the preset's)",
         "abstract": "with programs that are kept: compile for tensors that aren't there, and run nothing",
         "allocator": "kept: freed memory stays with the process; system: by the C library's rules, as memory is asked",
-        "shard": "this machine's share of the plan, like 2/4; `invoke collect` puts the shares together",
+        "shard": f"this machine's share of the plan, like 2/4; `{COMMAND} collect` puts the shares together",
         "scheduler": "ray: the machines of a Ray cluster take the comparisons, one at a time each",
         "address": "of the Ray cluster, like 10.0.0.1:6379 (default: the one that this machine belongs to)",
         "resume": "complete this result set",
@@ -113,13 +117,15 @@ def run(
         "size": "the size that the other dims come from",
         "pass": "forward or train; repeatable (default: train)",
         "dims": "other dims in place of the size's, like seq=128",
+        "tolerance": "how near the first size that doesn't fit must come to the largest that does, as a share of it: "
+                     "2% or 0.02; 0: to the next size (default: 2%)",
         "dry-run": "print where each search begins; run nothing",
     },
 )
 def frontier(
     c: Context, target="cpu", workload=None, vary="batch", limit_memory=None, stack=None, size="full", pass_=None,
-    precision=None, dims=None, engine="auto", timeout=None, workload_path=None, force=False, dry_run=False,
-    results="results", json=False,
+    precision=None, dims=None, tolerance=None, engine="auto", timeout=None, workload_path=None, force=False,
+    dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Search for the largest batch (or sequence) that fits under a memory limit, stack by stack. `run --resume`
     completes it."""
@@ -129,32 +135,37 @@ def frontier(
     options = Options(
         target=target, preset="oom", workload=tuple(workload), vary=vary, limit_memory=tuple(limit_memory),
         stack=tuple(stack), size=(size,), pass_=tuple(pass_) or ("train",), precision=tuple(precision),
-        dims=tuple(dims), engine=engine, timeout=timeout, workload_path=tuple(workload_path), results=results,
+        dims=tuple(dims), tolerance=tolerance, engine=engine, timeout=timeout, workload_path=tuple(workload_path),
+        results=results,
     )  # fmt: skip
     raise Exit(code=commands.run(options, None, (), force=force, dry_run=dry_run, as_json=json))
 
 
 @command(
-    iterable=["compare"],
+    iterable=["stack", "compare"],
     help={
         "set": "a result set (default: results/latest)",
-        "baseline": "the stack to compare with",
-        "compare": "sets against the first of them, in place of one set: `invoke report --compare BEFORE AFTER`",
+        "baseline": "the stack to compare with, which is always shown",
+        "stack": "show only these stacks; globs, repeatable; figures stay those of the whole set",
+        "compare": f"sets against the first of them, in place of one set: `{COMMAND} report --compare BEFORE AFTER`",
         "format": "html, md for a comment on a change, csv or json",
-        "out": "the file to write (default: report.html in the set, compare.html here; others on standard output)",
+        "out": "the file to write (default: report.html in the set, with --stack here; compare.html here; others on "
+               "standard output)",
     },
 )
-def report(c: Context, set="results/latest", baseline=None, compare=None, format="html", out=None) -> None:
+def report(
+    c: Context, set="results/latest", baseline=None, stack=None, compare=None, format="html", out=None
+) -> None:
     """Render the report of a result set: its HTML page, or the same as Markdown, CSV or JSON."""
     from suite.cli import report as reporting
 
-    reporting.report(set, baseline, compare, form=format, out=out)
+    reporting.report(set, baseline, compare, form=format, out=out, stacks=tuple(stack))
 
 
 @command(
     iterable=["set"],
     help={
-        "set": "a result set; named without --set too: `invoke compare BEFORE AFTER`",
+        "set": f"a result set; named without --set too: `{COMMAND} compare BEFORE AFTER`",
         "by": "within one set: cache, track, precision, pass or variant",
         "baseline": "with --by: what the others are held against",
         "across": "show sets of unlike machines, targets or precisions side by side; nothing is called faster",
@@ -174,19 +185,20 @@ def compare(
     raise Exit(code=code)
 
 
-@command(help={"set": "a set of probes: `invoke run --preset=behaviour`",
-               "times": "a set of the primer's examples: `invoke run --preset=primer`",
+@command(help={"set": f"a set of probes: `{COMMAND} run --preset=behaviour`",
+               "times": f"a set of the primer's examples: `{COMMAND} run --preset=primer`",
                "out": "the file to write, and beside it a summary of what it rests on (.json)"})  # fmt: skip
 def pitfalls(c: Context, set="results/latest", times=None, out="pitfalls.md") -> None:
     """A lesson on what surprises people, with the numbers of a set of probes."""
     from suite import results as sets
+    from suite.archive.naming import named
     from suite.cli.archives import needed
     from suite.report import lesson
 
-    print(lesson.write(sets.load(Path(set)), sets.load(Path(needed("times", times))), Path(out)))
+    print(lesson.write(sets.load(named(set)), sets.load(named(needed("times", times))), Path(out)))
 
 
-@command(iterable=["set"], help={"set": "a share; named without --set too: `invoke collect A B`"})
+@command(iterable=["set"], help={"set": f"a share; named without --set too: `{COMMAND} collect A B`"})
 def collect(c: Context, set=None, results="results") -> None:
     """Put the shares of one plan (run --shard) together: one result set and its report."""
     from suite.cli import cluster
@@ -194,23 +206,25 @@ def collect(c: Context, set=None, results="results") -> None:
     raise Exit(code=cluster.collect(set, Path(results)))
 
 
-@command(help={"set": "a whole result set (default: results/latest)", "to": PLACE})
-def archive(c: Context, to=None, set="results/latest") -> None:
+@command(help={"set": "a whole result set (default: results/latest)", "to": PLACE,
+            "sign": "a private key of OpenSSH, or a public one whose private one an agent has",
+            "with-changes": "publish also what was changed in the source and never committed"})  # fmt: skip
+def archive(c: Context, to=None, set="results/latest", sign=None, with_changes=False) -> None:
     """Publish a result set, under a name of its own, for good."""
     from suite.cli import archives
 
-    archives.archive(Path(set), to)
+    archives.archive(set, to, sign, with_changes=with_changes)
 
 
 @command(help={"from": PLACE + " (default: those here)"})
-def sets(c: Context, from_=None, results="results") -> None:
+def sets(c: Context, from_=None, results="results", json=False) -> None:
     """List result sets, those here or those of an archive."""
     from suite.cli import archives
 
-    archives.sets(Path(results), from_)
+    archives.sets(Path(results), from_, as_json=json)
 
 
-@command(help={"set": "an archive's name (invoke sets)"})
+@command(help={"set": f"an archive's name ({COMMAND} sets)"})
 def fetch(c: Context, set=None, from_=None, results="results") -> None:
     """Bring an archived result set here."""
     from suite.cli import archives
@@ -222,7 +236,7 @@ def fetch(c: Context, set=None, from_=None, results="results") -> None:
     iterable=["workload", "stack", "size", "pass_", "precision", "track", "on"],
     help={
         "accelerator": "what each job asks for, of cloud/accelerators.toml (default: the target's first)",
-        "preset": "what to ask: a name (invoke list)",
+        "preset": f"what to ask: a name ({COMMAND} list)",
         "repeats": "exactly so many blocks",
         "shards": "machines, each with its share of the plan's comparisons",
         "to": "where shards archive their results: s3://bucket/prefix or gs://bucket/prefix; on Slurm also a folder",
@@ -239,7 +253,7 @@ def fetch(c: Context, set=None, from_=None, results="results") -> None:
 def cloud(
     c: Context, target="cpu", accelerator=None, preset="quick", workload=None, stack=None, size=None, pass_=None,
     precision=None, track=None, repeats=None, shards="1", to=None, price=None, on=None, repository=None,
-    image_registry=None, from_=None, results="results", write=False, out="cloud-jobs",
+    image_registry=None, from_=None, results="results", write=False, out="cloud-jobs", json=False,
 ) -> None:  # fmt: skip
     """Jobs that run a plan on other machines, by SkyPilot, Kubernetes or Slurm, and how long they may take."""
     from suite.cli import cloud as jobs
@@ -251,7 +265,7 @@ def cloud(
     )  # fmt: skip
     asked = jobs.Asked(accelerator=accelerator, shards=shards, to=to, price=price, on=tuple(on), repository=repository,
                        image_registry=image_registry, origin=from_)  # fmt: skip
-    jobs.cloud(options, asked, Path(out), write=write)
+    jobs.cloud(options, asked, Path(out), write=write, as_json=json)
 
 
 @command(
@@ -279,33 +293,38 @@ def reproduce(
 
 
 @command(
+    iterable=["pass_"],
     help={
         "workload": "the workload; globs",
         "stack": "only these stacks; globs",
+        "pass": "only forward or train; repeatable (default: both)",
         "from": PLACE + " (default: the sets here)",
         "out": "also write it: a page (.html) or a table (.parquet)",
     },
 )
-def history(c: Context, workload=None, stack="*", from_=None, results="results", out=None) -> None:
+def history(
+    c: Context, workload=None, stack="*", pass_=None, from_=None, results="results", out=None, json=False
+) -> None:
     """How long a step took over all result sets, and where that changed."""
     from suite.cli import archives
 
-    archives.history(Path(results), from_, workload, stack, out)
+    archives.history(Path(results), from_, workload, stack, tuple(pass_), out, as_json=json)
 
 
 @command(help={"set": "a result set's folder, or an archive's name (default: results/latest)",
-            "from": PLACE + ", for an archive"})  # fmt: skip
-def verify(c: Context, set="results/latest", from_=None) -> None:
-    """Is a result set as its manifest says? Finds each changed, missing or added file."""
+            "from": PLACE + ", for an archive",
+            "signed-by": "a public key, or a file of allowed signers: who must have signed it"})  # fmt: skip
+def verify(c: Context, set="results/latest", from_=None, signed_by=None, json=False) -> None:
+    """Is a result set as its manifest says, and whose is it? Finds each changed, missing or added file."""
     from suite.cli import archives
 
-    raise Exit(code=archives.verify(set, from_))
+    raise Exit(code=archives.verify(set, from_, signed_by, as_json=json))
 
 
 @command(
     iterable=["workload", "stack", "size", "pass_", "precision", "track", "dims", "workload_path"],
     help={
-        "preset": "where questions and stacks come from: a name (invoke list) or a path to a TOML file",
+        "preset": f"where questions and stacks come from: a name ({COMMAND} list) or a path to a TOML file",
     },
 )
 def explain(
@@ -328,27 +347,27 @@ def explain(
 @command(iterable=["case"], help={"set": "a result set (default: results/latest)",
             "case": "the name of a case, or a .mlir file of yours; give two",
             "markdown": "print every question as Markdown"})  # fmt: skip
-def ir(c: Context, case, set="results/latest", markdown=False) -> None:
+def ir(c: Context, case, set="results/latest", markdown=False, json=False) -> None:
     """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
     from suite.cli.programs import tell_programs
 
-    tell_programs(Path(set), case, markdown)
+    tell_programs(set, case, as_markdown=markdown, as_json=json)
 
 
 @command(name="list", iterable=["workload_path"])
-def list_(c: Context, workload_path=None) -> None:
-    """Workloads, stacks, sizes and presets; what this machine can run, and why not."""
-    from suite.cli import commands
+def list_(c: Context, workload_path=None, json=False) -> None:
+    """Workloads, stacks, variants, sizes and presets; what this machine can run, and why not."""
+    from suite.cli.catalogue import tell_catalogue
 
-    commands.print_catalogue([Path(path) for path in workload_path])
+    tell_catalogue([Path(path) for path in workload_path], as_json=json)
 
 
 @command()
-def doctor(c: Context) -> None:
+def doctor(c: Context, json=False) -> None:
     """What is missing on this machine, with the remedy."""
     from suite.cli import commands
 
-    raise Exit(code=commands.print_checks())
+    raise Exit(code=commands.print_checks(as_json=json))
 
 
 @command(
@@ -430,16 +449,22 @@ def check(c: Context) -> None:
 def test(c: Context, args="", quick=False) -> None:
     """Everything that CI runs: checks, unit tests, the fake pipeline, every real stack end to end."""
     from suite.environments import locks, venv
+    from suite.errors import UserError
 
+    lacking = {}
     if quick:
         args = f"-m 'not stacks and not slow' {args}"
     else:
-        for name in locks.names("cpu"):
-            venv.ensure(name, "cpu")
-        venv.ensure("oracle", "test")
-        venv.ensure("skypilot", "test")
-        venv.ensure("ray", "cluster")
-    c.run(f"{sys.executable} -m pytest {args}", pty=False)
+        wanted = [(name, "cpu") for name in locks.names("cpu")]
+        for name, target in (*wanted, ("oracle", "test"), ("skypilot", "test"), ("ray", "cluster")):
+            try:
+                venv.ensure(name, target)
+            except UserError as refused:
+                lacking[name] = str(refused).splitlines()[0]
+    # One process more than cores: it waits for the long runs.
+    shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadfile --no-loadscope-reorder"
+    environ = {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips what takes them, and says so last
+    c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False, env=environ)
 
 
 @command(help={"environment": "only this environment; repeatable",
@@ -465,11 +490,11 @@ def base_image(c: Context, mirror=None, python=None) -> None:
 
 
 @command(help={"prune": "remove images whose lock has changed"})
-def images(c: Context, prune=False) -> None:
+def images(c: Context, prune=False, json=False) -> None:
     """List the images that are built: size, lock, age."""
     from suite.cli import commands
 
-    commands.print_images(prune)
+    commands.print_images(prune=prune, as_json=json)
 
 
 @command()

@@ -5,9 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+COMMAND = "./stackwars"  # what a person types in the checkout, here and in pages: it needs no activation
+
 
 class UserError(Exception):
     """A mistake that a person can mend: says what happened, where, and what to do next (exit code 2)."""
+
+
+class Damaged(UserError):
+    """A set, or an archive of one, isn't as it was made: `verify` finds that (exit code 3), all else refuses it."""
 
 
 def near_match(name: str, known: Iterable[str]) -> str | None:

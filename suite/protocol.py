@@ -64,6 +64,10 @@ class Protocol:
     canary_drift_max: float = 0.05
     steal_share_max: float = 0.01
 
+    # The search for the largest size that fits ends once the first that doesn't is no farther from it than this share
+    # of it; 0: once the next size has run out.
+    search_tolerance: float = 0.0
+
     roofline: bool = True  # measure what the machine reaches, once a day
     ir: bool = False  # after the blocks a process more for each case whose compiler's programs can be read
     abstract: bool = False  # of those: compiled for tensors that aren't there, and not run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from suite.environments import locks
 from tests.runs import Lanes
 
 HERE = Path(__file__).parent
@@ -17,25 +19,74 @@ HERE = Path(__file__).parent
 # deadlines, render pages and open a browser. `make quick` leaves them out.
 SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run", "test_docs.py")]
 
+# Whole runs on real stacks, and images.
+LONG = [*HERE.glob("test_*end_to_end.py"),
+        *(HERE / name for name in ("environments/test_images.py", "launch/test_container.py", "run/test_engines.py"))]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, by place: it is the rooms at both ends that start everything between them.
 
-    Tests of real stacks and containers come last. They look at no clock, so the long runs go on beside all of them,
-    also while the one test that is at work waits for an image to be built.
+    First comes what is long, which begins the runs at once; of that first what waits for none of them. Then what takes
+    real stacks, so that what is short is left for the end.
     """
-    assert all(place.exists() for place in SLOW), "moved? name the new place"
+    assert all(place.exists() for place in (*SLOW, *LONG)), "moved? name the new place"
     for item in items:
         if any(item.path.is_relative_to(place) for place in SLOW):
             item.add_marker(pytest.mark.slow)
-        if is_late(item):
-            item.fixturenames.append("runs")  # type: ignore[attr-defined]
-    items.sort(key=is_late)
+        if item.path in LONG:
+            item.fixturenames.insert(0, "runs")  # type: ignore[attr-defined]  # before images are built
+        elif builds_images(item) or "runs" in item.fixturenames:  # type: ignore[attr-defined]
+            raise AssertionError(f"{item.path} is long, too: name it")
+    items.sort(key=place_in_line)
 
 
-def is_late(item: pytest.Item) -> bool:
-    """Whether a test takes real stacks, or images (which its whole module waits for)."""
-    return item.get_closest_marker("stacks") is not None or hasattr(getattr(item, "module", None), "images_or_skip")
+def place_in_line(item: pytest.Item) -> tuple[bool, ...]:
+    """What sorts a test among the others."""
+    has = {name: item.get_closest_marker(name) is not None for name in ("runs", "stacks", "slow")}
+    return item.path not in LONG, not builds_images(item), has["runs"], not has["stacks"], not has["slow"]
+
+
+def builds_images(item: pytest.Item) -> bool:
+    """Whether a test's whole module waits for images."""
+    return hasattr(getattr(item, "module", None), "images_or_skip")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """File by file, but all that is long in one process: no run is begun twice, and no image built twice."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "long" if HERE.parent / file in LONG else file
+
+    return Scheduling(config, log)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what takes an environment that this machine can't make."""
+    for name, why in lacking(item).items():
+        pytest.skip(f"environment {name} isn't made: {why}")
+
+
+def lacking(item: pytest.Item) -> dict[str, str]:
+    """The environments that a test takes and that couldn't be made, each with the reason: any of a stack for a test of
+    real stacks, and those that it is marked with."""
+    not_made: dict[str, str] = json.loads(os.environ.get("STACKWARS_LACKING", "{}"))
+    taken = {name for mark in item.iter_markers("environments") for name in mark.args}
+    if item.path in LONG or item.get_closest_marker("stacks"):
+        taken |= set(locks.names("cpu"))
+    return {name: why for name, why in not_made.items() if name in taken}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The last lines say what wasn't tested for want of an environment."""
+    for name, why in json.loads(os.environ.get("STACKWARS_LACKING", "{}")).items():
+        skips = [report for kind in ("skipped", "failed") for report in terminalreporter.stats.get(kind, ())
+                 if f"environment {name} isn't made" in str(report.longrepr)]  # fmt: skip
+        terminalreporter.write_line(f"Not tested for want of environment {name}: {len(skips)} tests. {why}")
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +110,13 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of this session alone, for all that it starts: there a run marks the machine as taken."""
     os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_chosen() -> Iterator[None]:
+    """Which locks one test has chosen is nothing that the next one starts with."""
+    yield
+    locks.CHOSEN.clear()
 
 
 def pytest_sessionfinish() -> None:

@@ -19,10 +19,11 @@ from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start import Run, describe
 from suite.workloads.catalog import find
+from tests.launch.programs import HUNG_SECONDS
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 QUICK = {"samples_min": 20, "seconds_min": 0.01, "samples_max": 60, "noisy_retries": 0, "blocks": 1,
-         "blocks_max": 1, "canary_drift_max": 1e9, "steal_share_max": 1.0, "timeout_seconds": 20.0,
+         "blocks_max": 1, "canary_drift_max": 1e9, "steal_share_max": 1.0, "timeout_seconds": HUNG_SECONDS,
          "disturbed_retries": 0, "replaced_seconds_max": 0.0}  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from suite.stacks.catalog import REAL_STACKS
+
 INVOKE = Path(sys.executable).parent / "invoke"
 LANES_MAX = 4  # a process of a framework takes about a GB
 
@@ -32,9 +34,13 @@ class Run:
         return Path(self.told["set"])
 
 
-def invoke_run(place: Path, *options: str, engine: str = "local") -> Run:
-    """`invoke run ... --json`. With a folder for temporary files of its own it isn't refused beside another."""
-    words = [INVOKE, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
+def invoke_run(place: Path, *options: str, engine: str = "local", together: bool = False) -> Run:
+    """`invoke run ... --json`. With a folder for temporary files of its own it isn't refused beside another.
+
+    `together`: all cases of a stack in one process (tests/together.py).
+    """
+    program = [sys.executable, "-m", "tests.together"] if together else [INVOKE]
+    words = [*program, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
     variables = os.environ | {"COLUMNS": "200", "TMPDIR": str(place)}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)
     assert done.stdout.startswith("{"), done.stderr
@@ -61,6 +67,7 @@ class Asked:
     # Writes workloads of the run's own into a folder; their names.
     workloads: Callable[[Path], Sequence[str]] | None = None
     all_cores: bool = False
+    together: bool = False
 
     def options_in(self, folder: Path) -> tuple[str, ...]:
         """All options, the workloads written."""
@@ -90,12 +97,12 @@ class Lanes:
     def start(self, name: str, asked: Asked, new_folder: Callable[[str], Path]) -> None:
         """Put a run in the queue."""
         options = asked.options_in(new_folder(f"{name}-workloads"))
-        self.runs[name] = self.pool.submit(self.run, new_folder(name), options, asked.all_cores)
+        self.runs[name] = self.pool.submit(self.run, new_folder(name), options, asked)
 
-    def run(self, place: Path, options: Sequence[str], all_cores: bool) -> Run:
+    def run(self, place: Path, options: Sequence[str], asked: Asked) -> Run:
         """In a lane's thread."""
-        with bound_to(self.cores if all_cores else os.sched_getaffinity(0)):
-            return invoke_run(place, *options)
+        with bound_to(self.cores if asked.all_cores else os.sched_getaffinity(0)):
+            return invoke_run(place, *options, together=asked.together)
 
     def as_in_a_lane(self, place: Path, *options: str, engine: str) -> Run:
         """At once, out of turn, on as many cores as a lane has."""
@@ -111,9 +118,14 @@ class Lanes:
         self.pool.shutdown(cancel_futures=True)
 
 
-SLOW, QUICK = ("torch_inductor", "numpy", "jax_eager", "jax_jit"), ("torch_eager", "torch_xla", "torchax_jit", "tf_*")
-# Every stack on every operation, in two halves: what several test modules look at.
+# Every stack on every operation, what several test modules look at: training steps each in a process of its own, but
+# Inductor's, which compiles the headers of its generated code anew in each.
+INDUCTOR = "--stack=torch_inductor"
+OTHERS = tuple(f"--stack={stack}" for stack in REAL_STACKS if stack != "torch_inductor")
 EVERY_OPERATION = {
-    "slow": Asked(3, tuple(f"--stack={stack}" for stack in SLOW)),
-    "quick": Asked(4, tuple(f"--stack={stack}" for stack in QUICK)),
+    "train": Asked(4, ("--pass=train", *OTHERS)),
+    "forward": Asked(2, ("--pass=forward", *OTHERS), together=True),
+    "inductor": Asked(2, (INDUCTOR,), together=True),
 }
+# Of every stack what it takes, what holds that, whose kernels do the work, and where a step's time goes.
+PEAKS = Asked(4, ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train"))

@@ -18,10 +18,12 @@ from tests.runs import Asked, Lanes
 pytestmark = pytest.mark.stacks
 PROBES = {name: workload for name, workload in find().items() if workload.is_probe}
 ASKED = tuple(f"--workload={name}" for name in PROBES)
-SLOW, QUICK = ("torch_inductor", "torch_xla", "numpy"), ("jax_*", "torch_eager", "torchax_jit", "tf_*")
+ALONE = ("numpy", "jax_jit")  # a process each, as `invoke run` has it
+OF_TORCH, OF_OTHERS = ("torch_*", "torchax_jit"), ("jax_eager", "tf_*")
 RUNS = {
-    f"probes-{name}": Asked(minutes, (*ASKED, *(f"--stack={stack}" for stack in stacks)))
-    for name, minutes, stacks in (("slow", 6, SLOW), ("quick", 8, QUICK))
+    "probes-alone": Asked(1, (*ASKED, *(f"--stack={stack}" for stack in ALONE))),
+    "probes-torch": Asked(5, (*ASKED, *(f"--stack={stack}" for stack in OF_TORCH)), together=True),
+    "probes-others": Asked(3, (*ASKED, *(f"--stack={stack}" for stack in OF_OTHERS)), together=True),
 }
 Cell = tuple[str, str, str]
 

@@ -14,6 +14,7 @@ import pytest
 
 from suite.archive.place import Place
 from suite.archive.publish import publish
+from suite.environments import venv
 from tests.test_docs import parsed
 
 ROOT = Path(__file__).parents[1]
@@ -21,6 +22,7 @@ WORKFLOW = (ROOT / "docs" / "ci" / "benchmark.yml").read_text(encoding="utf-8")
 SCRIPT = "docs/ci/compare.sh"
 TINY = ("--engine=local", "--preset=tiny", "--workload=gemm", "--stack=numpy", "--baseline=numpy", "--repeats=2",
         "--force")  # fmt: skip
+MAKES = ("-m", "suite.environments", "orchestrator")
 LEFT_OUT = {".git", ".venv", ".environments", "results", "ci-results"}  # of the checkout's own folder
 
 
@@ -53,9 +55,8 @@ def test_the_files_that_the_workflow_shows_are_those_that_the_script_writes() ->
 
 def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """The script in a checkout."""
-    python = str(Path(sys.base_prefix) / "bin" / "python3.11")
     return subprocess.run([folder / SCRIPT, *words], cwd=folder, capture_output=True, text=True, check=False,
-                          env=os.environ | {"PYTHON": python} | variables)  # fmt: skip
+                          env=os.environ | variables)  # fmt: skip
 
 
 @pytest.mark.parametrize("words", [(), ("revision",), ("stored", "NAME"), ("yesterday", "x")])
@@ -75,10 +76,33 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+LENT = f"""#!/bin/sh
+# In place of a Python that makes a checkout's environments: lends it those that are here, with its own source.
+[ "$*" = "{' '.join(MAKES)}" ] || exit 2
+mkdir -p .venv/bin
+ln -sfn {ROOT}/.environments .environments
+cat > .venv/bin/invoke <<END
+#!/bin/sh
+PYTHONPATH=$PWD exec {sys.executable} -c 'from suite.cli.program import main; main()' "\\$@"
+END
+chmod +x .venv/bin/invoke
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """For the script: a gigabyte is lent to each checkout, not installed in it."""
+    program = tmp_path_factory.mktemp("lent") / "python"
+    program.write_text(LENT)
+    program.chmod(0o755)
+    return str(program)
+
+
 @pytest.mark.stacks
-def test_equal_revisions_are_measured_and_compared(checkout: Path) -> None:
+def test_equal_revisions_are_measured_and_compared(checkout: Path, python: str) -> None:
     """Toy sizes on a shared machine: `--threshold` is wide, for what is tried is the way there."""
-    done = run(checkout, "revision", "HEAD", *TINY, THRESHOLD="100")
+    venv.ensure("numpy", "cpu")
+    done = run(checkout, "revision", "HEAD", *TINY, THRESHOLD="100", PYTHON=python)
     assert done.returncode == 0, done.stderr
     out = checkout / "ci-results"
     told = (out / "comparison.md").read_text(encoding="utf-8")
@@ -86,12 +110,13 @@ def test_equal_revisions_are_measured_and_compared(checkout: Path) -> None:
     assert told.count("| numpy |") == 2 and "cases changed" in told
     assert "</html>" in (out / "compare.html").read_text(encoding="utf-8")
     assert not (out / "checkout").exists()
+    assert (ROOT / ".environments").is_dir(), "what was lent is still here"
     left = subprocess.run(["git", "-C", checkout, "worktree", "list"], capture_output=True, text=True, check=True)
     assert len(left.stdout.splitlines()) == 1
 
     stored = out / "before" / "latest"
     archive = checkout.parent / "archive"
     name = publish(stored.resolve(), Place.of(str(archive)), lambda text: None).name
-    done = run(checkout, "stored", name, str(archive), *TINY, THRESHOLD="100", OUT="against-stored")
+    done = run(checkout, "stored", name, str(archive), *TINY, THRESHOLD="100", PYTHON=python, OUT="against-stored")
     assert done.returncode == 0, done.stderr
     assert "| numpy |" in (checkout / "against-stored" / "comparison.md").read_text(encoding="utf-8")

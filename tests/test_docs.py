@@ -59,11 +59,11 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
-    """(page, words) of each `invoke` or `make` line in any page's shell blocks, comments cut off."""
+    """(page, words) of each `./stackwars` or `make` line in any page's shell blocks, comments cut off."""
     for page in PAGES:
         for line in "".join(blocks(page, "sh")).splitlines():
             words = shlex.split(line, comments=True)
-            if words and Path(words[0]).name in ("invoke", "make"):
+            if words and Path(words[0]).name in ("stackwars", "make"):
                 yield page.name, [Path(words[0]).name, *words[1:]]
 
 
@@ -71,7 +71,7 @@ COMMANDS = list(command_lines())
 
 
 def parsed(words: list[str]) -> list[ParserContext]:
-    """An `invoke` command line as invoke itself reads it; raises ParseError for what doesn't exist."""
+    """A command line as invoke itself reads it; raises ParseError for what doesn't exist."""
     contexts = Collection.from_module(tasks).to_contexts()
     return list(Parser(contexts, initial=ParserContext(args=Program().core_args())).parse_argv(words))
 
@@ -94,6 +94,12 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
             made = prepare(options.chosen_preset(), options.selection([0]), baseline=options.baseline,
                            engine=engines.LOCAL, workload_paths=options.workload_paths)  # fmt: skip
             assert made.plan.cases
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_page_tells_to_type_what_is_not_on_path(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").partition("## 0.1.0")[0]  # the changelog's past stays as it was
+    assert re.findall(r"(?<![\w/])invoke (?:[a-z]|--)\S*", text) == []
 
 
 def test_every_option_that_a_text_names_exists() -> None:
@@ -192,7 +198,8 @@ def test_the_example_workload_is_right_on_real_stacks(tmp_path: Path) -> None:
     stacks = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one of each dialect
     done = subprocess.run(
         [Path(sys.executable).parent / "invoke", "run", "--workload-path=docs/example", "--workload=softmax",
-         *(f"--stack={stack}" for stack in stacks), "--preset=tiny", f"--results={tmp_path}", "--json"],
+         *(f"--stack={stack}" for stack in stacks), "--preset=tiny", "--engine=local",
+         f"--results={tmp_path}", "--json"],
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

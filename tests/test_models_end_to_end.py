@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterable
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -27,42 +28,37 @@ OF_TORCH = ("torch_eager", "torch_xla", "torchax_jit")
 REMADE = "gpt2"
 
 
-def asked(model: str) -> list[tuple[str, str]]:
-    """(stack, size). A shape that a dialect file mistakes is mistaken on every stack of that dialect: `odd` asks one of
-    each. Inductor compiles for most of a minute: of the transformers that are alike it has one."""
-    tiny = [stack for stack in STACKS if stack != "torch_inductor" or model not in ("bert", "gpt_neo")]
-    return [*((stack, "tiny") for stack in tiny), *((stack, "odd") for stack in WRITTEN)]
-
-
 def mutants(folder: Path, names: Iterable[str]) -> list[str]:
     return [make_mutant(name, folder, MODEL_MUTANTS).name for name in names]
 
 
-MINUTES = {"resnet50": 4.0, "odd": 3.0}
 TRAIN = ("--pass=train", "--size=tiny")
 # Each on one dialect, in turn; benchmarks/mutants.py has all of them on all.
 WRONG = {f"wrong {stack}": (stack, [*MODEL_MUTANTS][i :: len(WRITTEN)]) for i, stack in enumerate(WRITTEN)}
 RUNS = {
-    model: Asked(MINUTES.get(model, 2.0), (f"--workload={model}", *TRAIN,
-                                           *(f"--stack={stack}" for stack, size in asked(model) if size == "tiny")))
-    for model in MODELS
+    model: Asked(minutes, (f"--workload={model}", *TRAIN, *(f"--stack={stack}" for stack in STACKS)))
+    for model, minutes in (("gpt2", 2.0), ("resnet50", 4.0))
 } | {
-    name: Asked(0.7, (*TRAIN, f"--stack={stack}"), partial(mutants, names=names))
+    name: Asked(0.5, (*TRAIN, f"--stack={stack}"), partial(mutants, names=names), together=True)
     for name, (stack, names) in WRONG.items()
 } | {
-    "odd": Asked(MINUTES["odd"], ("--pass=train", "--size=odd", *(f"--workload={model}" for model in MODELS),
-                                  *(f"--stack={stack}" for stack in WRITTEN))),
+    "odd": Asked(2, ("--pass=train", "--size=odd", *(f"--workload={model}" for model in MODELS),
+                     *(f"--stack={stack}" for stack in WRITTEN)), together=True),
     "bf16": Asked(1, ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16",
                       *(f"--stack={stack}" for stack in OF_TORCH))),
 }  # fmt: skip
+# A shape that a dialect file mistakes is mistaken on every stack of that dialect.
+EVERY_MODEL, EVERY_STACK = ("odd", MODELS, WRITTEN), ("tiny", ("gpt2", "resnet50"), STACKS)
 
 
-@pytest.mark.parametrize("model", [pytest.param(model, marks=pytest.mark.runs(model, "odd")) for model in MODELS])
-def test_every_stack_computes_the_model_of_the_golden_files(model: str, runs: Lanes) -> None:
-    odd = [row for row in results.load(runs["odd"].folder).rows if row["workload"] == model]
-    rows = [*results.load(runs[model].folder).rows, *odd]
+@pytest.mark.runs("gpt2", "resnet50", "odd")
+@pytest.mark.parametrize(("size", "models", "stacks"), [EVERY_MODEL, EVERY_STACK])
+def test_stacks_compute_the_models_of_the_golden_files(
+    size: str, models: Iterable[str], stacks: Iterable[str], runs: Lanes
+) -> None:
+    rows = [row for name in (["odd"] if size == "odd" else models) for row in results.load(runs[name].folder).rows]
     assert [(row["case_name"], row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"] == []
-    assert sorted((row["stack"], row["size"]) for row in rows) == sorted(asked(model))
+    assert {(row["workload"], row["stack"], row["size"]) for row in rows} == {*product(models, stacks, [size])}
     assert all(0 < row["relative_error"] < protocol.MODEL_TOLERANCE["f32"] for row in rows)
     silent = {"recompiled", "fallback_ops", "graph_breaks"}
     assert [(row["case_name"], row["flags"]) for row in rows if silent & set(row["flags"])] == []
@@ -84,6 +80,7 @@ def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
     assert all(1e-4 < row["relative_error"] < protocol.MODEL_TOLERANCE["bf16"] for row in rows)
 
 
+@pytest.mark.environments("oracle")
 @pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
     oracle = check.Oracle(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])

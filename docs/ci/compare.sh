@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What benchmark.yml runs, and what a person can: measure this checkout, hold it against another revision or against an
-# archived set, and write comparison.md and compare.html into $OUT. Exit codes are those of `invoke compare`: 5 for a
+# archived set, and write comparison.md and compare.html into $OUT. Exit codes are those of `./stackwars compare`: 5 for a
 # regression.
 #
-#   docs/ci/compare.sh revision COMMIT [options of invoke run]    both are measured here, one after the other
-#   docs/ci/compare.sh stored NAME ARCHIVE [options of invoke run]    only this checkout is; needs the machine of NAME
+#   docs/ci/compare.sh revision COMMIT [options of ./stackwars run]    both are measured here, one after the other
+#   docs/ci/compare.sh stored NAME ARCHIVE [options of ./stackwars run]    only this checkout is; needs the machine of NAME
 #
 # OUT: where results and both files go (default: ci-results). THRESHOLD: a ratio of times (default: 1.05). PYTHON: a
 # Python 3.11 (default: python3.11).

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import shutil
-import zlib
+import tempfile
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import Any
 
 from suite.archive.place import AT_ONCE, Place
-from suite.errors import UserError
+from suite.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX
+from suite.errors import COMMAND, Damaged, UserError
 from suite.results import manifest
-from suite.results.files import check_writable
-from suite.results.manifest import BYTES_MAX, SET_NAME, Manifest
+from suite.results.files import check_gzip, check_writable
+from suite.results.manifest import DERIVED, RESULTS, SET_NAME, Manifest
+from suite.results.parquet import read_rows, understood
+from suite.results.rows import Row
+from suite.results.sole import sole
+from suite.results.store import ResultSet
 
-GROWTH_MAX = 200  # bytes of a file unpacked over those packed; samples and programs reach 20
-GROWTH_FREE_BYTES = 64 * 2**20  # which no reader minds
+TELLING = ("plan.json", "machine.json", RESULTS)  # and presets: what a manifest's facts are derived from
 
 
 def check_name(name: str) -> str:
     """A set's name as archives have them. Raises UserError for any other, which could be a path."""
     if not SET_NAME.fullmatch(name):
-        raise UserError(f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c; `invoke sets` "
-                        "lists them.")  # fmt: skip
+        raise UserError(f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
+                        f"`{COMMAND} sets` lists them.")  # fmt: skip
     return name
 
 
@@ -36,101 +39,106 @@ def manifest_of(place: Place, name: str) -> Manifest:
         raise UserError(f"{place.uri} has no archive {name}.") from None
     found = Manifest.parsed(data, name)
     if found.name != name:
-        raise UserError(f"The manifest of {name} is that of {found.name}.")
+        raise Damaged(f"The manifest of {name} is that of {found.name}.")
     return found
 
 
 def verify(place: Place, name: str) -> list[str]:
-    """Files missing, changed or added since an archive was published; empty for an intact one."""
+    """Files missing, changed or added since an archive was published, and facts of its manifest that its files don't
+    say; empty for an intact one."""
     known = manifest_of(place, name)
     there = place.files(name)
-    found = differences(known, there)
-    sound = [file for file, each in known.files.items() if there.get(file) == each.nbytes]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        digests = dict(zip(sound, pool.map(lambda file: place.sha256(name, file), sound), strict=True))
-    return found + [f"{file} was changed" for file, digest in digests.items() if digest != known.files[file].digest]
+    problems = differences(known, there)
+    sound = [file for file, listed in known.files.items() if there.get(file, listed.nbytes) == listed.nbytes]
+    sound = [file for file in sound if file in there and file not in DERIVED]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            digests = dict(zip(sound, pool.map(lambda file: digest(place, known, file, folder), sound), strict=True))
+        problems += [f"{file} was changed" for file, found in digests.items() if found != known.files[file].digest]
+        return problems or ResultSet.open(folder).misstated(known)
+
+
+def digest(place: Place, known: Manifest, file: str, folder: Path) -> str:
+    """The sha256 of a file; what says something of the whole set is kept in a folder."""
+    if file in TELLING or file.endswith(".toml"):
+        return place.download(known.name, file, folder / file, known.files[file].nbytes)
+    return place.sha256(known.name, file)
 
 
 def differences(known: Manifest, there: dict[str, int]) -> list[str]:
-    """Files missing, of another size, or added, as far as a listing tells."""
-    listed = known.files
+    """Files missing, of another size, or added, as far as a listing tells. Nobody asks for pages: until version 8 they
+    were archived."""
+    listed = {file: each for file, each in known.files.items() if file not in DERIVED}
+    added = there.keys() - known.files.keys() - {manifest.NAME, SIGNATURE}
     return (
         [f"{file} is missing" for file in sorted(listed.keys() - there.keys())]
-        + [f"{file} isn't in the manifest" for file in sorted(there.keys() - listed.keys() - {manifest.NAME})]
+        + [f"{file} isn't in the manifest" for file in sorted(added)]
         + [f"{file} has {there[file]:,} bytes, {listed[file].nbytes:,} in the manifest"
            for file in sorted(listed.keys() & there.keys()) if there[file] != listed[file].nbytes]
     )  # fmt: skip
 
 
 def fetch(place: Place, name: str, results: Path) -> Path:
-    """An archive into a folder of its name. Raises UserError for one that is suspicious in any way, before anything of
-    it is written, and for one that isn't what its manifest says: then nothing of it stays."""
+    """An archive into a folder of its name, but for its page. Raises UserError for one that is suspicious in any way,
+    and for one that isn't what its manifest says: then nothing of it stays. Its manifest is written anew, from its
+    files."""
     known = manifest_of(place, name)
     folder = results / name
-    if folder.exists():
-        raise UserError(f"{folder} is there already; `invoke verify --set={folder}` checks it.")
-    problems = differences(known, place.files(name))
+    there = place.files(name)
+    problems = differences(known, there)
     if problems:
         raise UserError(f"{name} isn't what its manifest says: {'; '.join(problems[:3])}. Nothing was written.")
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(lambda file: check_growth(place, name, file), known.files))
     check_writable(results)
     draft = results / f".{name}.fetching"
-    shutil.rmtree(draft, ignore_errors=True)  # of a fetch that was cut short
-    try:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            came = dict(zip(known.files, pool.map(lambda file: place.download(name, file, draft / file), known.files),
-                            strict=True))  # fmt: skip
-        changed = [file for file, digest in came.items() if digest != known.files[file].digest]
-        if changed:
-            raise UserError(f"{name} isn't what its manifest says: {changed[0]} was changed. Nothing of it was kept.")
-        place.download(name, manifest.NAME, draft / manifest.NAME)
-        draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with sole(folder):
+        if folder.exists():
+            raise UserError(f"{folder} is there already; `{COMMAND} verify --set={folder}` checks it.")
+        shutil.rmtree(draft, ignore_errors=True)  # of a fetch that was cut short
+        try:
+            download(place, known, draft)
+            if SIGNATURE in there:
+                place.download(name, SIGNATURE, draft / SIGNATURE, SIGNATURE_BYTES_MAX)
+            store = ResultSet.open(draft)
+            if misstated := store.misstated(known):
+                raise UserError(f"{name}: {'; '.join(misstated[:3])}. Nothing of it was kept.")
+            store.seal()
+            draft.rename(folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 
-def check_growth(place: Place, name: str, file: str) -> None:
-    """Raises UserError for a file that is far larger unpacked than it is packed: it was made to fill a disk."""
-    if file.endswith(".parquet"):
-        unpacked, packed = parquet_sizes(place, name, file)
-    elif file.endswith(".gz"):
-        unpacked, packed = gzip_sizes(place, name, file)
-    else:
-        return
-    if unpacked > max(GROWTH_FREE_BYTES, GROWTH_MAX * packed) or unpacked > BYTES_MAX:
-        raise UserError(f"{file} of {name} unpacks from {packed:,} to {unpacked:,} bytes and more: nothing that was "
-                        "measured is like that. Nothing was written.")  # fmt: skip
+def download(place: Place, known: Manifest, draft: Path) -> None:
+    """Every file of an archive but its page. Raises UserError for one that was changed, or was made to fill a disk."""
+    wanted = [file for file in known.files if file not in DERIVED]
+
+    def one(file: str) -> str:
+        found = place.download(known.name, file, draft / file, known.files[file].nbytes)
+        if file.endswith(".gz"):
+            check_gzip(draft / file)
+        return found
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        came = dict(zip(wanted, pool.map(one, wanted), strict=True))
+    changed = [file for file, found in came.items() if found != known.files[file].digest]
+    if changed:
+        raise UserError(f"{known.name} isn't what its manifest says: {changed[0]} was changed. Nothing of it was kept.")
 
 
-def parquet_sizes(place: Place, name: str, file: str) -> tuple[int, int]:
-    """(unpacked, packed) bytes, by a Parquet file's own account. A dictionary page may hold one value for many rows, so
-    each row counts a byte of each column at least."""
-    with place.opened(name, file) as source:
-        size = source.size()
-        try:
-            told = pq.ParquetFile(source).metadata
-        except (pa.ArrowException, OSError) as broken:
-            raise UserError(f"{file} of {name} is no Parquet file: {str(broken).splitlines()[0][:120]}. Nothing was "
-                            "written.") from None  # fmt: skip
-        groups = (told.row_group(number) for number in range(told.num_row_groups))
-        return max(sum(group.total_byte_size for group in groups), told.num_rows * told.num_columns), size
+def signed(place: Place, name: str) -> tuple[Manifest, bytes | None]:
+    """An archive's manifest, and its signature if it has one."""
+    found = place.read(name, SIGNATURE, SIGNATURE_BYTES_MAX) if place.has(name, SIGNATURE) else None
+    return manifest_of(place, name), found
 
 
-def gzip_sizes(place: Place, name: str, file: str) -> tuple[int, int]:
-    """(unpacked, packed) bytes, by unpacking into nothing, no further than what is refused."""
-    unpacked = packed = 0
-    with place.opened(name, file) as source:
-        stream = zlib.decompressobj(31)
-        while chunk := source.read(2**16):
-            packed += len(chunk)
-            while chunk and unpacked <= max(GROWTH_FREE_BYTES, GROWTH_MAX * packed):
-                try:
-                    unpacked += len(stream.decompress(chunk, 2**20))
-                except zlib.error as broken:
-                    raise UserError(f"{file} of {name} is no gzip file: {broken}. Nothing was written.") from None
-                chunk = stream.unconsumed_tail
-            if unpacked > max(GROWTH_FREE_BYTES, GROWTH_MAX * packed):
-                break
-    return unpacked, packed
+def rows_of(place: Place, name: str, wanted: Collection[str], having: Any = None) -> list[Row]:
+    """Columns of an archive's rows, as `read_rows` gives them. Raises UserError where they aren't those of its
+    manifest."""
+    known = manifest_of(place, name).files.get(RESULTS)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / RESULTS
+        if known is None or place.download(name, RESULTS, path, known.nbytes) != known.digest:
+            raise UserError(f"{RESULTS} of {name} isn't what its manifest says.")
+        with understood(path):
+            return read_rows(path, wanted, having)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -16,19 +16,17 @@ from statistics import fmean, median
 import pyarrow.compute as pc
 from scipy import special  # the same Student's t as in scipy.stats, which takes half a second to import
 
-from suite.archive.listing import Listed, here, of_place
+from suite.archive.listing import Listed, here, of_place, rows_of
 from suite.archive.place import AT_ONCE, Place
-from suite.case import Case, Outcome, Purpose
+from suite.case import Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.protocol import Protocol
-from suite.results.parquet import read_rows, rows_in
-from suite.results.rows import Row, judged
+from suite.results.rows import CASE, Row, judged
 from suite.stats import NORMAL_CONSISTENT, spread
 
 LEAST_STEPS = 3  # from set to set, that say how much sets differ
 MEDIAN_FREEDOM = 0.37  # of a median of absolute deviations over a mean of squares, for normal values
-CASE = tuple(name.rstrip("_") for name in Case.__dataclass_fields__)
 COLUMNS = frozenset({*CASE, "schema_version", "case_id", "case_name", "comparison_id", "block", "replicate", "purpose",
                      "retry", "outcome", "flags", "machine_id", "versions", "inferred_from", "synced_seconds",
                      "synced_warmup", "synced_others"})  # fmt: skip
@@ -76,39 +74,55 @@ class Point:
         return self.seconds * math.exp(-half), self.seconds * math.exp(half)
 
 
-def history(results: Path, place: Place | None, workload: str, stack: str) -> list[Point]:
+def history(
+    results: Path, place: Place | None, workload: str, stack: str, say: Callable[[str], None],
+    passes: Collection[str] = (),
+) -> list[Point]:  # fmt: skip
     """Of all whole sets here, or of a place: series by series (case and machine), oldest first, with the changes.
 
-    `workload` and `stack` are globs. Raises UserError where no set has such a case.
+    `workload` and `stack` are globs, no `passes` are both; `say` is told which sets can't be read. Raises UserError
+    where no set has such a case.
     """
     found = of_place(place) if place else here(results)
-    whole = [each for each in found if not each.trouble]
+    whole = each_run([each for each in found if not each.trouble])
+    points: list[Point] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        parts = pool.map(lambda each: of_set(each, place, workload, stack), whole)
-        points = [point for part in parts for point in part]
+        parts = [(each, pool.submit(of_set, each, place, workload, stack, passes)) for each in whole]
+    for each, part in parts:
+        try:
+            points += part.result()
+        except UserError as refused:  # one that can't be read doesn't hide the others
+            say(f"{each.name or each.where} is left out: {refused}")
     if not points:
+        asked = [f"--workload={workload}", f"--stack={stack}", *(f"--pass={each}" for each in passes)]
         raise UserError(f"None of {len(whole)} whole sets in {place.uri if place else results} has times of "
-                        f"--workload={workload} --stack={stack}.")  # fmt: skip
+                        f"{' '.join(asked)}.")  # fmt: skip
     series: dict[tuple[str, ...], list[Point]] = defaultdict(list)
     for point in sorted(points, key=lambda each: (each.created_at, each.set_name)):
         series[point.question, point.stack, point.machine_id, point.case_id].append(point)
     return [point for key in sorted(series) for point in changes(series[key])]
 
 
-def of_set(listed: Listed, place: Place | None, workload: str, stack: str) -> list[Point]:
+def each_run(listed: Iterable[Listed]) -> list[Listed]:
+    """Each run once, also where it lies in two folders, as after a fetch, or was archived again when more of it was
+    done: then as it has most that is `ok`."""
+    most = sorted(listed, key=lambda each: int((each.facts.get("outcomes") or {}).get(Outcome.OK, 0)))
+    return [*{each.facts.get("set_id") or each.where: each for each in most}.values()]
+
+
+def of_set(
+    listed: Listed, place: Place | None, workload: str, stack: str, passes: Collection[str]
+) -> list[Point]:
     """The cases of one set."""
     timed = pc.field("purpose") == str(Purpose.TIMED)
     having = timed
     for name, glob in (("workload", workload), ("stack", stack)):
         if not set(glob) & set("*?[@"):
             having &= pc.field(name) == glob
-    if place:
-        with place.opened(listed.name, "results.parquet") as file:
-            rows = rows_in(file, COLUMNS, listed.name, having)
-    else:
-        rows = read_rows(Path(listed.where) / "results.parquet", COLUMNS, having)
+    if passes:
+        having &= pc.field("pass").isin([*passes])
     by_case: dict[str, list[Row]] = defaultdict(list)
-    for row in judged(rows):
+    for row in judged(rows_of(listed, place, COLUMNS, having)):
         wanted = fnmatchcase(row.text("workload"), workload) and fnmatchcase(row.stack_name, stack)
         if wanted and row.outcome == Outcome.OK and row.median():
             by_case[row["case_id"]].append(row)

@@ -88,17 +88,19 @@ def write_page(points: Sequence[Point], out: Path) -> None:
     write(out, template.render(series=series_of(points), style=style, policy=policy(style, "")))
 
 
+def point_json(each: Point) -> dict[str, Any]:
+    """One case in one set; `change` is the time before over the time since, null where nothing changed."""
+    low, high = each.interval or (None, None)
+    return {"set": each.set_name, "created_at": each.created_at, "machine_id": each.machine_id,
+            "machine": each.machine, "case_id": each.case_id, "question": each.question, "stack": each.stack,
+            "versions": each.versions, "processes": len(each.logs), "seconds": each.seconds, "low_seconds": low,
+            "high_seconds": high, "change": each.ratio}  # fmt: skip
+
+
 def write_parquet(points: Sequence[Point], out: Path) -> None:
     """One row a set and case."""
-    fields: list[dict[str, Any]] = [
-        {"set": each.set_name, "created_at": each.created_at, "machine_id": each.machine_id, "machine": each.machine,
-         "case_id": each.case_id, "question": each.question, "stack": each.stack, "versions": each.versions,
-         "processes": len(each.logs), "seconds": each.seconds, "low_seconds": each.interval and each.interval[0],
-         "high_seconds": each.interval and each.interval[1], "change": each.ratio}
-        for each in points
-    ]  # fmt: skip
     texts = ("set", "created_at", "machine_id", "machine", "case_id", "question", "stack", "versions")
     numbers = ("seconds", "low_seconds", "high_seconds", "change")
     schema = pa.schema([*((name, pa.string()) for name in texts), ("processes", pa.int64()),
                         *((name, pa.float64()) for name in numbers)])  # fmt: skip
-    pq.write_table(pa.Table.from_pylist(fields, schema=schema), out)
+    pq.write_table(pa.Table.from_pylist([*map(point_json, points)], schema=schema), out)

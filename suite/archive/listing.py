@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from suite.archive import fetch
 from suite.archive.fetch import manifest_of
 from suite.archive.place import AT_ONCE, Place
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.results import manifest
 from suite.results.manifest import SET_NAME, Manifest
+from suite.results.parquet import read_rows, understood
+from suite.results.rows import Row
 from suite.results.store import LATEST, ResultSet
 
 
@@ -33,7 +36,7 @@ class Listed:
 
 def here(results: Path) -> list[Listed]:
     """The sets of a folder, oldest first; those that aren't whole, too."""
-    folders = (path.parent for path in results.glob("*/plan.json") if path.parent.name != LATEST)
+    folders = (path.parent for path in results.glob("[!.]*/plan.json") if path.parent.name != LATEST)
     return sorted(map(of_folder, folders), key=lambda each: (each.created_at, each.where))
 
 
@@ -42,7 +45,8 @@ def of_folder(folder: Path) -> Listed:
     try:
         store = ResultSet.open(folder)
         if not store.is_whole:
-            return Listed("", str(folder), store.facts(), f"not finished; --resume={folder} completes it")
+            rest = f"not finished; `{COMMAND} run --resume={folder}` completes it"
+            return Listed("", str(folder), store.facts(), rest)
         sealed = manifest.read(folder)
         known = sealed if "outcomes" in sealed.facts else Manifest(store.facts(), sealed.files)  # since version 7
     except (UserError, OSError) as broken:
@@ -66,3 +70,13 @@ def of_archive(place: Place, name: str) -> Listed | None:
         return Listed(name, place.uri, manifest_of(place, name).facts)
     except UserError as broken:
         return Listed(name, place.uri, {}, str(broken))
+
+
+def rows_of(listed: Listed, place: Place | None, wanted: Collection[str], having: Any = None) -> list[Row]:
+    """Columns of a whole set's rows, here or in a place, as `read_rows` gives them. Raises UserError for a set whose
+    rows can't be read, or aren't those of its manifest."""
+    if place:
+        return fetch.rows_of(place, listed.name, wanted, having)
+    path = Path(listed.where) / manifest.RESULTS
+    with understood(path):
+        return read_rows(path, wanted, having)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import io
 import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +17,9 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from suite.errors import UserError, unknown
+from suite import plain_files
+from suite.errors import COMMAND, Damaged, UserError, unknown
+from suite.results.manifest import BYTES_MAX
 
 SCHEMES = ("s3", "gs", "file")
 CHUNK_BYTES = 2**20
@@ -54,11 +58,25 @@ class Place:
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def folders(self) -> list[str]:
-        """The names of what may be archives."""
+        """The names of what may be archives. Raises UserError for a folder or a bucket that doesn't exist."""
         with told(self.uri):
             found = self.filesystem.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        if not found:
+            self.check_exists()
         names = (each.base_name for each in found if each.type == fs.FileType.Directory)
         return sorted(name for name in names if name != UPLOADING)
+
+    def check_exists(self) -> None:
+        """Raises UserError for a folder or a bucket that isn't there; a prefix in a bucket is one once it has sets."""
+        root = self.root if self.is_local else self.root.partition("/")[0]
+        with told(self.uri):
+            found = self.filesystem.get_file_info(root).type
+        if found == fs.FileType.NotFound and self.is_local:
+            raise UserError(f"There is no folder {self.uri}. Is it another one? `{COMMAND} archive --to={self.uri}` "
+                            "makes it, with its first set.")  # fmt: skip
+        if found == fs.FileType.NotFound:
+            raise UserError(f"There is no bucket {root}, of {self.uri}. Is it another one? Buckets are made by the "
+                            "tools of the service that has them.")  # fmt: skip
 
     def files(self, name: str) -> dict[str, int]:
         """{path in an archive: bytes}. Raises UserError for what is no plain file, such as a link to somewhere else."""
@@ -68,7 +86,7 @@ class Place:
         for path in (base, *(each.path for each in found)) if self.is_local and found else ():
             mode = os.lstat(path).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise UserError(f"{path} is neither a file nor a folder: such an archive isn't touched.")
+                raise Damaged(f"{path} is neither a file nor a folder: such an archive isn't touched.")
         return {each.path[len(base) + 1 :]: each.size for each in found if each.type == fs.FileType.File}
 
     def has(self, name: str, file: str) -> bool:
@@ -85,12 +103,13 @@ class Place:
             raise UserError(f"{file} of {name} is larger than any {file.partition('.')[0]}: over {most:,} bytes.")
         return data
 
-    def download(self, name: str, file: str, to: Path) -> str:
-        """A file to this machine; the sha256 of what came."""
-        digest = hashlib.sha256()
+    def download(self, name: str, file: str, to: Path, nbytes: int | None) -> str:
+        """A file to this machine; the sha256 of what came, which is cut where it is longer than it may be."""
+        digest, left = hashlib.sha256(), BYTES_MAX if nbytes is None else nbytes + 1
         to.parent.mkdir(parents=True, exist_ok=True)
         with self.streamed(name, file) as source, to.open("wb") as kept:
-            while chunk := source.read(CHUNK_BYTES):
+            while left and (chunk := source.read(min(CHUNK_BYTES, left))):
+                left -= len(chunk)
                 digest.update(chunk)
                 kept.write(chunk)
         return digest.hexdigest()
@@ -101,12 +120,6 @@ class Place:
         with told(self.uri), self.filesystem.open_input_stream(self.path(name, file), compression=None) as source:
             yield source
 
-    @contextmanager
-    def opened(self, name: str, file: str) -> Iterator[pa.NativeFile]:
-        """A file to be read from any place in it."""
-        with told(self.uri), self.filesystem.open_input_file(self.path(name, file)) as source:
-            yield source
-
     def sha256(self, name: str, file: str) -> str:
         """Of a file as it lies there."""
         digest = hashlib.sha256()
@@ -115,24 +128,53 @@ class Place:
                 digest.update(chunk)
         return digest.hexdigest()
 
-    def upload(self, source: Path | bytes, name: str, file: str) -> None:
+    def upload(self, source: Path | bytes, name: str, file: str) -> str:
         """A file, there whole or not at all: a bucket's object appears when its stream is closed; in a folder it is
-        written beside the archives and renamed."""
+        written beside the archives and renamed. The sha256 of what was sent; what isn't a plain file isn't."""
+        digest = hashlib.sha256()
         target = self.path(name, file)
         written = self.path(UPLOADING, secrets.token_hex(8)) if self.is_local else target
         with told(self.uri):
             if self.is_local:
                 for path in (target, written):
                     self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-            with self.filesystem.open_output_stream(written, compression=None) as stream:
-                if isinstance(source, bytes):
-                    stream.write(source)
-                else:
-                    with source.open("rb") as read:
-                        while chunk := read.read(CHUNK_BYTES):
-                            stream.write(chunk)
+            with (io.BytesIO(source) if isinstance(source, bytes) else plain_files.opened(source) as read,
+                  self.filesystem.open_output_stream(written, compression=None) as stream):  # fmt: skip
+                while chunk := read.read(CHUNK_BYTES):
+                    digest.update(chunk)
+                    stream.write(chunk)
             if self.is_local:
                 self.filesystem.move(written, target)
+        return digest.hexdigest()
+
+    def remove(self, name: str, file: str) -> None:
+        """A file that mustn't stay."""
+        with told(self.uri):
+            self.filesystem.delete_file(self.path(name, file))
+
+    @contextmanager
+    def publishing(self) -> Iterator[None]:
+        """While something is uploaded. In a folder, what uploads that were killed have left beside the archives goes,
+        unless somebody else is publishing just now; a bucket keeps nothing of an upload that didn't end."""
+        if not self.is_local:
+            yield
+            return
+        beside = Path(self.path(UPLOADING))
+        try:
+            beside.mkdir(parents=True, exist_ok=True)
+            lock = os.open(beside / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        except OSError as refused:
+            raise UserError(f"{self.uri} can't be used: {refused.strerror}.") from None
+        try:
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for left in beside.iterdir():
+                    if left.name != "lock":
+                        left.unlink()
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            yield
+        finally:
+            os.close(lock)
 
 
 def check_address(uri: str) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
-from suite.report.answers import headlines
+from suite.cli.written import print_json
+from suite.machine.description import named
+from suite.report.answers import headlines, standing_in
 from suite.report.behaviour import BehaviourSection, behaviour_section
 from suite.report.document import document
 from suite.report.memory import MemoryCell, MemorySection, memory_section
 from suite.report.outcomes import outcome_text
 from suite.report.profiles import ProfileSection, profile_section
 from suite.report.programs import ProgramSection, program_section
+from suite.report.sections import column_units
 from suite.results.analysis import Analysis, Comparison
 from suite.results.stack_figures import StackFigures
 from suite.results.store import ResultSet
@@ -29,10 +31,10 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
     loaded = results.load(store.folder)
     analysis = loaded.analysis()
     if as_json:
-        print(json.dumps(summary(store, loaded, analysis, page, code)))
+        print_json(summary(store, loaded, analysis, page, code))
         return
     for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True):
-        print_comparison(comparison, analysis.baseline)
+        print_comparison(comparison)
         print(f"{answer.text}\n")
     if analysis.speedups and len(analysis.comparisons) > 1:
         print_summary(analysis)
@@ -44,21 +46,25 @@ def tell(store: ResultSet, page: Path, code: int, as_json: bool) -> None:
         print_profiles(of_time)
     for of_behaviour in map(behaviour_section, analysis.behaviour):
         print_behaviour(of_behaviour)
-    print(f"Machine: {loaded.described_machine or units.UNKNOWN}")
+    print(f"Machine: {named(loaded.machine)} (the page describes all of it)")
     print(f"Results: {store.results_path}\nReport:  {page}")
 
 
-def print_comparison(comparison: Comparison, baseline: str) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """One question: fastest first, what has no times last, with its outcome in place of a verdict."""
-    columns = ["stack", "median", f"speedup over {baseline}", "verdict", "first run", "second run", "average"]
+    over = f"speedup over {comparison.baseline}"
+    columns = ["stack", "median", over, "verdict", "first run", "second run", "average"]
     rows = []
+    unit = column_units(comparison)
     for figures in comparison.stacks:
-        times = [units.seconds(seconds) for seconds in (figures.first, figures.second, figures.average)]
-        median = units.seconds(figures.median.value)
+        times = [unit.first(figures.first), unit.second(figures.second), unit.steady(figures.average)]
+        median = unit.steady(figures.median.value)
         rows.append([figures.stack, median, speedup_text(figures), verdict_text(figures), *times])
     dash = units.UNKNOWN
     rows += [[cell.stack, dash, dash, outcome_text(cell), dash, dash, dash] for cell in comparison.untimed]
-    print_table(comparison.name, columns, rows, numbers=("median", columns[2], *columns[4:]), markup=True)
+    print_table(comparison.name, columns, rows, numbers=("median", over, *columns[4:]), markup=True)
+    if sentence := standing_in(comparison):
+        print(sentence)
 
 
 def verdict_text(figures: StackFigures) -> str:
@@ -86,23 +92,25 @@ def print_summary(analysis: Analysis) -> None:
 
 
 def print_memory(section: MemorySection) -> None:
-    """One question of memory: who fits at which size, and the largest size that does."""
-    rows = [[stack, *(cell_text(cell) for cell in line)] for stack, line in section.lines]
-    print_table(section.name, ["stack", *section.sizes], rows)
-    if section.frontier:
+    """One question of memory: the largest size that fits, a line a stack, and who fits at which size; of a search,
+    whose stacks were asked sizes of their own, the page has these."""
+    if not section.searched:
+        rows = [[stack, *(cell_text(cell) for cell in line)] for stack, line in section.lines]
+        print_table(section.name, ["stack", *section.sizes], rows)
         print()
-        columns = ["stack", f"largest {section.axis}", "known by", "by the curve", "fixed", "an item", "largest error",
-                   "processes"]  # fmt: skip
-        rows = [[each.stack, each.largest, each.known_by, each.predicted, each.fixed, each.item, each.error,
-                 str(each.tried)] for each in section.frontier]  # fmt: skip
-        print_table("", columns, rows, numbers=columns[1:2] + columns[3:6])
-    if section.answer:
-        print(section.answer)
+    if section.frontier:
+        columns = ["stack", "fits", "doesn't fit", "peak", "predicted", "probes"]
+        rows = [[line.stack, line.fits, line.fails, line.peak, line.predicted, str(line.tried)]
+                for line in section.frontier]  # fmt: skip
+        title = f"{section.name}: the largest {section.axis} that fits"
+        print_table(title, columns, rows, numbers=[name for name in columns if name not in ("stack", "doesn't fit")])
+    for sentence in filter(None, (section.answer, section.searched)):
+        print(sentence)
     print()
 
 
 def print_programs(section: ProgramSection) -> None:
-    """One question of programs: counts, regions, and how much differs; the page and `invoke ir` say what."""
+    """One question of programs: counts, regions, and how much differs; the page and `./stackwars ir` say what."""
     for title, table in ((section.name, section.counts), ("How regions were lowered", section.regions),
                          ("Kernels that generated code calls", section.generated)):  # fmt: skip
         if table.stacks and table.rows:

@@ -1,4 +1,4 @@
-"""`invoke bisect`: which release of a framework made a stack slower on one question."""
+"""`./stackwars bisect`: which release of a framework made a stack slower on one question."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def bisect(
     options: Options, stack: str | None, good: str | None, bad: str | None, threshold: str, names: str | None,
     python: str | None, *, force: bool,
 ) -> int:  # fmt: skip
-    """`invoke bisect`. The exit code: 0 where a slower release is bracketed, 3 where the bad one isn't slower."""
+    """`./stackwars bisect`. The exit code: 0 where a slower release is bracketed, 3 where the bad one isn't slower."""
     if not (stack and good and bad):
         raise UserError("A search is for --stack=jax_jit from --good=0.10.2 to --bad=0.12.0.1.")
     if stack not in STACKS:

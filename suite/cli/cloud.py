@@ -1,20 +1,19 @@
-"""`invoke cloud`: a plan's shards as jobs for other machines, and what they may take. Nothing is started."""
+"""`./stackwars cloud`: a plan's shards as jobs for other machines, and what they may take. Nothing is started."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from suite import units
 from suite.archive import listing
-from suite.archive.fetch import check_growth
-from suite.archive.listing import Listed
 from suite.archive.place import Place, check_address
 from suite.cli.console import print_table
 from suite.cli.options import Options
+from suite.cli.written import print_json
 from suite.cluster import estimate
 from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, Job, render
@@ -28,7 +27,6 @@ from suite.plan.plan import Plan
 from suite.plan.planning import make
 from suite.plan.preset import Preset
 from suite.results.files import check_writable
-from suite.results.parquet import read_rows, rows_in
 from suite.results.rows import Row
 from suite.run import engines
 from suite.run.start import with_variants
@@ -42,7 +40,7 @@ PRICE = re.compile(r"\d+(\.\d+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The options of `invoke cloud` beside those of the run, as typed."""
+    """The options of `./stackwars cloud` beside those of the run, as typed."""
 
     accelerator: str | None = None
     shards: str = "1"
@@ -54,7 +52,7 @@ class Asked:
     origin: str | None = None
 
 
-def cloud(options: Options, asked: Asked, out: Path, *, write: bool) -> None:
+def cloud(options: Options, asked: Asked, out: Path, *, write: bool, as_json: bool) -> None:
     """Plan, estimate and render; print the files, or write them."""
     accelerator, price = find(asked.accelerator, options.target), price_of(asked.price)
     check_secrets(asked)
@@ -64,11 +62,17 @@ def cloud(options: Options, asked: Asked, out: Path, *, write: bool) -> None:
     shards = estimate.shards_of(plan, count_of(asked.shards), workloads, known)
     job = job_of(options, asked, accelerator, shards)
     files = render(job, asked.on or SCHEDULERS)
-    if write:
-        keep(files, out)
+    written = keep(files, out) if write else []
+    if as_json:
+        print_json({"shards": [shard_json(each, price) for each in shards], "blocks": plan.protocol.blocks,
+                    "blocks_max": plan.protocol.blocks_max, "usd_an_hour": price, "written": [*map(str, written)],
+                    "files": {} if write else files})  # fmt: skip
     else:
-        show(files)
-    tell(shards, plan, price)
+        for path in written:
+            print(path)
+        if not write:
+            show(files)
+        tell(shards, plan, price)
     for sentence in warnings(job, asked.on or SCHEDULERS):
         say(sentence)
 
@@ -110,17 +114,7 @@ def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
     place = Place.of(origin) if origin else None
     found = listing.of_place(place) if place else listing.here(results)
     sets = [each for each in found if not each.trouble and each.facts.get("target") == target]
-    rows = map(partial(rows_of, place=place), sets)
-    return [row for some in rows for row in some]
-
-
-def rows_of(listed: Listed, place: Place | None) -> list[Row]:
-    """One set's. What comes from elsewhere is looked at before it is unpacked."""
-    if place is None:
-        return read_rows(Path(listed.where) / "results.parquet", estimate.COLUMNS)
-    check_growth(place, listed.name, "results.parquet")
-    with place.opened(listed.name, "results.parquet") as file:
-        return rows_in(file, estimate.COLUMNS, listed.name)
+    return [row for each in sets for row in listing.rows_of(each, place, estimate.COLUMNS)]
 
 
 def count_of(text: str) -> int:
@@ -157,15 +151,15 @@ def job_of(options: Options, asked: Asked, accelerator: Accelerator, shards: Seq
     )
 
 
-def keep(files: dict[str, str], out: Path) -> None:
-    """Write them, in place of those of an earlier plan."""
+def keep(files: dict[str, str], out: Path) -> list[Path]:
+    """Write them, in place of those of an earlier plan; where they are."""
     check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
     for stale in (*out.glob("skypilot-*-of-*.yaml"), out / "kubernetes.yaml", out / "slurm.sh"):
         stale.unlink(missing_ok=True)
     for name, text in files.items():
         (out / name).write_text(text, encoding="utf-8")
-        print(out / name)
+    return [out / name for name in files]
 
 
 def show(files: dict[str, str]) -> None:
@@ -190,6 +184,12 @@ def tell(shards: Sequence[Expected], plan: Plan, price: float | None) -> None:
         least, most = (price * sum(seconds) / 3600 for seconds in
                        zip(*((each.seconds, each.most_seconds) for each in shards), strict=True))  # fmt: skip
         print(f"All shards: {least:,.2f} USD, {most:,.2f} USD at most, at {price:,.2f} USD an hour, as given.")
+
+
+def shard_json(shard: Expected, price: float | None) -> dict[str, Any]:
+    """One shard: `known` of its processes are estimated by earlier sets; costs in US dollars, null without a price."""
+    costs = [None if price is None else price * each / 3600 for each in (shard.seconds, shard.most_seconds)]
+    return asdict(shard) | {"usd": costs[0], "most_usd": costs[1]}
 
 
 def line(shard: Expected, price: float | None) -> list[str]:

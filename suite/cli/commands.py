@@ -8,38 +8,39 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
 from suite import units
+from suite.archive.naming import named
 from suite.case import TARGETS
 from suite.cli import answer, doctor
 from suite.cli.console import Bar, Lines, listener, print_table
-from suite.cli.dry_run import print_plan
+from suite.cli.dry_run import plan_json, print_plan
+from suite.cli.ending import explained
 from suite.cli.options import Options, parse_outcomes
-from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out, only_one
+from suite.cli.written import print_json
+from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
 from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
-from suite.machine import devices, facts, noise
+from suite.machine import facts, noise
 from suite.machine.description import describe
-from suite.plan import preset
 from suite.plan.memory import too_tight
 from suite.plan.shards import Shard
 from suite.reference import check
-from suite.reference.floor import floor
 from suite.report.render import render
-from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
+from suite.results.outcomes import FAILED, INTERRUPTED, exit_code
 from suite.results.rows import Row
+from suite.results.sole import sole
 from suite.results.store import ResultSet
 from suite.run import ceilings
-from suite.run.engines import absent
 from suite.run.session import Session
 from suite.run.start import Run, create, prepare, reopen, runner
-from suite.stacks.catalog import REAL_STACKS, STACKS
-from suite.workloads.catalog import Workload, find
+from suite.workloads.catalog import find
 
 UNFINISHED = 1  # exit code: other machines haven't done all of it
 
@@ -48,7 +49,7 @@ def run(
     options: Options, resume: str | None, again: Sequence[str], *, force: bool, dry_run: bool, as_json: bool,
     address: str = "auto",
 ) -> int:
-    """`invoke run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
+    """`./stackwars run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
     outcomes = parse_outcomes(again)
     if resume is None and outcomes:
         raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
@@ -56,11 +57,13 @@ def run(
         if options != Options() or dry_run:
             raise UserError("--resume takes its plan from the set; it goes with --again, --address, --force and --json "
                             "alone.")  # fmt: skip
-        store, asked = reopen(Path(resume))
+        store, asked = reopen(named(resume, Path(options.results)))
         if asked.scheduler:
             return elsewhere(store, outcomes, force, as_json, address)
         with noise.alone(len(facts.usable_cores()), force) as disturbances:
             return carry_out(store, asked, outcomes, disturbances, as_json)
+    if options.fits is not None:
+        options = replace(options, fits=str(named(options.fits, Path(options.results))))
     chosen = options.chosen_preset()
     asked = prepare(
         chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,
@@ -68,7 +71,10 @@ def run(
         shard=Shard.parse(options.shard) if options.shard else None, scheduler=scheduler_of(options),
     )  # fmt: skip
     if dry_run:
-        print_plan(asked)
+        if as_json:
+            print_json(plan_json(asked))
+        else:
+            print_plan(asked)
         return 0
     command = options.command(engine=asked.engine.name, workload_path=asked.workload_paths)
     begin = partial(create, asked, chosen.path, command, Path(options.results))
@@ -91,23 +97,32 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
     """Have a plan carried out by other machines. The exit code."""
     say(f"Result set {store.folder}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with only_one(store) as mark:
+    with sole(store.folder) as mark:
         try:
             forget(store, again)
             if not hand_out(store, address, force, mark):
-                say(f"What came back is kept; `invoke run --resume={store.folder}` completes the set.")
+                say(f"What came back is kept; `{COMMAND} run --resume={store.folder}` completes the set.")
                 return UNFINISHED
             store.make_latest()
             done = ResultSet.open(store.folder)  # its machines may have said what they can't run
             return finish(done, done.commit(), as_json)
         except KeyboardInterrupt:
             say(f"Interrupted. All {store.finished()} attempts that came back are kept; "
-                f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
+                f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
             return INTERRUPTED
 
 
 def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool) -> int:
     """Run a plan, or what is left of it, here; render its report and say where everything is. The exit code."""
+    with sole(store.folder):
+        rows = measured(store, asked, again, disturbances)
+        return INTERRUPTED if rows is None else finish(store, rows, as_json)
+
+
+def measured(
+    store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str]
+) -> Sequence[Row] | None:
+    """The rows of a plan, or of what is left of it; None where a person has interrupted it."""
     shown = listener(len(store.plan.attempts))
     shown.note(f"Result set {store.folder}")
     shown.note(asked.engine.why)
@@ -126,13 +141,13 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
         try:
             for sentence in ceilings.measure(store):
                 shown.note(sentence)
-            rows = Session(runner(store, asked), shown, again).run()
+            return Session(runner(store, asked), shown, again).run()
         except KeyboardInterrupt:
-            return interrupted(store, shown)
+            interrupted(store, shown)
+            return None
         except OSError as broken:
-            rest = f"What is finished is kept; `invoke run --resume={store.folder}` completes the set."
+            rest = f"What is finished is kept; `{COMMAND} run --resume={store.folder}` completes the set."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
-    return finish(store, rows, as_json)
 
 
 def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
@@ -140,63 +155,35 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     page = render(store.folder)
     code = exit_code(rows)
     answer.tell(store, page, code, as_json)
-    if code == NOTHING_MEASURED:
-        say("Nothing was measured: no case of this run can run here. The page has each case's reason.")
+    for line in explained(code, rows, store.folder, page):
+        say(line)
     return code
 
 
-def interrupted(store: ResultSet, shown: Lines | Bar) -> int:
+def interrupted(store: ResultSet, shown: Lines | Bar) -> None:
     """Ctrl-C: what is finished stays, and how to go on."""
     whole = {block.block for block in store.blocks()}
     # What isn't in a block stands by itself.
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
     rest = f" A block that was cut short is run again whole, since half a block isn't paired: that is {cut} of them."
     shown.note(f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
-               f"`invoke run --resume={store.folder}` completes the set.")  # fmt: skip
-    return INTERRUPTED
+               f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
 
 
-def training_state(workload: Workload) -> str:
-    """What training needs at least, at the size with the most of it."""
-    most = max(floor(workload.spec, workload.dims(size, {}), "train").state for size in workload.sizes)
-    return f"{most / 1e9:.3g} GB"
-
-
-def print_catalogue(paths: Sequence[Path]) -> None:
-    """Workloads with their sizes, probes, stacks with what they lack here, presets."""
-    found = find(paths).values()
-    rows = [
-        [w.name, w.spec.TITLE, ", ".join(w.sizes), training_state(w), ", ".join(w.spec.PASSES), ", ".join(w.dialects)]
-        for w in found if not w.is_probe
-    ]  # fmt: skip
-    heads = ["workload", "what it computes", "sizes", "largest state", "passes", "dialects"]
-    print_table("Workloads", heads, rows)
-    probes = [[w.name, w.spec.TITLE, ", ".join(w.sizes), ", ".join(w.spec.ASPECTS)] for w in found if w.is_probe]
-    print_table("Probes", ["probe", "what it observes", "sizes", "aspects"], probes)
-    stacks = []
-    for name in REAL_STACKS:
-        stack = STACKS[name]
-        lack = absent(stack, "", "cpu")
-        stacks.append([name, stack.title, stack.environment, ", ".join(stack.targets), lack or "yes"])
-    print_table("Stacks", ["stack", "what it is", "environment", "targets", "runs on this CPU"], stacks)
-    presets = [[name, preset.load(name).title] for name in preset.names()]
-    print_table("Presets", ["preset", "what it asks"], presets)
-    for target, lack in devices.missing().items():
-        if lack:
-            print(f"--target={target}: {lack}")
-
-
-def print_checks() -> int:
+def print_checks(*, as_json: bool) -> int:
     """The doctor's findings; 0 if nothing needed is missing, else 3."""
     found = doctor.checks()
+    described = describe(facts.machine(), ceilings.reading(tuple(facts.usable_cores())))
+    missing = [check.name for check in found if check.ok is False]
+    if as_json:
+        print_json({"machine": described, "missing": missing, "checks": [asdict(check) for check in found]})
+        return FAILED if missing else 0
     word = {True: "ok", False: "MISSING", None: "fact"}
     rows = [[check.name, word[check.ok], check.found, "" if check.ok else check.remedy] for check in found]
     print_table("This machine", ["check", "verdict", "found", "remedy"], rows)
-    cores = tuple(facts.usable_cores())
-    print(f"To stand beside figures: {describe(facts.machine(), ceilings.reading(cores))}\n")
-    missing = [check.name for check in found if check.ok is False]
+    print(f"To stand beside figures: {described}\n")
     print(f"Missing: {', '.join(missing)}." if missing else "Nothing is missing.", file=sys.stderr)
-    return 3 if missing else 0
+    return FAILED if missing else 0
 
 
 def set_up(target: str) -> None:
@@ -204,8 +191,10 @@ def set_up(target: str) -> None:
     facts.refuse_platform()
     if target not in (known := (*TARGETS, CLUSTER)):
         raise unknown("target", target, known)
-    refused = venv.get_pythons(environment_names(target), target)
+    refused = venv.get_pythons(environment_names(target), target, again=True)
     lacking = [name for name in environment_names(target) if refused and pythons.lacking(name, target)]
+    for sentence in venv.chosen([name for name in environment_names(target) if name not in lacking], target):
+        say(sentence)
     for name in environment_names(target):
         if name not in lacking:
             venv.ensure(name, target)
@@ -248,10 +237,14 @@ def make_golden(names: Sequence[str], sizes: Sequence[str], only_check: bool) ->
     return code
 
 
-def print_images(prune: bool) -> None:
+def print_images(*, prune: bool, as_json: bool) -> None:
     """What is built, or what was removed because its lock has changed."""
     client = images.connect()
     found = images.prune(client) if prune else list(images.built(client))
+    if as_json:
+        listed = [asdict(image) | {"created": image.created.isoformat()} for image in found]
+        print_json({"removed": prune, "images": listed})
+        return
     now = datetime.datetime.now(datetime.UTC)
     rows = [
         [image.tag, f"{image.size_bytes / 1e6:.0f} MB", image.lock_sha256[:12],

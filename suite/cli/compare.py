@@ -1,4 +1,4 @@
-"""`invoke compare`: sets held against each other, or the two ways in which one set has asked the same."""
+"""`./stackwars compare`: sets held against each other, or the two ways in which one set has asked the same."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite import results
+from suite.archive.naming import named
 from suite.cli.written import check_form, put, told_form
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.report.compare_page import FILE_NAME, compare_page
 from suite.report.compared import Compared, of_sets, of_ways, told_sets, told_ways
 from suite.report.tables import Told
@@ -69,8 +70,9 @@ def compare(sets: Sequence[str], *, by: str | None, baseline: str | None, across
 def between(sets: Sequence[str], across_unlike: bool, threshold: float) -> Asked:
     """Two sets or more. Raises UserError for sets that don't compare."""
     if len(sets) < 2:
-        raise UserError("Two sets are needed, like `invoke compare BEFORE AFTER`, or one and --by, like --by=track.")
-    loaded = [load(Path(path)) for path in sets]
+        raise UserError(f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`, or one and --by, like "
+                        "--by=track.")  # fmt: skip
+    loaded = [load(named(name)) for name in sets]
     times = [times_of(each) for each in loaded]
     found = [across(times[0], each) for each in times[1:]]
     for each in found:
@@ -81,10 +83,10 @@ def between(sets: Sequence[str], across_unlike: bool, threshold: float) -> Asked
 def within_one(sets: Sequence[str], field: str, baseline: str | None, threshold: float) -> Asked:
     """One set, in two ways or more. Raises UserError for a field that it asked in one."""
     if len(sets) != 1:
-        raise UserError("--by compares within one set: `invoke compare SET --by=track`.")
+        raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
     if field not in FIELDS:
         raise unknown("field to compare by", field, FIELDS)
-    loaded = results.load(Path(sets[0]))
+    loaded = results.load(named(sets[0]))
     ways = within(loaded.rows, field, loaded.protocol)
     if ways is None and field == "variant" and (found := versions_of(times_of(loaded))):
         return Asked([loaded], threshold, found)
@@ -132,5 +134,5 @@ def refuse_unlike(found: Across, across_unlike: bool) -> None:
         raise UserError(f"{found.first} and {found.second} have no case in common, timed or observed.")
     if found.unlike and not across_unlike:
         raise UserError(f"{found.first} and {found.second} differ in: {', '.join(found.unlike)}. Their times say "
-                        "nothing of each other. `invoke compare --across` shows them side by side, and calls none "
+                        f"nothing of each other. `{COMMAND} compare --across` shows them side by side, and calls none "
                         "faster.")  # fmt: skip

@@ -5,6 +5,7 @@ Everything goes to standard error; nothing is drawn while a process is being mea
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection
 from statistics import median
@@ -19,9 +20,11 @@ from rich.text import Text
 
 from suite import units
 from suite.case import Attempt, Outcome, Purpose
+from suite.printable import printable
 from suite.results.rows import Row
 
 PIPED_WIDTH = 160
+PIECE = re.compile(r"[^-/,]*[-/,]?")  # of a name, up to the separator after which it may go on in the next line
 WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory", Purpose.IR: "programs",
          Purpose.PROFILE: "profile", Purpose.PROBE: "probe"}  # fmt: skip
 
@@ -94,7 +97,7 @@ class Bar:
 
     def attempt_starts(self, attempt: Attempt) -> None:
         """The current case."""
-        self.progress.update(self.task, description=attempt.case.case_name, refresh=True)
+        self.progress.update(self.task, description=printable(attempt.case.case_name), refresh=True)
 
     def attempt_ends(self, row: Row) -> None:
         """A line above the bar, and the time left by the mean so far."""
@@ -106,7 +109,7 @@ class Bar:
 
     def note(self, text: str) -> None:
         """Any other line above the bar."""
-        self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.progress.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
         self.progress.refresh()
 
     def close(self) -> None:
@@ -129,16 +132,32 @@ def print_table(
     says that cells may have rich's colours.
     """
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
-    cells = [[Text.from_markup(text) if markup else Text(text) for text in row] for row in rows]
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    title, columns = printable(title), [*map(printable, columns)]
+    lines = [[*map(printable, row)] for row in rows]
+    cells = [[Text.from_markup(text) if markup else Text(text) for text in row] for row in lines]
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
     plain = [columns, *([cell.plain for cell in row] for row in cells)]
     widths = column_widths(plain, console.width - 3 * len(columns) + 1)
     for column, width in zip(columns, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
         table.add_column(column, justify=justify, overflow="fold", width=width)
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*(parted(cell, width) for cell, width in zip(row, widths, strict=True)))
     console.print(table)
+
+
+def parted(cell: Text, width: int) -> Text:
+    """The text with its long names broken after separators, where a name is wider than the column; rich breaks them
+    anywhere."""
+    breaks = []
+    for word in re.finditer(r"\S+", cell.plain):
+        line = 0
+        for piece in PIECE.finditer(word[0] if len(word[0]) > width else ""):
+            if line and line + len(piece[0]) > width:
+                breaks.append(word.start() + piece.start())
+                line = 0
+            line += len(piece[0])
+    return Text("\n").join(cell.divide(breaks))
 
 
 def column_widths(lines: list[list[str]], room: int) -> list[int]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from docker.errors import DockerException
 
 from suite.environments import ROOT, images, pythons, uv, venv
-from suite.environments.locks import ORCHESTRATOR, names, python_of, variants
-from suite.errors import UserError
+from suite.environments.locks import (
+    ORCHESTRATOR,
+    all_locks,
+    lock_path,
+    names,
+    python_of_lock,
+    pythons_of_lock,
+    variants,
+)
+from suite.errors import COMMAND, UserError
 from suite.launch import cgroup
 from suite.machine import compiler, devices, facts
 
@@ -46,9 +53,10 @@ def checks() -> list[Check]:
               "apt-get install g++ (and the headers of the torch lock's Python, if it is the system's)"),
     ]  # fmt: skip
     for name in (ORCHESTRATOR, *names("cpu")):
-        status = venv.status(name, "cpu")
-        remedy = f"invoke lock --environment={name}" if status == "no lock" else "make setup"
-        found.append(Check(f"environment {name}", status == "ready", status, remedy))
+        fallback, status = venv.choose(name, "cpu"), venv.status(name, "cpu")
+        remedy = f"{COMMAND} lock --environment={name}" if status == "no lock" else "make setup"
+        found.append(Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status,
+                           remedy))  # fmt: skip
     found += [*resources(), container_engine()]
     return [*found, *(Check(name, None, lack or "found") for name, lack in devices.missing().items())]
 
@@ -63,26 +71,22 @@ def platform_check() -> Check:
 
 
 def interpreters() -> list[Check]:
-    """The Python of this program, and those that the locks are for."""
+    """The Python of this program, and those that the locks are for: needed where no other lock can be made."""
     wanted: dict[str, list[str]] = {}
     for name in (*names("cpu"), *variants("cpu")):
-        wanted.setdefault(python_of(name, "cpu"), []).append(name)
-    own = python_of(ORCHESTRATOR, "cpu")
-    rest = sorted(wanted.keys() - {own})
-    found = {version: pythons.find(version) for version in rest}
+        for lock in all_locks(name, "cpu"):
+            wanted.setdefault(python_of_lock(lock), []).append(name)
+    own = pythons_of_lock(lock_path(ORCHESTRATOR, "cpu"))
+    found = {version: pythons.find(version) for version in sorted(wanted)}
+    needed = {name for name in names("cpu") if pythons.lacking(name, "cpu")}
     return [
-        Check(f"Python {own}", pythons.running() == own, platform.python_version(),
-              f"install Python {own}, then `make setup PYTHON=/path/to/python{own}`"),
-        *(Check(f"Python {version} ({', '.join(wanted[version])})", verdict(wanted[version], found[version]),
-                found[version] or "not found", f"make setup lets uv get it. Else: {pythons.remedy(version)}")
-          for version in rest),
+        Check(f"Python {' or '.join(own)}", pythons.running() in own, platform.python_version(),
+              f"install Python {own[0]}, then `make setup PYTHON=/path/to/python{own[0]}`"),
+        *(Check(f"Python {version} ({', '.join(wanted[version])})",
+                True if path else False if needed & set(wanted[version]) else None, path or "not found",
+                f"make setup lets uv get it. Else: {pythons.remedy(version)}")
+          for version, path in found.items()),
     ]  # fmt: skip
-
-
-def verdict(wanting: Collection[str], found: str | None) -> bool | None:
-    """Of a Python: variants alone are nothing that a machine has to run."""
-    needed = any("@" not in name for name in wanting)
-    return True if found else False if needed else None
 
 
 def container_engine() -> Check:
@@ -92,8 +96,8 @@ def container_engine() -> Check:
         ready = [image.tag.partition(":")[0] for image in images.built(client) if image.current]
     except (UserError, DockerException) as missing:
         return Check("Docker", None, str(missing), "apt-get install docker.io; without it cases run locally")
-    found = f"engine {client.version()['Version']}; images: {', '.join(ready) or 'none yet (invoke build)'}"
-    return Check("Docker", None, found)
+    listed = ", ".join(ready) or f"none yet ({COMMAND} build)"
+    return Check("Docker", None, f"engine {client.version()['Version']}; images: {listed}")
 
 
 def resources() -> list[Check]:
@@ -104,7 +108,8 @@ def resources() -> list[Check]:
     wanted = RESULTS_BYTES if made else DISK_BYTES
     governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return [
-        Check("disk", free > wanted, f"{free / GIB:.1f} GiB free", f"free {wanted / GIB:g} GiB; `invoke clean` helps"),
+        Check("disk", free > wanted, f"{free / GIB:.1f} GiB free",
+              f"free {wanted / GIB:g} GiB; `{COMMAND} clean` helps"),
         Check("memory", None if available is None else available > MEMORY_BYTES,
               "hidden" if available is None else f"{available / GIB:.1f} GiB available", "close other programs"),
         Check("memory limits", None, memory_limits()),

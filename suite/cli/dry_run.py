@@ -1,8 +1,9 @@
-"""`invoke run --dry-run`: what would run, and about how long."""
+"""`./stackwars run --dry-run`: what would run, and about how long."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from suite import units
 from suite.case import Planned, Purpose, dims_text
@@ -11,6 +12,8 @@ from suite.launch.attempt import spare_bytes
 from suite.plan.memory import too_tight
 from suite.reference.floor import floor
 from suite.run.start import Run
+
+RUN, COMPILED = "runs", "only compiled"  # verdicts on cases that aren't given up before they run
 
 
 def verdict(asked: Run, planned: Planned) -> str:
@@ -21,14 +24,14 @@ def verdict(asked: Run, planned: Planned) -> str:
     if planned.too_large:
         return f"runs out of memory: {planned.too_large}"
     if asked.plan.purpose is Purpose.IR and asked.plan.protocol.abstract:
-        return "only compiled"
+        return COMPILED
     if asked.workloads[case.workload].is_probe:
-        return "runs"
+        return RUN
     least = floor(asked.workloads[case.workload].spec, case.dims, case.pass_).least
     limit = case.limit_memory_bytes or spare_bytes()
     if least > limit:
         return f"runs out of memory: tensors of {units.quantity(least)}, a limit of {units.quantity(limit)}"
-    return "runs"
+    return RUN
 
 
 def print_plan(asked: Run) -> None:
@@ -67,3 +70,27 @@ def print_plan(asked: Run) -> None:
         print(sentence)
     time = units.duration(plan.seconds(asked.workloads))
     print(f"About {time} {f'for the first {plan.protocol.blocks} block(s) ' if timed else ''}on a small machine.")
+
+
+def plan_json(asked: Run) -> dict[str, Any]:
+    """The same for programs: `processes` by purpose, of the first stage of blocks; seconds on a small machine."""
+    plan = asked.plan
+    attempts = [attempt for attempt in plan.attempts() if plan.reason(attempt.case) is None]
+    return {
+        "purpose": str(plan.purpose),
+        "baseline": plan.baseline,
+        "engine": asked.engine.name,
+        "cases": [case_json(asked, planned) for planned in plan.cases],
+        "processes": {str(purpose): count for purpose, count in Counter(each.purpose for each in attempts).items()},
+        "blocks": plan.protocol.blocks,
+        "blocks_max": plan.protocol.blocks_max,
+        "seconds": plan.seconds(asked.workloads),
+        "warnings": [*too_tight(plan.cases)],
+    }  # fmt: skip
+
+
+def case_json(asked: Run, planned: Planned) -> dict[str, Any]:
+    """One case, and what will become of it."""
+    told = verdict(asked, planned)
+    return planned.case.to_json() | {"case_name": planned.case.case_name, "runs": told in (RUN, COMPILED),
+                                     "verdict": told}  # fmt: skip

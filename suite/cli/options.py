@@ -1,4 +1,4 @@
-"""What the words of a command line mean: `invoke run`'s options, and the preset and selection that they make."""
+"""What the words of a command line mean: `./stackwars run`'s options, and the preset and selection that they make."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suite.units import BYTES, SECONDS, parse
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of `invoke run`, as typed."""
+    """The options of `./stackwars run`, as typed."""
 
     target: str = "cpu"
     preset: str = "quick"
@@ -41,6 +41,7 @@ class Options:
     limit_memory: Sequence[str] = ()
     exhaustive: bool = False
     vary: str = ""
+    tolerance: str | None = None
     fits: str | None = None
     allocator: str | None = None
     timeout: str | None = None
@@ -109,6 +110,8 @@ class Options:
                 raise unknown(f"setting of --{name}", setting, ("on", "off"))
             if setting is not None:
                 replaced[name] = setting == "on"
+        if self.tolerance is not None:
+            replaced["search_tolerance"] = parse_share(self.tolerance, "tolerance")
         if self.abstract:
             replaced["abstract"] = True
         if self.purpose is not None and self.purpose not in PURPOSES:
@@ -130,6 +133,16 @@ def parse_quantity(text: str, units: Mapping[str, int], option: str, example: st
         unit = " A number needs its unit." if re.fullmatch(r"\s*[\d.]+\s*", text) else ""
         raise UserError(f"--{option}={text} isn't understood.{unit} Write it like --{option}={example}.")
     return quantity
+
+
+def parse_share(text: str, option: str) -> float:
+    """`2%` or `0.02` as a share from 0 to under 1. Raises UserError for anything else."""
+    number = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
+    share = float(number[1]) / (100 if number[2] else 1) if number else 1.0
+    if share >= 1:
+        raise UserError(f"--{option}={text} isn't understood: it is a share under 1. Write it like --{option}=2% or "
+                        f"--{option}=0.02.")  # fmt: skip
+    return share
 
 
 def parse_dims(text: str) -> dict[str, int]:

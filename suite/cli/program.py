@@ -1,4 +1,4 @@
-"""The `invoke` command of this project: invoke's own, with exit codes that a script can rely on.
+"""The command line, `./stackwars` and `invoke` in an activated .venv: invoke's own, with exit codes to rely on.
 
 0 every planned case ended as a result, 2 usage, 3 some case is `error`, `crashed` or `wrong`, 4 nothing was
 measured, 5 a comparison found a regression, 130 interrupted.
@@ -21,7 +21,8 @@ from invoke.exceptions import Exit as Leave
 from invoke.exceptions import ParseError, UnexpectedExit
 from invoke.program import Program
 
-from suite.errors import UserError
+from suite.cli.streams import plain_streams
+from suite.errors import COMMAND, UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 # Tasks that take any number of sets, and the option that each of them stands for; `report` once it is asked to compare.
@@ -33,7 +34,14 @@ class Commands(Program):
     """invoke exits 1 on an unknown option or task; here every usage mistake is 2, with the near match."""
 
     def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
-        """Parse and run. Never shows a traceback for what a person can mend."""
+        """Parse and run. Never shows a traceback for what a person can mend, nor anything but text."""
+        with plain_streams():
+            code = self.code_of(argv)
+        if exit:
+            sys.exit(code)
+
+    def code_of(self, argv: list[str] | None) -> int:
+        """Parse and run; the exit code, once what there is to say was said."""
         code, text = 0, ""
         try:
             self.understand(argv)
@@ -46,13 +54,12 @@ class Commands(Program):
             code = failed.result.exited
         except KeyboardInterrupt:
             code, text = INTERRUPTED, "Interrupted."
-        except BrokenPipeError:  # `invoke list | head`
+        except BrokenPipeError:  # `./stackwars list | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = BROKEN_PIPE
         if text:
             print(text, file=sys.stderr)
-        if exit:
-            sys.exit(code)
+        return code
 
     def understand(self, argv: list[str] | None) -> None:
         """Everything before the first task runs. Raises UserError for whatever isn't understood."""
@@ -78,7 +85,7 @@ class Commands(Program):
             raise
 
     def sets_named(self, words: list[str]) -> list[str]:
-        """invoke has no list of words without an option: what `invoke compare A B` and `invoke report --compare A B`
+        """invoke has no list of words without an option: what `compare A B` and `report --compare A B`
         name are sets."""
         option = LISTING.get(words[0]) if words else None
         if not option or (words[0] == "report" and not any(word.partition("=")[0] == option for word in words)):
@@ -110,7 +117,7 @@ class Commands(Program):
         contexts = {context.name: context for context in self.collection.to_contexts()}
         task = mistake.context.name if mistake.context is not None else None
         options = contexts.get(task, self.initial_context)
-        tasks, listed = "`invoke --list` lists the tasks.", f"`invoke {task} --help` lists its options."
+        tasks, listed = f"`{COMMAND} --list` lists the tasks.", f"`{COMMAND} {task} --help` lists its options."
         empty = re.match(r"Flag <Argument: ([\w-]+).*> needed value", str(mistake))
         if empty:
             option = "--" + empty[1].strip("_").replace("_", "-")
@@ -127,7 +134,7 @@ class Commands(Program):
         kind, known, where = "task", [name for name in contexts if name], tasks
         if word.startswith("-"):
             kind, known = "option", [flag for flag in options.flags if flag.startswith("--")]
-            where = listed if task else "`invoke --help` lists the options."
+            where = listed if task else f"`{COMMAND} --help` lists the options."
         near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
         return " ".join([f"There is no {kind} '{word}'.", *(f"Did you mean '{n}'?" for n in near), where])
 
@@ -157,7 +164,7 @@ def numbers_named(words: list[str]) -> Iterator[None]:
 
 def run_tasks(tasks: ModuleType) -> None:
     """Run what the command line says with a module's tasks, and exit."""
-    Commands(name="invoke", binary="invoke", namespace=Collection.from_module(tasks), version="0.1.0").run()
+    Commands(name="Stack Wars", binary=COMMAND, namespace=Collection.from_module(tasks), version="0.1.0").run()
 
 
 def main() -> None:

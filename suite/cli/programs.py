@@ -1,19 +1,21 @@
-"""`invoke ir`: what the cases of a set hand to their compilers, listed, held against each other, or as Markdown."""
+"""`./stackwars ir`: what the cases of a set hand to their compilers, listed, compared, or as Markdown."""
 
 from __future__ import annotations
 
-import gzip
 import tempfile
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from suite import results
+from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.console import print_table
+from suite.cli.written import print_json
 from suite.environments import venv
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary
 from suite.ir.findings import Handed, findings
 from suite.launch.attempt import run_reader
@@ -23,25 +25,31 @@ from suite.protocol import Protocol
 from suite.report.programs import Table, both, program_section
 from suite.report.render import environment
 from suite.results import programs
+from suite.results.files import gunzipped
 from suite.results.rows import Row, accepted
 
 
-def tell_programs(path: Path, cases: Sequence[str], as_markdown: bool) -> None:
+def tell_programs(name: str, cases: Sequence[str], *, as_markdown: bool, as_json: bool = False) -> None:
     """Without cases a list of those that have programs; two are compared. Raises UserError for anything else."""
     if len(cases) not in (0, 2):
         raise UserError("--case is given twice: what two cases hand to their compilers is compared.")
+    if as_json and (cases or as_markdown):
+        raise UserError("--json lists the cases; two of them are compared in words. It goes with --set alone.")
     if cases:
-        rows = {} if all(map(is_file, cases)) else kept_in(results.load(path))
+        rows = {} if all(map(is_file, cases)) else kept_in(results.load(named(name)))
         compare(*(given(name) if is_file(name) else handed(name, rows) for name in cases))
         return
-    loaded = results.load(path)
+    loaded = results.load(named(name))
     rows = kept_in(loaded)
     if as_markdown:
         print(markdown(loaded))
         return
+    if as_json:
+        print_json({"cases": [case_json(name, row) for name, row in rows.items()]})
+        return
     print_table("Cases whose programs are kept", ["case", "programs"],
                 [[name, counted(row)] for name, row in rows.items()])  # fmt: skip
-    print("Two of them are compared by `invoke ir --case=… --case=…`.")
+    print(f"Two of them are compared by `{COMMAND} ir --case=… --case=…`.")
 
 
 def kept_in(loaded: results.Results) -> dict[str, Row]:
@@ -49,7 +57,7 @@ def kept_in(loaded: results.Results) -> dict[str, Row]:
     rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
     if not rows:
         raise UserError(f"{loaded.path}: nothing of this set was kept as its compiler got it. "
-                        "`invoke run --purpose=ir`, or --ir=on beside times, keeps it.")  # fmt: skip
+                        f"`{COMMAND} run --purpose=ir`, or --ir=on beside times, keeps it.")  # fmt: skip
     return rows
 
 
@@ -61,7 +69,7 @@ def is_file(case: str) -> bool:
 def given(name: str) -> Handed:
     """A file's program, compressed or not. Raises UserError where it can't be read."""
     try:
-        text = gzip.decompress(Path(name).read_bytes()) if name.endswith(".gz") else Path(name).read_bytes()
+        text = b"".join(gunzipped(Path(name))) if name.endswith(".gz") else Path(name).read_bytes()
     except (OSError, EOFError, zlib.error) as broken:
         raise UserError(f"{name} can't be read: {getattr(broken, 'strerror', None) or broken}.") from None
     reader = Local(venv.ensure("jax").python)
@@ -82,6 +90,12 @@ def counted(row: Row) -> str:
     """How many, or why none."""
     found = programs.programs_of(row)
     return str(len(found)) if found else f"{row['outcome']}: {row['reason']}"
+
+
+def case_json(name: str, row: Row) -> dict[str, Any]:
+    """One case of the list."""
+    return {"case": name, "programs": len(programs.programs_of(row)), "outcome": row["outcome"],
+            "reason": row["reason"]}  # fmt: skip
 
 
 def handed(name: str, rows: dict[str, Row]) -> Handed:

@@ -1,8 +1,7 @@
-"""`invoke reproduce`: a set's plan run here, with its own locks and seeds, and a verdict on what it claims."""
+"""`./stackwars reproduce`: a set's plan run here, with its own locks and seeds, and a verdict on what it claims."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,13 +9,15 @@ from pathlib import Path
 
 from suite import results, units
 from suite.archive import fetch
+from suite.archive.naming import archived, named
 from suite.archive.place import Place
 from suite.archive.reproduce import Claim, Reproduction, Verdict, reproduction
 from suite.cli.commands import carry_out
 from suite.cli.console import print_table
+from suite.cli.written import print_json
 from suite.environments import say
-from suite.environments.locks import BORROWED
-from suite.errors import UserError
+from suite.environments.locks import CHOSEN, all_locks
+from suite.errors import COMMAND, UserError
 from suite.machine import facts, noise
 from suite.results.compare import Speedup
 from suite.results.store import ResultSet
@@ -31,7 +32,8 @@ def reproduce(name: str, origin: str | None, against: str | None, *, engine: str
               folder: str, force: bool, as_json: bool) -> int:  # fmt: skip
     """Run it and judge; with `against`, judge a set that was run already. 0 if reproduced, 5 if not."""
     there = brought(name, origin, Path(folder))
-    here = Path(against) if against else run(there, name, origin, engine, workload_path, Path(folder), force=force)
+    judged = named(against, Path(folder)) if against else None
+    here = judged or run(there, origin, engine, workload_path, Path(folder), force=force)
     found = reproduction(results.load(there), results.load(here))
     tell(found, there, here, as_json)
     return DIFFERS if found.verdict in (Verdict.SHIFTED, Verdict.CONTRADICTED) else 0
@@ -39,26 +41,32 @@ def reproduce(name: str, origin: str | None, against: str | None, *, engine: str
 
 def brought(name: str, origin: str | None, folder: Path) -> Path:
     """The set's folder, fetched if it lies elsewhere. Raises UserError for one that isn't intact."""
-    path = Path(name) if origin is None else folder / fetch.check_name(name)
-    if origin is not None and not path.exists():
-        fetch.fetch(Place.of(origin), name, folder)
+    if origin is None:
+        path = named(name, folder)
+    else:
+        place = Place.of(origin)
+        path = folder / archived(name, place)
+        if not path.exists():
+            fetch.fetch(place, path.name, folder)
     problems = ResultSet.open(path).problems()
     if problems:
         raise UserError(f"{path} isn't as it was published: {'; '.join(problems[:3])}.")
     return path
 
 
-def run(there: Path, name: str, origin: str | None, engine: str, workload_path: Sequence[str], folder: Path, *,
+def run(there: Path, origin: str | None, engine: str, workload_path: Sequence[str], folder: Path, *,
         force: bool) -> Path:  # fmt: skip
     """The new set's folder. What its locks name is installed, by hash: that is code of others."""
     store = ResultSet.open(there)
     asked = again(store, None if engine == engines.AUTO else engine, [Path(path).absolute() for path in workload_path])
-    if BORROWED:
-        say(f"With the set's own locks of {', '.join(sorted(environment for environment, _ in BORROWED))}.")
+    borrowed = [name for (name, target), lock in CHOSEN.items() if lock not in all_locks(name, target)]
+    if borrowed:
+        say(f"With the set's own locks of {', '.join(sorted(borrowed))}.")
     preset = next((there / "inputs").glob("*.toml"), None)
     if preset is None:
         raise UserError(f"{there} has no copy of its preset.")
-    command = shlex.join(["invoke", "reproduce", f"--set={name}", *([f"--from={origin}"] if origin else [])])
+    asked_of = [f"--set={there.name}", f"--from={origin}"] if origin else [f"--set={there}"]
+    command = shlex.join(["invoke", "reproduce", *asked_of])
     with noise.alone(len(facts.usable_cores()), force) as disturbances:
         made = create(asked, preset, command, folder)
         carry_out(made, asked, frozenset(), disturbances, as_json=False)
@@ -71,8 +79,8 @@ def tell(found: Reproduction, there: Path, here: Path, as_json: bool) -> None:
         claims = [{"question": each.name, "stack": each.stack, "outcomes": list(each.outcomes),
                    "there": ratio_json(each.there), "here": ratio_json(each.here), "verdict": each.verdict,
                    "why": each.words} for each in found.claims]  # fmt: skip
-        print(json.dumps({"there": str(there), "here": str(here), "baseline": found.baseline,
-                          "unlike": list(found.unlike), "verdict": found.verdict, "claims": claims}))  # fmt: skip
+        print_json({"there": str(there), "here": str(here), "baseline": found.baseline, "unlike": list(found.unlike),
+                    "verdict": found.verdict, "claims": claims})  # fmt: skip
         return
     print_table(f"Speedups over {found.baseline}, there and here", HEADS, [line(each) for each in found.claims],
                 numbers=HEADS[2:4])  # fmt: skip
@@ -80,7 +88,7 @@ def tell(found: Reproduction, there: Path, here: Path, as_json: bool) -> None:
         print(f"Another class of machine ({', '.join(found.unlike)} differ): only who is faster is judged.")
     counts = {verdict: sum(each.verdict == verdict for each in found.claims) for verdict in Verdict}
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) + ".")
-    print(f"{there.name}: {found.verdict}. Relative claims only: absolute times are compared by `invoke compare "
+    print(f"{there.name}: {found.verdict}. Relative claims only: absolute times are compared by `{COMMAND} compare "
           f"{there} {here}`.")  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`invoke lock`: today's versions, and variants."""
+"""`./stackwars lock`: today's versions, and variants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def lock_again(name: str, target: str, *, upgrade: bool) -> None:
     if locks.owner(name, target) != name:
         return  # flags alone
     before = versions(name, target)
-    print(uv.compile_lock(name, target, upgrade=upgrade))
+    for made in uv.compile_locks(name, target, upgrade=upgrade):
+        print(made)
     after = versions(name, target)
     changed = [[package, before.get(package, "-"), after.get(package, "-")] for package in sorted(before | after)
                if before.get(package) != after.get(package)]  # fmt: skip

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from suite.cli.console import print_table
 from suite.environments import say
 from suite.errors import UserError, unknown
 from suite.report.render import write
-from suite.report.tables import Told
+from suite.report.tables import Told, known
+
+VERSION = 1  # of every object that --json prints; a further field doesn't raise it
+
+
+def print_json(fields: Mapping[str, Any]) -> None:
+    """One object on standard output, which then has nothing else."""
+    print(json.dumps(known({"version": VERSION, **fields})))
 
 
 def check_form(form: str, forms: Collection[str], out: str | None) -> None:

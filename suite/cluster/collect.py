@@ -6,17 +6,20 @@ import dataclasses
 import hashlib
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from suite.errors import UserError
+from suite import plain_files
+from suite.errors import COMMAND, UserError
 from suite.plan.shards import Shard, digest
 from suite.results import manifest
 from suite.results.parquet import read_parquet
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row
+from suite.results.sole import sole
 from suite.results.store import ResultSet
 from suite.run import start
 
@@ -25,47 +28,76 @@ CLASS = {"cpu_model": "processor", "cpu_family_model_stepping": "processor", "cp
          "cores_online": "cores", "cores_usable": "usable cores", "caches": "caches",
          "ram_bytes": "memory"}  # fmt: skip
 RAM_STEP = 2**30  # two machines of one kind differ by what their kernels keep for themselves
-COMMON = {"whole": "plan", "revision": "source revision", "change": "changes to the source", "engine": "engine",
+COMMON = {"whole": "plan", "seed": "seed", "protocol": "protocol", "baseline": "baseline", "twin": "A/A twin",
+          "purpose": "purpose", "exhaustive": "exhaustive", "vary": "varied dim", "target": "target",
+          "revision": "source revision", "change": "changes to the source", "engine": "engine",
           "python": "interpreter"}  # fmt: skip
 
 
-def collect(folders: Iterable[Path], results: Path) -> ResultSet:
+def collect(folders: Collection[Path], results: Path) -> ResultSet:
     """One set of all shares of a plan; the one that is there, if they were collected before.
 
-    Raises UserError for what is no share, isn't whole or was changed since; for shares that are missing, there twice,
-    of unlike plans or of unlike machines.
+    Raises UserError for what is no share, isn't whole, was changed since or has what isn't its own; for shares that are
+    missing, there twice, of unlike plans or of unlike machines.
     """
-    shares = in_order([*map(opened, folders)])
-    for other in shares[1:]:
-        check_alike(shares[0], other)
-    plan = plan_of(shares)
-    folder = results / plan.set_id
-    if not folder.exists():
-        draft = results / f".{plan.set_id}.collecting"
-        shutil.rmtree(draft, ignore_errors=True)  # of one that was cut short
-        try:
-            put_together(ResultSet.create(draft, plan), shares)
-            draft.rename(folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-    return ResultSet.open(folder)
+    with ExitStack() as stack:
+        for folder in sorted({folder.resolve() for folder in folders}):
+            stack.enter_context(sole(folder))
+        shares = in_order([*map(opened, folders)])
+        for other in shares[1:]:
+            check_alike(shares[0], other)
+        plan = plan_of(shares)
+        folder = results / plan.set_id
+        stack.enter_context(sole(folder))
+        if not folder.exists():
+            draft = results / f".{plan.set_id}.collecting"
+            shutil.rmtree(draft, ignore_errors=True)  # of one that was cut short
+            try:
+                put_together(ResultSet.create(draft, plan), shares)
+                draft.rename(folder)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+        return ResultSet.open(folder)
 
 
 def opened(folder: Path) -> ResultSet:
     """A share. Raises UserError for any other folder."""
     store = ResultSet.open(folder)
     if not store.plan.shard:
-        raise UserError(f"{folder} is no share of a plan: `invoke run --shard=1/2` makes one.")
+        raise UserError(f"{folder} is no share of a plan: `{COMMAND} run --shard=1/2` makes one.")
     problems = store.problems()
     if problems:
         raise UserError(f"{folder} can't be collected: {'; '.join(problems[:3])}.")
+    check_own(store)
     return store
+
+
+def check_own(store: ResultSet) -> None:
+    """Raises UserError for a share that has more than its own: links, which would be followed; attempts that its plan
+    doesn't give; rows of other cases, which would stand in for another share's, of another set or another machine."""
+    plan, machine = store.plan, store.machine.get("machine_id")
+    try:
+        plain_files.check_tree(store.folder.resolve())
+    except OSError as odd:
+        raise UserError(f"{store.folder} can't be collected: {odd.filename}: {odd.strerror}.") from None
+    if plan.attempts != tuple(start.plan_of(plan, plan.cases, plan.set_id).attempts()):
+        raise UserError(f"{store.folder} can't be collected: its attempts aren't those of its plan.")
+    cases = {planned.case.case_id for planned in plan.cases}
+    for row in read_parquet(store.results_path):
+        foreign = [word for word, is_own in (
+            ("case", row["case_id"] in cases and row.case.case_id == row["case_id"]),
+            ("set", row["set_id"] == plan.set_id),
+            ("machine", row["machine_id"] in (machine, None)),  # what never ran has none
+        ) if not is_own]  # fmt: skip
+        if foreign:
+            raise UserError(f"{store.folder} can't be collected: it has a row of another {foreign[0]}, "
+                            f"{row['case_name']}.")  # fmt: skip
 
 
 def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
     """Each share once. Raises UserError where one is missing, or was measured twice."""
     if not shares:
-        raise UserError("No share is named: `invoke collect results/A results/B`, one of each machine.")
+        raise UserError(f"No share is named: `{COMMAND} collect results/A results/B`, one of each machine.")
     found: dict[int, ResultSet] = {}
     of = Shard.parse(shares[0].plan.shard).of
     for store in shares:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from suite.case import Attempt, Case, Outcome, Purpose
+from suite.case import Attempt, Outcome, Purpose
 from suite.plan.plan import Plan, estimate
 from suite.plan.shards import Shard, share
-from suite.results.rows import Row
+from suite.results.rows import CASE, Row
 from suite.workloads.catalog import Workload
 
 # Times of other sizes or passes say nothing; those of another machine of the target are all that there is.
@@ -19,7 +19,7 @@ Kind = tuple[str, str, str, str, str]  # workload, size, pass, stack, purpose
 # What is read of a row; names and the case are for rows of older versions, which are read as today's are.
 COLUMNS = frozenset({"schema_version", "set_id", "block", "retry", "order", "started_at", "purpose", "outcome",
                      "case_id", "case_name", "comparison_id", "inferred_from", "flags", "replicate", "machine_id",
-                     *(name.rstrip("_") for name in Case.__dataclass_fields__)})  # fmt: skip
+                     *CASE})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 from suite.case import Attempt, Purpose
 from suite.environments import venv
 from suite.environments.checkout import git
-from suite.environments.locks import lock_sha256
+from suite.environments.locks import take
 from suite.launch.container import sweep
 from suite.machine import devices, facts, noise
 from suite.plan.shards import Shard, share
@@ -56,7 +56,7 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
     lacking = wanting(replace(file, python=None), find([*map(Path, file.workload_paths)]))
     lacking += [] if file.python is None or shutil.which(file.python) else [f"the interpreter {file.python}"]
     lacking += [f"its locks of {name} (this checkout has others)" for name, digest in file.locks.items()
-                if lock_sha256(name, file.target) != digest]  # fmt: skip
+                if digest is not None and not take(name, file.target, digest)]  # fmt: skip
     if (git("rev-parse", "HEAD").strip() or None) != file.revision:
         lacking.append(f"revision {file.revision} of this program")
     if changed() != file.change:

@@ -27,6 +27,7 @@ from suite.cluster.collect import devices_of, unlikeness
 from suite.errors import UserError
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share, units
+from suite.printable import printable
 from suite.results.outcomes import INTERRUPTED
 from suite.results.store import ResultSet
 from suite.run.start import plan_of
@@ -218,7 +219,7 @@ def why(problem: Exception) -> str:
 
 def say(text: str) -> None:
     """To whoever waits."""
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def connect(address: str) -> None:
@@ -259,7 +260,8 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal and who started this may both have passed it on
+        for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends the one, who started this the other
+            signal.signal(number, signal.SIG_IGN)
         ray.shutdown()
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
-import signal
 import subprocess
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 
 from suite.case import Flag
 from suite.environments import venv
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.launch.engine import ROOT
 from suite.results.rows import accepted
 from suite.results.store import ResultSet
@@ -21,36 +18,22 @@ MISTAKEN, INTERRUPTED = 2, 130  # exit codes of the queue's program, which has s
 CLUSTER = "cluster"  # the folder of locks of what hands out work: no target, but installed like one
 
 
-@contextmanager
-def only_one(store: ResultSet) -> Iterator[int]:
-    """Hold a set for one run of its queue: a file's descriptor, which the queue's program holds as long as it lives.
-
-    Raises UserError where another run holds it.
-    """
-    with (store.folder / ".queue").open("w") as mark:
-        try:
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{store.folder} is being completed by another run: wait for its end.") from None
-        yield mark.fileno()
-
-
 def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
-    """Have the rest of a set measured; whether all of it is there. Raises KeyboardInterrupt, and UserError for what the
-    queue refuses."""
+    """Have the rest of a set measured; whether all of it is there. `mark`: the set's lock, which the queue's program
+    holds as long as it lives. Raises KeyboardInterrupt, and UserError for what the queue refuses."""
     python = venv.ensure("ray", CLUSTER).python
     command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
     queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT, pass_fds=[mark])
     try:
         code = queue.wait()
     except KeyboardInterrupt:
-        queue.send_signal(signal.SIGINT)  # a terminal has told it already, a script hasn't
+        queue.terminate()  # a terminal's Ctrl-C has reached it already; what a script starts with `&` ignores SIGINT
         queue.wait()
         raise
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code == MISTAKEN:
-        raise UserError(f"{store.folder} is kept; `invoke run --resume={store.folder}` completes it.")
+        raise UserError(f"{store.folder} is kept; `{COMMAND} run --resume={store.folder}` completes it.")
     return code == 0
 
 

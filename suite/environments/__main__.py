@@ -8,19 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suite import environments
-from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, python_of
+from suite.environments import pythons, say
+from suite.environments.locks import ORCHESTRATOR, lock_path, pythons_of_lock
 from suite.environments.venv import ensure
 from suite.errors import UserError
 
 
 def main(arguments: Sequence[str]) -> int:
     """The exit code: 0, 2 for what a person can mend, 130 interrupted."""
-    if Path(sys.prefix).resolve() == (environments.ROOT / ".venv").resolve():
-        # In an activated `.venv`, python3 is the very environment that may have to be removed.
-        python = str(Path(sys.base_prefix) / "bin" / f"python{python_of(ORCHESTRATOR, 'cpu')}")
-        if Path(python).exists():
-            os.execv(python, [python, "-m", "suite.environments", *arguments])
+    if python := another():
+        os.execv(python, [python, "-m", "suite.environments", *arguments])
     try:
         for name in arguments or [ORCHESTRATOR]:
             ensure(name)
@@ -30,6 +27,19 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def another() -> str | None:
+    """The Python to start again with; None where this one is as good as any.
+
+    In an activated `.venv`, python3 is the very environment that may have to be removed; and a Python that the
+    orchestrator isn't for may have one beside it that it is for.
+    """
+    if Path(sys.prefix).resolve() == (environments.ROOT / ".venv").resolve():
+        base = Path(sys.base_prefix) / "bin" / f"python{pythons.running()}"
+        return str(base) if base.exists() else None
+    wanted = pythons_of_lock(lock_path(ORCHESTRATOR, "cpu"))
+    return None if pythons.running() in wanted else pythons.find_without_uv(wanted)
 
 
 if __name__ == "__main__":

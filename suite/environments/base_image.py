@@ -1,4 +1,4 @@
-"""`invoke base-image`: a base like the official one, made by debootstrap where no registry can be reached.
+"""`./stackwars base-image`: a base like the official one, made by debootstrap where no registry can be reached.
 
 Each Debian has one Python of its own: 12 has 3.11, 13 has 3.13. The image takes packages from the mirror that this
 machine uses, and trusts whom this machine trusts: behind a proxy that inspects TLS, builds need that.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from docker import DockerClient
 
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.machine import facts
 
 RELEASES = {"3.11": "bookworm", "3.13": "trixie"}  # whose own Python that is
@@ -36,7 +36,7 @@ def make(client: DockerClient, python: str, mirror: str | None, say: Callable[[s
     if python not in RELEASES:
         raise unknown("Python of a Debian", python, RELEASES)
     if os.geteuid() != 0:
-        raise UserError("debootstrap makes a root file system, which takes root: sudo .venv/bin/invoke base-image")
+        raise UserError(f"debootstrap makes a root file system, which takes root: sudo {COMMAND} base-image")
     if shutil.which("debootstrap") is None:
         raise UserError("debootstrap isn't installed: apt-get install debootstrap.")
     mirror, tag = mirror or host_mirror(), tag_of(python)

@@ -25,9 +25,9 @@ from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, base_image, say
 from suite.environments.checkout import git
-from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, variants
+from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, source_of, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 
 FOLDER = ROOT / "docker"
 WHEELHOUSE = FOLDER / "wheelhouse"
@@ -42,7 +42,7 @@ LOG_LINES = 15
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One built image as `invoke images` lists it."""
+    """One built image as `./stackwars images` lists it."""
 
     tag: str
     target: str
@@ -155,7 +155,7 @@ def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
 
 def index(environment: str, target: str) -> list[str]:
     """uv's options for a lock whose wheels come from an index of their own; a folder outside can't be reached."""
-    return wheel_source(environment, target, links=())
+    return wheel_source(source_of(lock_path(environment, target)), links=())
 
 
 def failure(name: str, base: str, log: list[str]) -> str:
@@ -164,7 +164,7 @@ def failure(name: str, base: str, log: list[str]) -> str:
     last = "\n".join(words.splitlines()[-LOG_LINES:])
     advice = remedy(words)
     if re.search(r"pull access denied|manifest unknown|registry|no such host|failed to resolve|dial tcp", words):
-        advice = f"{base} can't be had here: `invoke base-image` makes a base from this machine's Debian mirror."
+        advice = f"{base} can't be had here: `{COMMAND} base-image` makes a base from this machine's Debian mirror."
     return f"The image {name} could not be built.\n{last}\n{advice}"
 
 

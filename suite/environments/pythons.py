@@ -5,20 +5,34 @@ Standard library only.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 from suite.environments import say, uv
-from suite.environments.locks import python_of
-from suite.errors import UserError
+from suite.environments.locks import all_locks, python_of_lock, version_key
+from suite.errors import COMMAND, UserError
+
+# Where version managers and distributions put Pythons that PATH doesn't lead to. uv asks each of them to run.
+MANAGED = (
+    "$PYENV_ROOT/versions/*/bin", "~/.pyenv/versions/*/bin",
+    "$ASDF_DATA_DIR/installs/python/*/bin", "~/.asdf/installs/python/*/bin",
+    "$MISE_DATA_DIR/installs/python/*/bin", "~/.local/share/mise/installs/python/*/bin",
+    "$CONDA_PREFIX/bin", "~/*conda3/bin", "~/*conda3/envs/*/bin", "~/miniforge3/bin", "~/miniforge3/envs/*/bin",
+    "/opt/conda/bin", "/opt/conda/envs/*/bin", "/opt/python/*/bin",
+)  # fmt: skip
 
 
 @cache
 def find(version: str) -> str | None:
     """The path of a Python, like `3.13`, that is on this machine; None where there is none.
 
-    The one that runs this program comes first, then those that uv has installed, then those on PATH.
+    The one that runs this program comes first, then those that uv has installed, those on PATH, and those that a
+    version manager has.
     """
     if version == running():
         return sys.executable
@@ -26,9 +40,29 @@ def find(version: str) -> str | None:
     if program is None:
         return None
     try:
-        return uv.run([program, "python", "find", "--system", "--no-python-downloads", version], "").strip()
+        return uv.run([program, "python", "find", "--system", "--no-python-downloads", version], "",
+                      {"PATH": os.pathsep.join(folders())}).strip()  # fmt: skip
     except UserError:
         return None
+
+
+def folders() -> list[str]:
+    """Where programs may be: PATH, then what version managers have installed, the newest first."""
+    places = [Path(text) for text in map(os.path.expanduser, map(os.path.expandvars, MANAGED)) if "$" not in text]
+    managed = [folder for place in places for folder in Path("/").glob(str(place.relative_to("/")))]
+    managed.sort(key=lambda folder: version_key(str(folder.parent.name)), reverse=True)
+    return [*os.environ.get("PATH", "").split(os.pathsep), *map(str, managed)]
+
+
+def find_without_uv(versions: list[str]) -> str | None:
+    """The first of these Pythons that starts, by its name in one of these folders: before there is a uv to ask."""
+    for version in versions:
+        for folder in folders():
+            program = shutil.which(f"python{version}", path=folder)
+            # Asked to run: a version manager's stand-in may stand for nothing.
+            if program and subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0:
+                return program
+    return None
 
 
 def get(version: str) -> str:
@@ -50,12 +84,13 @@ def get(version: str) -> str:
 
 
 def lacking(name: str, target: str) -> str | None:
-    """Why no environment can be made from a lock on this machine, as a row's reason; None where its Python is here."""
-    version = python_of(name, target)
-    if find(version):
+    """Why no environment can be made on this machine, as a row's reason; None where a lock's Python is here."""
+    versions = [python_of_lock(lock) for lock in all_locks(name, target)]
+    if any(map(find, versions)):
         return None
-    return (f"Python {version}, which the lock of environment {name} is for, isn't on this machine; `invoke doctor` "
-            "says how to get it")  # fmt: skip
+    which = "the lock" if len(versions) == 1 else "a lock"
+    return (f"Python {' or '.join(versions)}, which environment {name} has {which} for, isn't on this machine; "
+            f"`{COMMAND} doctor` says how to get it")  # fmt: skip
 
 
 def remedy(version: str) -> str:

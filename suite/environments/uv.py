@@ -8,13 +8,21 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, beside, lock_path, names, owner, python_said, requirements_path
-from suite.errors import UserError, unknown
+from suite.environments.locks import (
+    ORCHESTRATOR,
+    all_locks,
+    beside,
+    lock_path,
+    names,
+    pythons_said,
+    requirements_path,
+)
+from suite.errors import COMMAND, UserError, unknown
 
 # PyTorch publishes its CPU build on an index of its own; UV_FIND_LINKS or PIP_FIND_LINKS come first.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -30,7 +38,7 @@ REMEDIES = (
     ("no space left", "The disk is full: a target's environments take about 10 GB, and uv's cache as much again."),
     ("download.pytorch.org", "UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes PyTorch's CPU wheel from a folder."),
     ("no solution found", "No releases fit together: change the list of requirements, or its Python."),
-    ("", "Check the network and the free disk space; `invoke doctor` says what this machine lacks."),
+    ("", f"Check the network and the free disk space; `{COMMAND} doctor` says what this machine lacks."),
 )  # fmt: skip
 
 
@@ -85,12 +93,11 @@ def pinned(package: str, lock: Path) -> str:
     return (found[0] if found else package) + "\n"
 
 
-def wheel_source(name: str, target: str, links: Sequence[str] | None = None) -> list[str]:
+def wheel_source(source: Path, links: Sequence[str] | None = None) -> list[str]:
     """uv's options that say where the CPU build of PyTorch comes from: for lists of requirements that name it alone.
 
     `links` are folders (or addresses) of wheels, by default those of the environment's variables.
     """
-    source = requirements_path(owner(name, target), target)
     if not source.is_file() or "+cpu" not in source.read_text(encoding="utf-8"):
         return []
     links = link_folders() if links is None else links
@@ -106,12 +113,12 @@ def link_folders() -> list[str]:
     return [link for link in re.split(r"[,\s]+", named) if link]
 
 
-def run(command: Sequence[str], failure: str) -> str:
-    """Run an installer's command; its standard output. Raises UserError with its own message."""
+def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | None = None) -> str:
+    """Run an installer's command, with some more variables; its standard output. Raises UserError with its message."""
     # A shell's habits must not decide what is installed, nor whether byte code is: it halves the import times
     # that every measured process pays.
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
-    environ = {name: value for name, value in os.environ.items() if name not in dropped}
+    environ = {name: value for name, value in os.environ.items() if name not in dropped} | dict(variables or {})
     done = subprocess.run(
         command, cwd=environments.ROOT, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         check=False,
@@ -130,34 +137,55 @@ def remedy(told: str) -> str:
     return next(advice for words, advice in REMEDIES if words in told.lower())
 
 
-def compile_lock(name: str, target: str = "cpu", *, upgrade: bool = False) -> Path:
-    """Regenerate a lock from its .in file: its Python, hashes, no address. Keeps the old one on failure.
+def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> list[Path]:
+    """Regenerate an environment's locks from its lists of requirements, one for each Python that a list names (the
+    orchestrator has one for all of its Pythons). Those that can't be resolved stay as they were.
 
     Versions stay as they are where the list admits them, a new variant's as in what it varies; with `upgrade` they are
     the newest.
     """
-    lock, source = lock_path(name, target), requirements_path(name, target)
-    if not source.is_file():
+    newest = requirements_path(name, target)
+    if not newest.is_file():
         raise unknown(f"list of requirements for target {target} of environment", name,
                       [*names(target), ORCHESTRATOR])  # fmt: skip
-    python = python_said(source.read_text(encoding="utf-8"))
-    # The orchestrator has one lock for all targets.
+    made = []
+    for source in (newest, *sorted(newest.parent.glob(f"{name}-py3.*.in"))):
+        pythons = pythons_said(source.read_text(encoding="utf-8"))
+        if name == ORCHESTRATOR:
+            made.append(compile_lock(name, target, source, pythons, source.with_name(f"{name}.txt"), upgrade=upgrade))
+            continue
+        for python in pythons:
+            stem = name if source == newest and python == pythons[0] else f"{name}-py{python}"
+            lock = source.with_name(f"{stem}.txt")
+            made.append(compile_lock(name, target, source, [python], lock, upgrade=upgrade))
+    for lock in set(all_locks(name, target)) - set(made):  # of a Python that no list names any more
+        lock.unlink()
+    return made
+
+
+def compile_lock(
+    name: str, target: str, source: Path, pythons: Sequence[str], lock: Path, *, upgrade: bool
+) -> Path:  # fmt: skip
+    """One lock: its Pythons, hashes, no address. Keeps the old one on failure, and raises UserError."""
+    # The orchestrator has one lock for all targets, and for all of its Pythons.
     platform = PLATFORMS["cpu" if name == ORCHESTRATOR else target]
+    resolved_for = ["--universal"] if len(pythons) > 1 else ["--python-platform", platform]
     # Says which requirement of a requirement isn't wanted, and why.
     override = beside(name, target, "override")
     overridden = ["--override", str(override)] if override.is_file() else []
     with tempfile.TemporaryDirectory() as folder:
         new = Path(folder) / lock.name
-        like = next((each for each in (lock, lock_path(name.partition("@")[0], target)) if each.is_file()), None)
+        likes = (lock, beside(name, target, "txt"), lock_path(name.partition("@")[0], target))
+        like = next((path for path in likes if path.is_file()), None)
         if like and not upgrade:
             shutil.copyfile(like, new)
         command = [find_uv(), "pip", "compile", "--quiet", "--generate-hashes", "--no-header",
-                   "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-platform", platform,
-                   "--python-version", python, *wheel_source(name, target),
+                   "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", *resolved_for,
+                   "--python-version", pythons[0], *wheel_source(source),
                    *overridden, "--output-file", str(new), str(source)]  # fmt: skip
         run(command, f"{source} could not be resolved; {lock.name} is as it was.")
         text = new.read_text(encoding="utf-8")
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):
         raise UserError(f"The new {lock} names an address or an index: it must not, so {lock.name} is as it was.")
-    lock.write_text(f"# Python {python}\n{text}", encoding="utf-8")
+    lock.write_text(f"# Python {', '.join(pythons)}\n{text}", encoding="utf-8")
     return lock

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from suite.environments import locks, uv
-from suite.environments.locks import beside, flags_path, python_said, requirements_path
+from suite.environments.locks import beside, flags_path, lock_path, python_of_lock, requirements_path, source_of
 from suite.errors import UserError, unknown
 from suite.stacks.catalog import REAL_STACKS, STACKS
 
@@ -90,9 +90,10 @@ def create(
             flags_path(name, target).write_text(flags_file(environ), encoding="utf-8")
             made.append(flags_path(name, target))
         if requirements or python:
-            base = requirements_path(environment, target).read_text(encoding="utf-8")
+            lock = lock_path(environment, target)
+            base, python = source_of(lock).read_text(encoding="utf-8"), python or python_of_lock(lock)
             requirements_path(name, target).write_text(varied(base, name, requirements, python), encoding="utf-8")
-            made += [requirements_path(name, target), uv.compile_lock(name, target)]
+            made += [requirements_path(name, target), *uv.compile_locks(name, target)]
     except BaseException:  # Ctrl-C as well
         for file, content in before.items():
             file.unlink(missing_ok=True) if content is None else file.write_bytes(content)
@@ -100,7 +101,7 @@ def create(
     return made
 
 
-def varied(base: str, name: str, requirements: Sequence[str], python: str | None) -> str:
+def varied(base: str, name: str, requirements: Sequence[str], python: str) -> str:
     """A list of requirements with some in place of those of the same name, or behind them."""
     lines = [line for line in base.splitlines() if line and not line.startswith("#")]
     for wanted in requirements:
@@ -113,7 +114,7 @@ def varied(base: str, name: str, requirements: Sequence[str], python: str | None
             lines[index] = f"{asked['name']}{asked['extras'] or (old and old['extras']) or ''}{asked['version']}"
         lines += [] if places else [wanted.strip()]
     head = f"# {name}: as {name.partition('@')[0]}, but for {', '.join(requirements) or 'its Python'}."
-    return "\n".join([f"# Python {python or python_said(base)}", head, *lines]) + "\n"
+    return "\n".join([f"# Python {python}", head, *lines]) + "\n"
 
 
 def package(requirement: str) -> str:

@@ -18,7 +18,21 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import pythons, say, uv
-from suite.environments.locks import ORCHESTRATOR, lock_path, lock_sha256, names, python_of, variants
+from suite.environments.locks import (
+    CHOSEN,
+    ORCHESTRATOR,
+    all_locks,
+    lock_path,
+    lock_sha256,
+    names,
+    owner,
+    pins,
+    python_of_lock,
+    pythons_of_lock,
+    sha256,
+    source_of,
+    variants,
+)
 from suite.errors import UserError, unknown
 
 MARKER = ".lock-sha256"  # written last: without it, or with other words, an environment isn't whole
@@ -34,28 +48,30 @@ class Environment:
     lock_sha256: str
 
 
-def place(name: str, target: str) -> Path:
+def place(name: str, target: str, lock: Path | None = None) -> Path:
     """Where an environment lives: `.venv`, or a folder named after its lock, so that two locks live side by side."""
     if name == ORCHESTRATOR:
         return environments.ROOT / ".venv"
     # A variant that has the lock of what it varies has its environment, too.
-    family = name.partition("@")[0]
-    return environments.ROOT / ".environments" / target / f"{family}-{(lock_sha256(name, target) or 'none')[:12]}"
+    family, digest = name.partition("@")[0], sha256(lock or lock_path(name, target))
+    return environments.ROOT / ".environments" / target / f"{family}-{(digest or 'none')[:12]}"
 
 
-def status(name: str, target: str) -> str:
-    """`ready`, `missing`, `half-made` (or of another lock or checkout, or its Python is gone), or `no lock`."""
-    folder = place(name, target)
-    if lock_sha256(name, target) is None:
+def status(name: str, target: str, lock: Path | None = None) -> str:
+    """`ready`, `missing`, `half-made` (or of another lock or checkout, or its Python is gone), or `no lock`: of the
+    lock in use, or of another one of the environment's."""
+    lock = lock or lock_path(name, target)
+    folder = place(name, target, lock)
+    if not lock.is_file():
         return "no lock"
     if not os.path.lexists(folder):
         return "missing"
     marker = folder / MARKER
-    whole = marker.is_file() and marker.read_bytes() == os.fsencode(seal(name, target))
+    whole = marker.is_file() and marker.read_bytes() == os.fsencode(seal(name, lock))
     return "ready" if whole and (folder / "bin" / "python").exists() else "half-made"
 
 
-def seal(name: str, target: str) -> str:
+def seal(name: str, lock: Path) -> str:
     """What the marker of a whole environment says: its lock; for the orchestrator's also checkout and commands.
 
     The scripts of `.venv` name an interpreter and a project by their full paths: in a checkout that was moved they
@@ -63,7 +79,7 @@ def seal(name: str, target: str) -> str:
     A stack's environment needs none of that, since nothing but its `bin/python` is ever started: a link to the
     Python that it was made by, and that looks for the libraries beside itself, wherever that is.
     """
-    words = [lock_sha256(name, target) or "none"]
+    words = [sha256(lock) or "none"]
     if name == ORCHESTRATOR:
         words += [str(environments.ROOT), project_scripts()]
     return "\n".join(words) + "\n"
@@ -78,21 +94,77 @@ def project_scripts() -> str:
     return found[1].strip() if found else ""
 
 
-def get_pythons(wanted: Iterable[str], target: str) -> list[str]:
-    """Have uv install the Pythons of environments that are still to be made; what to do about those it can't."""
-    versions = {python_of(name, target) for name in wanted
-                if lock_sha256(name, target) and status(name, target) != "ready"}  # fmt: skip
-    refused = []
-    for version in sorted(versions):
+def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> list[str]:
+    """Have uv install Pythons, so that each environment can be made from its newest lock, or else from the next one;
+    what to do about the environments that then can't be made at all.
+
+    An environment that is made, if only from an older lock, is asked of nobody, but `again`.
+    """
+    could_not: dict[str, str] = {}
+    lacking = []
+    for name in wanted:
+        locks = [lock for lock in all_locks(name, target) if lock.is_file()]
+        if not locks or any(status(name, target, lock) == "ready" for lock in (locks[:1] if again else locks)):
+            continue
+        versions = list(map(python_of_lock, locks))
+        if not can_be_got(versions[0], could_not) and not any(map(pythons.find, versions[1:])):
+            # uv may have an older one that it lacks a newer one of.
+            lacking += [] if any(can_be_got(version, could_not) for version in versions[1:]) else versions[:1]
+    return [could_not[version] for version in dict.fromkeys(lacking)]
+
+
+def can_be_got(version: str, could_not: dict[str, str]) -> bool:
+    """Whether a Python is on this machine in the end; why not is kept by version, and asked once."""
+    if version not in could_not:
         try:
             pythons.get(version)
         except UserError as why:
-            refused.append(str(why))
-    return refused
+            could_not[version] = str(why)
+    return version not in could_not
+
+
+def choose(name: str, target: str) -> str | None:
+    """Choose, for this process, the newest lock of an environment that this machine can make; None if that is the
+    newest of all, else which it is in place of which, and why."""
+    owning = owner(name, target)
+    if (name, target) not in CHOSEN and (owning, target) not in CHOSEN:
+        locks = all_locks(name, target)
+        fit = next((lock for lock in locks if status(name, target, lock) == "ready"
+                    or pythons.find(python_of_lock(lock))), locks[0])  # fmt: skip
+        if fit != locks[0]:
+            CHOSEN[owning, target] = fit
+    return fallback(name, target)
+
+
+def fallback(name: str, target: str) -> str | None:
+    """What an environment has in place of its newest lock: `jax 0.10.2 on Python 3.11 in place of 0.12.0.1: no Python
+    3.13 or 3.12 here`. None where it has the newest, or a lock that isn't its own."""
+    locks, chosen = all_locks(name, target), lock_path(name, target)
+    if chosen not in locks[1:]:
+        return None
+    new, old = (pins(lock.read_text(encoding="utf-8")) for lock in (locks[0], chosen))
+    asked = re.findall(r"^([\w-]+)", source_of(locks[0]).read_text(encoding="utf-8"), re.MULTILINE)
+    names = [package for package in asked if old.get(package) != new.get(package)]
+    packages = ", ".join(f"{package} {old.get(package, 'none')}" for package in names)
+    instead = ", ".join(new[package] for package in names if package in new) or f"Python {new['python']}"
+    skipped = " or ".join(python_of_lock(lock) for lock in locks[: locks.index(chosen)])
+    used = f"{packages}{' on ' if packages else ''}Python {old['python']}"
+    return f"{used} in place of {instead}: no Python {skipped} here"
+
+
+def chosen(wanted: Iterable[str], target: str) -> list[str]:
+    """`choose` for several environments; a line for each thing that some of them have in place of the newest."""
+    by_words: dict[str, list[str]] = {}
+    for name in wanted:
+        if words := choose(name, target):
+            by_words.setdefault(words, []).append(name)
+    return [f"{', '.join(names)}: {words}" for words, names in by_words.items()]
 
 
 def ensure(name: str, target: str = "cpu") -> Environment:
     """An environment made from its lock, or found made. Raises UserError; nothing half-made stays behind."""
+    if name != ORCHESTRATOR:
+        choose(name, target)
     digest, lock = lock_sha256(name, target), lock_path(name, target)
     if digest is None:
         known = [*names(target), *variants(target), ORCHESTRATOR]
@@ -105,7 +177,7 @@ def ensure(name: str, target: str = "cpu") -> Environment:
                 # Asked again: another process may have made it while this one waited.
                 found = status(name, target)
                 if found != "ready":
-                    make(made, target, seal(name, target), again=found == "half-made")
+                    make(made, target, seal(name, lock), again=found == "half-made")
         except OSError as broken:
             advice = uv.remedy(str(broken))
             raise UserError(f"Environment {name} can't be made in {folder}: {broken}.\n{advice}") from None
@@ -115,9 +187,10 @@ def ensure(name: str, target: str = "cpu") -> Environment:
 def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
     """Install a lock into a new environment of its Python, byte code compiled; the marker, `sealed`, is written
     last."""
-    folder, version = place(wanted.name, target), python_of(wanted.name, target)
+    folder, version = place(wanted.name, target), python_of_lock(wanted.lock)
     if wanted.name == ORCHESTRATOR:
-        refuse_python(version)
+        version = pythons.running()
+        refuse_python(pythons_of_lock(wanted.lock))
     if folder.resolve() == Path(sys.prefix).resolve():
         raise UserError(f"{folder} isn't made from {wanted.lock} as it is now, or not for this checkout. "
                         "`make setup` makes it again.")  # fmt: skip
@@ -132,7 +205,7 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
     try:
         uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
         uv.run([program, "pip", "sync", "--python", str(wanted.python), "--require-hashes", "--compile-bytecode",
-             *uv.wheel_source(wanted.name, target), str(wanted.lock)], failure)  # fmt: skip
+             *uv.wheel_source(source_of(wanted.lock)), str(wanted.lock)], failure)  # fmt: skip
         if wanted.name == ORCHESTRATOR:
             # Last, because the project's `invoke` command replaces the library's own.
             uv.run([program, "pip", "install", "--python", str(wanted.python), "--no-deps", "--no-build-isolation",
@@ -145,12 +218,12 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
     say(f"{time.monotonic() - started:.1f} s, {size(folder) / 1e6:.0f} MB")
 
 
-def refuse_python(wanted: str) -> None:
-    """Raises UserError under any Python but the one that the orchestrator is for."""
-    if pythons.running() != wanted:
+def refuse_python(wanted: list[str]) -> None:
+    """Raises UserError under any Python but those that the orchestrator is for."""
+    if pythons.running() not in wanted:
         raise UserError(
-            f"Stack Wars needs Python {wanted}; {sys.executable} is {sys.version.split()[0]}. "
-            f"Install Python {wanted}, or say where it is: `make setup PYTHON=/path/to/python{wanted}`."
+            f"Stack Wars needs Python {' or '.join(wanted)}; {sys.executable} is {sys.version.split()[0]}. "
+            f"Install one of them, or say where it is: `make setup PYTHON=/path/to/python{wanted[0]}`."
         )
 
 
@@ -185,7 +258,8 @@ def prune() -> list[Path]:
     """Remove environments whose lock isn't the current one; returns them."""
     removed = []
     for target in ("cpu", "cuda", "tpu", "test", "cluster"):
-        current = {place(name, target) for name in (*names(target), *variants(target))}
+        current = {place(name, target, lock) for name in (*names(target), *variants(target))
+                   for lock in all_locks(name, target)}  # fmt: skip
         for folder in sorted((environments.ROOT / ".environments" / target).glob("*-*")):
             if folder.is_dir() and folder not in current:
                 remove(folder)

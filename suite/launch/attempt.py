@@ -7,27 +7,27 @@ import datetime
 import functools
 import json
 import os
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from suite import plain_files
 from suite.case import Attempt, Purpose
 from suite.errors import UserError
 from suite.launch import events, outcome
 from suite.launch.engine import Engine, Job, allocator_environment
-from suite.launch.process import CHECK_SECONDS, EXIT_FILE, Limits
+from suite.launch.process import CHECK_SECONDS, Limits
 from suite.machine import facts
+from suite.printable import printable
 from suite.protocol import Protocol
 
 SCHEMA_VERSION = 1
 RESERVED_BYTES = 1 << 30  # for the orchestrator, the engine and the system, beside a case without a limit of its own
 MEMORY_CHECK_SECONDS = 0.02  # where nothing is timed: a compiler's peak may be short
+ANSWER_BYTES_MAX = 2**28  # of what a reader makes of a process's programs or trace
 TAIL_LINES = 20
 TAIL_BYTES = 4096
-# Colours, other terminal codes and control characters: nothing that a table or a page could show.
-UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def run_attempt(
@@ -51,10 +51,9 @@ def run_attempt(
     Whatever becomes of the worker is in the columns; only OSError (the folder can't be written)
     and KeyboardInterrupt (after everything was ended) come out as exceptions.
     """
+    plain_files.clear(folder)  # of the same attempt, cut short by a lost session
+    folder.mkdir(parents=True)
     folder, workload_folder, cache_directory = (path.resolve() for path in (folder, workload_folder, cache_directory))
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("events.jsonl", "stdout.log", "stderr.log", EXIT_FILE):
-        (folder / name).unlink(missing_ok=True)  # of the same attempt, cut short by a lost session
     question = {
         "schema_version": SCHEMA_VERSION,
         "attempt": attempt.to_json(),
@@ -102,9 +101,15 @@ def run_reader(
     module: str, folder: Path, answer: str, *, engine: Engine, protocol: Protocol, cpus: Sequence[int]
 ) -> str:
     """The file that a program makes of what a process has left in a folder. Raises UserError, in words that complete a
-    sentence, where it makes none. `engine` runs the environment that the program needs.
+    sentence, where it makes none, and where the process has left anything but files and folders: the program would
+    follow a link, and what it read there would be kept. `engine` runs the environment that the program needs.
     """
+    try:
+        plain_files.check_tree(folder)
+    except OSError as odd:
+        raise UserError(f"couldn't be read: {odd.strerror}: {odd.filename}") from None
     folder = folder.resolve()
+    plain_files.clear(folder / answer)
     limits = Limits(timeout_seconds=protocol.timeout_seconds, compile_timeout_seconds=protocol.timeout_seconds)
     with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
         job = Job(name=f"reading {folder.parent.name}", arguments=["-m", module, str(folder)], folder=folder, reads=[],
@@ -112,7 +117,7 @@ def run_reader(
                   variables={})  # fmt: skip
         end = engine.launch(job)
     if end.exit_code == 0:
-        return (folder / answer).read_text(encoding="utf-8")
+        return plain_files.read(folder / answer, ANSWER_BYTES_MAX).decode("utf-8")
     last = tail(folder / "stderr.log").splitlines()[-1:] or [end.problem or f"the reader exited {end.exit_code}"]
     raise UserError(f"couldn't be read: {last[0]}")
 
@@ -141,13 +146,14 @@ def tail(path: Path) -> str:
     Of a line that was drawn over itself (a progress bar), only the last state counts.
     """
     try:
-        with path.open("rb") as file:
+        with plain_files.opened(path) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 16 * TAIL_BYTES))
             data = file.read()
     except OSError:
         return ""
-    text = UNPRINTABLE.sub("", data.decode("utf-8", "replace").replace("\r\n", "\n"))
-    lines = [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n")]
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    drawn = ("\r".join(map(printable, line.split("\r"))) for line in text.split("\n"))
+    lines = [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in drawn]
     while lines and not lines[-1]:
         lines.pop()
     kept = "\n".join(lines[-TAIL_LINES:]).encode()[-TAIL_BYTES:]

@@ -20,8 +20,9 @@ from docker.types import DeviceRequest, LogConfig, Mount, Ulimit
 from requests.exceptions import ConnectionError as Unreachable
 from requests.exceptions import RequestException
 
+from suite import plain_files
 from suite.launch.engine import COMMON, ROOT, Engine, Job, supervisor_spec
-from suite.launch.process import EXIT_FILE, Exit
+from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit
 
 PYTHON = "/opt/environment/bin/python"
 PATH = "/opt/environment/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -54,11 +55,11 @@ class Container(Engine):
 
     def launch(self, job: Job) -> Exit:
         """Run one worker in a container of its own; the wait is blocking and costs nothing."""
-        (job.folder / EXIT_FILE).unlink(missing_ok=True)
+        plain_files.clear(job.folder / EXIT_FILE)
         user = user_of(self.client)
         spec = supervisor_spec([PYTHON, *job.arguments], variables(job, self.target), job.folder, job.limits,
                                in_container=True, parent_pid=0)  # fmt: skip
-        (job.folder / SPEC_FILE).write_text(json.dumps(spec), encoding="utf-8")
+        plain_files.write(job.folder / SPEC_FILE, json.dumps(spec))
         container = None
         try:
             give(job.folder, user)
@@ -148,7 +149,7 @@ def account(container: DockerContainer, job: Job) -> Exit:
         return Exit.lost("the container outlived its supervisor's deadline and was killed", job.limits)
     killed = bool(state["OOMKilled"])
     try:
-        told = json.loads((job.folder / EXIT_FILE).read_text(encoding="utf-8"))
+        told = json.loads(plain_files.read(job.folder / EXIT_FILE, EXIT_BYTES_MAX))
         return Exit.from_json(told | {"memory_killed": told["memory_killed"] or killed}, job.limits)
     except (OSError, ValueError, TypeError):
         if not killed:

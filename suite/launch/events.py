@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from suite import plain_files
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, Flag
 
 # The sample columns of each clock; those of one event are equally long.
@@ -52,9 +53,9 @@ class EventError(Exception):
 
 
 def read(path: Path) -> Account:
-    """The events in a file; none if there is no file. Never raises on what the file contains."""
+    """The events in a file; none if there is no file. Never raises on what the file is or contains."""
     try:
-        with path.open("rb") as file:
+        with plain_files.opened(path) as file:
             data = file.read(EVENTS_BYTES_MAX + 1)
     except FileNotFoundError:
         return Account()

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from suite import plain_files
 from suite.launch.engine import ROOT, Engine, Job, supervisor_spec, worker_environment
-from suite.launch.process import EXIT_FILE, Exit, Limits
+from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit, Limits
 
 
 class Local(Engine):
@@ -42,7 +43,7 @@ def launch(command: Sequence[str], environment: Mapping[str, str], directory: Pa
     stays alive meanwhile, since the kernel ties the supervisor's life to it.
     """
     account = directory / EXIT_FILE
-    account.unlink(missing_ok=True)
+    plain_files.clear(account)
     spec = supervisor_spec(command, environment, directory, limits, cgroup=limits.cgroup, parent_pid=os.getpid())
     supervisor = subprocess.Popen(
         [sys.executable, "-S", "-m", "suite.launch.supervise"],
@@ -61,7 +62,7 @@ def launch(command: Sequence[str], environment: Mapping[str, str], directory: Pa
         _end(supervisor)
         raise
     try:
-        return Exit.from_json(json.loads(account.read_text(encoding="utf-8")), limits)
+        return Exit.from_json(json.loads(plain_files.read(account, EXIT_BYTES_MAX)), limits)
     except (OSError, ValueError, TypeError) as error:
         words = complaint.strip().splitlines()[-1:] or [f"{type(error).__name__}: {error}"]
         problem = f"the supervisor ended with code {supervisor.returncode} and left no account: {words[0]}"

@@ -11,11 +11,15 @@ import re
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from suite.case import COMPILE_PHASES, MESSAGE_BYTES_MAX, Flag, Outcome
 from suite.launch.events import Account
 from suite.launch.process import Exit
 
+ROOT = Path(__file__).parents[2]
+FRAME = re.compile(r'^[\s|]*File "(/[^"]+)", line (\d+)', re.MULTILINE)  # of a traceback, exception groups included
+FOREIGN = re.compile(r"/(site-packages|dist-packages|lib/python3[^/]*)/")  # a framework's code, or Python's
 QUOTE_CHARACTERS_MAX = 300
 
 
@@ -99,12 +103,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that a rule may look at. `lines` are a failed process's words, empty for others."""
+    """All that a rule may look at. `lines` are a failed process's words, empty for others; `cause` is the line of code
+    that they lead to, empty where they name none."""
 
     exit: Exit
     events: Account
     target: str
     lines: Sequence[str]
+    cause: str
 
     @property
     def where(self) -> str:
@@ -125,7 +131,8 @@ def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> Verdict
     An interrupted process, or one whose supervisor was lost, is an `error` with the flag
     `harness`: it says nothing about the stack, and resuming runs it again.
     """
-    evidence = Evidence(exit=exit, events=events, target=target, lines=_lines(exit, events, stderr_tail))
+    evidence = Evidence(exit=exit, events=events, target=target, lines=_lines(exit, events, stderr_tail),
+                        cause=cause((events.exception or {}).get("traceback", stderr_tail)))  # fmt: skip
     outcome, reason = next((word, reason) for word, rule in RULES if (reason := rule(evidence)) is not None)
     exception = events.exception or {}
     message = exception.get("message")
@@ -144,6 +151,17 @@ def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> Verdict
 def clip(text: str, size_bytes: int) -> str:
     """The beginning of a text, at most so many bytes of UTF-8."""
     return text.encode("utf-8", "replace")[:size_bytes].decode("utf-8", "ignore")
+
+
+def cause(traceback: str) -> str:
+    """`suite/workloads/ops/gemm/gemm_jax.py:12`: the innermost line of the suite's or the user's own code in the last
+    of a text's tracebacks, as `, at …`; what lies inside a framework says less. Empty where there is none."""
+    own = [(Path(file), line) for file, line in FRAME.findall(traceback) if not FOREIGN.search(file)]
+    if not own:
+        return ""
+    file, line = own[-1]
+    inside = file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(*file.parts[-2:])
+    return f", at {inside}:{line}"
 
 
 def _lines(exit: Exit, events: Account, stderr_tail: str) -> list[str]:
@@ -234,7 +252,7 @@ def _garbage(evidence: Evidence) -> str | None:
 def _exception(evidence: Evidence) -> str | None:
     if evidence.events.exception is None:
         return None
-    return f"{evidence.lines[0][:QUOTE_CHARACTERS_MAX]} ({evidence.where})"
+    return f"{evidence.lines[0][:QUOTE_CHARACTERS_MAX]} ({evidence.where}{evidence.cause})"
 
 
 def _bad_exit(evidence: Evidence) -> str | None:
@@ -242,7 +260,7 @@ def _bad_exit(evidence: Evidence) -> str | None:
     if code == 0:
         return None
     last = next((line.strip() for line in reversed(evidence.lines) if line.strip()), "no word on stderr")
-    return f"exited {code} {evidence.where}: {last[:QUOTE_CHARACTERS_MAX]}"
+    return f"exited {code} {evidence.where}{evidence.cause}: {last[:QUOTE_CHARACTERS_MAX]}"
 
 
 def _no_results(evidence: Evidence) -> str | None:

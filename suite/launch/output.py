@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections import deque
 
+from suite import plain_files
+
 HEAD_BYTES = 4 * 2**20  # written to the file as it comes
 TAIL_BYTES = 1 * 2**20  # the last bytes after that, held in memory until the end
 CHUNK_BYTES = 2**20
@@ -20,7 +22,7 @@ class CappedLog:
     def __init__(self, descriptor: int, path: str) -> None:
         os.set_blocking(descriptor, False)
         self.descriptor = descriptor
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        self._file = plain_files.created(path)
         self._head_left = HEAD_BYTES
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0

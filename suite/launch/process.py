@@ -11,6 +11,7 @@ WATCHDOG = "watchdog"
 CHECK_SECONDS = 0.25
 THRASHING_SECONDS = 15.0
 EXIT_FILE = "exit.json"  # a supervisor's account of its worker, in the worker's folder
+EXIT_BYTES_MAX = 2**16  # of it: a dozen figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ import sys
 import time
 from typing import Any
 
+from suite import plain_files
 from suite.launch import cgroup
 from suite.launch.output import CappedLog
 from suite.launch.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl
@@ -43,7 +44,7 @@ class PhaseReader:
     def update(self) -> None:
         """Read what was appended; a phase begins when it is noticed, up to one check late."""
         try:
-            with open(self._path, "rb") as file:
+            with plain_files.opened(self._path) as file:
                 file.seek(self._offset)
                 data = file.read(EVENTS_CHUNK_BYTES)
         except OSError:
@@ -124,11 +125,13 @@ class Supervisor:
             except OSError:  # made but not to be entered (a delegation's border): the watchdog does it
                 self.group.remove()
                 self.group = None
-        worker.go()
-        return (
+        # Before it runs: afterwards it could have laid a link or a pipe there.
+        logs = (
             CappedLog(worker.stdout, f"{directory}/stdout.log"),
             CappedLog(worker.stderr, f"{directory}/stderr.log"),
         )
+        worker.go()
+        return logs
 
     def _watch(self, logs: dict[int, CappedLog]) -> str | None:
         """Wait for the worker's end; returns why it must be killed, or None if it ended by itself."""
@@ -244,8 +247,8 @@ def main() -> int:
         return 1  # the orchestrator died before the death signal was asked for
     account = Supervisor(spec).run()
     path = f"{spec['directory']}/exit.json"
-    with open(f"{path}.tmp", "w", encoding="utf-8") as file:
-        json.dump(account, file, indent=1)
+    plain_files.write(f"{path}.tmp", json.dumps(account, indent=1))
+    plain_files.clear(path)
     os.replace(f"{path}.tmp", path)
     return 0
 

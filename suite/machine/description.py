@@ -31,6 +31,14 @@ def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = Non
     return ", ".join(part for part in parts if part)
 
 
+def named(machine: Mapping[str, Any]) -> str:
+    """`AMD EPYC, 2 of 2 cores, 23.5 GiB of memory`: enough to know one's own machine by."""
+    ram = machine.get("ram_bytes")
+    parts = [str(machine.get("cpu_model") or "unknown processor"), cores(machine),
+             f"{units.quantity(ram)} of memory" if ram else ""]  # fmt: skip
+    return ", ".join(part for part in parts if part)
+
+
 def processor(machine: Mapping[str, Any]) -> str:
     """Its name alone says little: hosts that call themselves alike differ twofold."""
     name = str(machine.get("cpu_model") or "unknown processor")

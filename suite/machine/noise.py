@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import IO, Any
+from typing import Any
 
 from suite.errors import UserError
+from suite.held import Busy, held
 from suite.machine import facts
 from suite.protocol import Protocol
 
 CHUNK = bytes(1 << 20)
 ROUNDS = 32  # 32 MiB of SHA-256 per core and reading, in hardware that nothing else of ours uses
 LOAD_MAX = 0.5  # of a core's worth for each core, over the last minute, before a run begins
-RUN_MARK = Path(tempfile.gettempdir()) / "stackwars-run.lock"  # one a machine
+OWN_FOLDER = Path(tempfile.gettempdir()) / f"stackwars-{os.getuid()}"  # one a machine and user
 READINGS = 5  # their median: one reading is at the mercy of a single interrupt. About 100 ms in all
 
 
@@ -86,7 +87,8 @@ def compare(before: Look, after: Look, protocol: Protocol) -> dict[str, Any]:
 
 @contextmanager
 def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
-    """Hold the mark by which a second run on this machine notices this one; what disturbs it, in sentences.
+    """Hold the mark by which a second run of this user on this machine notices this one; what disturbs it, in
+    sentences. Runs of other users are seen by the load that they make.
 
     Raises UserError where another run holds it: each would spoil the other's figures. `force` runs all the same.
     """
@@ -94,26 +96,24 @@ def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
     load = os.getloadavg()[0]
     if load > LOAD_MAX * cores:
         found.append(f"This machine is busy: a load of {load:.1f} on {cores} cores. Its figures will be noisy.")
-    with open_mark() as mark:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            mark.seek(0)
-            other = f"Another run is going on here (process {mark.read().strip()}): each disturbs the other."
+            mark = own_folder() / "run.lock"
+            stack.enter_context(held(mark, "Another run is going on here", "each disturbs the other"))
+        except Busy as other:
             if not force:
                 raise UserError(f"{other} Wait for its end, or run beside it with --force.") from None
-            found.append(other)
-        else:
-            if mark.writable():
-                mark.truncate(0)
-                mark.write(str(os.getpid()))
-                mark.flush()
+            found.append(str(other))
         yield found
 
 
-def open_mark() -> IO[str]:
-    """The file that a run locks; another user's can be locked as well, but not written."""
-    try:
-        return RUN_MARK.open("a+", encoding="ascii")
-    except PermissionError:
-        return RUN_MARK.open(encoding="ascii")
+def own_folder() -> Path:
+    """A folder of this user's own in the one for temporary files, where everybody may write. Raises UserError where
+    somebody else has laid something in its place."""
+    with suppress(FileExistsError):
+        OWN_FOLDER.mkdir(mode=0o700)
+    there = OWN_FOLDER.lstat()
+    if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid() or there.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise UserError(f"{OWN_FOLDER} isn't a folder in which you alone can write: somebody else could have a run of "
+                        "yours write elsewhere. Have it removed, or name another folder by TMPDIR.")  # fmt: skip
+    return OWN_FOLDER

@@ -18,15 +18,17 @@ def first_size(axis: str, most: int) -> int:
     return 1 if axis in LINEAR else max(1, most // 64)
 
 
-def next_size(seen: Mapping[int, float | None], limit_bytes: float | None, axis: str, most: int) -> int | None:
-    """The size to try next; None once the largest that fits is known.
+def next_size(
+    seen: Mapping[int, float | None], limit_bytes: float | None, axis: str, most: int, tolerance: float = 0.0
+) -> int | None:
+    """The size to try next; None once the largest that fits is known, but for `tolerance`, a share of it.
 
     `seen` has the peak of each size that fits, None for each that ran out; `most` is the largest that is allowed.
     """
     fits = {size: peak for size, peak in seen.items() if peak is not None}
     low = max(fits, default=0)
     high = min((size for size, peak in seen.items() if peak is None), default=most + 1)
-    if high - low <= 1:
+    if low == most or (high <= most and high - low <= max(1, tolerance * low)):
         return None
     if not seen:
         return min(first_size(axis, most), most)
@@ -36,10 +38,11 @@ def next_size(seen: Mapping[int, float | None], limit_bytes: float | None, axis:
     if guess is None:
         asked = 2 * low if high > most else (low + high) // 2
     elif guess <= low:  # what fits goes beyond the curve: a step, then larger ones
-        asked = low + 2 ** (sum(size >= guess for size in fits) - 1)
+        asked = low + max(1, int(tolerance * low)) * 2 ** (sum(size >= guess for size in fits) - 1)
     elif guess >= high:  # or stays behind it: a step, then the middle
         missed = sum(size <= guess for size, peak in seen.items() if peak is None)
-        asked = high - 1 if missed == 1 else round(math.sqrt(max(low, 1) * high))
+        step = max(1, int(tolerance * high / (1 + tolerance)))  # one that fits ends the search
+        asked = high - step if missed == 1 else round(math.sqrt(max(low, 1) * high))
     else:
         asked = guess
     return min(max(asked, low + 1), high - 1, max(FARTHER * low, low + 1))

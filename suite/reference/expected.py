@@ -1,6 +1,6 @@
 """What a step must give: from a workload's float64 reference, or from a golden file of another implementation.
 
-A golden file (`golden/<size>.npz` in a model's folder) is made by `invoke golden` from the same canonical
+A golden file (`golden/<size>.npz` in a model's folder) is made by `./stackwars golden` from the same canonical
 weights. At small sizes it holds whole tensors; at published sizes a digest of each, which a wrong tensor of millions
 of elements can't match.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite import protocol
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.reference.digests import CHUNK, Array, Digest, digest, from_figures
 from suite.reference.optimizers import OPTIMIZERS
 
@@ -185,7 +185,7 @@ def load(path: Path) -> Expected:
         stored = {name: file[name] for name in file.files}
     if not any(name.startswith("shrunk/") for name in stored):
         raise UserError(f"{path} is of an earlier version: it doesn't say what a step writes. Make it again by "
-                        f"'invoke golden --workload={path.parents[1].name} --size={path.stem}'.")  # fmt: skip
+                        f"'{COMMAND} golden --workload={path.parents[1].name} --size={path.stem}'.")  # fmt: skip
     found: dict[str, Any] = {n.removeprefix("digest/"): from_figures(v) if n.startswith("digest/") else v
                              for n, v in stored.items()}  # fmt: skip
 

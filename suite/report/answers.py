@@ -57,7 +57,8 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
         lead = "No answer" if complete else "No answer so far"
         rest = f"no stack {'produced' if complete else 'has'} a time that counts.{tail}"
         return Headline(comparison.name, lead, "", rest, None, None, (), 0, planned)
-    first, time = counting[0], column_units(comparison).steady(counting[0].median.value)
+    unit = column_units(comparison).steady
+    first, time = counting[0], unit(counting[0].median.value)
     rivals: tuple[str, ...] = ()
     if len(counting) == 1:
         lead = "Only answer" if complete else "So far the only answer"
@@ -65,11 +66,11 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
     else:
         rivals = rivals_of(first, counting, comparison, analysis)
         lead = ("Lowest median" if rivals else "Fastest") if complete else "So far the lowest median"
-        rest = f", {time}{against(first, counting, analysis.baseline)}"
+        rest = f", {time}{against(first, counting, comparison)}"
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
         rest += f"; not shown to be faster than {listed(rivals)}" if rivals else ""
     rest += f"; {first.speedup.reason}" if first.speedup and first.speedup.reason else ""
-    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}{modes(counting)}", first.median.value,
+    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}{modes(counting, unit)}", first.median.value,
                     first.speedup, rivals, len(counting), planned, first.median.low is not None)  # fmt: skip
 
 
@@ -89,8 +90,20 @@ def rivals_of(
     return tuple(stack for stack in others if stack not in slower)
 
 
-def against(first: StackFigures, counting: Sequence[StackFigures], baseline: str) -> str:
+def standing_in(comparison: Comparison) -> str:
+    """That another stack takes the baseline's place on a question, and why, as a sentence; empty where none does."""
+    cell = comparison.cell_of_baseline
+    if not comparison.stands_in_for or cell is None:
+        return ""
+    return (f"On {comparison.name} the baseline {comparison.stands_in_for} has no time that counts "
+            f"({outcome_text(cell)}): {comparison.baseline}, the fastest that has one, stands in for it.")  # fmt: skip
+
+
+def against(first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison) -> str:
     """The fastest stack's ratio to the baseline in words, or why there is none."""
+    baseline = comparison.baseline
+    if comparison.stands_in_for:
+        return f" (in place of the baseline {comparison.stands_in_for}, which has no time that counts)"
     if first.is_baseline:
         return " (the baseline)"
     if not any(figures.is_baseline for figures in counting):
@@ -104,15 +117,15 @@ def against(first: StackFigures, counting: Sequence[StackFigures], baseline: str
     return f", {measured} {units.interval(ratio.low, ratio.high)}{VERDICTS[first.speedup.verdict]}"
 
 
-def modes(counting: Sequence[StackFigures]) -> str:
+def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
     """The stacks whose processes run in two modes, as a sentence of its own."""
-    stacks = [f"{figures.stack} ({modes_text(figures)})" for figures in counting if figures.has_modes]
+    stacks = [f"{figures.stack} ({modes_text(figures, unit)})" for figures in counting if figures.has_modes]
     return f" Two modes: {'; '.join(stacks)}." if stacks else ""
 
 
-def modes_text(figures: StackFigures) -> str:
+def modes_text(figures: StackFigures, unit: units.Unit) -> str:
     """`max/min 3.6×, best 36.0 ms, mean 62.1 ms` of processes in two modes."""
-    best, mean = units.seconds(figures.best), units.seconds(figures.median.value)
+    best, mean = unit(figures.best), unit(figures.median.value)
     return f"max/min {units.ratio(figures.spread)}, best {best}, mean {mean}"
 
 

@@ -1,4 +1,4 @@
-"""A result set as one JSON object, for programs: `invoke report --format=json`, and the end of `invoke run --json`."""
+"""A result set as one JSON object, for programs: `./stackwars report --format=json`, and what `run --json` ends in."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def document(results: Results, analysis: Analysis) -> dict[str, Any]:
         "machine_id": results.machine.get("machine_id"),
         "ceilings": results.ceilings,
         "baseline": analysis.baseline,
+        "hidden": list(analysis.hidden),
         "comparisons": [comparison_json(comparison, answer.text)
                         for comparison, answer in zip(analysis.comparisons, answers, strict=True)],
         "summary": [summary_json(line) for line in analysis.summaries],
@@ -52,7 +53,8 @@ def document(results: Results, analysis: Analysis) -> dict[str, Any]:
 def comparison_json(comparison: Comparison, answer: str) -> dict[str, Any]:
     """One question."""
     untimed = [{"stack": cell.stack, "outcome": cell.outcome, "reason": cell.reason} for cell in comparison.untimed]
-    return {"name": comparison.name, "answer": answer, "noise_floor": ratio_json(comparison.noise),
+    return {"name": comparison.name, "answer": answer, "baseline": comparison.baseline,
+            "stands_in_for": comparison.stands_in_for or None, "noise_floor": ratio_json(comparison.noise),
             "stacks": [*map(stack_json, comparison.stacks), *untimed]}  # fmt: skip
 
 

@@ -15,13 +15,14 @@ WORDS = {"faster": "faster", "slower": "slower", "tie": "tie", "undecided": "und
 KINDS = {"process": "one process", "twin": "its A/A twin", "rejected": "not counted"}
 
 
-def of_section(section: Section, baseline: str, tie: float) -> tuple[Plot, ...]:
+def of_section(section: Section, tie: float) -> tuple[Plot, ...]:
     """The figures that one comparison has data for."""
     stacks = section.comparison.stacks
     if not stacks:
         return ()
     entries = [(each.stack, each.speedup.ratio, str(each.speedup.verdict)) for each in stacks if each.speedup]
-    speedups = [forest(f"{section.anchor}-forest", f"Speedup over {baseline}", entries, tie)] if entries else []
+    title = f"Speedup over {section.comparison.baseline}"
+    speedups = [forest(f"{section.anchor}-forest", title, entries, tie)] if entries else []
     return (*speedups, processes(section), phases(section))
 
 
@@ -87,7 +88,7 @@ def processes(section: Section) -> Plot:
         seen |= set(kinds)
         marks = [
             Mark(axis.x(process.seconds), kind,
-                 f"{each.stack}, block {process.block}, {KINDS[kind]}: {units.seconds(process.seconds)}")
+                 f"{each.stack}, block {process.block}, {KINDS[kind]}: {unit(process.seconds)}")
             for process, kind in zip(each.processes, kinds, strict=True)
         ]  # fmt: skip
         middle = Mark(axis.x(each.median.value), "middle", f"{each.stack}, median: {unit(each.median.value)}")
@@ -132,6 +133,7 @@ def phases(section: Section) -> Plot:
     lines = [[(kind, seconds) for kind, seconds in line if seconds is not None and seconds > 0] for line in points]
     everything = [seconds for line in lines for _, seconds in line]
     axis, unit = LogAxis.over(everything), units.time_unit(everything)
+    of = {"first": section.units.first, "second": section.units.second, "steady": section.units.steady}  # the table's
     rows = []
     for index, (each, line) in enumerate(zip(stacks, lines, strict=True)):
         values = [seconds for _, seconds in line]
@@ -139,7 +141,7 @@ def phases(section: Section) -> Plot:
             PlotRow(
                 label=label(each),
                 y=row_y(index),
-                marks=tuple(Mark(axis.x(v), kind, f"{each.stack}, {kind} run: {units.seconds(v)}") for kind, v in line),
+                marks=tuple(Mark(axis.x(v), kind, f"{each.stack}, {kind} run: {of[kind](v)}") for kind, v in line),
                 low=axis.x(min(values)) if values else None,
                 high=axis.x(max(values)) if values else None,
                 value=f"first/steady {units.ratio(each.first / each.median.value)}" if each.first else "",

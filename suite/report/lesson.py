@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from suite import units
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.report.behaviour import shown
 from suite.report.primer import PUBLISHED, TITLES, Published, Timed, timed_of
 from suite.report.render import environment
@@ -51,7 +51,7 @@ class Cells:
         """Of a set of probes and one of the primer's examples. Raises UserError for a set without probes."""
         analysis = observed.analysis()
         if not analysis.behaviour:
-            raise UserError(f"{observed.path} has no probes: `invoke run --preset=behaviour` makes such a set.")
+            raise UserError(f"{observed.path} has no probes: `{COMMAND} run --preset=behaviour` makes such a set.")
         versions: dict[str, set[str]] = {}
         for row in analysis.rows:
             for name, number in row.mapping("versions").items():

@@ -28,11 +28,12 @@ class MemoryCell:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """One stack's largest size, as found and by its curve."""
+    """One stack's largest size that fits and the first that doesn't, as tried; and what its curve says."""
 
     stack: str
-    largest: str
-    known_by: str
+    fits: str
+    fails: str
+    peak: str
     predicted: str
     fixed: str
     item: str
@@ -62,6 +63,7 @@ class MemorySection:
     lines: tuple[tuple[str, tuple[MemoryCell | None, ...]], ...]
     frontier: tuple[Frontier, ...]
     axis: str
+    searched: str  # when each stack's search ended; empty where all were asked the same sizes
     charts: tuple[Chart, ...]
     chart_ticks: tuple[tuple[Tick, ...], tuple[Tick, ...]]
     chart_unit: str
@@ -83,6 +85,7 @@ def memory_section(question: MemoryQuestion) -> MemorySection:
         lines=tuple((line.stack, cells(line)) for line in question.lines),
         frontier=tuple(map(frontier, question.lines)) if question.axis else (),
         axis=question.axis,
+        searched=search_ended(question),
         charts=tuple(chart(line, question.axis, across, up) for line in drawn) if question.axis else (),
         chart_ticks=(across.ticks(), up.ticks(units.byte_unit([up.high]))),
         chart_unit=units.byte_unit([up.high]).name,
@@ -92,13 +95,12 @@ def memory_section(question: MemoryQuestion) -> MemorySection:
 
 
 def answer(question: MemoryQuestion) -> str:
-    """`Largest batch that fits: torch_xla 16 (ran out at 32). The largest that was tried, 32, fits on jax_jit, …`"""
+    """`Largest batch that fits: torch_xla 16 to 31. The largest that was tried, 32, fits on jax_jit, …`"""
     most = max((line.largest or 0 for line in question.lines), default=0)
     if not question.axis or not most:
         return ""
     open_ended = [line.stack for line in question.lines if line.failed is None and line.largest == most]
-    known = [f"{line.stack} {line.largest or 'none'}{ran_out(line)}" for line in question.lines
-             if line.stack not in open_ended]  # fmt: skip
+    known = [f"{line.stack} {bracket(line)}" for line in question.lines if line.stack not in open_ended]
     sentences = [f"Largest {question.axis} that fits: {', '.join(known)}."] if known else []
     if open_ended:
         whom = ", ".join(open_ended) if known else "every stack"
@@ -107,13 +109,25 @@ def answer(question: MemoryQuestion) -> str:
     return " ".join(sentences)
 
 
-def ran_out(line: Line) -> str:
-    """What is open: where it ran out, unless the largest size is known to be it."""
+def bracket(line: Line) -> str:
+    """What is known of the largest size that fits: itself, or between which sizes it lies."""
+    low, failed = line.largest or 0, line.failed
+    if failed == low + 1:
+        return f"{low:,}" if low else "none"
     if line.is_found:
+        return f"{low:,} (by its curve)"
+    ended = f" ({line.stopped[0]:,} ended as {line.stopped[1]})" if line.stopped else ""
+    if failed is not None:
+        return f"{low:,} to {failed - 1:,}{ended}"
+    return f"{low:,} or more{ended or ' (no larger one was tried)'}"
+
+
+def search_ended(question: MemoryQuestion) -> str:
+    """When the search of each stack was over, as a sentence."""
+    if question.tolerance is None:
         return ""
-    if line.failed is not None:
-        return f" (ran out at {line.failed:,})"
-    return f" ({line.stopped[0]:,} ended as {line.stopped[1]})" if line.stopped else " (no larger one was tried)"
+    within = f", or the first that doesn't was within {units.percent(question.tolerance)} of the largest that does"
+    return f"Searched until the next {question.axis} didn't fit{within if question.tolerance else ''}."
 
 
 def cells(line: Line) -> tuple[MemoryCell | None, ...]:
@@ -140,8 +154,9 @@ def frontier(line: Line) -> Frontier:
     curve, bound = line.curve, line.predicted
     return Frontier(
         stack=line.stack,
-        largest=units.UNKNOWN if line.largest is None else f"{line.largest:,}",
-        known_by=known_by(line),
+        fits="none" if line.largest is None else f"{line.largest:,}",
+        fails=fails(line),
+        peak=units.quantity(line.peaks.get(line.largest or 0)),
         predicted=units.UNKNOWN if bound is None else f"{bound:,}",
         fixed=units.quantity(curve.fixed_bytes) if curve else units.UNKNOWN,
         item=units.quantity(curve.item_bytes) if curve else units.UNKNOWN,
@@ -161,17 +176,13 @@ def error_words(line: Line) -> str:
     return f"{units.percent(curve.error)}{since}"
 
 
-def known_by(line: Line) -> str:
-    """Why the largest size is believed to be it, or what is still open."""
-    if line.failed is None and line.stopped:
-        return f"open: {line.stopped[0]:,} ended as {line.stopped[1]}"
-    if line.failed is None:
-        return "none was too large" if line.largest is not None else "not known"
-    if line.failed == (line.largest or 0) + 1:
-        return f"{line.failed:,} was tried and ran out"
-    if line.is_found:
-        return f"by the curve; {line.failed:,} ran out"
-    return f"open up to {line.failed:,}, which ran out"
+def fails(line: Line) -> str:
+    """The first size that doesn't fit, and where it ran out of memory; else what ended the search."""
+    if line.failed is not None:
+        return f"{line.failed:,}: out{f' in {line.failed_in}' if line.failed_in else ''}"
+    if line.stopped:
+        return f"{line.stopped[0]:,}: {WORDS.get(line.stopped[1], line.stopped[1])}"
+    return "none tried" if line.largest is not None else units.UNKNOWN
 
 
 def axes(question: MemoryQuestion, lines: Sequence[Line]) -> tuple[LinearAxis, LinearAxis]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from suite import units
 from suite.case import Flag, Outcome
+from suite.errors import COMMAND
+from suite.report.answers import standing_in
 from suite.report.surroundings import BlockRecord
 from suite.results.analysis import Analysis, Comparison
 from suite.results.plan_file import PlanFile
@@ -17,12 +19,21 @@ def notices(
 ) -> tuple[str, ...]:
     """All of them, gravest first; `modified`: the source had been changed."""
     return (
+        *hidden(analysis),
         *incomplete(analysis, plan),
         *wrong(analysis.comparisons),
+        *filter(None, map(standing_in, analysis.comparisons)),
         *noisy(records),
         *doubtful(analysis.comparisons),
         *others(analysis, modified),
     )
+
+
+def hidden(analysis: Analysis) -> Iterable[str]:
+    """Stacks that were measured and aren't shown."""
+    if analysis.hidden:
+        yield (f"Not shown, as was asked: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
+               "those of the whole set; an answer names the fastest of those shown.")  # fmt: skip
 
 
 def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
@@ -31,7 +42,7 @@ def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
         yield f"This set is not complete: {analysis.not_run} planned processes have no result in the shares of it."
     elif analysis.not_run and plan:
         yield (f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
-               f"To run them: invoke run --resume=results/{plan.set_id}")  # fmt: skip
+               f"To run them: {COMMAND} run --resume=results/{plan.set_id}")  # fmt: skip
 
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:

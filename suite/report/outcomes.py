@@ -42,6 +42,7 @@ class Failure:
     flags: tuple[tuple[str, str], ...]
     blocks: tuple[int, ...]
     processes: int
+    log: str  # in the set's folder, where the process was run; empty where none was
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +93,5 @@ def failure(rows: Sequence[Row], names: dict[str, str]) -> Failure:
         flags=flag_counts(rows),
         blocks=tuple(sorted({row["block"] for row in rows})),
         processes=len(rows),
+        log=f"logs/{last.attempt_name}" if last["provenance"] == "measured" else "",
     )

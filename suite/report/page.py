@@ -103,7 +103,7 @@ def report_of(results: Results, analysis: Analysis) -> Report:
         matrix=tuple(matrix_row(each, stacks) for each in sections),
         sections=sections,
         peaks={each.anchor: peak_bars(each) for each in sections},
-        plots={each.anchor: figures.of_section(each, analysis.baseline, tie) for each in sections},
+        plots={each.anchor: figures.of_section(each, tie) for each in sections},
         memory=tuple(map(memory_section, analysis.memory)),
         made_of=analysis.made_of,
         programs=tuple(map(program_section, analysis.programs)),

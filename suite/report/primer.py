@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from suite import units
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.results import Results
 from suite.results.stack_figures import StackFigures
 
@@ -96,7 +96,7 @@ def timed_of(results: Results) -> tuple[Timed, ...]:
             found += [timed(example, each) for each in comparison.stacks if each.counts]
     if lacking := set(EXAMPLES.values()) - {each.example for each in found}:
         raise UserError(f"{results.path} doesn't have the primer's examples ({', '.join(sorted(lacking))}): "
-                        "`invoke run --preset=primer` makes such a set.")  # fmt: skip
+                        f"`{COMMAND} run --preset=primer` makes such a set.")  # fmt: skip
     return tuple(found)
 
 

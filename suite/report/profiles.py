@@ -59,15 +59,17 @@ def profile_section(question: ProfileQuestion) -> ProfileSection:
 
 
 def answer(question: ProfileQuestion) -> str:
-    """What takes most of each stack's step; empty where nobody could tell."""
-    most = [(seconds / told.seconds, name, stack) for stack, told in question.stacks
+    """What takes the largest part of each stack's step, which is most of it above a half; empty where nobody could
+    tell."""
+    largest = [(seconds / told.seconds, name, stack) for stack, told in question.stacks
             for name, seconds in [max(told.categories.items(), key=lambda each: each[1])]]  # fmt: skip
-    if len(most) > 1 and len({name for _, name, _ in most}) == 1:
-        (least, name, low), (greatest, _, high) = min(most), max(most)
+    lead = "Most" if all(share > 0.5 for share, _, _ in largest) else "The largest part"
+    if len(largest) > 1 and len({name for _, name, _ in largest}) == 1:
+        (least, name, low), (greatest, _, high) = min(largest), max(largest)
         low, high = f"{units.percent(least)} ({low})", f"{units.percent(greatest)} ({high})"
-        return f"Most of a step, on every stack: {name}, {low} to {high}."
-    told = ", ".join(f"{stack} {units.percent(share)} {name}" for share, name, stack in most)
-    return f"Most of a step: {told}." if told else ""
+        return f"{lead} of a step, on every stack: {name}, {low} to {high}."
+    told = ", ".join(f"{stack} {units.percent(share)} {name}" for share, name, stack in largest)
+    return f"{lead} of a step: {told}." if told else ""
 
 
 def line(stack: str, told: Profile, kernels: str) -> ProfileLine:

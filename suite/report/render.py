@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from suite import results, units
 from suite.errors import UserError
+from suite.printable import printable
 from suite.report.answers import modes_text
 from suite.report.outcomes import WORDS, outcome_text
-from suite.report.page import report
+from suite.report.page import report_of
+from suite.results.shown import only
 from suite.results.store import ResultSet
 from suite.stats import MODES_SPREAD
 from suite.units import Unit
@@ -23,15 +26,19 @@ TEMPLATES = Path(__file__).parents[2] / "reports" / "templates"
 FILE_NAME = "report.html"
 
 
-def render(path: Path, out: Path | None = None, baseline: str | None = None) -> Path:
+def render(path: Path, out: Path | None = None, baseline: str | None = None, stacks: Sequence[str] = ()) -> Path:
     """Write the report of the set at `path` (a folder, or a results.parquet) to `out`; returns its path.
+
+    A page of some `stacks` (globs) is no part of the set: it needs an `out`.
 
     The same set gives the same bytes. Raises UserError if there is no such set or no such baseline, and if `out`
     can't be written; then nothing is left behind.
     """
+    if stacks and out is None:
+        raise ValueError("a set's own page shows all of its stacks")
     loaded = results.load(path)
     target = out or (path if path.is_dir() else path.parent) / FILE_NAME
-    write(target, page(loaded, baseline))
+    write(target, page(loaded, baseline, stacks))
     if out is None and path.is_dir():
         stored = ResultSet.open(path)
         if stored.is_whole:
@@ -40,13 +47,14 @@ def render(path: Path, out: Path | None = None, baseline: str | None = None) -> 
 
 
 def write(target: Path, text: str) -> None:
-    """A file, whole or not at all. Raises UserError where it can't be written."""
+    """A file of text, whole or not at all: without control characters, whatever a set says of itself. Raises UserError
+    where it can't be written."""
     if target.is_dir():
         raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
     draft = target.with_name(f".{target.name}.draft")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text(printable(text), encoding="utf-8")
         draft.replace(target)
     except OSError as broken:
         raise UserError(f"The report can't be written to {target}: {broken.strerror}. "
@@ -56,12 +64,12 @@ def write(target: Path, text: str) -> None:
             draft.unlink(missing_ok=True)
 
 
-def page(loaded: results.Results, baseline: str | None = None) -> str:
-    """The report's HTML."""
+def page(loaded: results.Results, baseline: str | None = None, stacks: Sequence[str] = ()) -> str:
+    """The report's HTML, of all stacks or of some (globs)."""
     protocol = loaded.protocol
     return filled(
         "page.html.j2",
-        report=report(loaded, baseline),
+        report=report_of(loaded, only(loaded.analysis(baseline), stacks)),
         confidence=units.percent(protocol.confidence),
         modes_spread=units.ratio(MODES_SPREAD),
         tie_percent=units.percent(protocol.tie_ratio - 1),

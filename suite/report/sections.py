@@ -75,7 +75,8 @@ def subtitle(head: Row, without: Collection[str] = ()) -> str:
     hidden = {"limit_memory_bytes"} if head.number("limit_memory_bytes") is None else set()
     hidden |= {"allocator"} if head["allocator"] != "system" else set()
     hidden |= {"device"} if head["device"] == head["target"] else set()
-    parts = [dims_words(head, without), *details(head, [name for name in DETAILS if name not in hidden | {*without}])]
+    shown = [name for name in DETAILS if name not in hidden | {*without}]
+    parts = [dims_words(head.mapping("dims"), without), *details(head, shown)]
     return " · ".join(part for part in parts if part)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from suite.report.sections import anchor
+from suite.report.sections import Units, anchor, column_units
 from suite.results.analysis import Analysis, Comparison
 from suite.results.compare import Speedup
 from suite.results.stack_figures import StackFigures
@@ -50,6 +50,7 @@ class PairRow:
     speedup: Speedup | None
     outcome: str
     steps: float | None
+    units: Units
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class TransferRow:
     comparison: str
     anchor: str
     figures: StackFigures
+    units: Units
 
 
 def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
@@ -144,6 +146,7 @@ def pair_row(comparison: Comparison, eager: str, compiled: str, speedup: Speedup
         speedup=speedup,
         outcome=next((outcomes[stack] for stack in (compiled, eager) if outcomes[stack] != "ok"), "ok"),
         steps=break_even(slow, fast) if speedup and speedup.verdict == "faster" else None,
+        units=column_units(comparison),
     )
 
 
@@ -163,7 +166,7 @@ def break_even(eager: StackFigures | None, compiled: StackFigures | None) -> flo
 def transfer_rows(analysis: Analysis) -> tuple[TransferRow, ...]:
     """The clocks of every stack whose times count."""
     return tuple(
-        TransferRow(comparison.name, anchor(comparison), figures)
+        TransferRow(comparison.name, anchor(comparison), figures, column_units(comparison))
         for comparison in analysis.comparisons
         for figures in comparison.stacks
         if figures.counts

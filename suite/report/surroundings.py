@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from suite.errors import COMMAND
 from suite.machine.description import reached
 from suite.results.plan_file import PlanFile
 from suite.results.rows import Row
@@ -36,6 +37,7 @@ class EnvironmentFacts:
     name: str
     python: str
     lock_sha256: str
+    fallback: str  # which lock it has in place of the newest, and why
     stacks: tuple[str, ...]
     versions: tuple[Fact, ...]
     facts: tuple[Fact, ...]
@@ -110,12 +112,17 @@ def machine_facts(machine: Mapping[str, Any], ceilings: Sequence[Mapping[str, An
 
 def environments(rows: Sequence[Row], plan: PlanFile | None) -> tuple[EnvironmentFacts, ...]:
     """Every environment that was planned or has a row, by name."""
-    planned = plan.locks if plan else {}
+    planned, fallbacks = (plan.locks, plan.fallbacks) if plan else ({}, {})
     names = sorted(set(planned) | {row.text("environment") for row in rows} - {""})
-    return tuple(environment(name, [row for row in rows if row.text("environment") == name], planned) for name in names)
+    return tuple(
+        environment(name, [row for row in rows if row.text("environment") == name], planned, fallbacks.get(name, ""))
+        for name in names
+    )
 
 
-def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None]) -> EnvironmentFacts:
+def environment(
+    name: str, rows: Sequence[Row], planned: Mapping[str, str | None], fallback: str
+) -> EnvironmentFacts:
     """One environment by its rows; `planned` has the sha256 of each lock."""
     locks = {row.text("lock_sha256") for row in rows} | {planned.get(name) or ""}
     pythons = {str(row.mapping("versions").get("python", "")) for row in rows}
@@ -123,6 +130,7 @@ def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None
         name=name,
         python=", ".join(sorted(pythons - {""})),
         lock_sha256=", ".join(sorted(locks - {""})),
+        fallback=fallback,
         stacks=tuple(sorted({row.stack_name for row in rows})),
         versions=merged(row.mapping("versions") for row in rows),
         facts=merged({**contained(row), **row.mapping("environment_facts")} for row in rows),
@@ -216,11 +224,11 @@ def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe | Non
     steps = [f"git checkout {clean}"] if clean else []
     if modified:
         steps.append(f"git apply results/{plan.set_id}/inputs/diff.patch")
-    steps += ["make setup", plan.command]
+    steps += ["make setup", f".venv/bin/{plan.command}"]  # which every revision has; only later ones have COMMAND
     facts = [
         Fact("source revision", revision.strip() or "unknown"),
         Fact("source modified", "yes, see inputs/diff.patch" if modified else "no"),
         Fact("seed", str(plan.seed)),
         *(Fact(f"lock {name}", digest or "none") for name, digest in sorted(plan.locks.items())),
     ]
-    return Recipe(tuple(steps), f"invoke report --set=results/{plan.set_id}", tuple(facts))
+    return Recipe(tuple(steps), f"{COMMAND} report --set=results/{plan.set_id}", tuple(facts))

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from suite.printable import printable
+
 MOST_LINES = 24  # a longer table is folded in a comment
 FORMULA = tuple("=+-@")  # a text that begins so is a formula to a spreadsheet
 
@@ -46,9 +48,11 @@ class Told:
 
 
 def known(value: Any) -> Any:
-    """JSON has no word for what isn't finite: null, which is unknown."""
+    """JSON has no word for what isn't finite: null, which is unknown. Texts are text: who reads them may print them."""
+    if isinstance(value, str):
+        return printable(value)
     if isinstance(value, dict):
-        return {name: known(each) for name, each in value.items()}
+        return {known(name): known(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [known(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,33 +6,37 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from suite import units
+from suite.report.answers import standing_in
 from suite.report.document import document, peak
 from suite.report.memory import MemorySection
 from suite.report.outcomes import WITHOUT_PHASE, WORDS, Failure, outcome_text
 from suite.report.page import Report, report_of
 from suite.report.profiles import ProfileSection
 from suite.report.programs import ProgramSection
+from suite.report.sections import column_units
 from suite.report.tables import Table, Told, Value
 from suite.report.ways import table_of
 from suite.results import Results, stack_line
 from suite.results.analysis import Comparison
 from suite.results.behaviour import Behaviour
 from suite.results.memory import MemoryQuestion
+from suite.results.shown import only
 
 ACROSS = 4  # questions side by side; more are a further table
 MOST = 12  # lines of a list
 LONGEST = 240  # characters of a reason
 COLUMNS = (
-    "median_seconds", "low_seconds", "high_seconds", "first_seconds", "second_seconds", "speedup", "speedup_low",
-    "speedup_high", "verdict", "verdict_reason",
+    "median_seconds", "low_seconds", "high_seconds", "first_seconds", "second_seconds", "baseline", "speedup",
+    "speedup_low", "speedup_high", "verdict", "verdict_reason",
 )  # fmt: skip
 HEADS = ("question", "stack", "purpose", "outcome", "reason", "ok", "planned", *COLUMNS, "peak_bytes", "flags")
 SHOWN = ("Result set", "Measured", "Machine", "Processes", "Blocks")  # of the facts under a page's title
 
 
-def told(results: Results, baseline: str | None = None) -> Told:
-    """Everything from the page's own view models. Raises UserError for a baseline that the set doesn't have."""
-    analysis = results.analysis(baseline)
+def told(results: Results, baseline: str | None = None, stacks: Sequence[str] = ()) -> Told:
+    """Everything from the page's own view models, of all stacks or of some (globs). Raises UserError for a baseline or
+    a stack that the set doesn't have."""
+    analysis = only(results.analysis(baseline), stacks)
     made = report_of(results, analysis)
     comparisons = [section.comparison for section in made.sections]
     lines = [line for comparison in comparisons for line in timed(comparison)]
@@ -64,14 +68,15 @@ def tables(made: Report, comparisons: Sequence[Comparison]) -> list[Table]:
 
 def speedups(comparisons: Sequence[Comparison], made: Report) -> Table:
     """A line a stack, a column a question; the baseline's are times."""
-    names = [comparison.name for comparison in comparisons]
+    names = [f"{each.name} (over {each.baseline})" if each.stands_in_for else each.name for each in comparisons]
     ended = [{cell.stack: cell for cell in comparison.cells} for comparison in comparisons]
     stacks = [stack for stack in made.stacks if stack != made.baseline and any(stack in cells for cells in ended)]
     lines = [[stack, *(cell_text(each, stack) for each in comparisons)] for stack in (*stacks, made.baseline)]
     floors = [f"{each.name} {units.estimate(each.noise.ratio.value, each.noise.ratio.low, each.noise.ratio.high)}"
               for each in comparisons if each.noise]  # fmt: skip
     noise = f"Noise floor, a stack over itself: {', '.join(floors)}. What lies inside means nothing."
-    return Table(f"Speedup over {made.baseline}", ["stack", *names], lines, numbers=names, after=[noise] * bool(floors))
+    return Table(f"Speedup over {made.baseline}", ["stack", *names], lines, numbers=names,
+                 before=[*filter(None, map(standing_in, comparisons))], after=[noise] * bool(floors))  # fmt: skip
 
 
 def cell_text(comparison: Comparison, stack: str) -> str:
@@ -84,7 +89,7 @@ def cell_text(comparison: Comparison, stack: str) -> str:
         return outcome_text(cell)
     aside = f", {outcome_text(cell)}" if cell.failed else ""
     if figures.is_baseline or figures.speedup is None:
-        return f"{units.seconds(figures.median.value)}{aside}"
+        return f"{column_units(comparison).steady(figures.median.value)}{aside}"
     ratio = figures.speedup.ratio
     return f"{units.estimate(ratio.value, ratio.low, ratio.high)} {figures.speedup.verdict}{aside}"
 

@@ -29,8 +29,8 @@ SUMMARY_COLUMNS = ("stack", "value", "low", "high", "n_ok", "n", "least", "great
 STACK_COLUMNS = (
     "comparison", "stack", "outcome", "reason", "ok", "planned", "first_seconds", "second_seconds", "average_seconds",
     "median_seconds", "low_seconds", "high_seconds", "p5_seconds", "p95_seconds", "dispatch_seconds",
-    "pipelined_seconds", "fetch_seconds", "items_per_second", "item", "efficiency", "speedup", "speedup_low",
-    "speedup_high", "verdict", "verdict_reason", "two_modes", "best_seconds", "spread", "kernels",
+    "pipelined_seconds", "fetch_seconds", "items_per_second", "item", "efficiency", "baseline", "speedup",
+    "speedup_low", "speedup_high", "verdict", "verdict_reason", "two_modes", "best_seconds", "spread", "kernels",
 )  # fmt: skip
 
 
@@ -141,8 +141,9 @@ def stack_line(figures: StackFigures | None) -> dict[str, Any]:
     if figures is None:
         return {}
     speedup = figures.speedup
-    ratio = {"speedup": speedup.ratio.value, "speedup_low": speedup.ratio.low, "speedup_high": speedup.ratio.high,
-             "verdict": speedup.verdict, "verdict_reason": speedup.reason} if speedup else {}  # fmt: skip
+    ratio = {"baseline": speedup.baseline, "speedup": speedup.ratio.value, "speedup_low": speedup.ratio.low,
+             "speedup_high": speedup.ratio.high, "verdict": speedup.verdict,
+             "verdict_reason": speedup.reason} if speedup else {}  # fmt: skip
     return ratio | {
         "first_seconds": figures.first,
         "second_seconds": figures.second,
@@ -173,7 +174,7 @@ def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFra
 
 def load(path: str | Path) -> Results:
     """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
-    from suite.errors import UserError
+    from suite.errors import COMMAND, UserError
     from suite.results.parquet import read_parquet
     from suite.results.store import ResultSet
 
@@ -181,7 +182,7 @@ def load(path: str | Path) -> Results:
     if path.is_file():
         return Results(path, None, read_parquet(path), [], {})
     if not path.is_dir():
-        raise UserError(f"There is no result set at {path}. `invoke run` makes one.")
+        raise UserError(f"There is no result set at {path}. `{COMMAND} run` makes one.")
     stored = ResultSet.open(path)
     # Without its manifest a run is under way, or was interrupted.
     rows = read_parquet(stored.results_path) if stored.is_whole else stored.merged()

@@ -9,6 +9,7 @@ from suite.case import Outcome, Purpose
 from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
+from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
 from suite.results.behaviour import Behaviour, behaviours
 from suite.results.compare import Pairing, Speedup
 from suite.results.holders import MadeOf, made_of
@@ -31,18 +32,28 @@ class Comparison:
     """One question asked of several stacks.
 
     `stacks` have times, fastest first, those that don't count last; `cells` are of all that were planned, by name.
-    `head` is one of its rows, for what all of them share; `item` is what a step processes many of (tokens, images,
-    rows). `noise` is the stack that ran twice in each block over itself, and `noise_flags` are of its second runs.
+    `baseline` is who the ratios are over; it `stands_in_for` the set's where that has no time that counts, else for
+    nobody (empty). `head` is one of its rows, for what all of them share; `item` is what a step processes many of
+    (tokens, images, rows). `noise` is the stack that ran twice in each block over itself, and `noise_flags` are of its
+    second runs.
     """
 
     id: str
     name: str
     head: Row
     item: str
+    baseline: str
+    stands_in_for: str
     stacks: tuple[StackFigures, ...]
     cells: tuple[Cell, ...]
     noise: Speedup | None
     noise_flags: tuple[tuple[str, str], ...]
+
+    @property
+    def cell_of_baseline(self) -> Cell | None:
+        """How the set's baseline ended here; None where it wasn't asked."""
+        asked = self.stands_in_for or self.baseline
+        return next((each for each in self.cells if each.stack == asked), None)
 
     @property
     def untimed(self) -> tuple[Cell, ...]:
@@ -75,6 +86,7 @@ class Analysis:
     profiles: tuple[ProfileQuestion, ...]
     behaviour: tuple[Behaviour, ...]
     ways: tuple[Ways, ...]
+    hidden: tuple[str, ...] = ()  # stacks of the set that aren't shown
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -94,9 +106,8 @@ class Analysis:
 
         `of` such families are to hold together: each has its share of the doubt (Bonferroni).
         """
-        doubt = (1 - self.protocol.confidence) / of
-        pairing = replace(self.pairing, protocol=replace(self.protocol, confidence=1 - doubt))
-        return {(each.comparison_id, each.stack): each for each in pairing.over(baseline, stacks, question)}
+        found = sharing_doubt(self.pairing, baseline, stacks, question, of)
+        return {(each.comparison_id, each.stack): each for each in found}
 
 
 def analyse(
@@ -124,7 +135,7 @@ def analyse(
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
-        memory=memory_questions(counted),
+        memory=memory_questions(counted, protocol.search_tolerance if plan and plan.vary else None),
         made_of=made_of(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
@@ -159,14 +170,19 @@ def comparisons(
             for stack, processes in by_stack.items()
             if any(row.steady for row in processes)
         ]  # fmt: skip
+        cells = tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items()))
+        if chosen := stand_in(baseline, cells, figures):
+            figures = over_stand_in(pairing, chosen, question, figures, len(groups))
         answered.append(
             Comparison(
                 id=question,
                 name=names[question],
                 head=rows[0],
                 item=items.get(rows[0].text("workload"), ITEMS),
+                baseline=chosen or baseline,
+                stands_in_for=baseline if chosen else "",
                 stacks=tuple(sorted(figures, key=lambda each: (not each.counts, each.median.value, each.stack))),
-                cells=tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items())),
+                cells=cells,
                 noise=twins.get(question),
                 noise_flags=flag_counts([row for row in rows if row["replicate"] > 1]),
             )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
 import shutil
+import zlib
+from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,9 @@ from typing import Any
 from suite.errors import UserError
 
 FREE_BYTES_MIN = 200 * 2**20  # raw samples, logs and a report of a large run
+GROWTH_MAX = 200  # bytes of a file unpacked over those packed; programs reach 20
+GROWTH_FREE_BYTES = 64 * 2**20  # which no reader minds
+PIECE_BYTES = 2**20
 
 
 def check_writable(place: Path) -> None:
@@ -51,6 +58,28 @@ def commit(draft: Path, path: Path) -> None:
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def gunzipped(path: Path) -> Iterator[bytes]:
+    """What is in a gzip file, in pieces. Raises UserError for what is none, and once it is far larger than it was
+    packed: then it was made to fill a disk or a memory."""
+    most = max(GROWTH_FREE_BYTES, GROWTH_MAX * path.stat().st_size)
+    nbytes = 0
+    try:
+        with gzip.open(path) as file:
+            while piece := file.read(PIECE_BYTES):
+                nbytes += len(piece)
+                if nbytes > most:
+                    raise UserError(f"{path.name} unpacks from {path.stat().st_size:,} to {nbytes:,} bytes and more: "
+                                    "nothing that was measured is like that.")  # fmt: skip
+                yield piece
+    except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
+        raise UserError(f"{path.name} is no gzip file: {broken}.") from None
+
+
+def check_gzip(path: Path) -> None:
+    """Unpacks it into nothing. Raises UserError as `gunzipped` does."""
+    deque(gunzipped(path), maxlen=0)
 
 
 def sha256(path: Path) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from suite.case import GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
 from suite.results.curves import Curve, curve
-from suite.results.names import question_names
+from suite.results.names import dims_words, question_names
 from suite.results.parts import floor_bytes
 from suite.results.rows import Row
 
@@ -49,6 +49,11 @@ class Line:
         return min(out, default=None)
 
     @property
+    def failed_in(self) -> str:
+        """In which phase it did; empty where nobody told."""
+        return next((row.text("phase") for size, row in self.valued() if size == self.failed), "")
+
+    @property
     def stopped(self) -> tuple[int, str] | None:
         """The smallest size above the largest that fits that ended neither way, and how: it says nothing of memory."""
         largest = self.largest or 0
@@ -84,7 +89,8 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class MemoryQuestion:
     """One workload and pass under one limit, over all sizes that were asked. `head` is one of its rows; `axis` is the
-    one dim that varies, empty where none or several do."""
+    one dim that varies, empty where none or several do. `tolerance`: of a search, how near the first size that doesn't
+    fit has to come to the largest that does, as a share of it; None where all stacks were asked the same sizes."""
 
     id: str
     name: str
@@ -92,6 +98,7 @@ class MemoryQuestion:
     axis: str
     sizes: tuple[Size, ...]
     lines: tuple[Line, ...]
+    tolerance: float | None = None
 
     @property
     def limit(self) -> float | None:
@@ -99,14 +106,15 @@ class MemoryQuestion:
         return self.head.number("limit_memory_bytes")
 
 
-def memory_questions(rows: Iterable[Row]) -> tuple[MemoryQuestion, ...]:
-    """All that memory processes have answered, by name. `rows`: one for each planned process."""
+def memory_questions(rows: Iterable[Row], tolerance: float | None = None) -> tuple[MemoryQuestion, ...]:
+    """All that memory processes have answered, by name. `rows`: one for each planned process; `tolerance`: that of the
+    search that they belong to, if they do."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row["purpose"] == Purpose.MEMORY:
             groups.setdefault(question_of(row), []).append(row)
     names = question_names([group[0] | {"comparison_id": key} for key, group in groups.items()])
-    found = (question(key, names[key], group) for key, group in groups.items())
+    found = (question(key, names[key], group, tolerance) for key, group in groups.items())
     return tuple(sorted(found, key=lambda each: each.name))
 
 
@@ -116,7 +124,7 @@ def question_of(row: Row) -> str:
     return f"{row.case.digest('stack', 'variant', 'dims', 'size')} {dims_text(rest)}"
 
 
-def question(key: str, name: str, rows: Sequence[Row]) -> MemoryQuestion:
+def question(key: str, name: str, rows: Sequence[Row], tolerance: float | None) -> MemoryQuestion:
     """From the rows of one question."""
     growing = [dim for dim in rows[0].case.dims if dim in GROWING]
     varying = [dim for dim in growing if len({row.case.dims[dim] for row in rows}) > 1]
@@ -128,12 +136,12 @@ def question(key: str, name: str, rows: Sequence[Row]) -> MemoryQuestion:
     sizes = []
     for values, group in sorted(by_size.items()):
         dims = dict(zip(growing, values, strict=True))
-        sizes.append(Size(dims_text({dim: dims[dim] for dim in shown}), dims[axis] if axis else None,
+        sizes.append(Size(dims_words({dim: dims[dim] for dim in shown}), dims[axis] if axis else None,
                           floor_bytes(group[0])))  # fmt: skip
     of_size = [by_size[values] for values in sorted(by_size)]
     stacks = sorted({row.stack_name for row in rows})
     lines = tuple(line(stack, of_size, tuple(sizes), axis) for stack in stacks)
-    return MemoryQuestion(key, name, rows[0], axis, tuple(sizes), lines)
+    return MemoryQuestion(key, name, rows[0], axis, tuple(sizes), lines, tolerance if axis else None)
 
 
 def line(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str) -> Line:

@@ -27,7 +27,8 @@ def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
     asked = [name for name in ("workload", "pass") if name != without]
     told = [name for name in varying if name != without]
     plain = {head["comparison_id"]: " ".join([*map(head.text, asked), *details(head, told)]) for head in heads}
-    sized = {head["comparison_id"]: f"{plain[head['comparison_id']]} ({dims_words(head)})" for head in heads}
+    dims = {head["comparison_id"]: dims_words(head.mapping("dims")) for head in heads}
+    sized = {key: f"{name} ({dims[key]})" for key, name in plain.items()}
     names = {key: name if once(name, plain) else sized[key] for key, name in plain.items()}
     return {key: name if once(name, names) else f"{name} {key[:8]}" for key, name in names.items()}
 
@@ -52,6 +53,6 @@ def precision_words(row: Row) -> str:
     return PRECISION_WORDS.get(row.text("precision"), row.text("precision"))
 
 
-def dims_words(row: Row, without: Collection[str] = ()) -> str:
+def dims_words(dims: Mapping[str, int], without: Collection[str] = ()) -> str:
     """`n = 1,024, tokens = 64`."""
-    return ", ".join(f"{name} = {value:,}" for name, value in row.mapping("dims").items() if name not in without)
+    return ", ".join(f"{name} = {value:,}" for name, value in dims.items() if name not in without)

@@ -73,9 +73,12 @@ def flag_counts(rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
     return tuple((name, "" if count == len(rows) else f"{count}/{len(rows)}") for name, count in counts.items())
 
 
+FAILURES = (Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG)  # what no stack should end as
+
+
 def exit_code(rows: Iterable[Row]) -> int:
     """3 if some counting row ended `error`, `crashed` or `wrong`, 4 if nothing was measured, else 0."""
     outcomes = {row["outcome"] for row in accepted(rows)}
-    if outcomes & {Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG}:
+    if outcomes & {*FAILURES}:
         return FAILED
     return 0 if outcomes - {Outcome.UNSUPPORTED} else NOTHING_MEASURED

@@ -29,9 +29,10 @@ class PlanFile:
 
     `attempts` are those of the first stage of blocks, in order; `units` says by workload what a step's items are
     (tokens, images, rows); `locks` has the sha256 of each environment's lock, nothing for an interpreter of the
-    user's own (`python`). `revision` and `dirty` are of the source, `change` is the sha256 of what was changed in it
-    since; `purpose` is the whole run's, `exhaustive` that of its memory processes even what can only fail is tried,
-    `vary` a dim whose largest value that fits is searched for.
+    user's own (`python`); `fallbacks` says which environments have an older lock, and why. `revision` and `dirty` are
+    of the source, `change` is the sha256 of what was changed in it since; `purpose` is the whole run's, `exhaustive`
+    that of its memory processes even what can only fail is tried, `vary` a dim whose largest value that fits is
+    searched for.
     A machine's share of a plan says which (`shard`, like `2/4`) of which (`whole`, a digest); a set that was put
     together from shares names them in `collected`. `scheduler`: who says on which machine each comparison runs;
     nothing for this one. `flags` are the variables of variants' processes, by environment (`jax@fastmath`).
@@ -54,6 +55,7 @@ class PlanFile:
     attempts: tuple[Attempt, ...]
     units: Mapping[str, str] = field(default_factory=dict)
     locks: Mapping[str, str | None] = field(default_factory=dict)
+    fallbacks: Mapping[str, str] = field(default_factory=dict)
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     revision: str | None = None
     dirty: bool = False
@@ -100,6 +102,7 @@ class PlanFile:
             "purpose": str(self.purpose),
             "units": dict(self.units),
             "locks": dict(self.locks),
+            "fallbacks": dict(self.fallbacks),
             "flags": {name: dict(variables) for name, variables in self.flags.items()},
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections import defaultdict
@@ -15,6 +16,7 @@ from suite.protocol import OTHERS_SHARE_MAX
 from suite.results.plan_file import PlanFile
 from suite.results.schema import NAMES, SCHEMA_VERSION
 
+CASE = tuple(name.rstrip("_") for name in Case.__dataclass_fields__)  # the columns of the question
 CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
 LEAST_SHARE = 0.05  # of a step's known time that a library must take to be named on the page
 HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
@@ -32,6 +34,12 @@ class Row(dict[str, Any]):
     def case(self) -> Case:
         """What was asked."""
         return Case.of_row(self)
+
+    @property
+    def attempt_name(self) -> str:
+        """The stem of its process's files: its logs lie in a set's logs/, in the folder that is called so."""
+        identity = {field.name: self[field.name] for field in dataclasses.fields(Attempt) if field.name != "case"}
+        return Attempt(**identity | {"case": self.case, "purpose": Purpose(self["purpose"])}).name
 
     @property
     def stack_name(self) -> str:

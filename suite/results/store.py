@@ -15,19 +15,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suite.case import Attempt
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 from suite.ir import files
 from suite.machine.facts import Facts
 from suite.machine.roofline import Ceilings, Sweep
 from suite.results import json_file, manifest
 from suite.results.blocks import Block, Record, with_noise
 from suite.results.files import check_writable, commit, write_json
-from suite.results.parquet import WITHOUT_SAMPLES, read_rows
+from suite.results.manifest import RESULTS, Manifest
+from suite.results.parquet import check_parquet, read_rows, understood
 from suite.results.plan_file import PlanFile
-from suite.results.rows import Row, accepted
+from suite.results.rows import CASE, Row, accepted
 from suite.results.schema import SCHEMA_VERSION, to_table
 
 LATEST = "latest"  # beside the sets: a link to the newest
+# Columns of the rows that a manifest's facts are derived from; names, where a row of an older version is read.
+TELLING = frozenset({*CASE, "schema_version", "case_id", "case_name", "comparison_id", "inferred_from", "block",
+                     "replicate", "purpose", "retry", "outcome", "flags", "environment",
+                     "image_digest"})  # fmt: skip
 
 
 class ResultSet:
@@ -44,7 +49,7 @@ class ResultSet:
         """Write the plan into a new folder. Raises UserError if the place can't hold a result set."""
         check_writable(folder.parent)
         if folder.exists():
-            raise UserError(f"{folder} exists already; --resume={folder} completes it.")
+            raise UserError(f"{folder} exists already; `{COMMAND} run --resume={folder}` completes it.")
         folder.mkdir()
         write_json(folder / "plan.json", plan.to_json())
         for part in ("inputs", "attempts", "blocks", "logs"):
@@ -61,7 +66,7 @@ class ResultSet:
     @property
     def results_path(self) -> Path:
         """The merged rows."""
-        return self.folder / "results.parquet"
+        return self.folder / RESULTS
 
     @property
     def page_path(self) -> Path:
@@ -131,6 +136,15 @@ class ResultSet:
         """The source that runs: its revision, and as a patch what was changed since."""
         (self.folder / "inputs" / "revision.txt").write_text(revision, encoding="utf-8")
         (self.folder / "inputs" / "diff.patch").write_text(change, encoding="utf-8")
+
+    def changed_files(self) -> list[str]:
+        """What was changed in the source since its revision, by the patch that is kept of it."""
+        patch = self.folder / "inputs" / "diff.patch"
+        if not patch.is_file() or not patch.stat().st_size:
+            return []
+        with patch.open(encoding="utf-8", errors="replace") as lines:
+            found = [line.rstrip("\n").partition(" b/")[2] for line in lines if line.startswith("diff --git ")]
+        return found or ["a patch that names no file"]
 
     def lock_copy(self, environment: str) -> Path:
         """Where the lock of an environment that ran is kept."""
@@ -263,9 +277,11 @@ class ResultSet:
         manifest.write(self.folder, self.facts())
 
     def facts(self) -> dict[str, Any]:
-        """What a manifest says beside the files; of a set that isn't whole, by the rows there are."""
+        """What a manifest says beside the files, all of it derived from them; of a set that isn't whole, by the rows
+        there are."""
         plan = self.plan
-        rows = read_rows(self.results_path, WITHOUT_SAMPLES) if self.results_path.exists() else self.merged()
+        with understood(self.results_path):
+            rows = read_rows(self.results_path, TELLING) if self.results_path.exists() else self.merged()
         outcomes = Counter(row["outcome"] for row in accepted(rows))
         return {"schema_version": SCHEMA_VERSION, "set_id": plan.set_id, "created_at": plan.created_at,
                 "target": plan.target, "command": plan.command, "revision": plan.revision, "locks": dict(plan.locks),
@@ -274,8 +290,13 @@ class ResultSet:
                 "images": images(rows), "machine": self.machine}  # fmt: skip
 
     def problems(self) -> list[str]:
-        """What differs from the manifest: files missing, changed or added. Empty for an intact set."""
-        return manifest.problems(self.folder)
+        """What differs from the manifest: files missing, changed or added, and facts. Empty for an intact set."""
+        return manifest.problems(self.folder) or self.misstated(manifest.read(self.folder))
+
+    def misstated(self, known: Manifest) -> list[str]:
+        """What a manifest says of this set that its files don't. Raises UserError for rows that can't be read."""
+        check_parquet(self.results_path)
+        return manifest.misstated(known, self.facts())
 
 
 def images(rows: Iterable[Row]) -> dict[str, list[str]]:

@@ -53,7 +53,8 @@ class Ways:
 
     def over(self, base: str) -> tuple[Way, ...]:
         """Every other value over one, question by question: one family."""
-        found = [Way(each.name, self.stacks[each.comparison_id], each) for each in self.pairing.over(base)]
+        found = [Way(each.name, self.stacks[each.comparison_id], each) for each in self.pairing.over(base)
+                 if each.comparison_id in self.stacks]  # fmt: skip
         return tuple(sorted(found, key=lambda way: (way.question, way.speedup.stack, way.stack)))
 
 

@@ -13,7 +13,7 @@ from docker import DockerClient
 from suite.case import Attempt
 from suite.environments import images, pythons, venv
 from suite.environments.locks import ORCHESTRATOR, lock_sha256
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.launch.container import Container
 from suite.launch.engine import Engine
 from suite.launch.local import Local
@@ -103,7 +103,7 @@ def absent(
     if pinned and venv.status(name, target) != "ready" and (interpreter := pythons.lacking(name, target)):
         return interpreter
     if "C++ compiler" in stack.needs and compiler.find() is None:
-        return "no C++ compiler that Inductor takes was found (CXX, else g++); `invoke doctor` says how to get one"
+        return f"no C++ compiler that Inductor takes was found (CXX, else g++); `{COMMAND} doctor` says how to get one"
     return None
 
 
@@ -142,7 +142,7 @@ def provider(
         name = environment_of(attempt.case.stack, attempt.case.variant)
         if name not in ready:
             if choice.client is not None:  # never beside containers without one
-                raise UserError(f"There is no image of environment {name} for {target}. `invoke build` makes it.")
+                raise UserError(f"There is no image of environment {name} for {target}. `{COMMAND} build` makes it.")
             if python is not None:
                 ready[name] = Local(Path(python))
             else:

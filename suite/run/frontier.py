@@ -1,4 +1,4 @@
-"""`invoke frontier`: probe after probe, each a memory process of its own, until the largest size that fits is known."""
+"""`./stackwars frontier`: memory processes, probe after probe, until the largest size that fits is known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collectio
         workload = runner.workloads[first.workload]
         most = most_allowed(workload, first.dims, plan.vary)
         rows = {row.case.dims[plan.vary]: row for row in known if is_of(row.case, first, plan.vary)}
-        while (size := ask_next(rows, plan.vary, most)) is not None:
+        while (size := ask_next(rows, plan.vary, most, plan.protocol.search_tolerance)) is not None:
             order += 1
             dims = dict(first.dims) | {plan.vary: size}
             case = replace(first, dims=dims, size=workload.size_of(dims, first.size))
@@ -34,13 +34,13 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collectio
             )  # fmt: skip
 
 
-def ask_next(rows: Mapping[int, Row], axis: str, most: int) -> int | None:
+def ask_next(rows: Mapping[int, Row], axis: str, most: int, tolerance: float) -> int | None:
     """The next size; None where the largest is known, or where a probe ended so that nothing can be said."""
     if any(row.outcome not in (Outcome.OK, *OUT_OF_MEMORY) for row in rows.values()):
         return None
     seen = {size: row.peak_bytes if row.outcome == Outcome.OK else None for size, row in rows.items()}
     limit = next((row.limit_bytes for row in rows.values() if row.limit_bytes), None)
-    return next_size(seen, limit, axis, most)
+    return next_size(seen, limit, axis, most, tolerance)
 
 
 def is_of(case: Case, first: Case, axis: str) -> bool:

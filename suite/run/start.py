@@ -14,10 +14,10 @@ from typing import Any
 from suite.case import Planned
 from suite.environments import say, venv
 from suite.environments.checkout import git
-from suite.environments.locks import BORROWED, lock_path, lock_sha256, variants
+from suite.environments.locks import CHOSEN, lock_path, lock_sha256, take, variants
 from suite.environments.variants import BORROWED as BORROWED_FLAGS
 from suite.environments.variants import expanded, flags
-from suite.errors import UserError, unknown
+from suite.errors import COMMAND, UserError, unknown
 from suite.launch.attempt import spare_bytes
 from suite.launch.engine import ROOT
 from suite.machine import devices, facts
@@ -73,9 +73,12 @@ def prepare(
             raise unknown(f"lock or flags on {target} for the variant", name, variants(target))
     check_limits(first.cases, facts.memory().get("ram_bytes", 0))
     choice = engines.choose(engine, needed(first), target, python, build=build and not scheduler)
-    if build and not scheduler and python is None and choice.client is None:
-        for refused in venv.get_pythons(needed(first), target):
-            say(refused)
+    if python is None and choice.client is None:
+        if build and not scheduler:
+            for refused in venv.get_pythons(needed(first), target):
+                say(refused)
+        for sentence in venv.chosen(needed(first), target):
+            say(sentence)
     # What other machines lack, they say themselves; that there is no lock is known here.
     absent = engines.unlocked if scheduler else partial(engines.absent, engine=choice, python=python)
     made = plan(absent)
@@ -102,7 +105,7 @@ def curves(path: Path) -> list[Fit]:
     loaded = load(path)
     found = fits_of(loaded.analysis().memory, loaded.plan.set_id if loaded.plan else path.name)
     if not found:
-        raise UserError(f"--fits={path}: no curve goes through this set's peaks; `invoke frontier` makes some.")
+        raise UserError(f"--fits={path}: no curve goes through this set's peaks; `{COMMAND} frontier` makes some.")
     return found
 
 
@@ -164,6 +167,7 @@ def describe(run: Run, command: str) -> PlanFile:
         scheduler=run.scheduler,
         units={name: run.workloads[name].unit for name in {planned.case.workload for planned in plan.cases}},
         locks={name: lock_sha256(name, run.target) for name in locked},
+        fallbacks={name: words for name in locked if (words := venv.fallback(name, run.target))},
         flags={name: found for name in locked if (found := flags(name, run.target))},
         revision=git("rev-parse", "HEAD").strip() or None,
         dirty=bool(git("status", "--porcelain").strip()),
@@ -188,7 +192,7 @@ def reopen(path: Path) -> tuple[ResultSet, Run]:
         which = f" ({', '.join(other)} differ)" if other else ""
         raise UserError(f"{path} was begun on another machine{which}; results of two machines are never paired.")
     for name, lock in file.locks.items():
-        if lock_sha256(name, file.target) != lock:
+        if lock is not None and not take(name, file.target, lock):
             raise UserError(
                 f"{path} was begun with another lock of environment '{name}' "
                 f"({store.lock_copy(name)}). Restore it, or begin a new run."
@@ -253,11 +257,11 @@ def borrow(store: ResultSet) -> list[str]:
     lacking = []
     BORROWED_FLAGS.update({(name, store.plan.target): found for name, found in store.plan.flags.items()})
     for name, digest in store.plan.locks.items():
-        if digest is None or lock_sha256(name, store.plan.target) == digest:
+        if digest is None or take(name, store.plan.target, digest):
             continue
         copy = store.lock_copy(name)
         if copy.is_file() and sha256(copy) == digest:
-            BORROWED[name, store.plan.target] = copy.absolute()
+            CHOSEN[name, store.plan.target] = copy.absolute()
         else:
             lacking.append(f"the lock of environment {name} ({digest[:12]})")
     return lacking

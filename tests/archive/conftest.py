@@ -33,6 +33,12 @@ def shelf(tmp_path: Path) -> Place:
     return Place.of(str(tmp_path / "shelf"))
 
 
+@pytest.fixture(params=["folder", "s3"])
+def place(request: pytest.FixtureRequest) -> Place:
+    """Each kind of place, by the same code."""
+    return request.getfixturevalue("shelf" if request.param == "folder" else "bucket")  # type: ignore[no-any-return]
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One S3 server for all tests."""

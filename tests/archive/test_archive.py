@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +25,6 @@ Say = Callable[[str], None]
 
 def quiet(text: str) -> None:
     """Nothing is to be said here."""
-
-
-@pytest.fixture(params=["folder", "s3"])
-def place(request: pytest.FixtureRequest) -> Place:
-    """Each kind of place, by the same code."""
-    return request.getfixturevalue("shelf" if request.param == "folder" else "bucket")  # type: ignore[no-any-return]
 
 
 def test_a_set_comes_back_as_it_was(stored: ResultSet, place: Place, tmp_path: Path) -> None:
@@ -129,18 +124,19 @@ def test_an_upload_that_was_cut_short_is_invisible_and_goes_on(
     assert fetch.verify(place, name) == []
 
 
-def test_two_writers_of_one_name(stored: ResultSet, place: Place) -> None:
+def test_two_writers_of_one_name(stored: ResultSet, place: Place, tmp_path: Path) -> None:
     """Both begin before either has finished."""
     both, ended = threading.Barrier(2), []
+    copy = shutil.copytree(stored.folder, tmp_path / "copy")
 
-    def write() -> None:
+    def write(folder: Path) -> None:
         both.wait()
         try:
-            ended.append(publish(stored.folder, place, quiet).name)
+            ended.append(publish(folder, place, quiet).name)
         except UserError as refused:
             ended.append(str(refused))
 
-    writers = [threading.Thread(target=write) for _ in range(2)]
+    writers = [threading.Thread(target=write, args=[folder]) for folder in (stored.folder, copy)]
     for writer in writers:
         writer.start()
     for writer in writers:

@@ -24,7 +24,9 @@ STORED = Path(__file__).parents[1] / "results" / "sets" / "v2"
 
 def made(folder: Path, day: int, seconds: float, machine: str = "a-machine", version: str = "1.0") -> ResultSet:
     """A whole set of one day; its processes differ by 1 %."""
-    store = ResultSet.create(folder / f"set-{day}-{machine}", plan_file(created_at=f"2026-03-{day:02d}T12:00:00+00:00"))
+    name = f"set-{day}-{machine}"
+    plan = plan_file(set_id=name, created_at=f"2026-03-{day:02d}T12:00:00+00:00")
+    store = ResultSet.create(folder / name, plan)
     random = np.random.default_rng(day)
     for stack in ("numpy", "jax_jit"):
         for block in (1, 2, 3):
@@ -50,32 +52,32 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_change_is_found_where_it_was_made(sets: Path) -> None:
-    points = history(sets, None, "gemm", "jax_*")
+    points = history(sets, None, "gemm", "jax_*", print)
     assert [(each.machine_id, each.created_at[8:10]) for each in points] == [
         *(("a-machine", f"{day:02d}") for day in range(1, 11)), ("b-machine", "03")]  # fmt: skip
     (change,) = [each for each in points if each.ratio]
     assert change.created_at.startswith("2026-03-06") and change.ratio == pytest.approx(1 / 1.2, rel=0.03)
     assert (points[0].versions, change.versions) == ("jax 1.0, python 3.11", "jax 1.1, python 3.11")
     assert all(each.interval and each.interval[0] < each.seconds < each.interval[1] for each in points)
-    assert not any(each.ratio for each in history(sets, None, "g*", "numpy"))
+    assert not any(each.ratio for each in history(sets, None, "g*", "numpy", print))
 
 
 def test_no_such_case_is_said(sets: Path) -> None:
     with pytest.raises(UserError, match=r"None of 11 whole sets in .* has times of --workload=gpt2"):
-        history(sets, None, "gpt2", "*")
+        history(sets, None, "gpt2", "*", print)
 
 
 def test_archives_are_read_where_they_lie(sets: Path, bucket: Place) -> None:
     for day in (4, 5, 6, 7):
         publish(sets / f"set-{day}-a-machine", bucket, lambda text: None)
-    found = history(Path("nowhere"), bucket, "gemm", "jax_jit")
+    found = history(Path("nowhere"), bucket, "gemm", "jax_jit", print)
     assert [each.ratio for each in found] == [None, None, pytest.approx(1 / 1.2, rel=0.03), None]
     assert found[0].set_name.startswith("2026-03-04.cpu.")
 
 
 def test_sets_of_earlier_versions_are_read(tmp_path: Path) -> None:
     shutil.copytree(STORED, tmp_path / "old")
-    points = history(tmp_path, None, "ffn", "numpy")
+    points = history(tmp_path, None, "ffn", "numpy", print)
     assert points and all("-full-" in each.question and each.seconds > 0 for each in points)
 
 
@@ -104,7 +106,7 @@ def test_one_process_a_set_is_enough_where_there_are_many() -> None:
 
 
 def test_a_history_is_a_page_and_a_table(sets: Path, tmp_path: Path) -> None:
-    points = history(sets, None, "gemm", "*")
+    points = history(sets, None, "gemm", "*", print)
     history_page.write_page(points, tmp_path / "history.html")
     text = (tmp_path / "history.html").read_text(encoding="utf-8")
     assert text.count("<section") == 4 and "1.2" in text and "became slower" in text and "script-src" in text
@@ -112,3 +114,11 @@ def test_a_history_is_a_page_and_a_table(sets: Path, tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "history.parquet").to_pylist()
     assert len(table) == 22 and [row["change"] for row in table if row["change"]] == [
         pytest.approx(1 / 1.2, rel=0.03)]  # fmt: skip
+
+
+def test_one_pass_alone(tmp_path: Path) -> None:
+    shutil.copytree(STORED, tmp_path / "old")
+    both, train = (history(tmp_path, None, "*", "numpy", lambda text: None, passes) for passes in ((), ("train",)))
+    assert 0 < len(train) < len(both) and train == [each for each in both if "-train-" in each.question]
+    with pytest.raises(UserError, match=r"--stack=numpy --pass=backward\."):
+        history(tmp_path, None, "*", "numpy", lambda text: None, ("backward",))

@@ -6,22 +6,29 @@ import dataclasses
 import gzip
 import json
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suite import results
 from suite.archive import fetch
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.errors import UserError
-from suite.results import manifest
+from suite.results import manifest, pages
 from suite.results.manifest import File, Manifest
+from suite.results.rows import Row
+from suite.results.schema import NAMES, SCHEMA, to_table
 from suite.results.store import ResultSet
+from tests.results.rows import attempt_of, row_of
 
 
 def made_up(stored: ResultSet, shelf: Place, replaced: dict[str, bytes], **changes: Any) -> str:
@@ -91,21 +98,67 @@ def test_a_link_here_is_not_published(stored: ResultSet, shelf: Place) -> None:
         publish(stored.folder, shelf, lambda text: None)
 
 
-def bomb_of_parquet() -> bytes:
-    """Many rows of one long text: some kilobytes."""
-    sink, many = pa.BufferOutputStream(), pa.table({"text": ["x" * 2000] * 100_000})
-    pq.write_table(many, sink, compression="zstd", use_dictionary=False)
+def parquet(rows: list[Row], **changed: pa.Array) -> bytes:
+    """The file of some rows with other columns in the place of some, which compress well."""
+    table, sink = to_table(rows), pa.BufferOutputStream()
+    for name, column in changed.items():
+        table = table.set_column(table.column_names.index(name), SCHEMA.field(name), column)
+    pq.write_table(table, sink, compression="zstd")
     return bytes(sink.getvalue())
 
 
-@pytest.mark.parametrize(("file", "data"), [("ir/a/b.mlir.gz", gzip.compress(bytes(2**28))),
-                                            ("results.parquet", bomb_of_parquet())])  # fmt: skip
-def test_a_bomb(stored: ResultSet, shelf: Place, file: str, data: bytes, tmp_path: Path) -> None:
+def long_row(lying: bool = False) -> bytes:
+    """One row of three million zeros. `lying`: the footer says that it is one."""
+    count = 3_000_000
+    zeros = pa.ListArray.from_arrays(pa.array([0, count], pa.int32()), pa.array(np.zeros(count)))
+    data = parquet([row_of(attempt_of())], synced_seconds=zeros)
+    length = int.from_bytes(data[-8:-4], "little")
+    before, footer = data[: -8 - length], data[-8 - length :]
+    # As the footer has it: twice the number, seven bits a byte.
+    stated = bytes([*(2 * count >> shift & 0x7F | 0x80 for shift in (0, 7, 14)), 2 * count >> 21])
+    assert stated in footer
+    return before + footer.replace(stated, b"\x82\x80\x80\x00") if lying else data
+
+
+def many_texts() -> bytes:
+    """The same text in each of a thousand rows, of two hundred thousand letters."""
+    rows = [row_of(attempt_of())] * 1000
+    return parquet(rows, reason=pa.array(["x" * 200_000] * len(rows)))
+
+
+GZIPPED = {"one member": gzip.compress(bytes(2**28)),
+           "its second member": gzip.compress(b"module {}") + gzip.compress(bytes(2**28))}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", GZIPPED.values(), ids=GZIPPED)
+def test_a_gzip_file_made_to_fill_a_disk(stored: ResultSet, shelf: Place, data: bytes, tmp_path: Path) -> None:
     assert len(data) < 2**20
-    refused(shelf, made_up(stored, shelf, {file: data}), tmp_path / "elsewhere", f"{file} of .* unpacks from")
+    refused(shelf, made_up(stored, shelf, {"ir/a/b.mlir.gz": data}), tmp_path / "elsewhere", "b.mlir.gz unpacks from")
 
 
-@pytest.mark.parametrize(("file", "said"), [("ir/a/b.mlir.gz", "no gzip file"), ("results.parquet", "no Parquet file")])
+@pytest.mark.parametrize("made", [long_row, partial(long_row, lying=True), many_texts],
+                         ids=["one row", "one row, and a footer that lies", "one text, many times"])  # fmt: skip
+def test_a_parquet_file_made_to_fill_a_memory(stored: ResultSet, shelf: Place, made: Callable[[], bytes],
+                                              tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """Wherever its rows are read: fetched, looked at where they lie, or here. With bounds that a test can pass."""
+    monkeypatch.setattr(pages, "VALUES_MAX", 2**21)
+    monkeypatch.setattr(pages, "BYTES_MAX", 2**27)
+    data = made()
+    assert len(data) < 2**20
+    name = made_up(stored, shelf, {"results.parquet": data})
+    said = "would unpack to more than any set has"
+    refused(shelf, name, tmp_path / "elsewhere", said)
+    with pytest.raises(UserError, match=said):
+        fetch.verify(shelf, name)
+    with pytest.raises(UserError, match=said):
+        fetch.rows_of(shelf, name, NAMES)
+    (tmp_path / "results.parquet").write_bytes(data)
+    with pytest.raises(UserError, match=said):
+        results.load(tmp_path / "results.parquet")
+
+
+@pytest.mark.parametrize(("file", "said"), [("ir/a/b.mlir.gz", "no gzip file"),
+                                            ("results.parquet", "can't be read as Parquet")])  # fmt: skip
 def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Place, file: str, said: str, tmp_path: Path) -> None:
     refused(shelf, made_up(stored, shelf, {file: b"MZ" * 100}), tmp_path / "elsewhere", said)
 

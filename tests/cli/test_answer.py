@@ -9,6 +9,7 @@ import pytest
 from suite.cli.answer import print_comparison, print_summary
 from suite.report.answers import headlines
 from suite.report.document import stack_json, summary_json
+from suite.report.text import cell_text
 from suite.results.analysis import Analysis, analyse
 from suite.results.rows import Row
 from tests.plan_files import plan_file
@@ -23,7 +24,7 @@ def analysis_of(rows: list[Row]) -> Analysis:
 
 def shown(analysis: Analysis, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """The console's lines by their stack."""
-    print_comparison(analysis.comparisons[0], analysis.baseline)
+    print_comparison(analysis.comparisons[0])
     cut = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
     return {parts[0]: " | ".join(parts[1:]) for parts in cut if len(parts) > 1}
 
@@ -92,3 +93,14 @@ def test_the_summary_ranks_by_the_common_questions(capsys: pytest.CaptureFixture
     first, last = map(summary_json, analysis.summaries)
     assert (first["stack"], first["common_questions"], first["own_questions"]) == (JAX, 1, 2)
     assert first["common"]["value"] > last["common"]["value"] and first["own"]["value"] < last["own"]["value"]
+
+
+def test_the_sentence_and_its_table_have_one_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    """A time far below the others of its question: 0.0286 ms in both, not 28.6 µs in one."""
+    times = {"numpy": [0.0021] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0000286] * 3}
+    analysis = analysis_of(rows_of(times))
+    [answer] = headlines(analysis)
+    assert answer.text.startswith("Fastest for gemm forward: jax_jit, 0.0286 ms, ")
+    assert shown(analysis, capsys)[JAX].startswith("0.0286 ms | ")
+    swapped = analysis_of(rows_of({"numpy": [0.0000286] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0021] * 3}))
+    assert cell_text(swapped.comparisons[0], "numpy") == "0.0286 ms", "in Markdown, too"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from suite.cli import bisect
 from suite.cli.options import Options
 from suite.errors import UserError
 from suite.results.compare import Pairing
+from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.pipeline import SCENARIOS
 from tests.runs import INVOKE
 
@@ -72,11 +72,9 @@ def test_the_first_slower_version_is_found_and_found_again(
 ) -> None:
     running: Any = subprocess.Popen(command(tmp_path), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
-    deadline = time.monotonic() + 120
-    while len(list(tmp_path.glob("results/*/*/*/attempts/*.parquet"))) < 3 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: len([*tmp_path.glob("results/*/*/*/attempts/*.parquet")]) >= 3)
     os.kill(running.pid, signal.SIGINT)
-    _, cut = running.communicate(timeout=60)
+    _, cut = running.communicate(timeout=HUNG_SECONDS)
     assert running.returncode == 130, cut
     assert "The same command goes on from here." in cut
     assert searched(tmp_path) == 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 
 from suite import environments
 from suite.results.store import ResultSet, accepted
+from tests.launch.programs import HUNG_SECONDS, wait_for
 
 INVOKE = Path(sys.executable).parent / "invoke"
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -180,6 +181,13 @@ def test_doctor_says_what_is_missing_with_the_remedy() -> None:
 def test_the_exit_code_says_how_the_cases_ended(tmp_path: Path, scene: str, code: int) -> None:
     done = invoke("run", *STORY, f"--size={scene}", f"--results={tmp_path}")
     assert done.returncode == code, done.stderr
+    assert (f"Exit code {code}:" in done.stderr) == (code == 3)
+    if scene == "raise":
+        (cause,) = set(re.findall(r", at (\S+):(\d+)\)", done.stderr))
+        told = (Path(__file__).parents[2] / cause[0]).read_text(encoding="utf-8").splitlines()[int(cause[1]) - 1]
+        assert told.strip().startswith("raise"), "the line that raised it"
+        (log,) = re.findall(r"log: (\S+)", done.stderr)
+        assert (Path(log) / "events.jsonl").is_file()
 
 
 def test_one_plain_line_per_case_and_both_paths(tmp_path: Path) -> None:
@@ -198,11 +206,9 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     # A shell without job control has background commands ignore Ctrl-C, and children inherit that.
     running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("*/attempts/*.parquet")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: [*tmp_path.glob("*/attempts/*.parquet")])
     os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=20)
+    _, said = running.communicate(timeout=HUNG_SECONDS)
     assert running.returncode == 130, said
     assert "--resume=" in said
     assert "Traceback" not in said
@@ -214,3 +220,16 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     rows = accepted(ResultSet.open(folder).merged())
     assert sorted((row["size"], row["block"], row["replicate"]) for row in rows) == [
         (size, block, replicate) for size in ("calm", "slow") for block in (1, 2) for replicate in (1, 2)]  # fmt: skip
+
+
+def test_two_runs_of_one_set_exclude_each_other_whatever_is_forced(tmp_path: Path) -> None:
+    """Each would take the other's attempts for its own."""
+    command = ["run", *STORY, "--size=slow", "--size=calm", f"--results={tmp_path}"]
+    first = subprocess.Popen([INVOKE, *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    wait_for(lambda: [*tmp_path.glob("*/logs/*")])
+    folder = next(path.parent for path in tmp_path.glob("*/plan.json"))
+    second = invoke("run", f"--resume={folder}", "--force")
+    assert second.returncode == 2
+    assert f"{folder} is in use by another command (process {first.pid}): wait for its end." in second.stderr
+    assert first.wait() == 0
+    assert {row["outcome"] for row in ResultSet.open(folder).merged()} == {"ok"}

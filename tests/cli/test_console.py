@@ -92,3 +92,19 @@ def test_prose_gets_the_room_that_words_leave() -> None:
 def test_a_cell_with_brackets_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
     print_table("t", ["a"], [["1.84× [1.67, 2.03] [red]"]])
     assert "1.84× [1.67, 2.03] [red]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_name_that_is_too_long_goes_on_after_a_separator(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As case names in a dry run do: no word of one is cut."""
+    monkeypatch.setattr(console, "PIPED_WIDTH", width)
+    name = "gpt2-custom-batch=32,seq=1024-train-f32-cpu-system_allocator-6GiB-torch_inductor"
+    print_table("Cases", ["case", "dims", "verdict"], [[name, "batch=32,seq=1024,vocab=50257", "runs"]])
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= width
+    for word in ("custom", "batch=32", "seq=1024", "train", "system_allocator", "6GiB", "torch_inductor", "50257"):
+        assert word in out, f"{word} is cut"
+    first = [text.split("  ")[0].strip() for text in out.splitlines()[3:]]
+    assert "".join(first).startswith(name), "nothing is lost"

@@ -82,6 +82,24 @@ def test_the_command_asks_the_same_again() -> None:
                      "--exhaustive"]  # fmt: skip
     search = Options(preset="oom", vary="seq", limit_memory=("6GiB",)).command()
     assert search == "invoke frontier --limit-memory=6GiB --vary=seq"
+    near = Options(preset="oom", vary="seq", limit_memory=("6GiB",), tolerance="5%").command()
+    assert near == "invoke frontier --limit-memory=6GiB --vary=seq --tolerance=5%"
+
+
+@pytest.mark.parametrize(("text", "share"), [("2%", 0.02), ("0.02", 0.02), (" 12.5 %", 0.125), ("0", 0.0), ("0%", 0.0)])
+def test_a_tolerance_is_a_share(text: str, share: float) -> None:
+    options = Options(preset="oom", vary="batch", tolerance=text)
+    assert options.chosen_preset().protocol.search_tolerance == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["2", "100%", "-1%", "two", "1.5.2", ""])
+def test_what_is_no_share_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UserError, match=r"Write it like --tolerance=2% or --tolerance=0\.02"):
+        Options(preset="oom", vary="batch", tolerance=text).chosen_preset()
+
+
+def test_a_search_has_the_tolerance_of_its_preset() -> None:
+    assert Options(preset="oom", vary="batch").chosen_preset().protocol.search_tolerance == 0.02
 
 
 def test_a_purpose_replaces_the_preset_s() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from suite import environments
+from tests.launch.programs import HUNG_SECONDS
 
 TASKS = """
 from invoke import Exit, task
@@ -83,7 +83,7 @@ def invoke(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (["og"], "There is no task 'og'. Did you mean 'go'?"),
         (["go", "gemm"], "There is no task 'gemm'."),
         (["go", "--prest=x"], "There is no option '--prest'. Did you mean '--preset'?"),
-        (["go", "--zzz"], "There is no option '--zzz'. `invoke go --help` lists its options."),
+        (["go", "--zzz"], "There is no option '--zzz'. `./stackwars go --help` lists its options."),
         (["--lst"], "There is no option '--lst'. Did you mean '--list'?"),
         (["go", "--preset"], "--preset needs a value"),
         (["go", "--dry-run", "--stack"], "--stack needs a value"),
@@ -146,7 +146,7 @@ def test_a_reader_that_leaves_early_sees_no_traceback(project: Path) -> None:
     assert program.stdout.readline() == "line\n"
     program.stdout.close()
     assert program.stderr.read() == ""
-    assert program.wait(10) == 141
+    assert program.wait(HUNG_SECONDS) == 141
 
 
 def test_help_and_list_are_no_mistakes(project: Path) -> None:
@@ -166,14 +166,12 @@ def test_the_console_script_is_ours_and_works_from_any_folder(tmp_path: Path) ->
 
 
 def test_listing_the_tasks_imports_none_of_the_suites_libraries() -> None:
-    # The limit is 0.7 s on a small machine; on a loaded one only what is imported can be asserted.
+    # How long it takes depends on the machine; what is imported doesn't.
     code = ("import sys; sys.argv = ['invoke', '--list']; from suite.cli import program\n"
             "try:\n program.main()\nexcept SystemExit as end:\n assert not end.code\n"
             "heavy = {'numpy', 'pandas', 'pyarrow', 'scipy', 'rich', 'jinja2'} & set(sys.modules)\n"
             "assert not heavy, heavy\n")  # fmt: skip
-    started = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=environments.ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - started < 5

@@ -114,6 +114,7 @@ BROKEN = {
 }  # fmt: skip
 
 
+@pytest.mark.environments("skypilot")
 @pytest.mark.stacks
 def test_every_job_is_accepted(verdicts: dict[str, Any]) -> None:
     whole = {name: each for name, each in verdicts.items() if not name.startswith("broken/")}
@@ -123,6 +124,7 @@ def test_every_job_is_accepted(verdicts: dict[str, Any]) -> None:
     assert {name: found for name, each in manifests.items() if (found := beyond_the_schema(each))} == {}
 
 
+@pytest.mark.environments("skypilot")
 @pytest.mark.stacks
 def test_broken_jobs_are_refused(verdicts: dict[str, Any]) -> None:
     by_name = {name.split("/")[1]: each for name, each in verdicts.items() if name.startswith("broken/")}
@@ -137,6 +139,7 @@ def test_broken_jobs_are_refused(verdicts: dict[str, Any]) -> None:
     assert by_name["name"]["refused"] is None and by_name["name"]["accelerators"] == {"H1000": 1}
 
 
+@pytest.mark.environments("skypilot")
 @pytest.mark.stacks
 def test_skypilot_understands_what_was_meant(verdicts: dict[str, Any]) -> None:
     tpu = verdicts["tpu-v6e-1/plain/skypilot-2-of-2.yaml"]
@@ -152,6 +155,7 @@ def test_skypilot_understands_what_was_meant(verdicts: dict[str, Any]) -> None:
     assert with_image["setup"] is None and "cd /stack-wars" in with_image["run"]
 
 
+@pytest.mark.environments("skypilot")
 @pytest.mark.stacks
 def test_kubernetes_is_told_what_matters(verdicts: dict[str, Any]) -> None:
     spec = verdicts["tpu-v6e-1/plain/kubernetes.yaml"]["manifest"]["spec"]
@@ -172,6 +176,7 @@ def test_kubernetes_is_told_what_matters(verdicts: dict[str, Any]) -> None:
     assert with_image["containers"][0]["image"] == IMAGE
 
 
+@pytest.mark.environments("skypilot")
 @pytest.mark.stacks
 def test_texts_arrive_as_they_were_given(verdicts: dict[str, Any]) -> None:
     for number, text in enumerate(NASTY):
@@ -264,6 +269,15 @@ def test_an_array_refuses_to_start_without_an_archive_or_at_another_revision(tmp
     assert sbatch(text, folder, ARCHIVE="s3://b/a").returncode == 0
     other = sbatch(render(job(), (SLURM,))["slurm.sh"], folder)
     assert other.returncode == 2 and f"isn't at {REVISION}" in other.stderr
+
+
+def test_an_archive_s_new_folder_is_made_before_it_is_asked_for(tmp_path: Path) -> None:
+    folder, revision = checkout(tmp_path / "work")
+    text = render(job(archive="", revision=revision), (SLURM,))["slurm.sh"]
+    for archive in (tmp_path / "new archive", tmp_path / "another"):
+        address = archive.as_uri() if archive.name == "another" else str(archive)
+        assert sbatch(text, folder, ARCHIVE=address).returncode == 0
+        assert archive.is_dir() and calls(folder)[-3] == ["sets", f"--from={address}"]
 
 
 def test_a_hanging_run_is_ended(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from suite.errors import UserError
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share
 from suite.report.render import render
+from suite.results.rows import Row
 from suite.results.store import ResultSet
 from suite.run.start import reopen
 from tests.pipeline import make_plan, make_session
@@ -97,3 +100,77 @@ def test_a_share_that_was_changed_or_cut_short_is_refused(shares: list[Path], tm
     (changed / "manifest.json").unlink()
     with pytest.raises(UserError, match="the run didn't finish"):
         collect([shares[0], changed, shares[2]], tmp_path)
+
+
+# --- shares that somebody has forged: sealed, so that they are intact ---
+
+
+def forged(share: Path, folder: Path, change: Callable[[Path], object]) -> Path:
+    """A copy of a share in which something was changed and then sealed."""
+    copy = shutil.copytree(share, folder / share.name)
+    change(copy)
+    ResultSet.open(copy).seal()
+    return copy
+
+
+def of_plan(**fields: object) -> Callable[[Path], object]:
+    """A change of a share's plan."""
+
+    def change(folder: Path) -> None:
+        path = folder / "plan.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+    return change
+
+
+def of_rows(**columns: object) -> Callable[[Path], object]:
+    """A change of a share's rows."""
+    return lambda folder: write_rows(folder, [row | columns for row in results.load(folder).rows])
+
+
+def write_rows(folder: Path, rows: list[Row]) -> None:
+    ResultSet.open(folder).write_rows(rows)
+
+
+def test_a_share_of_another_seed_is_refused(shares: list[Path], tmp_path: Path) -> None:
+    """The other samples were measured on other numbers."""
+    plan = json.loads((shares[1] / "plan.json").read_text())
+    attempts = [attempt | {"seed": 12345} for attempt in plan["attempts"]]
+    other = forged(shares[1], tmp_path, of_plan(seed=12345, attempts=attempts))
+    with pytest.raises(UserError, match=r"differ in seed|attempts aren't those of its plan"):
+        collect([shares[0], other, shares[2]], tmp_path)
+    assert not [*tmp_path.glob("*collected*")]
+
+
+def test_a_share_of_other_attempts_is_refused(shares: list[Path], tmp_path: Path) -> None:
+    other = forged(shares[1], tmp_path, of_plan(attempts=[]))
+    with pytest.raises(UserError, match="its attempts aren't those of its plan"):
+        collect([shares[0], other, shares[2]], tmp_path)
+
+
+@pytest.mark.parametrize(("column", "word"), [("set_id", "set"), ("machine_id", "machine"), ("threads", "case")])
+def test_a_share_with_rows_of_another_is_refused(shares: list[Path], tmp_path: Path, column: str, word: str) -> None:
+    value = 7 if column == "threads" else "another"
+    other = forged(shares[1], tmp_path, of_rows(**{column: value}))
+    with pytest.raises(UserError, match=f"it has a row of another {word}"):
+        collect([shares[0], other, shares[2]], tmp_path)
+
+
+def test_a_share_that_stands_in_for_another_s_samples_is_refused(shares: list[Path], tmp_path: Path) -> None:
+    """Rows of a case that another share measured would have replaced its own."""
+    first, second = (results.load(share).rows for share in shares[:2])
+    theirs = [row | {"set_id": second[0]["set_id"], "machine_id": second[0]["machine_id"]} for row in first]
+    other = forged(shares[1], tmp_path, lambda folder: write_rows(folder, [*second, *theirs]))
+    with pytest.raises(UserError, match="it has a row of another case"):
+        collect([shares[0], other, shares[2]], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["logs/stolen", "ir"])
+def test_a_share_with_a_link_is_refused(shares: list[Path], tmp_path: Path, name: str) -> None:
+    """What it leads to would be copied into the set, and published with it."""
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "key").write_text("-----BEGIN OPENSSH PRIVATE KEY-----")
+    other = forged(shares[1], tmp_path, lambda folder: (folder / name).symlink_to(tmp_path / "private"))
+    with pytest.raises(UserError, match=rf"{name}: Neither a file nor a folder|neither a file nor a folder"):
+        collect([shares[0], other, shares[2]], tmp_path)
+    assert not [*tmp_path.glob("*collected*")]

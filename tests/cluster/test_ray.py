@@ -22,9 +22,9 @@ from suite.environments import venv
 from suite.results.store import ResultSet
 from tests.pipeline import SCENARIOS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]
 INVOKE = Path(sys.executable).parent / "invoke"
-SECONDS = 120  # no wait is longer
+SECONDS = 300  # no wait is longer: what takes longer has hung
 STARTED: list[subprocess.Popen[str]] = []
 
 
@@ -69,12 +69,19 @@ def two() -> Iterator[Machines]:
         yield machines
 
 
-def start(place: Path, machines: Machines, *options: str) -> subprocess.Popen[str]:
-    """`invoke run` with the cluster's machines. They stand on one machine, so each forces its way past the other."""
+def start(
+    place: Path, machines: Machines, *options: str, on_sigint: signal.Handlers = signal.SIG_DFL
+) -> subprocess.Popen[str]:
+    """`invoke run` with the cluster's machines. They stand on one machine, so each forces its way past the other.
+
+    `on_sigint`: what a shell has told it to do at Ctrl-C. One without job control has what it starts with `&` ignore
+    it, and these tests may run there.
+    """
     words = ["run", f"--address={machines.address}", "--force", *options]
     with (place / "told").open("w") as told:
         process = subprocess.Popen([str(INVOKE), *words], stdout=told, stderr=subprocess.STDOUT, text=True, cwd=place,
-                                   env=os.environ | {"TMPDIR": str(place)}, start_new_session=True)  # fmt: skip
+                                   env=os.environ | {"TMPDIR": str(place)}, start_new_session=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, on_sigint))  # fmt: skip
     STARTED.append(process)
     return process
 
@@ -103,10 +110,15 @@ def ended(process: subprocess.Popen[str], place: Path) -> tuple[int, str]:
     return code, (place / "told").read_text(encoding="utf-8")
 
 
+def shares(folder: Path) -> list[Path]:
+    """Those that have come back to a set, without what is being unpacked."""
+    return [*folder.glob("shares/[0-9]*of*")]
+
+
 def wait_for_share(place: Path, run: subprocess.Popen[str]) -> None:
     """Until one has come back."""
     until = time.monotonic() + SECONDS
-    while not [*(place / "results").glob("*/shares/*of*")]:
+    while not any(shares(folder) for folder in (place / "results").glob("*")):
         assert run.poll() is None and time.monotonic() < until, (place / "told").read_text(encoding="utf-8")
         time.sleep(0.05)
 
@@ -165,7 +177,7 @@ def test_a_driver_that_is_killed_is_resumed_without_measuring_twice(two: Machine
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
     folder = the_set(tmp_path)
-    back = {path.name: (path / "manifest.json").stat().st_mtime_ns for path in (folder / "shares").glob("*of*")}
+    back = {path.name: (path / "manifest.json").stat().st_mtime_ns for path in shares(folder)}
     assert 1 <= len(back) < 4 and not (folder / "manifest.json").exists()
     resumed = start(tmp_path, two, f"--resume={folder}")
     _, told = ended(resumed, tmp_path)
@@ -175,12 +187,18 @@ def test_a_driver_that_is_killed_is_resumed_without_measuring_twice(two: Machine
         assert (folder / "shares" / name / "manifest.json").stat().st_mtime_ns == when
 
 
-def test_ctrl_c_says_how_to_go_on(two: Machines, tmp_path: Path) -> None:
-    run = start(tmp_path, two, *asked(tmp_path, "calm", "drift", "fork"), "--timeout=20")
+@pytest.mark.parametrize(("on_sigint", "number"), [(signal.SIG_DFL, signal.SIGINT), (signal.SIG_IGN, signal.SIGTERM)],
+                         ids=["ctrl-c", "kill of a script's background job"])  # fmt: skip
+def test_ctrl_c_says_how_to_go_on(
+    two: Machines, tmp_path: Path, on_sigint: signal.Handlers, number: signal.Signals
+) -> None:
+    # `fork` never answers and its deadline is far: the run can't have ended when the signal comes.
+    options = [*asked(tmp_path, "calm", "drift", "fork"), f"--timeout={10 * SECONDS}"]
+    run = start(tmp_path, two, *options, on_sigint=on_sigint)
     wait_for_share(tmp_path, run)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(number)
     code, told = ended(run, tmp_path)
-    assert code == 130 and f"invoke run --resume={the_set(tmp_path)}" in told.replace("\n", ""), told
+    assert code == 130 and f"./stackwars run --resume={the_set(tmp_path)}" in told.replace("\n", ""), told
     assert "Traceback" not in told
 
 

@@ -129,7 +129,7 @@ def test_a_label_has_no_password_and_no_path(remote: str, address: str) -> None:
 
 def test_a_failure_ends_with_what_to_do() -> None:
     told = images.failure("stackwars/cpu-jax:1", "python:3", ["Step 1", "", "dial tcp: lookup registry: no such host"])
-    assert told.endswith("`invoke base-image` makes a base from this machine's Debian mirror.")
+    assert told.endswith("`./stackwars base-image` makes a base from this machine's Debian mirror.")
     assert "was locked" in images.failure("i", "b", ["Hash mismatch for six"]).splitlines()[-1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,22 +25,31 @@ def test_every_lock_says_the_python_of_its_list() -> None:
     for target in ("cpu", "cuda", "tpu", "test", "cluster"):
         for name in (*locks.names(target), *locks.variants(target)):
             if locks.owner(name, target) == name:
-                lock, source = locks.lock_path(name, target), locks.requirements_path(name, target)
-                first = lock.read_text().splitlines()[0]
-                assert first == f"# Python {locks.python_said(source.read_text())}", f"{lock} (from {source})"
-                assert source.read_text().startswith("# Python 3."), source
+                for lock in locks.all_locks(name, target):
+                    source = locks.source_of(lock)
+                    assert source.read_text().startswith("# Python 3."), source
+                    (python,) = locks.pythons_said(lock.read_text())
+                    assert python in locks.pythons_said(source.read_text()), f"{lock} (from {source})"
+                    named = locks.FALLBACK.search(lock.stem)
+                    assert named is None or named[1] == python, f"{lock} is for Python {python}"
+
+
+def test_every_environment_of_the_cpu_has_a_lock_for_each_python_of_the_orchestrator() -> None:
+    wanted = locks.pythons_said(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
+    for name in locks.names("cpu"):
+        assert sorted(map(locks.python_of_lock, locks.all_locks(name, "cpu"))) == sorted(wanted), name
 
 
 def test_the_python_that_runs_this_is_found_first() -> None:
-    assert pythons.running() == "3.11"
-    assert Path(pythons.find("3.11") or "").exists()
-    assert pythons.get("3.11") == pythons.find("3.11")
+    running = pythons.running()
+    assert running in locks.pythons_said(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
+    assert pythons.find(running) == sys.executable == pythons.get(running)
 
 
 def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def run(command: list[str], failure: str) -> str:
+    def run(command: list[str], failure: str, variables: object = None) -> str:
         asked.append(" ".join(command[1:3]))
         raise UserError("error: Failed to install\n  cause: Failed to download\n  cause: no network\nCheck the network")
 
@@ -51,10 +61,129 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: p
         assert pythons.find("3.99") is None
     assert asked == ["python find"], "once for all cases"
     assert (pythons.lacking("six", "cpu") or "").startswith(
-        "Python 3.99, which the lock of environment six is for, isn't on this machine; `invoke doctor`")  # fmt: skip
+        "Python 3.99, which environment six has the lock for, isn't on this machine; `./stackwars doctor`")  # fmt: skip
     (refused,) = venv.get_pythons(["six"], "cpu")
     assert asked == ["python find", "python install"]
     assert "could not be got: no network.\n" in refused and "`python3.99` on PATH" in refused
     with pytest.raises(UserError, match=r"Python 3\.99 could not be got"):
         venv.ensure("six")
     assert not venv.place("six", "cpu").exists()
+
+
+def interpreter(folder: Path, version: str, *, runs: bool = True) -> Path:
+    """A Python of a version manager's: a real one under another name, or a stand-in that doesn't run."""
+    folder.mkdir(parents=True)
+    program = folder / f"python{version}"
+    if runs:
+        program.symlink_to(sys.executable)
+    else:
+        program.write_text("#!/bin/sh\nexit 127\n")
+        program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder, and no version manager's variables."""
+    for name in ("PYENV_ROOT", "ASDF_DATA_DIR", "MISE_DATA_DIR", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_version_managers_folders_are_searched_behind_path_the_newest_first(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    pyenv = [home / ".pyenv" / "versions" / version / "bin" for version in ("3.13.2", "3.13.10", "3.9.18")]
+    mise = home / ".local" / "share" / "mise" / "installs" / "python" / "3.12.1" / "bin"
+    for folder in (*pyenv, mise):
+        folder.mkdir(parents=True)
+    found = [folder for folder in pythons.folders() if folder.startswith(str(home))]
+    assert found == [str(folder) for folder in (pyenv[1], pyenv[0], mise, pyenv[2])]
+    assert pythons.folders()[:2] == ["/usr/bin", "/bin"]
+    monkeypatch.setenv("PYENV_ROOT", str(home.parent / "elsewhere"))
+    (home.parent / "elsewhere" / "versions" / "3.13.11" / "bin").mkdir(parents=True)
+    assert str(home.parent / "elsewhere" / "versions" / "3.13.11" / "bin") in pythons.folders()
+
+
+def test_uv_asks_the_version_managers_pythons_to_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real uv, and this very Python as the one that a version manager has."""
+    version = pythons.running()
+    shims = interpreter(home / ".pyenv" / "shims", version, runs=False).parent
+    interpreter(home / ".pyenv" / "versions" / f"{version}.99" / "bin", version, runs=False)
+    real = home / ".pyenv" / "versions" / f"{version}.1" / "bin"
+    real.parent.mkdir()
+    (real.parent / "lib").symlink_to(Path(sys.base_prefix) / "lib")
+    real.symlink_to(Path(sys.base_prefix) / "bin")
+    monkeypatch.setattr(pythons, "running", lambda: "3.99")
+    program = str(Path(sys.executable).parent / "uv")
+    monkeypatch.setattr(uv, "present", lambda *_: program)
+    monkeypatch.setenv("PATH", str(shims))
+    monkeypatch.setenv("UV_PYTHON_INSTALL_DIR", str(home / "none"))
+    assert (pythons.find(version) or "").startswith(str(real))
+
+
+def test_without_uv_the_first_python_that_starts_is_taken(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shims = interpreter(home / ".pyenv" / "shims", "3.98", runs=False).parent
+    interpreter(home / ".pyenv" / "versions" / "3.98.0" / "bin", "3.98", runs=False)
+    program = interpreter(home / ".asdf" / "installs" / "python" / "3.97.2" / "bin", "3.97")
+    monkeypatch.setenv("PATH", str(shims))
+    assert pythons.find_without_uv(["3.99", "3.98", "3.97"]) == str(program)
+    assert pythons.find_without_uv(["3.99", "3.98"]) is None
+
+
+JAX = "# Python 3.99\nsix==1.17.0 \\\n    --hash=sha256:00\n"
+
+
+@pytest.fixture
+def two_locks(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Environment six, whose newest lock is for a Python that nobody has, and whose older one is for this one."""
+    folder = root / "docker" / "locks" / "cpu"
+    (folder / "six.in").write_text("# Python 3.99\nsix\n")
+    (folder / "six-py3.11.in").write_text("# Python 3.11\nsix<1.17\n")
+    (folder / "six.txt").write_text(JAX)
+    (folder / "six-py3.11.txt").write_text(f"# Python {pythons.running()}\n{SIX.replace('1.17.0', '1.16.0')}")
+    monkeypatch.setattr(uv, "present", lambda *_: None)
+    return folder
+
+
+def test_the_newest_lock_whose_python_is_here_is_chosen_and_said(two_locks: Path) -> None:
+    assert locks.lock_path("six", "cpu").name == "six.txt"
+    (sentence,) = venv.chosen(["six"], "cpu")
+    assert sentence == f"six: six 1.16.0 on Python {pythons.running()} in place of 1.17.0: no Python 3.99 here"
+    assert locks.lock_path("six", "cpu").name == "six-py3.11.txt"
+    assert venv.place("six", "cpu").name.endswith(str(locks.sha256(two_locks / "six-py3.11.txt"))[:12])
+    assert pythons.lacking("six", "cpu") is None
+
+
+def test_an_environment_that_is_made_from_the_newest_lock_stays_with_it(two_locks: Path) -> None:
+    folder = venv.place("six", "cpu")
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    (folder / venv.MARKER).write_text(venv.seal("six", two_locks / "six.txt"))
+    assert venv.chosen(["six"], "cpu") == []
+    assert venv.status("six", "cpu") == "ready"
+
+
+def test_uv_is_asked_for_the_newest_python_unless_an_older_lock_is_installed(
+    two_locks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def get(version: str) -> str:
+        asked.append(version)
+        raise UserError(f"Python {version} could not be got")
+
+    monkeypatch.setattr(pythons, "get", get)
+    assert venv.get_pythons(["six"], "cpu") == [], "it can be made from the older lock"
+    assert asked == ["3.99"]
+    folder = venv.place("six", "cpu", two_locks / "six-py3.11.txt")
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    (folder / venv.MARKER).write_text(venv.seal("six", two_locks / "six-py3.11.txt"))
+    assert venv.get_pythons(["six"], "cpu") == [] and asked == ["3.99"], "a run asks nobody for what it can do without"
+    assert venv.get_pythons(["six"], "cpu", again=True) == [] and asked == ["3.99", "3.99"]
+    (two_locks / "six-py3.11.txt").unlink()
+    (refused,) = venv.get_pythons(["six"], "cpu", again=True)
+    assert refused == "Python 3.99 could not be got"

@@ -46,7 +46,7 @@ def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: py
     for text in ("--index-url somewhere\n" + SIX, "six @ file://here/six.whl\n"):
         monkeypatch.setattr(uv, "run", resolver(text))
         with pytest.raises(UserError, match="names an address or an index"):
-            uv.compile_lock("six")
+            uv.compile_locks("six")
         assert lock.read_text() == SIX
 
 
@@ -63,7 +63,7 @@ def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
     monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")  # getting one has a command too, and a test of its own
     commands = []
     monkeypatch.setattr(uv, "run", resolver(SIX, commands))
-    assert uv.compile_lock(name, target) == lock
+    assert lock in uv.compile_locks(name, target)
     assert lock.read_text() == f"# Python 3.11\n{SIX}"
     (command,) = commands
     assert command[command.index("--python-platform") + 1] == f"x86_64-manylinux_{platform}"
@@ -75,9 +75,9 @@ def test_a_list_of_overrides_is_given_to_the_resolver(root: Path, monkeypatch: p
     monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")  # getting one has a command too, and a test of its own
     commands = []
     monkeypatch.setattr(uv, "run", resolver(SIX, commands))
-    uv.compile_lock("six")
+    uv.compile_locks("six")
     lock.with_suffix(".override").write_text('other ; python_version < "3"\n')
-    uv.compile_lock("six")
+    uv.compile_locks("six")
     without, given = commands
     assert "--override" not in without
     assert given[given.index("--override") + 1] == str(lock.with_suffix(".override"))
@@ -86,11 +86,38 @@ def test_a_list_of_overrides_is_given_to_the_resolver(root: Path, monkeypatch: p
 def test_the_torch_wheels_come_from_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", "/p")
     monkeypatch.delenv("UV_FIND_LINKS", raising=False)
-    assert uv.wheel_source("torch", "cpu") == ["--find-links", "/p"]
+    assert uv.wheel_source(locks.requirements_path("torch", "cpu")) == ["--find-links", "/p"]
     monkeypatch.setenv("UV_FIND_LINKS", "/u")
-    assert uv.wheel_source("torch", "cpu") == ["--find-links", "/u"]
+    assert uv.wheel_source(locks.requirements_path("torch", "cpu")) == ["--find-links", "/u"]
     monkeypatch.delenv("UV_FIND_LINKS")
     monkeypatch.delenv("PIP_FIND_LINKS")
-    assert uv.TORCH_CPU_INDEX in uv.wheel_source("torch", "cpu")
+    assert uv.TORCH_CPU_INDEX in uv.wheel_source(locks.requirements_path("torch", "cpu"))
     plain = [("torch_xla", "cpu"), ("torch", "cuda"), ("torchax", "cuda"), ("torch_xla", "tpu")]
-    assert all(uv.wheel_source(name, target) == [] for name, target in plain)
+    assert all(uv.wheel_source(locks.requirements_path(name, target)) == [] for name, target in plain)
+
+
+def test_a_list_has_a_lock_for_each_of_its_pythons(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = locks.lock_path("six", "cpu")
+    lock.with_suffix(".in").write_text("# Python 3.13, 3.12\nsix\n")
+    (lock.parent / "six-py3.11.in").write_text("# Python 3.11\nsix<2\n")
+    (lock.parent / "six-py3.9.txt").write_text(SIX)  # of a Python that was named once
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
+    commands: list[list[str]] = []
+    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
+    made = uv.compile_locks("six")
+    assert [path.name for path in made] == ["six.txt", "six-py3.12.txt", "six-py3.11.txt"]
+    assert [path.read_text().splitlines()[0] for path in made] == [f"# Python 3.{minor}" for minor in (13, 12, 11)]
+    assert [command[-1].rpartition("/")[2] for command in commands] == ["six.in", "six.in", "six-py3.11.in"]
+    assert locks.all_locks("six", "cpu") == made
+    assert [locks.source_of(path).name for path in made] == ["six.in", "six.in", "six-py3.11.in"]
+    assert locks.names("cpu") == ["six"]
+
+
+def test_the_orchestrator_has_one_lock_for_all_of_its_pythons(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "docker" / "locks" / "orchestrator.in").write_text("# Python 3.11, 3.12, 3.13\nsix\n")
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
+    commands: list[list[str]] = []
+    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
+    (made,) = uv.compile_locks("orchestrator")
+    assert made.read_text().splitlines()[0] == "# Python 3.11, 3.12, 3.13"
+    assert "--universal" in commands[0] and commands[0][commands[0].index("--python-version") + 1] == "3.11"

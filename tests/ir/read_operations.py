@@ -1,4 +1,5 @@
-"""In the environment `jax`: {name: optimized HLO} on standard input, each operation's category on standard output."""
+"""In the environment `jax`: {name: optimized HLO, or TensorFlow's names of operations} on standard input, each
+operation's category on standard output."""
 
 from __future__ import annotations
 
@@ -6,12 +7,19 @@ import json
 import sys
 
 from suite.ir import attribute, parse
+from suite.ir.timeline import Category, by_rules
+
+
+def categories(told: str | list[str]) -> dict[str, str]:
+    """Of the operations of a program, or of names."""
+    if isinstance(told, str):
+        return attribute.operations(parse.optimized(told))
+    return {name: by_rules(name, attribute.TF_RULES, Category.ELEMENTWISE) for name in told}
 
 
 def main() -> None:
     """A line of JSON."""
-    asked = json.load(sys.stdin)
-    print(json.dumps({name: attribute.operations(parse.optimized(text)) for name, text in asked.items()}))
+    print(json.dumps({name: categories(told) for name, told in json.load(sys.stdin).items()}))
 
 
 if __name__ == "__main__":

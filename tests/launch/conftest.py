@@ -9,7 +9,7 @@ import pytest
 
 from suite.launch.local import launch
 from suite.launch.process import Exit, Limits
-from tests.launch.programs import Run, write_program
+from tests.launch.programs import HUNG_SECONDS, Run, write_program
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def run(tmp_path: Path) -> Run:
 
     def run(code: str, **limits: Any) -> Exit:
         program = write_program(tmp_path / "program.py", code)
-        given = {"timeout_seconds": 20.0, "compile_timeout_seconds": 20.0} | limits
+        given = {"timeout_seconds": HUNG_SECONDS, "compile_timeout_seconds": HUNG_SECONDS} | limits
         return launch([str(program)], {"SHELLS": "none"}, tmp_path, Limits(**given))
 
     return run

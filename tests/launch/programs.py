@@ -11,9 +11,12 @@ from typing import Any
 
 from suite.launch.process import Exit
 
-# What the programs below may use. `note` makes process ids known once all of them are there.
+HUNG_SECONDS = 120.0  # what takes longer has hung: no test is quicker or slower by it
+# What the programs below may use. `note` makes process ids known once all of them are there; what sleeps `FOREVER` is
+# ended by somebody else.
 PRELUDE = """
 import ctypes, json, os, signal, sys, time
+FOREVER = 10 * 120
 def emit(*events):
     with open("events.jsonl", "a") as file:
         for n, event in enumerate(events):
@@ -29,11 +32,18 @@ def daemon():
         os.setsid()
         pid = os.fork()
         if pid == 0:
-            time.sleep(60)
+            time.sleep(FOREVER)
         os.write(write, str(pid).encode())
         os._exit(0)
     os.wait()
     return int(os.read(read, 32))
+def looks(count):
+    '''Returns after the supervisor has looked around so many times more: it sleeps before each look.'''
+    def sleeps():
+        return int(open(f"/proc/{os.getppid()}/status").read().split("\\nvoluntary_ctxt_switches:")[1].split()[0])
+    until = sleeps() + count
+    while sleeps() < until:
+        time.sleep(0.05)
 """
 
 Run = Callable[..., Exit]
@@ -49,16 +59,16 @@ def write_program(path: Path, code: str) -> Path:
 def read_pids(folder: Path) -> dict[str, int]:
     """The process ids that a program noted, waited for."""
     file = folder / "pids.json"
-    wait_for(file.exists, seconds=10)
+    wait_for(file.exists)
     pids: dict[str, int] = json.loads(file.read_text(encoding="utf-8"))
     return pids
 
 
-def wait_for(condition: Callable[[], Any], seconds: float) -> None:
-    """Returns when the condition holds; fails the test if it doesn't within `seconds`."""
-    until = time.monotonic() + seconds
+def wait_for(condition: Callable[[], Any]) -> None:
+    """Returns when the condition holds; fails the test if it never does."""
+    until = time.monotonic() + HUNG_SECONDS
     while not condition():
-        assert time.monotonic() < until, f"not within {seconds} s"
+        assert time.monotonic() < until, f"not within {HUNG_SECONDS:g} s"
         time.sleep(0.02)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from suite.case import Outcome
 from suite.launch.events import Account
-from suite.launch.outcome import Verdict, clip, judge
+from suite.launch.outcome import ROOT, Verdict, clip, judge
 from suite.launch.process import Exit, Limits
 
 LIMITS = Limits(timeout_seconds=1200, compile_timeout_seconds=90, memory_bytes=512 * 2**20)
@@ -220,3 +220,38 @@ def test_messages_are_clipped_within_a_character() -> None:
     found = verdict(exception=("E", "ü" * 4096))
     assert found.message == "ü" * 2048
     assert clip("aü", 2) == "a"
+
+
+FRAMES = """Traceback (most recent call last):
+  File "{root}/suite/worker/__main__.py", line 33, in main
+    answer(request, events)
+  File "{root}/suite/stacks/torch_eager_adapter.py", line 80, in step
+    return self.model(x)
+  File "/home/me/.venv/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1511, in _call
+    return forward(*args)
+  File "{own}", line 7, in forward
+    return torch.softmax(x, dim=self.axis)
+  File "/home/me/.venv/lib/python3.11/site-packages/torch/functional.py", line 12, in softmax
+    raise ValueError(dim)
+  File "<frozen importlib._bootstrap>", line 1, in _find
+ValueError: no
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [("{root}/suite/workloads/ops/mha/mha_torch.py", "suite/workloads/ops/mha/mha_torch.py:7"),
+     ("/home/me/mine/softmax/softmax_torch.py", "softmax/softmax_torch.py:7")],
+)  # fmt: skip
+def test_an_error_names_the_innermost_line_that_is_ours(own: str, told: str) -> None:
+    """Neither the framework's line, which raised it, nor where on this machine the file lies."""
+    traceback = FRAMES.format(root=ROOT, own=own.format(root=ROOT))
+    found = verdict(exception=("ValueError", "no"), traceback=traceback)
+    assert found.reason == f"ValueError: no (in phase steady, at {told})"
+    died_early = verdict(stderr=traceback, exit_code=1)
+    assert died_early.reason == f"exited 1 in phase steady, at {told}: ValueError: no"
+
+
+def test_an_error_in_foreign_code_alone_names_no_line() -> None:
+    foreign = 'File "/usr/lib/python3/dist-packages/x.py", line 1, in f\nFile "<string>", line 1\nValueError: no'
+    assert verdict(exception=("ValueError", "no"), traceback=foreign).reason == "ValueError: no (in phase steady)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.machine import facts
-from suite.machine.description import describe, moved
+from suite.machine.description import describe, moved, named
 
 MACHINE = {
     "cpu_model": "AMD EPYC", "cpu_family_model_stepping": "26/2/1", "cores_online": 4, "cores_usable": [0, 1],
@@ -19,6 +19,11 @@ def test_what_tells_two_processors_of_one_name_apart_is_in_the_line() -> None:
         "AMD EPYC (family 26, model 2, stepping 1), 2 of 4 cores, AVX-512, VNNI, BF16, L1 48K, L2 1024K, L3 32768K, "
         "24.0 GiB of memory, a virtual machine, reaches 210 GFLOP/s in f32 (matrix products of side 1024)"
     )
+
+
+def test_a_run_names_its_machine_in_a_few_words() -> None:
+    assert named(MACHINE) == "AMD EPYC, 2 of 4 cores, 24.0 GiB of memory"
+    assert named({}) == "unknown processor"
 
 
 def test_what_is_not_known_is_left_out() -> None:

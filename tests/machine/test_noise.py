@@ -54,9 +54,9 @@ def test_the_canary_takes_time_on_every_core() -> None:
 @pytest.fixture
 def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A mark of this test's own on a quiet machine."""
-    monkeypatch.setattr(noise, "RUN_MARK", tmp_path / "mark")
+    monkeypatch.setattr(noise, "OWN_FOLDER", tmp_path / "own")
     monkeypatch.setattr(os, "getloadavg", lambda: (0.9, 0.0, 0.0))
-    return tmp_path / "mark"
+    return tmp_path / "own" / "run.lock"
 
 
 def test_a_second_run_on_this_machine_is_refused(mark: Path) -> None:
@@ -75,16 +75,33 @@ def test_a_busy_machine_is_noticed(mark: Path) -> None:
         assert found == ["This machine is busy: a load of 0.9 on 1 cores. Its figures will be noisy."]
 
 
-def test_another_user_s_mark_can_be_locked_too(mark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mark.write_text("77", encoding="ascii")
-    original = Path.open
+def test_the_mark_is_the_user_s_own_and_gone_afterwards(mark: Path) -> None:
+    with noise.alone(2):
+        assert mark.read_text(encoding="ascii") == str(os.getpid())
+        assert mark.parent.stat().st_mode & 0o777 == 0o700 and mark.stat().st_mode & 0o777 == 0o600
+    assert list(mark.parent.iterdir()) == []
 
-    def refuse(self: Path, mode: str = "r", *arguments: object, **options: object) -> object:
-        if mode == "a+":
-            raise PermissionError(13, "Permission denied", str(self))
-        return original(self, mode, *arguments, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(Path, "open", refuse)
-    with noise.alone(2) as found:
-        assert found == []
-    assert mark.read_text(encoding="ascii") == "77"
+@pytest.mark.parametrize("laid", ["a link", "a file", "a folder for all"])
+def test_what_somebody_else_has_laid_in_its_place_is_refused(laid: str, mark: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    if laid == "a link":
+        mark.parent.symlink_to(elsewhere)
+    elif laid == "a file":
+        mark.parent.write_text("")
+    else:
+        mark.parent.mkdir()
+        mark.parent.chmod(0o777)
+    with pytest.raises(UserError, match="isn't a folder in which you alone can write"), noise.alone(2):
+        pass
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_link_at_the_mark_leads_nowhere(mark: Path, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    noise.own_folder()
+    mark.symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic links"), noise.alone(2):
+        pass
+    assert (tmp_path / "precious").read_text() == "precious"

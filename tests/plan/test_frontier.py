@@ -15,11 +15,13 @@ from suite.workloads.catalog import find
 GIB = 2.0**30
 
 
-def search(peak: dict[int, float] | object, limit: float, axis: str, most: int, known: bool = True) -> list[int]:
+def search(
+    peak: dict[int, float] | object, limit: float, axis: str, most: int, known: bool = True, tolerance: float = 0.0
+) -> list[int]:
     """The sizes that are tried in turn where `peak(size)` is what each takes."""
     assert callable(peak)
     seen: dict[int, float | None] = {}
-    while (size := next_size(seen, limit if known else None, axis, most)) is not None:
+    while (size := next_size(seen, limit if known else None, axis, most, tolerance)) is not None:
         assert 1 <= size <= most and size not in seen
         seen[size] = peak(size) if peak(size) <= limit else None
     return list(seen)
@@ -64,6 +66,44 @@ def test_whatever_grows_the_answer_is_right(
     assert found == 0 or found in tried
     assert found == most or found + 1 in tried
     assert len(tried) <= 2 * math.log2(most + 1) + 6
+
+
+@given(
+    steps=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=400), start=st.floats(0.1, 3.0),
+    limit=st.floats(0.5, 600.0), axis=st.sampled_from(["batch", "seq"]), known=st.booleans(),
+    tolerance=st.floats(0.0, 0.5),
+)  # fmt: skip
+def test_a_search_ends_within_its_tolerance(
+    steps: list[float], start: float, limit: float, axis: str, known: bool, tolerance: float
+) -> None:
+    """What fits and what doesn't were both tried, and lie no farther apart; on a staircase, which no curve fits."""
+    heights = [start]
+    for step in steps:
+        heights.append(heights[-1] + step)
+
+    def peak(size: int) -> float:
+        return heights[size - 1] * GIB
+
+    most = len(heights)
+    tried = search(peak, limit * GIB, axis, most, known, tolerance)
+    fits = max((size for size in tried if peak(size) <= limit * GIB), default=0)
+    fails = min((size for size in tried if peak(size) > limit * GIB), default=most + 1)
+    assert fits <= largest(peak, limit * GIB, most) < fails
+    assert fits == most or fails - fits <= max(1, tolerance * fits)
+    assert fails <= most or fits == most, "that all fit is known by trying the last"
+
+
+def test_a_tolerance_spares_the_probes_that_pin_the_last_size() -> None:
+    """Matrices whose peak has steps of an allocator's size, as a real process's has."""
+
+    def peak(size: int) -> float:
+        return math.ceil((60 + 12 * size**2 / 2**20) / 16) * 16 * 2**20
+
+    exact = search(peak, 256 * 2**20, "n", 65536)
+    spared = search(peak, 256 * 2**20, "n", 65536, tolerance=0.02)
+    assert largest(peak, 256 * 2**20, 65536) in exact
+    assert len(spared) < len(exact)
+    assert len(spared) <= 6
 
 
 def test_a_line_that_small_sizes_don_t_show_is_found_soon() -> None:

@@ -8,13 +8,16 @@ import pytest
 
 import suite.report
 from suite import results
+from suite.cli.answer import print_comparison
 from suite.report.notices import notices
 from suite.report.page import report
+from suite.report.render import render
+from suite.report.text import told
 from suite.results.analysis import Analysis, analyse
 from suite.results.rows import Row
 from tests.plan_files import plan_file
 from tests.report import synthetic
-from tests.results.rows import attempt_of, row_of, rows_of
+from tests.results.rows import attempt_of, make_set, record, row_of, rows_of
 
 JAX = "jax_jit"
 THREE = plan_file().protocol
@@ -39,7 +42,7 @@ def test_an_unfinished_set_names_no_fastest_stack(unfinished: results.Results) -
     assert selu.text.endswith(" 3 of 10 stacks did not end ok.")  # what hasn't run yet hasn't failed
     [first, *_] = report(unfinished).notices
     assert "not complete: 64 planned processes" in first
-    assert first.endswith("invoke run --resume=results/part")
+    assert first.endswith("./stackwars run --resume=results/part")
 
 
 def test_an_unfinished_set_shows_what_is_unsupported_as_such(unfinished: results.Results) -> None:
@@ -65,3 +68,29 @@ def test_only_blocks_that_ran_are_counted(unfinished: results.Results, tmp_path:
     one = report(results.load(synthetic.write(tmp_path / "one", blocks=1)))
     assert any(notice.startswith("One block only") for notice in one.notices)
     assert not any(notice.startswith("One block only") for notice in report(unfinished).notices)
+
+
+def test_who_stands_in_for_the_baseline_is_said_wherever_a_ratio_over_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the console, in Markdown, in the figures and at the top of the page."""
+    times = {JAX: [0.01, 0.0101, 0.0102], "tf_xla": [0.04, 0.0401, 0.0402]}
+    crashed = [row_of(attempt_of("numpy", block=b)) | {"outcome": "crashed", "phase": "first", "synced_seconds": None}
+               for b in (1, 2, 3)]  # fmt: skip
+    store = make_set(tmp_path / "set", [*rows_of(times), *crashed], [record(b, 1) for b in (1, 2, 3)])
+    loaded = results.load(store.folder)
+    (comparison,) = loaded.analysis("numpy").comparisons
+    sentence = ("On gemm forward the baseline numpy has no time that counts (crashed in first): jax_jit, the fastest "
+                "that has one, stands in for it.")  # fmt: skip
+    print_comparison(comparison)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert sentence in printed and "speedup over jax_jit" in printed
+    [answer] = suite.report.headline(loaded, "numpy")
+    assert "jax_jit, 10.1 ms (in place of the baseline numpy, which has no time that counts)" in answer.text
+    assert sentence in report(loaded, "numpy").notices
+    page = render(store.folder, tmp_path / "page.html", "numpy").read_text(encoding="utf-8")
+    assert "Baseline: jax_jit, in place of numpy, which has no time that counts." in page
+    assert "Speedup over jax_jit" in page
+    markdown = told(loaded, "numpy").written("md")
+    assert sentence in markdown and "gemm forward (over jax_jit)" in markdown
+    assert {line["stack"]: line["baseline"] for line in loaded.stacks("numpy").to_dict("records")}["tf_xla"] == JAX

@@ -1,4 +1,4 @@
-"""Every command that a page prints is one that invoke takes."""
+"""Every command that a page prints is one that works when it is pasted in the checkout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.report.test_page import Page
 
 ROOT = Path(__file__).parents[2]
 SET = ROOT / "tests" / "results" / "sets" / "v2"
-COMMAND = re.compile(r"\b(?:invoke|make) [a-z-]+(?: --?[\w-]+(?:=\S*[\w/])?)*")
+COMMAND = re.compile(r"(?:\./stackwars|\.venv/bin/invoke|\bmake) [a-z-]+(?: --?[\w-]+(?:=\S*[\w/])?)*")
 
 
 def parsed(words: list[str]) -> list[ParserContext]:
@@ -51,10 +51,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory, html_file: Path) -> dict[str
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("whole", {"make setup", "invoke report --set=results/synthetic"}),
-     ("v2", {"invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
-             "invoke report --set=results/20261121-213115-mixed-cpu-e241"}),
-     ("part", {"invoke run --resume=results/part", "invoke report --set=results/part"}),
+    [("whole", {"make setup", "./stackwars report --set=results/synthetic"}),
+     ("v2", {".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
+             "./stackwars report --set=results/20261121-213115-mixed-cpu-e241"}),
+     ("part", {"./stackwars run --resume=results/part", "./stackwars report --set=results/part"}),
      ("bare", set())],
 )  # fmt: skip
 def test_every_command_on_the_page_parses(name: str, expected: set[str], pages: dict[str, str]) -> None:
@@ -73,8 +73,8 @@ def test_every_command_on_the_page_parses(name: str, expected: set[str], pages: 
 def test_what_is_no_command_would_be_seen() -> None:
     with pytest.raises(ParseError):
         parsed(["report", "20261121-213115-mixed-cpu-e241"])
-    assert commands("<p>To render: <code>invoke report --set=results/a-b.</code></p>") == [
-        "invoke report --set=results/a-b"]  # fmt: skip
+    assert commands("<p>To render: <code>./stackwars report --set=results/a-b.</code></p>") == [
+        "./stackwars report --set=results/a-b"]  # fmt: skip
 
 
 def test_the_recipe_s_steps_are_whole(pages: dict[str, str]) -> None:
@@ -82,7 +82,7 @@ def test_the_recipe_s_steps_are_whole(pages: dict[str, str]) -> None:
     assert made.recipe is not None
     assert made.recipe.steps == (
         "git checkout b9880b9ef7e5aa15d0d9b915f083a390a690e764", "make setup",
-        "invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
+        ".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
     )  # fmt: skip
     assert {fact.name for fact in made.recipe.facts} >= {"lock jax", "lock numpy", "lock torch", "lock torch_xla"}
     assert "git apply results/part/inputs/diff.patch" in pages["part"]
@@ -91,4 +91,5 @@ def test_the_recipe_s_steps_are_whole(pages: dict[str, str]) -> None:
 def test_a_bare_file_has_no_recipe_of_another_run(pages: dict[str, str]) -> None:
     text = Page(pages["bare"]).text
     assert "a bare Parquet file doesn't say how it was made" in text
-    assert "git checkout" not in text and "invoke" not in text.partition("Reproduce this result set")[2]
+    rest = text.partition("Reproduce this result set")[2]
+    assert "git checkout" not in text and "./stackwars" not in rest and "invoke" not in rest

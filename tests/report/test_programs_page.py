@@ -56,18 +56,18 @@ def test_a_page_of_programs_alone_is_whole(kept: Path) -> None:
 
 
 def test_two_cases_are_compared_on_the_console(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_programs(kept, [NAMES.format("jax_jit"), NAMES.format("torch_xla")], as_markdown=False)
+    tell_programs(str(kept), [NAMES.format("jax_jit"), NAMES.format("torch_xla")], as_markdown=False)
     printed = capsys.readouterr().out
     assert "torch_xla keeps 149 results alive" in printed
-    tell_programs(kept, [NAMES.format("jax_jit")] * 2, as_markdown=False)
+    tell_programs(str(kept), [NAMES.format("jax_jit")] * 2, as_markdown=False)
     assert "don't differ" in capsys.readouterr().out
-    tell_programs(kept, [], as_markdown=False)
+    tell_programs(str(kept), [], as_markdown=False)
     listed = capsys.readouterr().out
     assert NAMES.format("tf_xla") in listed and "it couldn't be read" in listed
 
 
 def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_programs(kept, [], as_markdown=True)
+    tell_programs(str(kept), [], as_markdown=True)
     printed = capsys.readouterr().out
     assert "## gpt2 train" in printed
     assert "| operations | 100 | 100 |" in printed
@@ -85,7 +85,7 @@ def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.Capt
 )
 def test_what_can_t_be_compared_is_said(kept: Path, cases: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        tell_programs(kept, cases, as_markdown=False)
+        tell_programs(str(kept), cases, as_markdown=False)
 
 
 def test_generated_code_is_not_compared(tmp_path: Path) -> None:
@@ -93,11 +93,11 @@ def test_generated_code_is_not_compared(tmp_path: Path) -> None:
     generated = '[{"name": "x", "steps": ["first"], "told_by": "y", "contents": null, "compiled": null, "kernels": {}}]'
     pq.write_table(to_table([ir_row("jax_jit"), ir_row("torch_inductor", programs=generated)]), file)
     with pytest.raises(UserError, match="torch_inductor generates code"):
-        tell_programs(file, [NAMES.format("jax_jit"), NAMES.format("torch_inductor")], as_markdown=False)
+        tell_programs(str(file), [NAMES.format("jax_jit"), NAMES.format("torch_inductor")], as_markdown=False)
 
 
 def test_a_set_without_programs_says_how_to_get_some(tmp_path: Path) -> None:
     file = tmp_path / "results.parquet"
     pq.write_table(to_table([row_of(attempt_of("jax_jit"))]), file)
-    with pytest.raises(UserError, match="invoke run --purpose=ir"):
-        tell_programs(file, [], as_markdown=False)
+    with pytest.raises(UserError, match="stackwars run --purpose=ir"):
+        tell_programs(str(file), [], as_markdown=False)

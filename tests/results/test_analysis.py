@@ -203,3 +203,35 @@ def test_a_set_of_nothing_is_refused(tmp_path: Path) -> None:
 def test_results_are_immutable(loaded: results.Results) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         loaded.rows = []  # type: ignore[misc]
+
+
+def failed_baseline(**wrong: Any) -> list[Row]:
+    """Three stacks on two questions; numpy, the baseline, fails the gate in the training step."""
+    times = {"numpy": [0.02] * 3, JAX: [0.01, 0.0101, 0.0102], "tf_xla": [0.04, 0.0401, 0.0402]}
+    train = rows_of(times, pass_="train")
+    return rows_of(times) + [row | wrong if row["stack"] == "numpy" else row for row in train]
+
+
+def test_the_fastest_that_counts_stands_in_for_a_baseline_that_failed() -> None:
+    analysis = analysis_of(failed_baseline(outcome="wrong", reason="loss"))
+    whole, failed = analysis.comparisons
+    assert (whole.name, whole.baseline, whole.stands_in_for) == ("gemm forward", "numpy", "")
+    assert (failed.name, failed.baseline, failed.stands_in_for) == ("gemm train", JAX, "numpy")
+    ratios = {figures.stack: figures.speedup for figures in failed.stacks}
+    assert [figures.stack for figures in failed.stacks if figures.is_baseline] == [JAX]
+    assert ratios["numpy"] is None and ratios[JAX] is None, "what is wrong is in no ratio"
+    over = ratios["tf_xla"]
+    assert over is not None and (over.baseline, over.ratio.value) == (JAX, pytest.approx(0.2525, rel=1e-2))
+    whole_family = next(each for each in analysis.pairing.over(JAX, ["tf_xla"], failed.id))
+    assert over.ratio.low is not None and whole_family.ratio.low is not None
+    assert over.ratio.low < whole_family.ratio.low, "who stands in was chosen by these times: the interval is wider"
+    assert {(line.n_ok, line.n) for line in analysis.summaries} == {(1, 2)}, "no mean has a ratio over another stack"
+
+
+def test_nobody_stands_in_where_there_is_nothing_to_compare() -> None:
+    alone = [row for row in failed_baseline(outcome="error") if row["stack"] != "tf_xla"]
+    assert [each.stands_in_for for each in analysis_of(alone).comparisons] == ["", ""], "one stack has no rival"
+    planned = attempt_of("numpy", pass_="train")
+    rows = [row for row in failed_baseline() if (row["stack"], row["pass"]) != ("numpy", "train")]
+    waiting = analysis_of(rows, cases=(Planned(planned.case),), attempts=(planned,))
+    assert [each.stands_in_for for each in waiting.comparisons] == ["", ""], "the baseline may still run"

@@ -438,7 +438,7 @@ def test_load_of_an_unfinished_set_takes_what_is_there(folder: Path) -> None:
 
 
 def test_load_of_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no result set at .*invoke run"):
+    with pytest.raises(UserError, match=r"no result set at .*stackwars run"):
         suite.results.load(tmp_path / "nowhere")
     with pytest.raises(UserError, match="no result set"):
         suite.results.load(tmp_path)

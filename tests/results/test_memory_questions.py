@@ -44,7 +44,7 @@ def rows() -> list[Row]:
 def test_a_question_has_all_its_sizes_and_stacks() -> None:
     (question,) = memory_questions(rows())
     assert (question.name, question.axis, question.limit) == ("gpt2 train", "batch", LIMIT)
-    assert [size.label for size in question.sizes] == ["batch=1", "batch=2", "batch=4", "batch=8", "batch=16"]
+    assert [size.label for size in question.sizes] == ["batch = 1", "batch = 2", "batch = 4", "batch = 8", "batch = 16"]
     assert [size.floor_bytes for size in question.sizes] == [301, 302, 304, 308, 316], "without the gradients"
     assert [line.stack for line in question.lines] == ["jax_jit", "torch_eager"]
 
@@ -77,7 +77,7 @@ def test_two_dims_that_vary_have_columns_and_no_curve() -> None:
     asked = [memory_row("jax_jit", b, b, dims={"batch": b, "seq": t}) for b in (1, 2) for t in (8, 16)]
     (question,) = memory_questions(asked)
     assert [size.label for size in question.sizes] == [
-        "batch=1,seq=8", "batch=1,seq=16", "batch=2,seq=8", "batch=2,seq=16"]  # fmt: skip
+        "batch = 1, seq = 8", "batch = 1, seq = 16", "batch = 2, seq = 8", "batch = 2, seq = 16"]  # fmt: skip
     assert question.axis == "" and question.lines[0].curve is None
 
 

@@ -56,6 +56,10 @@ def test_a_line_says_what_the_profiler_cost_and_what_is_missing() -> None:
     section = profile_section(question)
     most = "matrix products, 72.7 % (jax_jit) to 72.7 % (torch_eager)"
     assert section.answer == f"Most of a step, on every stack: {most}."
+    other = [profiled("torch_eager", 0.020, products=0.0086, copies=0.0074, lost=0.004), *rows()[1:]]
+    (question,) = profile_questions(other)
+    answer = profile_section(question).answer
+    assert answer.startswith("The largest part of a step, on every stack: matrix products, 4"), "that isn't most of it"
     jax, torch = section.lines
     assert (jax.plain, jax.profiled, jax.cost) == ("10.0 ms", "11.0 ms", "+10 %")
     assert jax.shares == "matrix products 72.7 %, copies and layout 27.3 %"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,14 +18,6 @@ from tests.results.rows import attempt_of
 
 OTHER = "# another lock\nnumpy==1.0\n"
 DIGEST = hashlib.sha256(OTHER.encode()).hexdigest()
-
-
-@pytest.fixture(autouse=True)
-def nothing_borrowed() -> Iterator[None]:
-    """Before and after."""
-    locks.BORROWED.clear()
-    yield
-    locks.BORROWED.clear()
 
 
 def stored(folder: Path, lock: str = DIGEST, copy: str | None = OTHER, python: str | None = None,
@@ -52,14 +43,20 @@ def test_our_lock_is_used_where_it_is_the_same(tmp_path: Path) -> None:
     own = locks.lock_sha256("numpy", "cpu")
     assert own
     again(stored(tmp_path, lock=own, copy=None), "local")
-    assert locks.BORROWED == {}
+    assert locks.lock_sha256("numpy", "cpu") == own
+
+
+def test_an_older_lock_of_ours_is_used_where_the_set_has_it(tmp_path: Path) -> None:
+    older = locks.all_locks("numpy", "cpu")[1]
+    again(stored(tmp_path, lock=str(locks.sha256(older)), copy=None), "local")
+    assert locks.lock_path("numpy", "cpu") == older
 
 
 @pytest.mark.parametrize("copy", [None, OTHER + "changed"])
 def test_a_lock_that_is_not_there_is_said(tmp_path: Path, copy: str | None) -> None:
     with pytest.raises(UserError, match=f"the lock of environment numpy \\({DIGEST[:12]}\\)"):
         again(stored(tmp_path, copy=copy), "local")
-    assert locks.BORROWED == {}
+    assert locks.CHOSEN == {}
 
 
 def test_all_that_can_t_be_had_is_said_at_once(tmp_path: Path) -> None:

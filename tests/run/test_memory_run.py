@@ -23,11 +23,12 @@ FIXED, SAMPLE = 40, 20  # MiB, as the ballast allocates them
 
 
 def plan_of(*batches: int, limits: tuple[int, ...] = (), stacks: tuple[str, ...] = ("fake",), vary: str = "",
-            exhaustive: bool = False) -> Plan:  # fmt: skip
+            exhaustive: bool = False, **constants: Any) -> Plan:  # fmt: skip
     """A plan of memory processes of the ballast."""
     question = Question("ballast", "train", None, {"batch": batches} if batches else {})
+    protocol = Protocol(**QUICK | constants)
     preset = Preset("test", Path("test.toml"), "test", "tiny", stacks[0], stacks, ("f32",), ("default",), twin=False,
-                    seed=0, questions=(question,), protocol=Protocol(**QUICK), purpose=Purpose.MEMORY)  # fmt: skip
+                    seed=0, questions=(question,), protocol=protocol, purpose=Purpose.MEMORY)  # fmt: skip
     selection = Selection(threads=1, limits=limits, vary=vary, exhaustive=exhaustive)
     return make("set", preset, selection, find([SCENARIOS]), None, lambda *_: None)
 
@@ -85,6 +86,15 @@ def test_the_largest_batch_is_found_and_the_next_one_has_failed(tmp_path: Path) 
     assert abs((line.predicted or 0) - line.largest) <= 1
     assert line.curve.item_bytes == pytest.approx(SAMPLE * MIB, rel=0.05)
     assert len(rows) <= 8
+
+
+def test_a_search_with_a_tolerance_ends_between_two_sizes(tmp_path: Path) -> None:
+    rows = run(tmp_path, plan_of(limits=(700 * MIB,), vary="batch", search_tolerance=0.2))
+    (question,) = results.load(tmp_path / "set").analysis().memory
+    (line,) = question.lines
+    assert question.tolerance == 0.2 and line.largest is not None and line.failed is not None
+    assert rows["fake", line.largest]["outcome"] == "ok" and rows["fake", line.failed]["outcome"] == "oom_host"
+    assert 1 < line.failed - line.largest <= 0.2 * line.largest
 
 
 def test_the_search_ends_at_what_the_workload_allows(tmp_path: Path) -> None:

@@ -6,15 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suite.case import Purpose
-from suite.environments import venv
 from suite.stacks import xla
-from suite.stacks.catalog import STACKS
 from suite.stacks.kernels import Told, Used, libraries
-from suite.workloads import catalog
-from tests.worker.processes import attempt_of, case_of, columns_of, request, run_worker
-
-OPS = catalog.HOME / "ops"
 
 MKL = """\
 MKL_VERBOSE oneMKL 2024.0 Update 2 Product build 20240605 for Intel(R) 64 architecture {path} processors, Lnx 2.60GHz \
@@ -138,24 +131,3 @@ def test_xla_keeps_the_flags_that_it_has() -> None:
 
 def test_a_library_is_kept_as_plain_json() -> None:
     assert Used("MKL", "AVX2", 2, 0.1).to_json() == {"library": "MKL", "isa": "AVX2", "calls": 2, "seconds": 0.1}
-
-
-# --- the real libraries ---
-
-OURS = {
-    "numpy": "OpenBLAS", "torch_eager": "MKL", "tf_eager": "oneDNN", "jax_jit": "YNNPACK", "torchax_jit": "YNNPACK",
-    "torch_xla": "XLA runtime", "tf_xla": "XLA runtime",
-}  # fmt: skip
-
-
-@pytest.mark.stacks
-@pytest.mark.parametrize("stack", OURS)
-def test_the_library_of_a_product_is_named_in_the_real_environment(stack: str, tmp_path: Path) -> None:
-    case = case_of(stack=stack)
-    file = request(attempt_of(case, Purpose.EXPLAIN), OPS / "gemm", tmp_path, gate=False)
-    (tmp_path / "cache").mkdir()
-    done, events = run_worker(file, venv.ensure(STACKS[stack].environment, "cpu").python)
-    assert done.returncode == 0, done.stderr
-    used = columns_of(events)["kernels"]
-    assert used[0]["library"] == OURS[stack], used
-    assert (tmp_path / "explain.log").exists()

@@ -14,6 +14,7 @@ from typing import Any
 from suite.case import Attempt, Case, Purpose
 from suite.protocol import Protocol
 from suite.workloads import catalog
+from tests.launch.programs import HUNG_SECONDS
 
 FAST = Protocol(samples_min=5, seconds_min=0.01, samples_max=60, seconds_max=5.0, side_samples=3, side_samples_slow=2)
 ROOT = Path(catalog.HOME).parents[1]
@@ -65,7 +66,7 @@ def run_worker(
     variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)} | dict(environ or {})
     done = subprocess.run(
         [str(python), "-m", "suite.worker", str(file), "--out", str(file.parent)],
-        env=variables, capture_output=True, text=True, timeout=60, cwd=file.parent,
+        env=variables, capture_output=True, text=True, timeout=HUNG_SECONDS, cwd=file.parent,
     )  # fmt: skip
     return done, read_events(file.parent)
 

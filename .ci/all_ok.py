@@ -1,0 +1,19 @@
+"""Whether a stranger's run has every process `ok`, and by which JAX: `all_ok.py TITLE newest|py3.11`."""
+
+import json
+import sys
+
+import suite.results
+from suite.environments import locks
+from suite.stacks.catalog import REAL_STACKS
+
+title, wanted = sys.argv[1:]
+frame = suite.results.load("results/latest").frame
+lock = next(lock for lock in locks.all_locks("jax", "cpu") if wanted in ("newest", lock.stem.removeprefix("jax-")))
+pins = locks.pins(lock.read_text(encoding="utf-8"))
+jax = {json.loads(row.versions)["jax"] for row in frame.itertuples() if row.environment in ("jax", "torchax")}
+stacks = set(frame["stack"])
+print(f"{title}: {(frame['outcome'] == 'ok').sum()} of {len(frame)} processes ok, {len(stacks)} stacks, "
+      f"JAX {', '.join(sorted(jax))}")  # fmt: skip
+everything = wanted == "newest" or stacks == set(REAL_STACKS)
+sys.exit(not (everything and (frame["outcome"] == "ok").all() and jax == {pins["jax"]}))

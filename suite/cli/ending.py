@@ -1,0 +1,40 @@
+"""Why a run ended with the exit code that it has, in a few lines under its results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from suite.report.outcomes import Failure, failures
+from suite.report.text import ending, shortened
+from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED
+from suite.results.rows import Row, accepted
+
+MOST = 5  # cases; the others are counted
+
+
+def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[str]:
+    """The lines; none where every planned case ended as a result. `rows` are those of the set in `folder`."""
+    if code == NOTHING_MEASURED:
+        return ["Nothing was measured: no case of this run can run here. The page has each case's reason."]
+    if code != FAILED:
+        return []
+    counted = accepted(rows)
+    failed = [failure for failure in failures(counted, {}) if failure.outcome in FAILURES]
+    counts = Counter({word: sum(each.processes for each in failed if each.outcome == word) for word in FAILURES})
+    words = ", ".join(f"{count} ended as {word}" for word, count in (+counts).items())
+    rest = [f"  and {len(failed) - MOST} more: {page}#outcomes"] if len(failed) > MOST else []
+    return [
+        f"Exit code {code}: of {len(counted)} rows {words}.",
+        *(line for failure in failed[:MOST] for line in told(failure, folder)),
+        *rest,
+    ]
+
+
+def told(failure: Failure, folder: Path) -> list[str]:
+    """Stack, case, outcome and reason, how often; and the log below it."""
+    often = f" ({failure.processes} processes)" if failure.processes > 1 else ""
+    reason = shortened(failure.reason) or "no reason was recorded"
+    line = f"  {failure.stack}, {failure.comparison}{often}: {ending(failure)}: {reason}"
+    return [line, f"    log: {folder / failure.log}"] if failure.log else [line]

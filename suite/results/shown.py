@@ -1,0 +1,65 @@
+"""A set's analysis with some of its stacks left out of sight: the figures that stay are those of the whole set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from suite.errors import unknown
+from suite.results.analysis import Analysis
+from suite.results.behaviour import behaviours
+from suite.results.holders import made_of
+from suite.results.memory import memory_questions
+from suite.results.profiles import profile_questions
+from suite.results.programs import program_questions
+from suite.results.rows import Row
+from suite.results.ways import Ways
+
+
+def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
+    """The stacks that some glob has, and the baseline; all for no glob. Speedups, their intervals and geometric means
+    stay those among all stacks: who is looked at changes nothing that was measured.
+
+    Raises UserError for a glob that no stack of the set has.
+    """
+    stacks = sorted({row.stack_name for row in analysis.rows})
+    for pattern in patterns:
+        if not any(fnmatchcase(stack, pattern) for stack in stacks):
+            raise unknown("stack in this result set", pattern, stacks)
+    shown = {stack for stack in stacks if any(fnmatchcase(stack, pattern) for pattern in patterns)}
+    shown |= {analysis.baseline}
+    if not patterns or shown == {*stacks}:
+        return analysis
+    rows, counted = kept(analysis.rows, shown), kept(analysis.counted, shown)
+    comparisons = (
+        replace(each, stacks=tuple(figures for figures in each.stacks if figures.stack in shown),
+                cells=tuple(cell for cell in each.cells if cell.stack in shown))
+        for each in analysis.comparisons
+    )  # fmt: skip
+    return replace(
+        analysis,
+        rows=rows,
+        counted=counted,
+        hidden=tuple(stack for stack in stacks if stack not in shown),
+        summaries=tuple(line for line in analysis.summaries if line.stack in shown),
+        comparisons=tuple(each for each in comparisons if each.cells),
+        # These have nothing that is judged over several stacks.
+        memory=memory_questions(counted),
+        made_of=made_of(counted),
+        programs=program_questions(counted),
+        profiles=profile_questions(counted),
+        behaviour=behaviours(counted),
+        ways=tuple(each for each in (ways_of(ways, shown) for ways in analysis.ways) if each.stacks),
+    )
+
+
+def kept(rows: Iterable[Row], shown: Collection[str]) -> tuple[Row, ...]:
+    """Of these stacks."""
+    return tuple(row for row in rows if row.stack_name in shown)
+
+
+def ways_of(ways: Ways, shown: Collection[str]) -> Ways:
+    """Two ways of asking, of these stacks; of variants, of the stacks that they are variants of."""
+    names = {name.partition("@")[0] for name in shown} if ways.field == "variant" else shown
+    return replace(ways, stacks={id_: stack for id_, stack in ways.stacks.items() if stack in names})

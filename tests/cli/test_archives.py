@@ -1,0 +1,82 @@
+"""`sets`, `verify`, `fetch` and `history` as typed: what is told, and the exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from suite.archive.place import Place
+from suite.archive.publish import publish
+from tests.plan_files import plan_file
+from tests.results.rows import attempt_of, make_set, record, row_of
+from tests.runs import INVOKE
+
+NAME = "20260301-123000-quick-cpu-1a2b"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Where commands are typed: with one set in results/, and in the archive `shelf`."""
+    rows = [row_of(attempt_of(stack, block)) for stack in ("numpy", "jax_jit") for block in (1, 2)]
+    store = make_set(tmp_path / "results" / NAME, rows, [record(1, 1), record(2, 1)])
+    store.settle(plan_file(set_id=NAME))
+    store.commit()
+    publish(store.folder, Place.of(str(tmp_path / "shelf")), lambda text: None)
+    return tmp_path
+
+
+def invoke(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command line."""
+    return subprocess.run([INVOKE, *words], cwd=home, capture_output=True, text=True, check=False)
+
+
+def archive_of(home: Path) -> Path:
+    """The one archive of the shelf."""
+    (folder,) = (path for path in (home / "shelf").iterdir() if not path.name.startswith("."))
+    return folder
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1, 2]", '{"files": {"plan.json": 3}}'])
+@pytest.mark.parametrize("file", ["manifest.json", "plan.json"])
+def test_damaged_json_is_a_finding(home: Path, file: str, damage: str) -> None:
+    for folder, words in ((home / "results" / NAME, [f"--set={NAME}"]),
+                          (archive_of(home), [f"--set={archive_of(home).name}", "--from=shelf"])):  # fmt: skip
+        intact = invoke(home, "verify", *words)
+        assert (intact.returncode, intact.stdout.splitlines()[-1][-7:]) == (0, "intact."), intact.stderr
+        (folder / file).write_text(damage)
+        found = invoke(home, "verify", *words)
+        assert (found.returncode, found.stderr) == (3, ""), found.stderr
+        assert file.partition(".")[0] in found.stdout
+        assert found.stdout.endswith("not as it was made.\n")
+
+
+def test_what_is_no_set_is_no_finding(home: Path) -> None:
+    (home / "empty").mkdir()
+    for words, refusal in ((["--set=nowhere"], "There is no result set at nowhere"),
+                           (["--set=empty"], "empty is no result set"),
+                           (["--set=2027", "--from=shelf"], "no archive with a name that begins with '2027'"),
+                           (["--set=2026-03-01.cpu.0000000", "--from=shelf"], "has no archive"),
+                           (["--set=2026", "--from=nowhere"], "There is no folder nowhere")):  # fmt: skip
+        done = invoke(home, "verify", *words)
+        assert (done.returncode, done.stdout) == (2, "") and refusal in done.stderr
+
+
+def test_a_place_that_is_not_there_is_a_usage_mistake(home: Path) -> None:
+    for words in (["sets"], ["history", "--workload=gemm"], ["cloud", "--to=s3://bucket/sets"]):
+        done = invoke(home, *words, "--from=nowhere")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "There is no folder nowhere." in done.stderr and "./stackwars archive --to=nowhere" in done.stderr
+    (home / "empty").mkdir()
+    assert invoke(home, "sets", "--from=empty").stdout == "There is no set in empty.\n"
+    assert invoke(home, "sets", "--results=empty").returncode == 0
+
+
+def test_a_set_that_was_fetched_is_counted_once(home: Path) -> None:
+    before = invoke(home, "history", "--workload=gemm")
+    assert before.returncode == 0 and before.stdout.count("2026-03-01 12:30") == 2, "one line a stack"
+    assert invoke(home, "fetch", f"--set={NAME[:8]}", "--from=shelf").returncode == 0
+    assert len(list((home / "results").iterdir())) == 2
+    after = invoke(home, "history", "--workload=gemm")
+    assert after.stdout == before.stdout

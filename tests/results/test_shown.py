@@ -1,0 +1,65 @@
+"""Some stacks of a set: what stays in sight has the figures of the whole set, and who is hidden is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.cli.report import report
+from suite.errors import UserError
+from suite.report.render import render
+from suite.results.shown import only
+from tests.report.page_numbers import page_numbers
+
+SET = Path(__file__).parent / "sets" / "v2"
+SHOWN = ("jax_*",)  # beside torch_eager, the baseline; hidden are numpy and torch_xla
+
+
+def test_speedups_and_means_are_those_of_the_whole_set() -> None:
+    whole = results.load(SET).analysis()
+    some = only(whole, SHOWN)
+    stacks = {row.stack_name for row in some.rows}
+    assert stacks == {"jax_jit", "torch_eager"} and some.hidden == ("numpy", "torch_xla")
+    assert some.speedups == whole.speedups, "the family stays"
+    assert some.summaries == tuple(line for line in whole.summaries if line.stack in stacks) != ()
+    for before, after in zip(whole.comparisons, some.comparisons, strict=True):
+        assert after.stacks == tuple(each for each in before.stacks if each.stack in stacks)
+        assert {cell.stack for cell in after.cells} <= stacks
+    assert only(whole, ()) is whole and only(whole, ("*",)) is whole
+
+
+def test_another_baseline_is_kept() -> None:
+    assert {row.stack_name for row in only(results.load(SET).analysis("numpy"), ("jax_jit",)).rows} == {
+        "jax_jit", "numpy"}  # fmt: skip
+
+
+def test_a_stack_that_the_set_lacks_is_refused() -> None:
+    with pytest.raises(UserError, match=r"no stack in this result set 'jax_jt'\. Did you mean 'jax_jit'"):
+        only(results.load(SET).analysis(), ("numpy", "jax_jt"))
+
+
+def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = (SET / "report.html").read_bytes()
+    report(str(SET), None, (), form="html", out=None, stacks=SHOWN)
+    assert capsys.readouterr().out == "report.html\n" and (SET / "report.html").read_bytes() == before
+    text = Path("report.html").read_text(encoding="utf-8")
+    assert "Not shown, as was asked: numpy, torch_xla." in text
+    some = page_numbers(text)
+    whole = page_numbers(render(SET, tmp_path / "whole.html").read_text(encoding="utf-8"))
+    of_questions = [key for key in some if key[1].startswith("table") and key[0].endswith(("full", "tiny"))]
+    rows = {key: some[key] for key in of_questions}
+    assert {key[2] for key in rows} == {"jax_jit", "torch_eager"} and len(rows) > 50
+    assert {key for key, values in rows.items() if whole.get(key) != values} == set()
+
+
+def test_programs_are_told_who_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
+    report(str(SET), None, (), form="json", out=None, stacks=("jax_jit",))
+    found = json.loads(capsys.readouterr().out)
+    assert "numpy" in found["hidden"] and "jax_jit" not in found["hidden"]
+    assert {stack["stack"] for each in found["comparisons"] for stack in each["stacks"]} == {"jax_jit", "torch_eager"}

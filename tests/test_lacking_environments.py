@@ -1,0 +1,31 @@
+"""A test that takes an environment that can't be made is skipped and named last; in CI that is a failure."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TEST = "tests/cluster/test_cloud.py::test_broken_jobs_are_refused"
+
+
+def tried(ci: bool, **lacking: str) -> subprocess.CompletedProcess[str]:
+    """One test, where these environments could not be made."""
+    variables = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST")}
+    variables |= {"STACKWARS_LACKING": json.dumps(lacking)} | ({"CI": "true"} if ci else {})
+    return subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", TEST], cwd=ROOT, env=variables,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["skypilot", "torch"])
+@pytest.mark.parametrize("ci", [False, True])
+def test_what_takes_it_is_skipped_and_named_last(name: str, ci: bool) -> None:
+    done = tried(ci, **{name: "Python 3.99 could not be got."})
+    assert done.returncode == (1 if ci else 0), done.stdout
+    assert ("1 failed" if ci else "1 skipped") in done.stdout
+    assert f"Not tested for want of environment {name}: 1 tests. Python 3.99 could not be got." in done.stdout
