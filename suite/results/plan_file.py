@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suite.case import NAME, TARGETS, Attempt, Case, Planned, Purpose
-from suite.errors import UserError, unknown
+from suite.errors import Damaged, UserError, unknown
 from suite.protocol import Protocol
 from suite.results import json_file, migrations
 from suite.results.schema import SCHEMA_VERSION
@@ -108,23 +108,42 @@ class PlanFile:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any], where: str = "plan.json") -> PlanFile:
-        """The inverse of `to_json`, of every schema version. Raises UserError, naming the place, for what is no plan."""
+        """The inverse of `to_json`, of every schema version. Raises Damaged, naming the place, for what is no plan."""
         try:
-            version = fields["schema_version"]
-            if version not in range(1, SCHEMA_VERSION + 1):
-                raise UserError(f"{where} has schema version {version!r:.20}; this program reads up to "
-                                f"{SCHEMA_VERSION}.")  # fmt: skip
+            check_version(fields["schema_version"], where)
             today = migrations.plan(dict(fields))
-            cases = [{"case": {k: v for k, v in entry.items() if k not in REASONS},
-                      **{name: entry[name] for name in REASONS}} for entry in today["cases"]]  # fmt: skip
+            cases = [{"case": spelled(entry), **{name: entry[name] for name in REASONS}} for entry in today["cases"]]
+            check_names(Protocol, today["protocol"])
+            attempts = [entry | {"case": spelled(entry["case"])} for entry in today["attempts"]]
+        except UserError as broken:
+            raise Damaged(f"{where}: {broken}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as broken:
-            raise UserError(f"{where} can't be read as a plan: {type(broken).__name__}: {broken}.") from None
-        plan: PlanFile = json_file.typed(cls, today | {"cases": cases}, where)
+            raise Damaged(f"{where} can't be read as a plan: {type(broken).__name__}: {broken}.") from None
+        plan: PlanFile = json_file.typed(cls, today | {"cases": cases, "attempts": attempts}, where)
         return plan
 
     def reason(self, case: Case) -> str | None:
         """Why a case can't run, or None."""
         return next((planned.unsupported for planned in self.cases if planned.case == case), None)
+
+
+def check_version(version: Any, where: str) -> None:
+    """Raises UserError for a plan of a later program, or of none."""
+    if version not in range(1, SCHEMA_VERSION + 1):
+        raise UserError(f"{where} has schema version {version!r:.20}; this program reads up to {SCHEMA_VERSION}.")
+
+
+def spelled(case: Mapping[str, Any]) -> dict[str, Any]:
+    """A case by the names of its fields: `pass` is a word of Python's."""
+    fields = {"pass_" if name == "pass" else name: value for name, value in case.items() if name not in REASONS}
+    check_names(Case, fields)
+    return fields
+
+
+def check_names(kind: type, fields: Mapping[str, Any]) -> None:
+    """Raises UserError for a name that a dataclass doesn't have: a constant that would be left out isn't in force."""
+    if unknown_names := fields.keys() - {field.name for field in dataclasses.fields(kind)}:
+        raise UserError(f"a {kind.__name__.lower()} has no '{min(unknown_names)[:60]}'.")
 
 
 def is_one_command(text: str) -> bool:

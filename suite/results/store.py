@@ -41,8 +41,7 @@ class ResultSet:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         path = folder / "plan.json"
-        fields = json_file.read(path, json_file.BYTES_MAX)
-        self.plan = PlanFile.from_json(json_file.an_object(fields, str(path)), str(path))
+        self.plan = PlanFile.from_json(json_file.read(path, json_file.BYTES_MAX), str(path))
 
     @classmethod
     def create(cls, folder: Path, plan: PlanFile) -> ResultSet:
