@@ -52,7 +52,8 @@ cases = st.builds(
 attempts = st.builds(
     Attempt,
     set_id=st.text(max_size=12), case=cases, block=st.integers(1, 99), order=st.integers(1, 999),
-    replicate=st.integers(1, 2), purpose=st.sampled_from(list(Purpose)), retry=st.integers(1, 9), seed=st.integers(0, 2**32),
+    replicate=st.integers(1, 2), purpose=st.sampled_from(list(Purpose)), retry=st.integers(1, 9),
+    seed=st.integers(0, 2**32),
 )  # fmt: skip
 
 
