@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from suite.case import OUTSIDE_BLOCKS, Flag, Outcome
-from suite.errors import UserError
+from suite.errors import Damaged
 from suite.results.rows import Row
 
 
@@ -47,10 +47,10 @@ class Block:
 
     @classmethod
     def of(cls, record: dict[str, Any], where: str) -> Block:
-        """By its record. Raises UserError for one that doesn't say which run it was."""
+        """By its record. Raises Damaged for one that doesn't say which run it was."""
         retry = record.get("retry") or record.get("attempt")
         if not retry or len(record["canary_seconds"]) != 2:
-            raise UserError(f"{where} is no record of a block: it lacks its retry, or a canary before and after.")
+            raise Damaged(f"{where} is no record of a block: it lacks its retry, or a canary before and after.")
         return cls(record["block"], retry, record)
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from suite.errors import Damaged, UserError
+from suite.guard import plain_files
 
 BYTES_MAX = 32 * 2**20  # a plan of twenty thousand processes
 SMALL_BYTES = 2**20  # whatever else a set says of itself
@@ -16,10 +17,10 @@ SMALL_BYTES = 2**20  # whatever else a set says of itself
 
 def read(path: Path, most: int = SMALL_BYTES) -> Any:
     """What a JSON file says, of any type. Raises UserError for one that is too large, no text, no JSON or too deep."""
-    with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise Damaged(f"{path} is larger than any such file: over {most:,} bytes.")
+    try:
+        data = plain_files.read(path, most)
+    except OSError as broken:
+        raise Damaged(f"{path} can't be read: {broken.strerror}.") from None
     try:
         return msgspec.json.decode(data)
     except (ValueError, RecursionError) as broken:

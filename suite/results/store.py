@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from suite.case import Attempt
 from suite.errors import COMMAND, UserError
+from suite.guard import plain_files
 from suite.ir import files
 from suite.machine.facts import Facts
 from suite.machine.roofline import Ceilings, Sweep
@@ -29,6 +30,7 @@ from suite.results.rows import CASE, Row, accepted
 from suite.results.schema import SCHEMA_VERSION, to_table
 
 LATEST = "latest"  # beside the sets: a link to the newest
+BEGUN = "begun-here"  # the mark of a set that was begun in its folder: no archive has it
 # Columns of the rows that a manifest's facts are derived from; names, where a row of an older version is read.
 TELLING = frozenset({*CASE, "schema_version", "case_id", "case_name", "comparison_id", "inferred_from", "block",
                      "replicate", "purpose", "retry", "outcome", "flags", "environment",
@@ -50,6 +52,8 @@ class ResultSet:
         if folder.exists():
             raise UserError(f"{folder} exists already; `{COMMAND} run --resume={folder}` completes it.")
         folder.mkdir()
+        # By the folder's own number in its file system: a copy, or whatever an archive unpacks, has another.
+        (folder / BEGUN).write_text(f"{folder.stat().st_ino}\n", encoding="ascii")
         write_json(folder / "plan.json", plan.to_json())
         for part in ("inputs", "attempts", "blocks", "logs"):
             (folder / part).mkdir()
@@ -61,6 +65,15 @@ class ResultSet:
         if not (folder / "plan.json").is_file():
             raise UserError(f"{folder} is no result set: it has no plan.json.")
         return cls(folder)
+
+    @property
+    def begun_here(self) -> bool:
+        """Whether this program made this very folder: a set that was fetched, unpacked or copied wasn't begun in it."""
+        try:
+            mark = plain_files.read(self.folder / BEGUN, 32)
+        except OSError:
+            return False
+        return mark == b"%d\n" % self.folder.stat().st_ino
 
     @property
     def results_path(self) -> Path:
