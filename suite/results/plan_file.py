@@ -20,7 +20,8 @@ REASONS = ("unsupported", "too_large")  # of a planned case that isn't run
 DIGEST = re.compile(r"[0-9a-f]{64}")
 ENVIRONMENT = re.compile(rf"[a-z][a-z0-9_]*(@{NAME.pattern})?")  # `jax`, or a variant of it: part of files' names
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-SET_ID = re.compile(r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,199}")
+SET_ID = re.compile(r"\w[\w .+@=,-]{0,199}")  # part of commands on pages: nothing in it is a shell's
+REVISION = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,8 @@ class PlanFile:
             raise UserError(f"{self.command[:60]!r} isn't a command with its words quoted.")
         if not 0 <= self.seed < 2**63:
             raise UserError("a seed is a whole number from 0 to 2⁶³ − 1.")
+        if self.revision is not None and not REVISION.fullmatch(self.revision):
+            raise UserError(f"{self.revision[:60]!r} is no revision.")
         datetime_of(self.created_at)
 
     def to_json(self) -> dict[str, Any]:

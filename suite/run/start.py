@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
 import secrets
 import shlex
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suite.case import Planned
+from suite.case import Case, Planned
 from suite.environments import foreign, say, venv
 from suite.environments.checkout import git
 from suite.environments.locks import CHOSEN, lock_path, lock_sha256, take, variants
@@ -120,7 +121,9 @@ def needed(plan: Plan) -> list[str]:
 def new_set_id(name: str, target: str) -> str:
     """Sorts by time: `20260102-030405-quick-cpu-1a2b`."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
-    return f"{stamp}-{name}-{target}-{secrets.token_hex(2)}"
+    # A preset's file may be called anything; a set's name is part of files' names and of commands.
+    plain = re.sub(r"[^\w.+-]", "_", name)
+    return f"{stamp}-{plain}-{target}-{secrets.token_hex(2)}"
 
 
 def create(run: Run, preset: Path | None, command: str, results: Path) -> ResultSet:
@@ -272,11 +275,28 @@ def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
     """What a plan needs that isn't here, but for its locks."""
     cores, most = len(facts.usable_cores()), max((planned.case.threads for planned in file.cases), default=0)
     names = sorted({planned.case.workload for planned in file.cases} - workloads.keys())
+    unfit = dict.fromkeys(words for planned in file.cases if (words := misfit(planned.case, workloads)))
     return [
         *([f"{file.python}, an interpreter that no lock pins"] if file.python else []),
         *([f"{most} cores (this machine has {cores})"] if most > cores else []),
         *(f"the workload {name}, code of its own: read it in inputs/workloads, then --workload-path" for name in names),
+        *unfit,
     ]
+
+
+def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
+    """Why a case of a plan can't be asked by this version; None where it can, or where its workload isn't here."""
+    if case.stack not in STACKS:
+        return f"the stack {case.stack}"
+    if case.workload not in workloads:
+        return None
+    workload = workloads[case.workload]
+    try:
+        whole = workload.dims(next(iter(workload.sizes)), case.dims)
+    except UserError as broken:
+        return f"dims that this version's {case.workload} takes ({str(broken).rstrip('.')})"
+    lacking = ", ".join(sorted(whole.keys() - case.dims.keys()))
+    return f"the dims {lacking} of {case.workload}" if lacking else None
 
 
 def borrow(store: ResultSet) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from pathlib import Path
@@ -16,6 +17,7 @@ from suite.case import Planned
 from suite.cli import reproduce as reproducing
 from suite.environments.variants import BORROWED
 from suite.errors import Damaged, UserError
+from suite.report.surroundings import recipe, source
 from suite.results.store import ResultSet
 from suite.run import engines
 from suite.run.start import again, create, reopen
@@ -27,8 +29,8 @@ from tests.results.rows import attempt_of, record, row_of
 def a_set(folder: Path, lock: str = "", **plan: Any) -> ResultSet:
     """A whole set of one row, with a lock of its own."""
     locks = {"numpy": hashlib.sha256(lock.encode()).hexdigest()} if lock else {}
-    cases = (Planned(attempt_of().case),)
-    store = ResultSet.create(folder / "there", plan_file(cases=cases, **{"locks": locks} | plan))
+    asked: dict[str, Any] = {"locks": locks, "cases": (Planned(attempt_of().case),)}
+    store = ResultSet.create(folder / "there", plan_file(**asked | plan))
     if lock:
         store.lock_copy("numpy").write_text(lock)
     store.write_attempt("b01-numpy-a1", row_of(attempt_of()))
@@ -123,6 +125,27 @@ def test_a_fetched_set_is_reproduced_and_never_resumed(tmp_path: Path) -> None:
         reopen(here)
     with pytest.raises(UserError, match="begun on another machine"):
         reopen(here, trust=True)
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [({"stack": "unheard"}, "the stack unheard"), ({"dims": {"m": 64}}, "no dim 'm'"),
+     ({"workload": "unheard"}, "the workload unheard"),
+     ({"workload": "ffn", "dims": {"batch": 1}}, "the dims hidden, seq, width of ffn")],
+)  # fmt: skip
+def test_a_case_that_this_version_can_t_ask_is_said(case: dict[str, Any], said: str, tmp_path: Path) -> None:
+    asked = dataclasses.replace(attempt_of().case, **case)
+    with pytest.raises(UserError, match=said):
+        again(a_set(tmp_path, cases=(Planned(asked),)), "local")
+
+
+def test_a_revision_that_a_shell_would_obey_is_in_no_recipe(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is no revision"):
+        plan_file(revision="0123456;id")
+    store = a_set(tmp_path)
+    (store.folder / "inputs" / "revision.txt").write_text("0123456;id")
+    made = recipe(store.plan, *source(store.folder / "inputs"))
+    assert made and not any("checkout" in step for step in made.steps)
 
 
 def test_an_interpreter_of_theirs_is_not_run(tmp_path: Path) -> None:
