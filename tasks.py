@@ -83,13 +83,14 @@ def setup(c: Context, target: str = "cpu") -> None:
         "address": "of the Ray cluster, like 10.0.0.1:6379 (default: the one that this machine belongs to)",
         "resume": "complete this result set",
         "again": "with --resume: run again what ended as timeout, error, ...; comma-separated",
+        "trust": "with --resume: the set was begun elsewhere, and what its plan names may run here",
     },
 )
 def run(
     c: Context, target="cpu", preset="quick", workload=None, stack=None, variants=False, size=None, pass_=None,
     precision=None, track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None,
     purpose=None, limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
-    allocator=None, timeout=None, shard=None, scheduler="", address="auto", resume=None, again=None,
+    allocator=None, timeout=None, shard=None, scheduler="", address="auto", resume=None, again=None, trust=False,
     workload_path=None, force=False, dry_run=False, results="results", json=False,
 ) -> None:  # fmt: skip
     """Measure: a new result set and its report, or the rest of one with --resume."""
@@ -104,7 +105,8 @@ def run(
         abstract=abstract, allocator=allocator, shard=shard, scheduler=scheduler, workload_path=tuple(workload_path),
         results=results,
     )  # fmt: skip
-    code = commands.run(options, resume, again, force=force, dry_run=dry_run, as_json=json, address=address)
+    code = commands.run(options, resume, again, trust=trust, force=force, dry_run=dry_run, as_json=json,
+                        address=address)  # fmt: skip
     raise Exit(code=code)
 
 
@@ -274,21 +276,22 @@ def cloud(
         "set": "a result set's folder, or an archive's name",
         "from": PLACE + ", for an archive",
         "against": "judge by this set, run already, in place of a run",
-        "engine": "how processes are contained (default: as the set's were)",
+        "trust": "install and pass on also what isn't this project's: without it, that is listed and nothing runs",
         "workload-path": "a folder of the set's own workloads, which are never taken from it; repeatable",
         "json": "print the verdicts as JSON on standard output",
     },
 )
 def reproduce(
-    c: Context, set=None, from_=None, against=None, engine="auto", workload_path=None, results="results", force=False,
-    json=False,
+    c: Context, set=None, from_=None, against=None, engine="auto", trust=False, workload_path=None, results="results",
+    force=False, json=False,
 ) -> None:  # fmt: skip
     """Run a set's plan here, with its own locks and seeds: does it say the same?"""
     from suite.cli import reproduce as reproducing
     from suite.cli.archives import needed
 
-    code = reproducing.reproduce(needed("set", set), from_, against, engine=engine, workload_path=tuple(workload_path),
-                                 folder=results, force=force, as_json=json)  # fmt: skip
+    code = reproducing.reproduce(needed("set", set), from_, against, engine=engine, trust=trust,
+                                 workload_path=tuple(workload_path), folder=results, force=force,
+                                 as_json=json)  # fmt: skip
     raise Exit(code=code)
 
 

@@ -9,7 +9,7 @@ make_environment() { # $@: uv's options that say where wheels come from
     /build/tools/bin/pip install --quiet --no-cache-dir --no-deps --require-hashes -r /build/uv.txt
     /build/tools/bin/uv venv --no-project --python "$(command -v "$PYTHON")" /opt/environment
     /build/tools/bin/uv pip sync --no-cache --python /opt/environment/bin/python \
-        --require-hashes --compile-bytecode "$@" /build/lock.txt
+        --require-hashes --compile-bytecode --only-binary :all: "$@" /build/lock.txt
 }
 
 add_programs() { # $1: the environment

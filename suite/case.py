@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from suite.errors import UserError, unknown
+
 TARGETS = ("cpu", "cuda", "tpu")
 PASSES = ("forward", "train")
 PRECISIONS = ("f32", "tf32", "bf16")
@@ -27,6 +29,10 @@ MIXED = {"jax": "parameters", "torch": "autocast", "torchax": "autocast", "tf": 
 GROWING = frozenset({"batch", "seq", "image", "n"})
 NAME_MAX = 150  # of a case in a file's name: file systems take 255 characters in all
 CUSTOM = "custom"  # the size of dims that no named size of the workload has
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")  # of a workload, a stack, a dim: part of files' names
+DIMS_MAX, DIM_MAX = 64, 2**31 - 1
+THREADS_MAX = 2**16
+COUNT_MAX = 10**6  # blocks, processes in one, and how often one was tried again
 
 
 class Outcome(StrEnum):
@@ -139,6 +145,25 @@ class Case:
     limit_memory_bytes: int | None = None
     allocator: str = ALLOCATORS[0]
 
+    def __post_init__(self) -> None:
+        """Raises UserError for a case that can't be one: its names become those of files, its numbers those of loops,
+        and it may have been read from a set of anybody's."""
+        words = {"target": TARGETS, "pass_": PASSES, "precision": PRECISIONS, "track": TRACKS, "cache": CACHES,
+                 "allocator": ALLOCATORS}  # fmt: skip
+        for name, known in words.items():
+            if getattr(self, name) not in known:
+                raise unknown(name.rstrip("_"), str(getattr(self, name))[:60], known, of="A case")
+        for name in ("workload", "size", "stack", "device", *(["variant"] if self.variant else [])):
+            if not NAME.fullmatch(getattr(self, name)):
+                raise UserError(f"A case's {name} can't be called {getattr(self, name)[:60]!r}.")
+        sound = all(NAME.fullmatch(name) and 1 <= value <= DIM_MAX for name, value in self.dims.items())
+        if not sound or len(self.dims) > DIMS_MAX:
+            raise UserError(f"A case's dims are at most {DIMS_MAX} names with a whole number from 1 to {DIM_MAX:,}.")
+        if not 1 <= self.threads <= THREADS_MAX:
+            raise UserError(f"A case has from 1 to {THREADS_MAX:,} threads, not {self.threads:,}.")
+        if self.limit_memory_bytes is not None and self.limit_memory_bytes < 1:
+            raise UserError("A case's limit of memory is at least a byte.")
+
     def to_json(self) -> dict[str, Any]:
         """A plain dict with the public column names (`pass`, not `pass_`)."""
         fields = {f.name.rstrip("_"): getattr(self, f.name) for f in dataclasses.fields(self)}
@@ -180,8 +205,12 @@ class Case:
     @property
     def comparison_name(self) -> str:
         """The question without the stack, for people: `gemm-quick-forward-f32-cpu`, `gemm-custom-n=100-forward-…`."""
+        return self.named(self.precision)
+
+    def named(self, precision: str) -> str:
+        """The question, with its arithmetic in some words."""
         size = f"{CUSTOM}-{dims_text(dict(sorted(self.dims.items())))}" if self.size == CUSTOM else self.size
-        parts = [self.workload, size, self.pass_, self.precision, self.target]
+        parts = [self.workload, size, self.pass_, precision, self.target]
         if self.device != self.target:
             parts.append(self.device)
         if self.track != "default":
@@ -197,8 +226,8 @@ class Case:
     @property
     def case_name(self) -> str:
         """Readable and usable as a file name: `gemm-quick-forward-f32-cpu-jax_jit`, `…-bf16_parameters-cpu-jax_jit`."""
-        named = dataclasses.replace(self, precision=precision_name(self.precision, self.stack))
-        return re.sub(r"[^A-Za-z0-9_.@=,-]", "_", f"{named.comparison_name}-{self.stack_name}")
+        named = self.named(precision_name(self.precision, self.stack))
+        return re.sub(r"[^A-Za-z0-9_.@=,-]", "_", f"{named}-{self.stack_name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +254,13 @@ class Attempt:
     purpose: Purpose
     retry: int
     seed: int
+
+    def __post_init__(self) -> None:
+        """Raises UserError for numbers that none has."""
+        if not all(0 <= getattr(self, name) <= COUNT_MAX for name in ("block", "order", "replicate", "retry")):
+            raise UserError(f"An attempt's block, order, replicate and retry are counted up to {COUNT_MAX:,}.")
+        if not 0 <= self.seed < 2**63:
+            raise UserError("A seed is a whole number from 0 to 2⁶³ − 1.")
 
     @property
     def key(self) -> tuple[str, int, int, str, int]:

@@ -6,7 +6,19 @@ worker in ATTEMPT.json and are archived in plan.json.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
+
+from suite.errors import UserError
+
+# What any constant may be, least and most; a preset or a set of anybody's may ask for it.
+ANY = (0, 10**9)
+BOUNDS = {
+    "blocks": (1, 1000), "blocks_max": (1, 1000), "costly_blocks": (0, 1000), "baseline_replicates": (1, 100),
+    "noisy_retries": (0, 100), "disturbed_retries": (0, 100), "samples_max": (1, 10**6),
+    "pipelined_calls_min": (1, 1024), "pipelined_calls_max": (1, 1024), "tie_ratio": (1, 100),
+    "confidence": (0.5, 0.9999),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +73,13 @@ class Protocol:
     abstract: bool = False  # of those: compiled for tensors that aren't there, and not run
     profile: bool = False  # after the blocks a process more for each case: where a step's time goes
     explain: bool = False  # after the blocks a process more for each case: whose kernels work, what holds memory
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a constant out of its bounds."""
+        for field in fields(self):
+            (least, most), value = BOUNDS.get(field.name, ANY), getattr(self, field.name)
+            if not (math.isfinite(value) and least <= value <= most):
+                raise UserError(f"'{field.name}' of the protocol is from {least} to {most}, not {value}.")
 
 
 # Of the cores' time in a batch of samples: what others may take of it before its samples count as disturbed.

@@ -134,5 +134,5 @@ EVERY_OPERATION = {
 WHOLE_STEP = ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train")
 PEAKS = Asked(4, WHOLE_STEP)
 # Of the stacks with an older JAX, by that.
-WITH_OLDER = ("jax_eager", "jax_jit", "torchax_jit")
+WITH_OLDER = ("jax_jit", "torchax_jit")
 OLDER_PEAKS = Asked(1, (*WHOLE_STEP, *(f"--stack={stack}" for stack in WITH_OLDER)), module=OLDER)

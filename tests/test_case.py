@@ -13,7 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.case import ALLOCATORS, PASSES, PRECISIONS, Attempt, Case, Outcome, Purpose, canonical_json, precision_name
+from suite.case import (
+    ALLOCATORS,
+    CACHES,
+    DIM_MAX,
+    NAME,
+    PASSES,
+    PRECISIONS,
+    TARGETS,
+    TRACKS,
+    Attempt,
+    Case,
+    Outcome,
+    Purpose,
+    canonical_json,
+    precision_name,
+)  # fmt: skip
 from suite.stacks.catalog import REAL_STACKS, STACKS
 
 GEMM = Case(
@@ -25,18 +40,20 @@ ATTEMPT = Attempt(
 )
 SAFE = set(string.ascii_letters + string.digits + "_.@-" + "=,")
 
-word = st.text(max_size=12)
+word = st.from_regex(NAME, fullmatch=True)
 cases = st.builds(
     Case,
-    workload=word, size=word, dims=st.dictionaries(word, st.integers(1, 10**6), max_size=4),
-    pass_=st.sampled_from(PASSES), precision=st.sampled_from(PRECISIONS), track=word, stack=word, variant=word,
-    target=word, device=word, cache=word, threads=st.integers(1, 256),
-    limit_memory_bytes=st.none() | st.integers(0, 2**50), allocator=st.sampled_from(ALLOCATORS),
+    workload=word, size=word, dims=st.dictionaries(word, st.integers(1, DIM_MAX), max_size=4),
+    pass_=st.sampled_from(PASSES), precision=st.sampled_from(PRECISIONS), track=st.sampled_from(TRACKS), stack=word,
+    variant=st.just("") | word, target=st.sampled_from(TARGETS), device=word, cache=st.sampled_from(CACHES),
+    threads=st.integers(1, 256), limit_memory_bytes=st.none() | st.integers(1, 2**50),
+    allocator=st.sampled_from(ALLOCATORS),
 )  # fmt: skip
 attempts = st.builds(
     Attempt,
-    set_id=word, case=cases, block=st.integers(1, 99), order=st.integers(1, 999), replicate=st.integers(1, 2),
-    purpose=st.sampled_from(list(Purpose)), retry=st.integers(1, 9), seed=st.integers(0, 2**32),
+    set_id=st.text(max_size=12), case=cases, block=st.integers(1, 99), order=st.integers(1, 999),
+    replicate=st.integers(1, 2), purpose=st.sampled_from(list(Purpose)), retry=st.integers(1, 9),
+    seed=st.integers(0, 2**32),
 )  # fmt: skip
 
 

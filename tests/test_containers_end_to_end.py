@@ -123,7 +123,7 @@ def test_a_refusal_in_a_container_is_told_in_the_framework_s_words(client: Docke
 def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path: Path) -> None:
     begun = subprocess.Popen(command(tmp_path, *SLOW, "--repeats=2"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              text=True, start_new_session=True, env=variables(tmp_path))  # fmt: skip
-    folder = until(lambda: next(iter(tmp_path.glob("*-tiny-*")), None), begun)
+    folder = until(lambda: next(iter(tmp_path.glob("[0-9]*-tiny-*")), None), begun)
     ours = {"label": f"{SET}={folder.name}", "status": "running"}
     until(lambda: client.containers.list(filters=ours), begun)
     begun.send_signal(signal.SIGKILL)
@@ -200,7 +200,7 @@ def test_a_daemon_that_dies_is_an_error_with_its_reason_and_resume_completes(dae
     daemon.kill()
     begun.communicate(timeout=WAIT_SECONDS)
     assert begun.returncode == 3
-    folder = next(iter(tmp_path.glob("*-tiny-*")))
+    folder = next(iter(tmp_path.glob("[0-9]*-tiny-*")))
     (row,) = results.load(folder).rows
     assert (row["outcome"], row["engine"], "harness" in row["flags"]) == ("error", "docker", True)
     assert row["reason"] == "Docker's daemon went away while the case ran"

@@ -16,16 +16,17 @@ from tests.runs import OLDER_PEAKS, PEAKS, Asked, Lanes
 pytestmark = pytest.mark.stacks
 COMPILED_BY_XLA = {"jax_jit", "torch_xla", "torchax_jit", "tf_xla"}
 SILENT = {"numpy", "jax_eager", "tf_eager"}  # nobody can tell what holds their memory
-WRITTEN = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
+LIMITED = ("numpy", "torch_eager")
+REFUSING = ("numpy", "jax_jit", "torch_eager", "torch_inductor", "torch_xla", "tf_graph")  # each by its own allocator
 RUNS = {
     "peaks": PEAKS,
     "older peaks": OLDER_PEAKS,
-    "refused": Asked(1, HUGE),
+    "refused": Asked(1, (*HUGE, *(f"--stack={stack}" for stack in REFUSING))),
     "limited": Asked(1, ("--purpose=memory", "--workload=gemm", "--pass=forward", "--dims=n=64", "--dims=n=16384",
-                         "--dims=n=20000", "--limit-memory=1GiB", *(f"--stack={stack}" for stack in WRITTEN))),
+                         "--dims=n=20000", "--limit-memory=1GiB", *(f"--stack={stack}" for stack in LIMITED))),
     # Beside them processes of other tests run, which nothing of this may touch.
     "in a row": Asked(0.5, ("--purpose=memory", "--exhaustive", "--stack=numpy", "--workload=gemm", "--pass=forward",
-                            "--limit-memory=256MiB", *(f"--dims=n={n}" for n in range(12_001, 12_021)))),
+                            "--limit-memory=256MiB", *(f"--dims=n={n}" for n in range(12_001, 12_009)))),
 }  # fmt: skip
 
 
@@ -87,7 +88,7 @@ def test_somebody_tells_what_holds_the_memory(runs: Lanes, run: str) -> None:
 @pytest.mark.runs("refused")
 def test_an_allocation_that_is_refused_is_out_of_memory_in_each_framework_s_words(runs: Lanes) -> None:
     rows = {row["stack"]: row for row in rows_of(runs["refused"])}
-    assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(REAL_STACKS, "oom_host")
+    assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(REFUSING, "oom_host")
     for stack, words in WORDS.items():
         assert words in rows[stack]["reason"]
 
@@ -97,7 +98,7 @@ def test_what_is_larger_than_a_failure_isn_t_tried(runs: Lanes) -> None:
     by_stack: dict[str, dict[int, Any]] = {}
     for row in rows_of(runs["limited"]):
         by_stack.setdefault(row["stack"], {})[row.case.dims["n"]] = row
-    assert set(by_stack) == set(WRITTEN)
+    assert set(by_stack) == set(LIMITED)
     for stack, rows in by_stack.items():
         assert rows[64]["outcome"] == "ok", (stack, rows[64]["reason"])
         assert rows[16384]["outcome"] in OUT_OF_MEMORY and rows[16384]["provenance"] == "measured"
@@ -105,9 +106,9 @@ def test_what_is_larger_than_a_failure_isn_t_tried(runs: Lanes) -> None:
 
 
 @pytest.mark.runs("in a row")
-def test_twenty_in_a_row_are_twenty_rows(runs: Lanes) -> None:
+def test_eight_in_a_row_are_eight_rows(runs: Lanes) -> None:
     rows = rows_of(runs["in a row"])
-    assert len(rows) == 20
+    assert len(rows) == 8
     for row in rows:
         assert (row["outcome"], row["provenance"]) == ("oom_host", "measured"), row["reason"]
         assert row["reason"].startswith("killed at its 256 MiB limit")

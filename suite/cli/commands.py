@@ -46,18 +46,20 @@ UNFINISHED = 1  # exit code: other machines haven't done all of it
 
 
 def run(
-    options: Options, resume: str | None, again: Sequence[str], *, force: bool, dry_run: bool, as_json: bool,
-    address: str = "auto",
+    options: Options, resume: str | None, again: Sequence[str], *, trust: bool = False, force: bool, dry_run: bool,
+    as_json: bool, address: str = "auto",
 ) -> int:
     """`./stackwars run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
     outcomes = parse_outcomes(again)
     if resume is None and outcomes:
         raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
+    if resume is None and trust:
+        raise UserError("--trust goes with --resume=SET: it says that a set which wasn't begun here is yours.")
     if resume is not None:
         if options != Options() or dry_run:
-            raise UserError("--resume takes its plan from the set; it goes with --again, --address, --force and --json "
-                            "alone.")  # fmt: skip
-        store, asked = reopen(named(resume, Path(options.results)))
+            raise UserError("--resume takes its plan from the set; it goes with --again, --trust, --address, "
+                            "--force and --json alone.")  # fmt: skip
+        store, asked = reopen(named(resume, Path(options.results)), trust=trust)
         if asked.scheduler:
             return elsewhere(store, outcomes, force, as_json, address)
         with noise.alone(len(facts.usable_cores()), force) as disturbances:

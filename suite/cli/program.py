@@ -1,7 +1,7 @@
 """The command line, `./stackwars` and `invoke` in an activated .venv: invoke's own, with exit codes to rely on.
 
 0 every planned case ended as a result, 2 usage, 3 some case is `error`, `crashed` or `wrong`, 4 nothing was
-measured, 5 a comparison found a regression, 130 interrupted.
+measured, 5 a comparison found a regression, 6 a set asks to run what isn't this project's, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -21,18 +21,24 @@ from suite.errors import COMMAND, UserError
 from suite.machine import facts, noise
 from suite.results.compare import Speedup
 from suite.results.store import ResultSet
-from suite.run import engines
-from suite.run.start import again, create
+from suite.run.start import again, create, strange
 
-DIFFERS = 5  # exit code
+DIFFERS, UNTRUSTED = 5, 6  # exit codes
 HEADS = ["question", "stack", "there", "here", "verdict", "why"]
 
 
-def reproduce(name: str, origin: str | None, against: str | None, *, engine: str, workload_path: Sequence[str],
-              folder: str, force: bool, as_json: bool) -> int:  # fmt: skip
-    """Run it and judge; with `against`, judge a set that was run already. 0 if reproduced, 5 if not."""
+def reproduce(name: str, origin: str | None, against: str | None, *, engine: str, trust: bool,
+              workload_path: Sequence[str], folder: str, force: bool, as_json: bool) -> int:  # fmt: skip
+    """Run it and judge; with `against`, judge a set that was run already. 0 if reproduced, 5 if not; 6 if it would run
+    what isn't this project's, and nobody has said that it may."""
     there = brought(name, origin, Path(folder))
     judged = named(against, Path(folder)) if against else None
+    if judged is None:
+        unknown_here = strange(ResultSet.open(there))
+        if unknown_here and not trust:
+            return refused(there, unknown_here, as_json)
+        for sentence in unknown_here:
+            say(f"Trusted: {sentence}")
     here = judged or run(there, origin, engine, workload_path, Path(folder), force=force)
     found = reproduction(results.load(there), results.load(here))
     tell(found, there, here, as_json)
@@ -54,21 +60,30 @@ def brought(name: str, origin: str | None, folder: Path) -> Path:
     return path
 
 
+def refused(there: Path, unknown_here: Sequence[str], as_json: bool) -> int:
+    """Say what would run here that isn't this project's. The exit code."""
+    if as_json:
+        print_json({"there": str(there), "untrusted": list(unknown_here)})
+    else:
+        print(f"To reproduce {there.name}, this would be installed or passed on that isn't this project's:")
+        for sentence in unknown_here:
+            print(f"  {sentence}")
+    say("Nothing was run. Packages run code of whoever made them: if you trust who made this set, say --trust.")
+    return UNTRUSTED
+
+
 def run(there: Path, origin: str | None, engine: str, workload_path: Sequence[str], folder: Path, *,
         force: bool) -> Path:  # fmt: skip
     """The new set's folder. What its locks name is installed, by hash: that is code of others."""
     store = ResultSet.open(there)
-    asked = again(store, None if engine == engines.AUTO else engine, [Path(path).absolute() for path in workload_path])
+    asked = again(store, engine, [Path(path).absolute() for path in workload_path])
     borrowed = [name for (name, target), lock in CHOSEN.items() if lock not in all_locks(name, target)]
     if borrowed:
         say(f"With the set's own locks of {', '.join(sorted(borrowed))}.")
-    preset = next((there / "inputs").glob("*.toml"), None)
-    if preset is None:
-        raise UserError(f"{there} has no copy of its preset.")
     asked_of = [f"--set={there.name}", f"--from={origin}"] if origin else [f"--set={there}"]
     command = shlex.join(["invoke", "reproduce", *asked_of])
     with noise.alone(len(facts.usable_cores()), force) as disturbances:
-        made = create(asked, preset, command, folder)
+        made = create(asked, None, command, folder)
         carry_out(made, asked, frozenset(), disturbances, as_json=False)
     return made.folder
 

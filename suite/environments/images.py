@@ -25,7 +25,7 @@ from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, base_image, say
 from suite.environments.checkout import git
-from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, source_of, variants
+from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import COMMAND, UserError, unknown
 
@@ -75,11 +75,13 @@ def tag(environment: str, target: str) -> str:
 
 
 def find(client: DockerClient, environment: str, target: str) -> str | None:
-    """The id of the image of the current lock, `sha256:…`; None where it isn't built."""
+    """The id of the image of the lock in use, `sha256:…`; None where it isn't built."""
     try:
-        return str(client.images.get(tag(environment, target)).id)
+        image = client.images.get(tag(environment, target))
     except ImageNotFound:
         return None
+    # All digits: the tag has a few of them, and another's lock can be made to have the same.
+    return str(image.id) if image.labels.get("stackwars.lock") == lock_sha256(environment, target) else None
 
 
 def choose_base(client: DockerClient, asked: str | None, python: str) -> str:
@@ -155,7 +157,7 @@ def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
 
 def index(environment: str, target: str) -> list[str]:
     """uv's options for a lock whose wheels come from an index of their own; a folder outside can't be reached."""
-    return wheel_source(source_of(lock_path(environment, target)), links=())
+    return wheel_source(lock_path(environment, target), links=())
 
 
 def failure(name: str, base: str, log: list[str]) -> str:
@@ -194,11 +196,13 @@ def context(environment: str, target: str, wheels: list[Path]) -> IO[bytes]:
     """The build context: docker/ without the locks and wheels of other environments, as a tar file."""
     lock = lock_path(environment, target)
     files = [FOLDER / "image.sh", FOLDER / target / "Dockerfile", FOLDER / "locks" / "orchestrator.txt",
-             WHEELHOUSE / ".gitignore", lock, *wheels]  # fmt: skip
+             WHEELHOUSE / ".gitignore", *wheels]  # fmt: skip
     stream = tempfile.TemporaryFile()  # noqa: SIM115  # the engine reads it to its end
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for file in files:
             archive.add(file, arcname=str(file.relative_to(FOLDER)), filter=anonymous)
+        # Where the Dockerfile looks for it, whichever lock it is: a set's own lies in that set.
+        archive.add(lock, arcname=f"locks/{target}/{owner(environment, target)}.txt", filter=anonymous)
     stream.seek(0)
     return stream
 

@@ -94,7 +94,7 @@ def pinned(package: str, lock: Path) -> str:
 
 
 def wheel_source(source: Path, links: Sequence[str] | None = None) -> list[str]:
-    """uv's options that say where the CPU build of PyTorch comes from: for lists of requirements that name it alone.
+    """uv's options that say where the CPU build of PyTorch comes from: for locks and requirements that name it alone.
 
     `links` are folders (or addresses) of wheels, by default those of the environment's variables.
     """

@@ -204,8 +204,9 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
     remove(folder)
     try:
         uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
+        # Wheels alone: what is built from source runs its own setup, and a lock may be a stranger's.
         uv.run([program, "pip", "sync", "--python", str(wanted.python), "--require-hashes", "--compile-bytecode",
-             *uv.wheel_source(source_of(wanted.lock)), str(wanted.lock)], failure)  # fmt: skip
+             "--only-binary", ":all:", *uv.wheel_source(wanted.lock), str(wanted.lock)], failure)  # fmt: skip
         if wanted.name == ORCHESTRATOR:
             # Last, because the project's `invoke` command replaces the library's own.
             uv.run([program, "pip", "install", "--python", str(wanted.python), "--no-deps", "--no-build-isolation",

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypedDict
 
 from suite.case import canonical_json
 from suite.errors import UserError
@@ -107,6 +107,33 @@ def identity() -> dict[str, Any]:
         "cores_online": os.cpu_count(),
         "caches": cache_sizes(),
     }
+
+
+class Facts(TypedDict, total=False):
+    """What `machine` finds, as a set keeps it; None is unknown, and earlier versions looked for less."""
+
+    machine_id: str
+    platform: str
+    kernel: str
+    cpu_vendor: str | None
+    cpu_model: str | None
+    cpu_family_model_stepping: str
+    cpu_flags: list[str]
+    cores_online: int | None
+    cores_usable: list[int]
+    caches: dict[str, str | None]
+    cpu_quota: float | None
+    numa_nodes: int | None
+    smt: str | None
+    governor: str | None
+    boost: str | None
+    ram_bytes: int
+    available_bytes: int
+    swap_bytes: int
+    huge_pages: str | None
+    clock_source: str | None
+    hypervisor: bool
+    product: str | None
 
 
 def machine() -> dict[str, Any]:

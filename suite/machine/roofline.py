@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, TypedDict
 
 from suite.machine.bandwidth import bandwidths, caches
 
@@ -23,6 +23,49 @@ CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS = 1024, 5, 1.0
 TIMES_MOVED = 2  # each byte that stays in a cache from step to step is read and written in one
 HAD_MIN = 0.9  # of its cores' time that a reading must have had to be a roof: what shared them reached less
 MARGIN = 1.2  # over the roof a step is implausible: sweeps have their bad moments
+
+
+class Best(TypedDict):
+    """What every sweep has."""
+
+    flops_per_second_best: float
+
+
+class Sweep(Best, total=False):
+    """What `sweep` finds, as a set keeps it, with bfloat16's own roof beside it; earlier versions looked for less."""
+
+    threads: int
+    cores_had: float
+    gemm_flops_per_second: dict[str, float]
+    bytes_per_second: dict[str, float]
+    cache_bytes_per_second: dict[str, float]
+    cache_bytes: int
+    inner_cache_bytes: int
+    bytes_per_second_best: float
+    cache_bytes_per_second_best: float
+    bf16_gemm_flops_per_second: dict[str, float]
+    bf16_flops_per_second_best: float
+
+
+class Ceiling(TypedDict):
+    """What `ceiling` finds."""
+
+    side: int
+    flops_per_second: float
+
+
+class Reading(Ceiling, total=False):
+    """One in a set; sets before version 4 don't say when, and with how much of its cores."""
+
+    threads: int
+    cores_had: float
+    measured_at: str
+
+
+class Ceilings(TypedDict, total=False):
+    """All readings of a set, the first of the run's begin."""
+
+    readings: list[Reading]
 
 
 @dataclass(frozen=True, slots=True)

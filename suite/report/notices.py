@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from suite import units
@@ -42,7 +43,7 @@ def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
         yield f"This set is not complete: {analysis.not_run} planned processes have no result in the shares of it."
     elif analysis.not_run and plan:
         yield (f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
-               f"To run them: {COMMAND} run --resume=results/{plan.set_id}")  # fmt: skip
+               f"To run them: {COMMAND} run --resume={shlex.quote(f'results/{plan.set_id}')}")  # fmt: skip
 
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from suite.errors import COMMAND
 from suite.machine.description import reached
-from suite.results.plan_file import PlanFile
+from suite.results.plan_file import REVISION, PlanFile
 from suite.results.rows import Row
 from suite.units import digits, quantity, seconds
 
@@ -220,15 +221,16 @@ def recipe(plan: PlanFile | None, revision: str, modified: bool) -> Recipe | Non
     """
     if plan is None:
         return None
-    clean = revision.split(maxsplit=1)[0] if revision.split() else ""
-    steps = [f"git checkout {clean}"] if clean else []
+    clean = next(iter(revision.split()), "")
+    steps = [f"git checkout {clean}"] if REVISION.fullmatch(clean) else []
+    folder = shlex.quote(f"results/{plan.set_id}")
     if modified:
-        steps.append(f"git apply results/{plan.set_id}/inputs/diff.patch")
+        steps.append(f"git apply {folder}/inputs/diff.patch")
     steps += ["make setup", f".venv/bin/{plan.command}"]  # which every revision has; only later ones have COMMAND
     facts = [
         Fact("source revision", revision.strip() or "unknown"),
-        Fact("source modified", "yes, see inputs/diff.patch" if modified else "no"),
+        Fact("source modified", "yes, by inputs/diff.patch: read it before you apply it" if modified else "no"),
         Fact("seed", str(plan.seed)),
         *(Fact(f"lock {name}", digest or "none") for name, digest in sorted(plan.locks.items())),
     ]
-    return Recipe(tuple(steps), f"{COMMAND} report --set=results/{plan.set_id}", tuple(facts))
+    return Recipe(tuple(steps), f"{COMMAND} report --set={folder}", tuple(facts))

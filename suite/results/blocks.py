@@ -4,10 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from suite.case import OUTSIDE_BLOCKS, Flag, Outcome
+from suite.errors import Damaged
 from suite.results.rows import Row
+
+
+class Known(TypedDict):
+    """What every record of a block has."""
+
+    block: int
+    verdict: str
+    reasons: list[str]
+    canary_seconds: list[float]
+    steal_share: float
+
+
+class Record(Known, total=False):
+    """A block's record, as the run of its attempts and `machine.noise` make it. Sets before version 3 called a retry an
+    attempt; `shard` is whose block it was, of a set that was put together."""
+
+    retry: int
+    attempt: int
+    shard: str
+    started_at: str
+    ended_at: str
+    throttled: int | None
+    load_before: float
+    load_after: float
+    mhz_before: float | None
+    mhz_after: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +44,14 @@ class Block:
     block: int
     retry: int
     record: dict[str, Any]
+
+    @classmethod
+    def of(cls, record: dict[str, Any], where: str) -> Block:
+        """By its record. Raises Damaged for one that doesn't say which run it was."""
+        retry = record.get("retry") or record.get("attempt")
+        if not retry or len(record["canary_seconds"]) != 2:
+            raise Damaged(f"{where} is no record of a block: it lacks its retry, or a canary before and after.")
+        return cls(record["block"], retry, record)
 
     @property
     def accepted(self) -> bool:

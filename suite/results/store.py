@@ -5,7 +5,6 @@ results/<set-id>/ plan.json  machine.json  inputs/  attempts/  blocks/  logs/  i
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable
@@ -17,9 +16,12 @@ import pyarrow.parquet as pq
 
 from suite.case import Attempt
 from suite.errors import COMMAND, UserError
+from suite.guard import plain_files
 from suite.ir import files
-from suite.results import manifest
-from suite.results.blocks import Block, with_noise
+from suite.machine.facts import Facts
+from suite.machine.roofline import Ceilings, Sweep
+from suite.results import json_file, manifest
+from suite.results.blocks import Block, Record, with_noise
 from suite.results.files import check_writable, commit, write_json
 from suite.results.manifest import RESULTS, Manifest
 from suite.results.parquet import check_parquet, read_rows, understood
@@ -28,6 +30,7 @@ from suite.results.rows import CASE, Row, accepted
 from suite.results.schema import SCHEMA_VERSION, to_table
 
 LATEST = "latest"  # beside the sets: a link to the newest
+BEGUN = "begun-here"  # the mark of a set that was begun in its folder: no archive has it
 # Columns of the rows that a manifest's facts are derived from; names, where a row of an older version is read.
 TELLING = frozenset({*CASE, "schema_version", "case_id", "case_name", "comparison_id", "inferred_from", "block",
                      "replicate", "purpose", "retry", "outcome", "flags", "environment",
@@ -39,7 +42,8 @@ class ResultSet:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.plan = PlanFile.from_json(json.loads((folder / "plan.json").read_text(encoding="utf-8")))
+        path = folder / "plan.json"
+        self.plan = PlanFile.from_json(json_file.read(path, json_file.BYTES_MAX), str(path))
 
     @classmethod
     def create(cls, folder: Path, plan: PlanFile) -> ResultSet:
@@ -48,6 +52,8 @@ class ResultSet:
         if folder.exists():
             raise UserError(f"{folder} exists already; `{COMMAND} run --resume={folder}` completes it.")
         folder.mkdir()
+        # By the folder's own number in its file system: a copy, or whatever an archive unpacks, has another.
+        (folder / BEGUN).write_text(f"{folder.stat().st_ino}\n", encoding="ascii")
         write_json(folder / "plan.json", plan.to_json())
         for part in ("inputs", "attempts", "blocks", "logs"):
             (folder / part).mkdir()
@@ -56,17 +62,18 @@ class ResultSet:
     @classmethod
     def open(cls, folder: Path) -> ResultSet:
         """An existing result set. Raises UserError if the folder isn't one, or a newer version wrote it."""
-        path = folder / "plan.json"
-        if not path.is_file():
+        if not (folder / "plan.json").is_file():
             raise UserError(f"{folder} is no result set: it has no plan.json.")
+        return cls(folder)
+
+    @property
+    def begun_here(self) -> bool:
+        """Whether this program made this very folder: a set that was fetched, unpacked or copied wasn't begun in it."""
         try:
-            fields = json.loads(path.read_text(encoding="utf-8"))
-            version = fields["schema_version"]
-            if version in range(1, SCHEMA_VERSION + 1):
-                return cls(folder)
-        except (ValueError, KeyError, TypeError) as broken:
-            raise UserError(f"{path} can't be read as a plan: {type(broken).__name__}: {broken}.") from broken
-        raise UserError(f"{folder} has schema version {version}; this program reads up to {SCHEMA_VERSION}.")
+            mark = plain_files.read(self.folder / BEGUN, 32)
+        except OSError:
+            return False
+        return mark == b"%d\n" % self.folder.stat().st_ino
 
     @property
     def results_path(self) -> Path:
@@ -158,7 +165,7 @@ class ResultSet:
     @property
     def machine(self) -> dict[str, Any]:
         """Facts of the machine; empty where none were kept."""
-        return self.read_json("machine.json")
+        return self.read_json("machine.json", Facts)
 
     @machine.setter
     def machine(self, facts: dict[str, Any]) -> None:
@@ -167,7 +174,7 @@ class ResultSet:
     @property
     def roofline(self) -> dict[str, Any]:
         """What the machine reaches; empty where it wasn't measured. Sets before version 3 called it a ceiling."""
-        return self.read_json("roofline.json") or self.read_json("ceiling.json")
+        return self.read_json("roofline.json", Sweep) or self.read_json("ceiling.json", Sweep)
 
     @roofline.setter
     def roofline(self, reached: dict[str, Any]) -> None:
@@ -177,7 +184,7 @@ class ResultSet:
     def ceilings(self) -> list[dict[str, Any]]:
         """Readings of the float32 ceiling, the first of the run's begin, one more of each resume. Sets before version 4
         have none."""
-        readings: list[dict[str, Any]] = self.read_json("ceilings.json").get("readings", [])
+        readings: list[dict[str, Any]] = self.read_json("ceilings.json", Ceilings).get("readings", [])
         return readings
 
     @ceilings.setter
@@ -208,9 +215,8 @@ class ResultSet:
 
     def blocks(self) -> list[Block]:
         """Records of complete blocks, in order."""
-        records = (json.loads(p.read_text(encoding="utf-8")) for p in sorted((self.folder / "blocks").glob("*.json")))
-        # Sets before version 3 called a retry an attempt.
-        return [Block(record["block"], record.get("retry") or record["attempt"], record) for record in records]
+        paths = sorted((self.folder / "blocks").glob("*.json"))
+        return [Block.of(dict(json_file.of_file(Record, path)), str(path)) for path in paths]
 
     def read(self) -> tuple[list[Row], list[Path]]:
         """(rows, damaged files). A damaged file is set aside in attempts/damaged/, to be run again on resume."""
@@ -233,10 +239,10 @@ class ResultSet:
         own = with_noise(self.read()[0], self.blocks())
         return [*own, *(row for share in self.shares() for row in read_rows(share.results_path))]
 
-    def read_json(self, name: str) -> dict[str, Any]:
-        """A JSON file of the set; empty where it has none."""
+    def read_json(self, name: str, kind: type) -> dict[str, Any]:
+        """A JSON file of the set, by its type; empty where it has none."""
         path = self.folder / name
-        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        fields: dict[str, Any] = json_file.of_file(kind, path) if path.exists() else {}
         return fields
 
     def commit(self) -> list[Row]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import re
 import secrets
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suite.case import Planned
-from suite.environments import say, venv
+from suite.case import Case, Planned
+from suite.environments import foreign, say, venv
 from suite.environments.checkout import git
 from suite.environments.locks import CHOSEN, lock_path, lock_sha256, take, variants
 from suite.environments.variants import BORROWED as BORROWED_FLAGS
@@ -119,14 +121,18 @@ def needed(plan: Plan) -> list[str]:
 def new_set_id(name: str, target: str) -> str:
     """Sorts by time: `20260102-030405-quick-cpu-1a2b`."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
-    return f"{stamp}-{name}-{target}-{secrets.token_hex(2)}"
+    # A preset's file may be called anything; a set's name is part of files' names and of commands.
+    plain = re.sub(r"[^\w.+-]", "_", name)
+    return f"{stamp}-{plain}-{target}-{secrets.token_hex(2)}"
 
 
-def create(run: Run, preset: Path, command: str, results: Path) -> ResultSet:
-    """The new result set: the plan first, then what it takes to run it again. `preset`: its file."""
+def create(run: Run, preset: Path | None, command: str, results: Path) -> ResultSet:
+    """The new result set: the plan first, then what it takes to run it again. `preset`: its file, None for a plan that
+    was taken from another set."""
     store = ResultSet.create(results / run.plan.set_id, describe(run, command))
     store.machine = facts.machine()
-    store.keep(preset)
+    if preset is not None:
+        store.keep(preset)
     for name in store.plan.locks:
         store.keep(lock_path(name, run.target), store.lock_copy(name).name)
     for name in {planned.case.workload for planned in run.plan.cases}:
@@ -175,11 +181,16 @@ def describe(run: Run, command: str) -> PlanFile:
     )
 
 
-def reopen(path: Path) -> tuple[ResultSet, Run]:
-    """A result set to complete. Refused on another machine or with other locks: those are never paired."""
+def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
+    """A result set to complete. Refused on another machine or with other locks: those are never paired. Refused, too,
+    without `trust`, if it wasn't begun here: its plan says which interpreter runs and whose workloads."""
     facts.refuse_platform()
     store = ResultSet.open(path)
     file = store.plan
+    if not (store.begun_here or trust):
+        raise UserError(f"{path} wasn't begun in this folder: it was fetched or copied. Its plan names programs that "
+                        f"would run. `{COMMAND} reproduce --set={path}` runs it as a new set, with this checkout's own "
+                        f"programs; if it is yours, `{COMMAND} run --resume={path} --trust`.")  # fmt: skip
     if file.schema_version != SCHEMA_VERSION:
         raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
     if file.collected:
@@ -218,15 +229,34 @@ def plan_of(file: PlanFile, cases: tuple[Planned, ...], set_id: str) -> Plan:
                 file.vary, file.shard, file.whole)  # fmt: skip
 
 
-def again(store: ResultSet, engine: str | None, workload_paths: Sequence[Path] = ()) -> Run:
+def strange(store: ResultSet) -> list[str]:
+    """What a set would have installed or told to frameworks that isn't this project's, a sentence each. Raises Damaged
+    for a lock that says anything but packages, versions and hashes."""
+    target, told = store.plan.target, []
+    for name, digest in store.plan.locks.items():
+        copy = store.lock_copy(name)
+        if digest is None or not copy.is_file() or sha256(copy) != digest:
+            continue
+        foreign.check_lock(copy)
+        if not foreign.is_ours(copy, name, target):
+            changes = "; ".join(foreign.differences(copy, name, target))
+            told.append(f"packages of environment {name} by a lock that this checkout doesn't know: {changes}")
+    for name, variables in store.plan.flags.items():
+        for variable, value in foreign.strange_variables(name, target, variables).items():
+            told.append(f"{variable}={shlex.quote(value)} for the processes of {name}")
+    return told
+
+
+def again(store: ResultSet, engine: str, workload_paths: Sequence[Path] = ()) -> Run:
     """A set's plan, to be run here as a new set: with its own locks, seeds and constants. Raises UserError, naming all
-    that can't be had here. Workloads of a set's own are code: they are taken from `workload_paths`, never from it."""
+    that can't be had here. Workloads of a set's own are code: they are taken from `workload_paths`, never from it.
+    Which engine, interpreter and scheduler it had is true of there, and says nothing about here."""
     facts.refuse_platform()
     file, workloads = store.plan, find(workload_paths)
     lacking = [*borrow(store), *wanting(file, workloads)]
     if lacking:
         raise UserError(f"{store.folder} can't be reproduced here for want of: {'; '.join(lacking)}.")
-    choice = engines.choose(engine or file.engine, list(file.locks), file.target, None, build=True)
+    choice = engines.choose(engine, list(file.locks), file.target, None, build=True)
     plan = plan_of(file, judged_here(file, workloads, choice), new_set_id("reproduction", file.target))
     return Run(plan=plan, workloads=workloads, workload_paths=tuple(workload_paths), target=file.target, engine=choice,
                python=None)  # fmt: skip
@@ -245,11 +275,28 @@ def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
     """What a plan needs that isn't here, but for its locks."""
     cores, most = len(facts.usable_cores()), max((planned.case.threads for planned in file.cases), default=0)
     names = sorted({planned.case.workload for planned in file.cases} - workloads.keys())
+    unfit = dict.fromkeys(words for planned in file.cases if (words := misfit(planned.case, workloads)))
     return [
         *([f"{file.python}, an interpreter that no lock pins"] if file.python else []),
         *([f"{most} cores (this machine has {cores})"] if most > cores else []),
         *(f"the workload {name}, code of its own: read it in inputs/workloads, then --workload-path" for name in names),
+        *unfit,
     ]
+
+
+def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
+    """Why a case of a plan can't be asked by this version; None where it can, or where its workload isn't here."""
+    if case.stack not in STACKS:
+        return f"the stack {case.stack}"
+    if case.workload not in workloads:
+        return None
+    workload = workloads[case.workload]
+    try:
+        whole = workload.dims(next(iter(workload.sizes)), case.dims)
+    except UserError as broken:
+        return f"dims that this version's {case.workload} takes ({str(broken).rstrip('.')})"
+    lacking = ", ".join(sorted(whole.keys() - case.dims.keys()))
+    return f"the dims {lacking} of {case.workload}" if lacking else None
 
 
 def borrow(store: ResultSet) -> list[str]:

@@ -36,6 +36,9 @@ class Recorder:
     def __init__(self, stack: Adapter, events: Events) -> None:
         self.stack, self.spec, self.events = stack, stack.workload.spec, events
         self.answers: list[dict[str, Any]] = []
+        # A framework has a million objects: to look through them before each action takes longer than all actions.
+        gc.collect()
+        gc.freeze()
 
     def watch(self, action: Callable[[], Any]) -> Seen:
         """Runs an action until its result is computed. Whatever the framework raises is an answer."""

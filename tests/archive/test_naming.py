@@ -130,7 +130,7 @@ COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
                      f"results/{FIRST} was begun on another machine"),
     "run --fits": (lambda text: commands.run(Options(preset="oom", fits=text), None, (), force=False, dry_run=True,
                                              as_json=False), f"--fits=results/{FIRST}: no curve"),
-    "reproduce": (lambda text: reproduce.reproduce(text, None, OTHER, engine="local", workload_path=(),
+    "reproduce": (lambda text: reproduce.reproduce(text, None, OTHER, engine="local", trust=False, workload_path=(),
                                                    folder="results", force=False, as_json=True), ""),
 }  # fmt: skip
 

@@ -106,8 +106,10 @@ def test_hostile_names_stay_text(folder: Path, tmp_path: Path) -> None:
 
     loaded = results.load(folder)
     bad = '"><script>alert(1)</script>'
-    rows = [r | {"workload": bad, "variant": bad, "flags": [bad], "versions": "{}"} for r in loaded.rows]
-    plan = plan_file(set_id=bad, command=bad, baseline=f"torch_eager@{bad}", locks={bad: bad}, units={bad: bad})
+    rows = [r | {"reason": bad, "environment": bad, "flags": [bad], "versions": "{}"} for r in loaded.rows]
+    plan = plan_file(baseline="torch_eager", units={bad: bad})
+    for name, value in {"set_id": bad, "command": bad, "locks": {bad: bad}}.items():  # refused where a plan is read
+        object.__setattr__(plan, name, value)
     text = rendered(results.Results(folder, plan, rows, [], {bad: {bad: bad}}))
     assert len(Page(text).all("script")) == 1
 
