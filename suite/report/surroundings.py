@@ -210,7 +210,10 @@ def block_record(record: Mapping[str, Any]) -> BlockRecord:
 def source(inputs: Path) -> tuple[str, bool]:
     """(revision, whether the source had been changed), as kept with the set."""
     revision, diff = inputs / "revision.txt", inputs / "diff.patch"
-    text = revision.read_text(encoding="utf-8", errors="replace") if revision.is_file() else ""
+    text = ""
+    if revision.is_file():
+        with revision.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(1000)
     return text, diff.is_file() and diff.stat().st_size > 0
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from suite.errors import UserError
 from suite.results import migrations, pages
+from suite.results.row_check import check_columns, check_row
 from suite.results.rows import Row
 from suite.results.schema import ADDED, NAMES, SCHEMA, SCHEMA_VERSION
 
@@ -66,11 +67,15 @@ def rows_in(file: Any, wanted: Collection[str], name: str, having: Any) -> list[
     schema = pa.schema([SCHEMA.field(each) for each in columns])
     table = pa.table([table[field.name].cast(field.type) if field.name in there else pa.nulls(len(table), field.type)
                       for field in schema], schema=schema)  # fmt: skip
+    check_columns(table, name)
     blank = dict.fromkeys(NAMES) if len(columns) < len(NAMES) else {}
     try:
-        return [Row(blank | migrations.row(fields)) for fields in table.to_pylist()]
+        rows = [Row(blank | migrations.row(fields)) for fields in table.to_pylist()]
+        for row in rows if not blank else ():
+            check_row(row)
     except (ValueError, TypeError, KeyError) as broken:  # readable bytes of what no program wrote
         raise pa.ArrowInvalid(f"{name} holds no rows of a result set: {broken}") from broken
+    return rows
 
 
 def check_parquet(path: Path) -> None:

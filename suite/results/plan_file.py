@@ -150,11 +150,14 @@ def check_names(kind: type, fields: Mapping[str, Any]) -> None:
 
 
 def is_one_command(text: str) -> bool:
-    """Whether a shell would take a line for nothing but words: a page shows it to be copied."""
+    """Whether a line is a task of ours, and a shell would take it for nothing but words: a page shows it to be
+    copied."""
     try:
-        return shlex.join(shlex.split(text)) == text
+        words = shlex.split(text)
     except ValueError:
         return False
+    task = words[1] if len(words) > 1 else ""
+    return shlex.join(words) == text and words[:1] == ["invoke"] and not task.startswith("-")
 
 
 def datetime_of(text: str) -> datetime.datetime:

@@ -89,6 +89,20 @@ def test_the_build_context_holds_the_one_lock_and_its_wheels(folders: Path) -> N
     assert {entry[1:] for entry in entries.values()} == {(0, "", 0)}
 
 
+def test_a_lock_that_a_set_brought_travels_under_the_environments_name(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = folders / "a-set" / "inputs" / "locks" / "some.txt"
+    brought.parent.mkdir(parents=True)
+    brought.write_text("six==1.9\n")
+    monkeypatch.setitem(locks.CHOSEN, ("some", "cpu"), brought)
+    wheels = images.fill_wheelhouse("some", "cpu")
+    with tarfile.open(fileobj=images.context("some", "cpu", wheels)) as archive:
+        lock = archive.extractfile("locks/cpu/some.txt")
+        assert lock is not None and lock.read() == brought.read_bytes()
+        assert "wheelhouse/six-1.9-py3-none-any.whl" in archive.getnames()
+
+
 def test_a_wheelhouse_keeps_what_it_has_and_needs_no_folder_outside(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
