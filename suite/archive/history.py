@@ -86,7 +86,8 @@ def history(
     found = of_place(place) if place else here(results)
     whole = each_run([each for each in found if not each.trouble])
     points: list[Point] = []
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    # Of a place, its answers are waited for; here, decoding is all there is, and threads would only wait in turn.
+    with ThreadPoolExecutor(AT_ONCE if place else 1) as pool:
         parts = [(each, pool.submit(of_set, each, place, workload, stack, passes)) for each in whole]
     for each, part in parts:
         try:

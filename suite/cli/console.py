@@ -149,6 +149,8 @@ def print_table(
 def parted(cell: Text, width: int) -> Text:
     """The text with its long names broken after separators, where a name is wider than the column; rich breaks them
     anywhere."""
+    if len(cell) <= width:
+        return cell
     breaks = []
     for word in re.finditer(r"\S+", cell.plain):
         line = 0

@@ -34,7 +34,11 @@ def fields_at(data: bytes, at: int) -> tuple[Fields, int]:
             last, at = signed(data, at)
         if last in fields:
             raise ValueError("it has a field twice")
-        fields[last], at = value(data, at, head & 15)
+        kind = head & 15
+        if SHORT <= kind <= LONG and data[at] < 128:  # nearly all: a footer has 5,000, and history reads 200 footers
+            fields[last], at = (data[at] >> 1) ^ -(data[at] & 1), at + 1
+        else:
+            fields[last], at = value(data, at, kind)
     return fields, at + 1
 
 
@@ -79,8 +83,9 @@ def signed(data: bytes, at: int) -> tuple[int, int]:
 
 def number(data: bytes, at: int) -> tuple[int, int]:
     """Seven bits a byte, the least first, ten bytes at most."""
-    found = data[at] & 0x7F
-    shift = 7
+    if data[at] < 128:
+        return data[at], at + 1
+    found, shift = data[at] & 0x7F, 7
     while data[at] & 0x80:
         at += 1
         found |= (data[at] & 0x7F) << shift
