@@ -195,9 +195,9 @@ def pitfalls(c: Context, set="results/latest", times=None, out="pitfalls.md") ->
     from suite import results as sets
     from suite.archive.naming import named
     from suite.cli.archives import needed
-    from suite.report import lesson
+    from suite.report.lesson import pitfalls
 
-    print(lesson.write(sets.load(named(set)), sets.load(named(needed("times", times))), Path(out)))
+    print(pitfalls.write(sets.load(named(set)), sets.load(named(needed("times", times))), Path(out)))
 
 
 @command(iterable=["set"], help={"set": f"a share; named without --set too: `{COMMAND} collect A B`"})

@@ -23,7 +23,7 @@ from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.machine import facts
 from suite.protocol import Protocol
-from suite.report.surroundings import BUILDS
+from suite.report.sections.surroundings import BUILDS
 from suite.run import engines
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import find

@@ -33,7 +33,7 @@ START = "import runpy, sys; sys.path.insert(0, {!r}); runpy.run_module('suite.wo
 MODELS = "suite/workloads/models"
 GATHERED = "tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])"
 GATHERED_TYPES = "tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])"
-INTEROP = "suite/stacks/tf_eager_adapter.py"
+INTEROP = "suite/stacks/tensorflow/tf_eager_adapter.py"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

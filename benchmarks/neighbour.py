@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from suite import results
-from suite.results.compare import Speedup
-from suite.results.rows import Row
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.rows import Row
 from suite.units import interval, ratio
 
 INVOKE = Path(sys.executable).parent / "invoke"
@@ -76,7 +76,7 @@ def unaware(rows: list[Row]) -> list[Row]:
 
 def speedups(told: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
     """By question and stack."""
-    from suite.results.compare import ratios
+    from suite.results.speedup.verdicts import ratios
 
     return {(each.name, each.stack): each for each in ratios(rows, told.baseline, told.protocol)}
 

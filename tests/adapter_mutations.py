@@ -49,8 +49,9 @@ NUMPY_OPTIMIZERS: dict[str, tuple[Change, ...]] = {
     ),
 }  # fmt: skip
 
-TORCH, JAX, RUNTIME, TF = "torch_eager_adapter.py", "jax_eager_adapter.py", "jax_runtime.py", "tf_eager_adapter.py"
-MODULES, RULES = "torch_modules.py", "tf_optimizers.py"
+TORCH, MODULES = "torch/torch_eager_adapter.py", "torch/torch_modules.py"
+JAX, RUNTIME = "jax/jax_eager_adapter.py", "jax/jax_runtime.py"
+TF, RULES = "tensorflow/tf_eager_adapter.py", "tensorflow/tf_optimizers.py"
 
 OPTAX = """optax.adamw(
         protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
@@ -122,7 +123,7 @@ MUTANTS: dict[str, AdapterMutant] = {
         RULES: (("        super().reset()\n        self.count.assign(0.0)\n", "        super().reset()\n"),)}),
     "tf: momentum": AdapterMutant("optimizer", "momentum of 0.8", "tf_graph", "resnet50", {
         RULES: (("momentum=protocol.MOMENTUM,", "momentum=0.8,"),)}),
-    **{f"numpy: {name}": AdapterMutant("optimizer", name, "numpy", "ffn", {"numpy_adapter.py": changes})
+    **{f"numpy: {name}": AdapterMutant("optimizer", name, "numpy", "ffn", {"numpy/numpy_adapter.py": changes})
        for name, changes in NUMPY_OPTIMIZERS.items()},
     # --- steps that do something else than the optimizer alone would ---
     "torch: no backward": torch_step("the backward pass is skipped", TORCH_BACKWARD, "        if optimizer is None:"),
@@ -149,7 +150,7 @@ MUTANTS: dict[str, AdapterMutant] = {
         TORCH: (("            return state, self.forward(**batch)", LATE_TORCH),)},
         pass_="forward"),
     "numpy: late output": AdapterMutant("stack", "after five calls the output is off by 1e-4", "numpy", "ffn", {
-        "numpy_adapter.py": ((NUMPY_FORWARD, LATE_NUMPY),)}, pass_="forward"),
+        "numpy/numpy_adapter.py": ((NUMPY_FORWARD, LATE_NUMPY),)}, pass_="forward"),
     # --- what only the timed steps do wrong: their replay is right ---
     "torch: timed without decay": torch_step(
         "the timed steps decay nothing, their replay does", TORCH_SETUP,
@@ -168,10 +169,10 @@ MUTANTS: dict[str, AdapterMutant] = {
         ("tiny", "small")),
     "torchax: its own batch norm": AdapterMutant(
         "buffer", "torchax's norm, whose statistics stand", "torchax_jit", "resnet50", {
-        "torchax_jit_adapter.py": (("        if training:\n", "        if False:\n"),)}),
+        "torchax/torchax_jit_adapter.py": (("        if training:\n", "        if False:\n"),)}),
     "torch_xla: its own batch norm": AdapterMutant(
         "buffer", "its norm, whose variance is biased", "torch_xla", "resnet50", {
-        "torch_xla_adapter.py": (("if isinstance(module, self.torch.nn.BatchNorm2d)", "if False"),)}),
+        "torch_xla/torch_xla_adapter.py": (("if isinstance(module, self.torch.nn.BatchNorm2d)", "if False"),)}),
     # --- precision ---
     "jax: bf16 as f32": AdapterMutant("precision", "computes f32 in bfloat16", "jax_jit", "ffn", {
         JAX: (('if self.case.precision != "bf16":', 'if self.case.precision == "tf32":'),

@@ -13,7 +13,7 @@ from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run.engines import Choice
 from suite.run.runner import Runner
 from suite.run.session import Session

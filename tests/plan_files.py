@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suite.protocol import Protocol
-from suite.results.plan_file import PlanFile
+from suite.results.store.plan_file import PlanFile
 
 
 def plan_file(**changes: Any) -> PlanFile:

@@ -9,8 +9,8 @@ import pytest
 
 from suite import results
 from suite.case import Outcome
-from suite.results.behaviour import Answer, behaviours
-from suite.results.rows import accepted
+from suite.results.questions.behaviour import Answer, behaviours
+from suite.results.store.rows import accepted
 from suite.stacks.catalog import REAL_STACKS
 from suite.workloads.catalog import find
 from tests.runs import TOGETHER, Asked, Lanes

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import calibration
 from benchmarks.calibration import SCENARIOS, Line, before, calibrate, now, simulate
-from suite.results import family, pairs
+from suite.results.speedup import family, pairing
 
 SETS = 200  # of equal stacks: 5 % of them is known to +-3 %
 
@@ -86,5 +86,5 @@ def test_processes_of_a_question_follow_each_other_with_the_baseline_at_its_plac
 
 def test_the_program_judges_by_the_suite_s_own_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     world = simulate(np.random.default_rng(1), SCENARIOS["process spread"], questions=1, blocks=3, equal=True)
-    monkeypatch.setattr(pairs, "log_ratio", lambda stack, baseline: math.log(7.0))
+    monkeypatch.setattr(pairing, "log_ratio", lambda stack, baseline: math.log(7.0))
     assert all(each.ratio.value == pytest.approx(7.0) for each in calibration.judged(world))

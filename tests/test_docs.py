@@ -32,8 +32,8 @@ from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Question
-from suite.results import schema
-from suite.results.store import ResultSet
+from suite.results.store import schema
+from suite.results.store.result_set import ResultSet
 from suite.run import engines
 from suite.run.runner import Runner
 from suite.run.session import Session

@@ -12,8 +12,8 @@ import pytest
 
 from suite import results
 from suite.case import TRACKS
-from suite.results.compare import ratios
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import ratios
+from suite.results.store.result_set import ResultSet
 from suite.stacks.catalog import REAL_STACKS, STACKS
 from tests.mutations import MUTANTS, make_mutant
 from tests.runs import EVERY_OPERATION, TOGETHER, Asked, Lanes

@@ -14,7 +14,7 @@ import pytest
 
 from suite import results
 from suite.ir.findings import Handed
-from suite.results.programs import programs_of
+from suite.results.questions.programs import programs_of
 from tests.runs import INVOKE, OLDER, Asked, Lanes
 
 pytestmark = pytest.mark.stacks

@@ -12,13 +12,13 @@ from typing import Any
 from suite.archive.place import AT_ONCE, Place
 from suite.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX
 from suite.errors import COMMAND, Damaged, UserError
-from suite.results import manifest
-from suite.results.files import check_gzip, check_writable
-from suite.results.manifest import DERIVED, RESULTS, SET_NAME, Manifest
-from suite.results.parquet import read_rows, understood
-from suite.results.rows import Row
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.files import check_gzip, check_writable
+from suite.results.store.manifest import DERIVED, RESULTS, SET_NAME, Manifest
+from suite.results.store.one_command import sole
+from suite.results.store.parquet.reader import read_rows, understood
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 
 TELLING = ("plan.json", "machine.json", RESULTS)  # and presets: what a manifest's facts are derived from
 

@@ -22,7 +22,7 @@ from suite.case import Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.protocol import Protocol
-from suite.results.rows import CASE, Row, judged
+from suite.results.store.rows import CASE, Row, judged
 from suite.stats import NORMAL_CONSISTENT, spread
 
 LEAST_STEPS = 3  # from set to set, that say how much sets differ

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from suite import units
 from suite.archive.history import Point
-from suite.report.plots import LogAxis, Mark, Plot, PlotRow, row_y
-from suite.report.render import TEMPLATES, environment, policy, write
+from suite.report.figures.axes import LogAxis, Mark, Plot, PlotRow, row_y
+from suite.report.formats.render import TEMPLATES, environment, policy, write
 
 LEGEND = (("steady", "median of a step, with its interval"), ("faster", "became faster"), ("slower", "became slower"))
 

@@ -12,11 +12,11 @@ from suite.archive import fetch
 from suite.archive.fetch import manifest_of
 from suite.archive.place import AT_ONCE, Place
 from suite.errors import COMMAND, UserError
-from suite.results import manifest
-from suite.results.manifest import SET_NAME, Manifest
-from suite.results.parquet import read_rows, understood
-from suite.results.rows import Row
-from suite.results.store import LATEST, ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import SET_NAME, Manifest
+from suite.results.store.parquet.reader import read_rows, understood
+from suite.results.store.result_set import LATEST, ResultSet
+from suite.results.store.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 from suite.archive.listing import of_place
 from suite.archive.place import Place
 from suite.errors import COMMAND, UserError, near_match
-from suite.results import manifest
-from suite.results.manifest import SET_NAME
+from suite.results.store import manifest
+from suite.results.store.manifest import SET_NAME
 
 RESULTS = Path("results")
 LONGEST = 200  # characters of what isn't understood

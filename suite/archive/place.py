@@ -19,7 +19,7 @@ from pyarrow import fs
 
 from suite.errors import COMMAND, Damaged, UserError, unknown
 from suite.guard import plain_files
-from suite.results.manifest import BYTES_MAX
+from suite.results.store.manifest import BYTES_MAX
 
 SCHEMES = ("s3", "gs", "file")
 CHUNK_BYTES = 2**20

@@ -10,10 +10,10 @@ from pathlib import Path
 from suite.archive.place import AT_ONCE, Place
 from suite.archive.signature import SIGNATURE, sign
 from suite.errors import COMMAND, UserError
-from suite.results import manifest
-from suite.results.manifest import Manifest
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import Manifest
+from suite.results.store.one_command import sole
+from suite.results.store.result_set import ResultSet
 
 CHANGES_SHOWN = 8
 

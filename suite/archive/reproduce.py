@@ -13,8 +13,8 @@ from typing import Any
 
 from suite.case import Outcome
 from suite.results import Results
-from suite.results.compare import Speedup
-from suite.results.rows import Row, counting
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.rows import Row, counting
 from suite.stats import Estimate
 
 # What makes two machines of one class: their ratios between stacks are expected to agree.

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from suite.errors import UserError
-from suite.results.manifest import ALL_DIGITS, Manifest
+from suite.results.store.manifest import ALL_DIGITS, Manifest
 
 SIGNATURE = "name.sig"  # beside the manifest
 SIGNATURE_BYTES_MAX = 2**16

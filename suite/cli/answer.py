@@ -8,19 +8,19 @@ from typing import Any
 from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.machine.description import named
-from suite.report.answers import headlines, standing_in
-from suite.report.behaviour import BehaviourSection, behaviour_section
-from suite.report.document import document
-from suite.report.memory import MemoryCell, MemorySection, memory_section
-from suite.report.outcomes import outcome_text
-from suite.report.profiles import ProfileSection, profile_section
-from suite.report.programs import ProgramSection, program_section
-from suite.report.sections import column_units
+from suite.report.formats.document import document
+from suite.report.sections.answers import headlines, standing_in
+from suite.report.sections.behaviour import BehaviourSection, behaviour_section
+from suite.report.sections.comparison import column_units
+from suite.report.sections.memory import MemoryCell, MemorySection, memory_section
+from suite.report.sections.outcomes import outcome_text
+from suite.report.sections.profiles import ProfileSection, profile_section
+from suite.report.sections.programs import ProgramSection, program_section
 from suite.results.analysis import Analysis, Comparison
 from suite.results.stack_figures import StackFigures
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.stats import Estimate
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "undecided": "yellow", "baseline": "dim"}

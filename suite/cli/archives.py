@@ -16,16 +16,16 @@ from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX, signer
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import say
 from suite.errors import COMMAND, Damaged, UserError
 from suite.guard import plain_files
 from suite.machine.description import processor
-from suite.report.render import render
-from suite.results import manifest
-from suite.results.manifest import SET_NAME, SHORT_DIGITS, Manifest
+from suite.report.formats.render import render
 from suite.results.outcomes import FAILED
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import SET_NAME, SHORT_DIGITS, Manifest
+from suite.results.store.result_set import ResultSet
 
 SIGNED = "It bears a signature: --signed-by=FILE says whether it is that of somebody you trust."
 UNSIGNED = "Unsigned: nothing says who published it."

@@ -14,9 +14,9 @@ from suite.cli.options import Options
 from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, unknown
 from suite.plan.bisection import Bisection, Finding
-from suite.results.compare import Speedup
 from suite.results.outcomes import FAILED, INTERRUPTED
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 
 BLOCKS = (5, 10, 20)  # of one run each: the next where nothing was decided

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import venv
 from suite.environments.locks import lock_path, names, pins, variants
 from suite.environments.variants import flags

@@ -13,7 +13,7 @@ from suite.archive import listing
 from suite.archive.place import Place, check_address
 from suite.cli.console import print_table
 from suite.cli.options import Options
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.cluster import estimate
 from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, Job, render
@@ -26,8 +26,8 @@ from suite.errors import UserError, unknown
 from suite.plan.plan import Plan
 from suite.plan.planning import make
 from suite.plan.preset import Preset
-from suite.results.files import check_writable
-from suite.results.rows import Row
+from suite.results.store.files import check_writable
+from suite.results.store.rows import Row
 from suite.run import engines
 from suite.run.start import with_variants
 from suite.stacks.catalog import environment_of

@@ -20,7 +20,7 @@ from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import plan_json, print_plan
 from suite.cli.ending import explained
 from suite.cli.options import Options, parse_outcomes
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
 from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
@@ -32,11 +32,11 @@ from suite.machine.description import describe
 from suite.plan.memory import too_tight
 from suite.plan.shards import Shard
 from suite.reference import check
-from suite.report.render import render
+from suite.report.formats.render import render
 from suite.results.outcomes import FAILED, INTERRUPTED, exit_code
-from suite.results.rows import Row
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store.one_command import sole
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run import ceilings
 from suite.run.session import Session
 from suite.run.start import Run, create, prepare, reopen, runner

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from suite import results
 from suite.archive.naming import named
-from suite.cli.written import check_form, put, told_form
+from suite.cli.output import check_form, put, told_form
 from suite.errors import COMMAND, UserError, unknown
-from suite.report.compare_page import FILE_NAME, compare_page
-from suite.report.compared import Compared, of_sets, of_ways, told_sets, told_ways
-from suite.report.tables import Told
+from suite.report.between_sets import Compared, of_sets, of_ways, told_sets, told_ways
+from suite.report.formats.compare_page import FILE_NAME, compare_page
+from suite.report.formats.tables import Told
 from suite.results import Results
-from suite.results.across import Across, Times, across
-from suite.results.behaviour import by_variant
-from suite.results.ways import FIELDS, Ways, within
+from suite.results.between_sets import Across, Times, across
+from suite.results.questions.behaviour import by_variant
+from suite.results.within_set import FIELDS, Ways, within
 
 REGRESSION = 5  # exit code
 FORMATS = ("text", "html", "md", "csv", "json")

@@ -21,7 +21,7 @@ from rich.text import Text
 from suite import units
 from suite.case import Attempt, Outcome, Purpose
 from suite.guard.printable import printable
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 
 PIPED_WIDTH = 160
 PIECE = re.compile(r"[^-/,]*[-/,]?")  # of a name, up to the separator after which it may go on in the next line

@@ -13,7 +13,7 @@ from suite import results
 from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary
@@ -22,11 +22,11 @@ from suite.launch.attempt import run_reader
 from suite.launch.local import Local
 from suite.machine.facts import usable_cores
 from suite.protocol import Protocol
-from suite.report.programs import Table, both, program_section
-from suite.report.render import environment
-from suite.results import programs
-from suite.results.files import gunzipped
-from suite.results.rows import Row, accepted
+from suite.report.formats.render import environment
+from suite.report.sections.programs import Table, both, program_section
+from suite.results.questions import programs
+from suite.results.store.files import gunzipped
+from suite.results.store.rows import Row, accepted
 
 
 def tell_programs(name: str, cases: Sequence[str], *, as_markdown: bool, as_json: bool = False) -> None:

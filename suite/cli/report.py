@@ -8,10 +8,10 @@ from pathlib import Path
 from suite import results
 from suite.archive.naming import named
 from suite.cli.compare import compare
-from suite.cli.written import check_form, told_form
+from suite.cli.output import check_form, told_form
 from suite.errors import UserError
-from suite.report.render import FILE_NAME, render
-from suite.report.text import told
+from suite.report.formats.render import FILE_NAME, render
+from suite.report.formats.text import told
 
 LATEST = "results/latest"
 FORMATS = ("html", "md", "csv", "json")

@@ -14,13 +14,13 @@ from suite.archive.place import Place
 from suite.archive.reproduce import Claim, Reproduction, Verdict, reproduction
 from suite.cli.commands import carry_out
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import say
 from suite.environments.locks import CHOSEN, all_locks
 from suite.errors import COMMAND, UserError
 from suite.machine import facts, noise
-from suite.results.compare import Speedup
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.result_set import ResultSet
 from suite.run.start import again, create, strange
 
 DIFFERS, UNTRUSTED = 5, 6  # exit codes

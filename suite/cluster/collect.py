@@ -15,12 +15,12 @@ from typing import Any
 from suite.errors import COMMAND, UserError
 from suite.guard import plain_files
 from suite.plan.shards import Shard, digest
-from suite.results import manifest
-from suite.results.parquet import read_parquet
-from suite.results.plan_file import PlanFile
-from suite.results.rows import Row
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.one_command import sole
+from suite.results.store.parquet.reader import read_parquet
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run import start
 
 # What two machines must have in common for their times to stand on one page, in words.

@@ -11,7 +11,7 @@ from statistics import median
 from suite.case import Attempt, Outcome, Purpose
 from suite.plan.plan import Plan, estimate
 from suite.plan.shards import Shard, share
-from suite.results.rows import CASE, Row
+from suite.results.store.rows import CASE, Row
 from suite.workloads.catalog import Workload
 
 # Times of other sizes or passes say nothing; those of another machine of the target are all that there is.

@@ -20,9 +20,9 @@ from suite.environments.locks import take
 from suite.launch.container import sweep
 from suite.machine import devices, facts, noise
 from suite.plan.shards import Shard, share
-from suite.results.plan_file import PlanFile
-from suite.results.rows import Row
-from suite.results.store import ResultSet
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run import ceilings, engines
 from suite.run.session import Session
 from suite.run.start import Run, changed, describe, judged_here, needed, plan_of, runner, wanting

@@ -29,7 +29,7 @@ from suite.guard.printable import printable
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share, units
 from suite.results.outcomes import INTERRUPTED
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run.start import plan_of
 from suite.workloads.catalog import Workload, find
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from suite.case import Case, Planned
-from suite.results.curves import Curve
-from suite.results.memory import MemoryQuestion
+from suite.results.questions.capacity import MemoryQuestion
+from suite.results.questions.curves import Curve
 from suite.units import percent, quantity
 
 

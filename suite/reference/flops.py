@@ -19,7 +19,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from suite.case import Case
-from suite.stacks.jax_jit_adapter import Adapter
+from suite.stacks.jax.jax_jit_adapter import Adapter
 from suite.workloads import catalog
 from suite.workloads.tensors import Integers, Tensor, buffers_of
 

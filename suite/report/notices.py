@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from suite import units
 from suite.case import Flag, Outcome
 from suite.errors import COMMAND
-from suite.report.answers import standing_in
-from suite.report.surroundings import BlockRecord
+from suite.report.sections.answers import standing_in
+from suite.report.sections.surroundings import BlockRecord
 from suite.results.analysis import Analysis, Comparison
-from suite.results.plan_file import PlanFile
+from suite.results.store.plan_file import PlanFile
 from suite.stats import is_doubtful
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from suite.protocol import Protocol
     from suite.results.analysis import Analysis
-    from suite.results.plan_file import PlanFile
-    from suite.results.rows import Row
     from suite.results.stack_figures import StackFigures
+    from suite.results.store.plan_file import PlanFile
+    from suite.results.store.rows import Row
 
 RATIO_COLUMNS = ("name", "stack", "baseline", "value", "low", "high", "verdict", "blocks", "p", "log_ratios",
                  "best", "reason")  # fmt: skip
@@ -70,16 +70,16 @@ class Results:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Every attempt, one row each, with the columns of suite/results/schema.py."""
-        from suite.results.schema import NAMES
+        """Every attempt, one row each, with the columns of suite/results/store/schema.py."""
+        from suite.results.store.schema import NAMES
 
         return table(self.rows, NAMES)
 
     @property
     def accepted(self) -> pd.DataFrame:
         """Only the rows that count: the last accepted attempt of each block."""
-        from suite.results.rows import accepted
-        from suite.results.schema import NAMES
+        from suite.results.store.rows import accepted
+        from suite.results.store.schema import NAMES
 
         return table(accepted(self.rows), NAMES)
 
@@ -110,7 +110,7 @@ class Results:
 
         Raises UserError for a baseline that the set lacks, and for a clock that there isn't.
         """
-        from suite.results.compare import ratios
+        from suite.results.speedup.verdicts import ratios
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
         lines = ({**asdict(s), **asdict(s.ratio), "log_ratios": list(s.log_ratios.values()),
@@ -120,9 +120,9 @@ class Results:
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
         """Geometric means over comparisons, with n_ok of n, least and greatest; `common` is over the questions that all
         stacks answered, and ranks them. Raises as `ratios` does."""
-        from suite.results.compare import ratios
-        from suite.results.rows import accepted, unrun
-        from suite.results.summaries import summaries
+        from suite.results.speedup.geometric_means import summaries
+        from suite.results.speedup.verdicts import ratios
+        from suite.results.store.rows import accepted, unrun
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
         planned = [*self.rows, *unrun(self.plan, accepted(self.rows))]
@@ -175,8 +175,8 @@ def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFra
 def load(path: str | Path) -> Results:
     """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
     from suite.errors import COMMAND, UserError
-    from suite.results.parquet import read_parquet
-    from suite.results.store import ResultSet
+    from suite.results.store.parquet.reader import read_parquet
+    from suite.results.store.result_set import ResultSet
 
     path = Path(path)
     if path.is_file():

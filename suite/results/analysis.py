@@ -10,19 +10,19 @@ from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
-from suite.results.behaviour import Behaviour, behaviours
-from suite.results.compare import Pairing, Speedup
-from suite.results.holders import MadeOf, made_of
-from suite.results.memory import MemoryQuestion, memory_questions
-from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
-from suite.results.plan_file import PlanFile
-from suite.results.profiles import ProfileQuestion, profile_questions
-from suite.results.programs import ProgramQuestion, program_questions
-from suite.results.rows import NOT_RUN, Row, judged, unrun
+from suite.results.questions.behaviour import Behaviour, behaviours
+from suite.results.questions.capacity import MemoryQuestion, memory_questions
+from suite.results.questions.holders import MadeOf, made_of
+from suite.results.questions.names import question_names
+from suite.results.questions.profiles import ProfileQuestion, profile_questions
+from suite.results.questions.programs import ProgramQuestion, program_questions
+from suite.results.speedup.geometric_means import Summary, summaries
+from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.stack_figures import StackFigures, stack_figures
-from suite.results.summaries import Summary, summaries
-from suite.results.ways import Ways, all_ways
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.rows import NOT_RUN, Row, judged, unrun
+from suite.results.within_set import Ways, all_ways
 
 ITEMS = "items"  # of a step, where no plan says what they are
 

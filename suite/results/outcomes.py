@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.case import Outcome
-from suite.results.rows import NOT_RUN, Row, accepted
+from suite.results.store.rows import NOT_RUN, Row, accepted
 
 # What a reader acts on first stands for processes that ended differently. A case that is unsupported in one block
 # is so in those that haven't run, too.

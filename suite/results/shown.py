@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 
 from suite.errors import unknown
 from suite.results.analysis import Analysis
-from suite.results.behaviour import behaviours
-from suite.results.holders import made_of
-from suite.results.memory import memory_questions
-from suite.results.profiles import profile_questions
-from suite.results.programs import program_questions
-from suite.results.rows import Row
-from suite.results.ways import Ways
+from suite.results.questions.behaviour import behaviours
+from suite.results.questions.capacity import memory_questions
+from suite.results.questions.holders import made_of
+from suite.results.questions.profiles import profile_questions
+from suite.results.questions.programs import program_questions
+from suite.results.store.rows import Row
+from suite.results.within_set import Ways
 
 
 def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose
 from suite.plan.frontier import most_allowed, next_size
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.run.runner import Runner
 
 

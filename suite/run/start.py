@@ -31,10 +31,10 @@ from suite.plan.planning import Selection, make, unsupported
 from suite.plan.preset import Preset
 from suite.plan.shards import Shard, share
 from suite.results import load
-from suite.results.files import sha256
-from suite.results.plan_file import PlanFile
-from suite.results.schema import SCHEMA_VERSION
-from suite.results.store import ResultSet
+from suite.results.store.files import sha256
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.results.store.schema import SCHEMA_VERSION
 from suite.run import engines
 from suite.run.runner import READER, Runner
 from suite.stacks.catalog import STACKS, environment_of

@@ -17,7 +17,7 @@ from suite.archive import fetch, listing
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.errors import UserError
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from tests.archive.s3 import BUCKET, SECRET, Server
 
 Say = Callable[[str], None]

@@ -15,7 +15,7 @@ from suite.archive.history import Point, changes, history
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.errors import UserError
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
 

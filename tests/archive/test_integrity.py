@@ -17,10 +17,10 @@ from suite.archive.publish import publish
 from suite.archive.signature import SIGNATURE
 from suite.cli import archives
 from suite.errors import UserError
-from suite.results import manifest
-from suite.results.manifest import File, Manifest
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import File, Manifest
+from suite.results.store.one_command import sole
+from suite.results.store.result_set import ResultSet
 
 PAGE = b"<script>theirs()</script>"
 

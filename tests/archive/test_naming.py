@@ -17,8 +17,8 @@ from suite.archive.publish import publish
 from suite.cli import archives, cluster, commands, compare, programs, report, reproduce
 from suite.cli.options import Options
 from suite.errors import UserError
-from suite.results import manifest
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.result_set import ResultSet
 from tests.archive.s3 import BUCKET
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of

@@ -23,11 +23,12 @@ from suite.archive import fetch
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.errors import UserError
-from suite.results import manifest, pages
-from suite.results.manifest import File, Manifest
-from suite.results.rows import Row
-from suite.results.schema import NAMES, SCHEMA, to_table
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import File, Manifest
+from suite.results.store.parquet import pages
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
+from suite.results.store.schema import NAMES, SCHEMA, to_table
 from tests.results.rows import attempt_of, row_of
 
 

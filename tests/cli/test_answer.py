@@ -7,11 +7,11 @@ import re
 import pytest
 
 from suite.cli.answer import print_comparison, print_summary
-from suite.report.answers import headlines
-from suite.report.document import stack_json, summary_json
-from suite.report.text import cell_text
+from suite.report.formats.document import stack_json, summary_json
+from suite.report.formats.text import cell_text
+from suite.report.sections.answers import headlines
 from suite.results.analysis import Analysis, analyse
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 

@@ -13,7 +13,7 @@ import pytest
 from suite.cli import bisect
 from suite.cli.options import Options
 from suite.errors import UserError
-from suite.results.compare import Pairing
+from suite.results.speedup.verdicts import Pairing
 from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.pipeline import SCENARIOS
 from tests.runs import INVOKE

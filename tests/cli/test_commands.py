@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from suite import environments
-from suite.results.store import ResultSet, accepted
+from suite.results.store.result_set import ResultSet, accepted
 from tests.launch.programs import HUNG_SECONDS, wait_for
 
 INVOKE = Path(sys.executable).parent / "invoke"

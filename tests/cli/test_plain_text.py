@@ -18,13 +18,13 @@ from suite import results
 from suite.archive import history_page
 from suite.archive.history import Point
 from suite.cli import console
+from suite.cli.output import told_form
 from suite.cli.program import Commands
 from suite.cli.streams import plain_streams
-from suite.cli.written import told_form
 from suite.guard.printable import printable
-from suite.report.render import render, write
-from suite.report.text import told
-from suite.results.store import ResultSet
+from suite.report.formats.render import render, write
+from suite.report.formats.text import told
+from suite.results.store.result_set import ResultSet
 from tests.results.rows import attempt_of, make_set, record, row_of
 
 # Erases the line, sets the title (C1), turns the text around, hides what follows, rings.

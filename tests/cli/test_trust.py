@@ -17,8 +17,8 @@ from suite.case import Planned
 from suite.cli import reproduce as reproducing
 from suite.environments.variants import BORROWED
 from suite.errors import Damaged, UserError
-from suite.report.surroundings import recipe, source
-from suite.results.store import ResultSet
+from suite.report.sections.surroundings import recipe, source
+from suite.results.store.result_set import ResultSet
 from suite.run import engines
 from suite.run.start import again, create, reopen
 from tests.environments.six_lock import SIX

@@ -15,9 +15,9 @@ from suite.cluster.collect import CLASS, collect
 from suite.errors import UserError
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share
-from suite.report.render import render
-from suite.results.rows import Row
-from suite.results.store import ResultSet
+from suite.report.formats.render import render
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run.start import reopen
 from tests.pipeline import make_plan, make_session
 

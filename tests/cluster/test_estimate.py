@@ -16,8 +16,8 @@ from suite.cluster import estimate
 from suite.plan import preset
 from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
-from suite.results.parquet import read_rows
-from suite.results.rows import Row
+from suite.results.store.parquet.reader import read_rows
+from suite.results.store.rows import Row
 from suite.workloads.catalog import find
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of
 

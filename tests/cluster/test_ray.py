@@ -19,7 +19,7 @@ import pytest
 
 from suite import results
 from suite.environments import venv
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from tests.pipeline import SCENARIOS
 
 pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]

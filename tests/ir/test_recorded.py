@@ -19,7 +19,7 @@ import pytest
 
 from suite.environments import ROOT, venv
 from suite.ir.timeline import Category, by_rules
-from suite.stacks.torch_profile import RULES
+from suite.stacks.torch.torch_profile import RULES
 
 RECORDED = Path(__file__).with_name("recorded")
 OF_XLA = ("jax_jit", "torch_xla", "torchax_jit", "tf_xla")

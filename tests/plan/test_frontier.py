@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite.plan.frontier import first_size, most_allowed, next_size
-from suite.results.curves import SIZE_MAX
+from suite.results.questions.curves import SIZE_MAX
 from suite.workloads.catalog import find
 
 GIB = 2.0**30

@@ -12,9 +12,9 @@ import numpy as np
 
 from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
-from suite.results.files import write_json
-from suite.results.rows import empty_row
-from suite.results.store import ResultSet
+from suite.results.store.files import write_json
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import empty_row
 from tests.plan_files import plan_file
 
 BLOCKS = 5

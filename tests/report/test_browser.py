@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from suite.report.compare_page import compare_page
-from suite.report.compared import of_sets
-from suite.results.across import across
-from tests.report.test_compare_page import loaded, rows_of_set
-from tests.results.test_across import times
+from suite.report.between_sets import of_sets
+from suite.report.formats.compare_page import compare_page
+from suite.results.between_sets import across
+from tests.report.formats.test_compare_page import loaded, rows_of_set
+from tests.results.test_between_sets import times
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.report.render import TEMPLATES, render
+from suite.report.formats.render import TEMPLATES, render
 from tests.plan_files import plan_file
 from tests.report import synthetic
 
@@ -102,7 +102,7 @@ def test_hostile_text_stays_text(page: Page, html_file: Path) -> None:
 
 def test_hostile_names_stay_text(folder: Path, tmp_path: Path) -> None:
     from suite import results
-    from suite.report.render import page as rendered
+    from suite.report.formats.render import page as rendered
 
     loaded = results.load(folder)
     bad = '"><script>alert(1)</script>'

@@ -15,8 +15,8 @@ from invoke.program import Program
 
 import tasks
 from suite import results
+from suite.report.formats.render import render
 from suite.report.page import report
-from suite.report.render import render
 from tests.report import synthetic
 from tests.report.test_page import Page
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.report.render import render
+from suite.report.formats.render import render
 from tests.report.page_numbers import Key, page_numbers
 
 SET = Path(__file__).parents[1] / "results" / "sets" / "v2"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from suite.case import Attempt, Case, Purpose
-from suite.results.rows import Row, empty_row
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row, empty_row
 from tests.plan_files import plan_file
 
 

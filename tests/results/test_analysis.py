@@ -14,7 +14,7 @@ from suite.case import Planned, Purpose
 from suite.errors import UserError
 from suite.machine.roofline import Place, Roofline
 from suite.results.analysis import Analysis, analyse, raised
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.stats import is_doubtful
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of, rows_of

@@ -10,7 +10,7 @@ import pytest
 from suite import results
 from suite.cli.report import report
 from suite.errors import UserError
-from suite.report.render import render
+from suite.report.formats.render import render
 from suite.results.shown import only
 from tests.report.page_numbers import page_numbers
 

@@ -11,7 +11,7 @@ import pytest
 from suite.case import Planned
 from suite.environments import locks, venv
 from suite.errors import UserError
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run.start import again
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of

@@ -11,7 +11,7 @@ import pytest
 
 from suite.reference.digests import Digest, digest
 from suite.reference.tolerances import Tolerances
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.run.agreement import Agreement, worst
 from suite.workloads.catalog import find
 from suite.workloads.tensors import Normal, generate

@@ -9,7 +9,7 @@ import pytest
 
 from suite.machine import roofline
 from suite.machine.roofline import Roofline
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run import ceilings
 from tests.plan_files import plan_file
 

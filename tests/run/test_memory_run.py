@@ -14,7 +14,7 @@ from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.workloads.catalog import find
 from tests.pipeline import QUICK, SCENARIOS, Heard, make_session
 

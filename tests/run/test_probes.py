@@ -10,7 +10,7 @@ import pytest
 
 from suite import results
 from suite.case import Purpose
-from suite.results.behaviour import behaviours, between, classes
+from suite.results.questions.behaviour import behaviours, between, classes
 from tests.pipeline import Heard, make_plan, make_session, run_scenes
 
 

@@ -14,10 +14,10 @@ import pytest
 from suite import results
 from suite.case import Attempt, Flag
 from suite.machine import noise
-from suite.results.compare import ratios, twins
 from suite.results.outcomes import exit_code
-from suite.results.rows import Row, accepted
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import ratios, twins
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row, accepted
 from suite.run.runner import Runner, implausible
 from tests.launch.programs import wait_for
 from tests.pipeline import SCENARIOS, Heard, make_plan, make_session, run_scenes

@@ -13,7 +13,7 @@ from suite.errors import UserError
 from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection
-from suite.results.store import ResultSet, write_json
+from suite.results.store.result_set import ResultSet, write_json
 from suite.run import engines
 from suite.run.start import Run, create, prepare, reopen
 from tests.pipeline import SCENARIOS

@@ -18,9 +18,9 @@ import pytest
 from suite.case import Planned
 from suite.environments import venv
 from suite.plan import planning, preset
-from suite.stacks import xla
 from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.knobs import processor_flags
+from suite.stacks.xla import compiler
 from suite.workloads import catalog
 from tests.worker.processes import ROOT
 
@@ -126,5 +126,5 @@ def test_a_tuned_case_is_executed_otherwise_and_what_is_left_out_is_not(stack: s
     default, tuned = executed(stack, "default"), executed(stack, "tuned")
     changed = {question for question, seen in default.items() if seen != tuned[question]}
     assert changed == run
-    if adapter_class(stack).knobs is xla.KNOBS:  # what was asked for: vectors of 16 floats, which are 512 bits
+    if adapter_class(stack).knobs is compiler.KNOBS:  # what was asked for: vectors of 16 floats, which are 512 bits
         assert all(tuned[each]["vectors"].get("16", 0) > default[each]["vectors"].get("16", 0) for each in changed)

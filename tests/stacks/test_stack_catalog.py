@@ -61,7 +61,7 @@ def test_only_adapters_and_dialects_name_a_framework() -> None:
         if imported & FRAMEWORKS:
             guilty.add(path)
     dialects = set((home / "workloads").rglob("*_*.py"))
-    adapters = set((home / "stacks").glob("*_adapter.py"))
+    adapters = set((home / "stacks").rglob("*_adapter.py"))
     oracles = set((home / "workloads").rglob("oracle.py"))  # a framework's model by definition
     # Processes of an environment's own.
     names = ("reference/make.py", "reference/flops.py", "ir/parse.py", "ir/attribute.py", "machine/bf16_peak.py")

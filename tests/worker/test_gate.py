@@ -18,8 +18,8 @@ from suite.case import Case
 from suite.reference import optimizers
 from suite.reference.expected import Expected
 from suite.reference.tolerances import Tolerances
-from suite.stacks import numpy_adapter
 from suite.stacks.base import Adapter
+from suite.stacks.numpy import numpy_adapter
 from suite.worker import gate
 from suite.worker.data import Data
 from suite.worker.findings import REASONS_MAX, Findings

@@ -50,7 +50,7 @@ def built_by_jax(workload, dims):
     import jax
     import optax
 
-    from suite.stacks.jax_runtime import make_optimizer
+    from suite.stacks.jax.jax_runtime import make_optimizer
 
     def abstract(tensors):
         kinds = {name: "int32" if isinstance(t, Integers) else "float32" for name, t in tensors.items()}
