@@ -106,9 +106,14 @@ def noisy_stacks(random: np.random.Generator, started: Array) -> tuple[Array, Ar
 
 
 SCENARIOS: dict[str, Disturbance] = {
-    "process spread": quiet, "noisy stacks": noisy_stacks, "modes, baseline": baseline_modes, "modes, all": modes,
-    "slow drift": drift, "host's pace": pace, "bursts": bursts,
-}  # fmt: skip
+    "process spread": quiet,
+    "noisy stacks": noisy_stacks,
+    "modes, baseline": baseline_modes,
+    "modes, all": modes,
+    "slow drift": drift,
+    "host's pace": pace,
+    "bursts": bursts,
+}
 
 
 def simulate(random: np.random.Generator, disturb: Disturbance, questions: int, blocks: int, equal: bool) -> World:
@@ -250,8 +255,10 @@ def calibrate(
 ) -> list[Line]:
     """A line by each of `judges`, of the same runs; a quarter as many again for the power."""
     random = np.random.default_rng([seed, blocks, ratios, list(SCENARIOS).index(scenario)])
-    worlds = [[simulate(random, SCENARIOS[scenario], ratios // STACKS, blocks, equal) for _ in range(count)]
-              for equal, count in ((True, runs), (False, max(2, runs // 4)))]  # fmt: skip
+    worlds = [
+        [simulate(random, SCENARIOS[scenario], ratios // STACKS, blocks, equal) for _ in range(count)]
+        for equal, count in ((True, runs), (False, max(2, runs // 4)))
+    ]
     return [line(judge, *worlds) for judge in judges]
 
 

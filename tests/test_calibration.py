@@ -48,6 +48,7 @@ def test_a_wrong_critical_value_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_prior_that_is_believed_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """One variance for all, by the table of the normal distribution: too sure of the ratios that vary most."""
+
     def pooled(variances: np.ndarray, blocks: np.ndarray, freedoms: np.ndarray) -> family.Moderated:
         same = np.broadcast_to(variances.mean(axis=-1, keepdims=True), variances.shape)
         return family.Moderated(np.sqrt(same / blocks), np.full(variances.shape, 1e3))

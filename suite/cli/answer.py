@@ -100,8 +100,9 @@ def print_memory(section: MemorySection) -> None:
         print()
     if section.frontier:
         columns = ["stack", "fits", "doesn't fit", "peak", "predicted", "probes"]
-        rows = [[line.stack, line.fits, line.fails, line.peak, line.predicted, str(line.tried)]
-                for line in section.frontier]  # fmt: skip
+        rows = [
+            [line.stack, line.fits, line.fails, line.peak, line.predicted, str(line.tried)] for line in section.frontier
+        ]
         title = f"{section.name}: the largest {section.axis} that fits"
         print_table(title, columns, rows, numbers=[name for name in columns if name not in ("stack", "doesn't fit")])
     for sentence in filter(None, (section.answer, section.searched)):
@@ -111,8 +112,11 @@ def print_memory(section: MemorySection) -> None:
 
 def print_programs(section: ProgramSection) -> None:
     """One question of programs: counts, regions, and how much differs; the page and `./stackwars ir` say what."""
-    for title, table in ((section.name, section.counts), ("How regions were lowered", section.regions),
-                         ("Kernels that generated code calls", section.generated)):  # fmt: skip
+    for title, table in (
+        (section.name, section.counts),
+        ("How regions were lowered", section.regions),
+        ("Kernels that generated code calls", section.generated),
+    ):
         if table.stacks and table.rows:
             print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
             print()
@@ -121,8 +125,10 @@ def print_programs(section: ProgramSection) -> None:
 def print_profiles(section: ProfileSection) -> None:
     """One question of where the time goes, the fastest stack first."""
     columns = ["stack", "step", "profiled", "by category"]
-    rows = [[line.stack, line.plain, f"{line.profiled} ({line.cost})", f"{line.shares} {line.missing}".strip()]
-            for line in section.lines]  # fmt: skip
+    rows = [
+        [line.stack, line.plain, f"{line.profiled} ({line.cost})", f"{line.shares} {line.missing}".strip()]
+        for line in section.lines
+    ]
     print_table(section.name, columns, rows, numbers=columns[1:3])
     print()
 

@@ -32,8 +32,11 @@ UNSIGNED = "Unsigned: nothing says who published it."
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
 STACKS_SHOWN = 3
-EXAMPLES = {"times": f"results/SET, of {COMMAND} run --preset=primer", "set": "2026-11-21.cpu.3f2a91c",
-            "workload": "gpt2"}  # fmt: skip
+EXAMPLES = {
+    "times": f"results/SET, of {COMMAND} run --preset=primer",
+    "set": "2026-11-21.cpu.3f2a91c",
+    "workload": "gpt2",
+}
 
 
 def archive(name: str, to: str | None, key: str | None, *, with_changes: bool) -> None:
@@ -64,9 +67,14 @@ def sets(results: Path, origin: str | None, *, as_json: bool) -> None:
 def listed_json(each: Listed) -> dict[str, Any]:
     """One set; `name` is the one that archives have it by, null of a set that isn't whole."""
     facts = each.facts
-    return {"name": each.name or None, "where": each.where, "whole": not each.trouble, "trouble": each.trouble or None,
-            **{fact: facts.get(fact) for fact in ("set_id", "created_at", "target", "preset", "stacks", "outcomes")},
-            "machine": processor(facts.get("machine") or {})}  # fmt: skip
+    return {
+        "name": each.name or None,
+        "where": each.where,
+        "whole": not each.trouble,
+        "trouble": each.trouble or None,
+        **{fact: facts.get(fact) for fact in ("set_id", "created_at", "target", "preset", "stacks", "outcomes")},
+        "machine": processor(facts.get("machine") or {}),
+    }
 
 
 def cells(each: Listed) -> list[str]:
@@ -75,11 +83,15 @@ def cells(each: Listed) -> list[str]:
     stacks, outcomes = facts.get("stacks") or [], facts.get("outcomes") or {}
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     return [
-        each.name or "-", each.created_at[:16].replace("T", " "), str(facts.get("target") or ""),
-        processor(facts.get("machine") or {}), str(facts.get("preset") or ""),
+        each.name or "-",
+        each.created_at[:16].replace("T", " "),
+        str(facts.get("target") or ""),
+        processor(facts.get("machine") or {}),
+        str(facts.get("preset") or ""),
         ", ".join(stacks) if len(stacks) <= STACKS_SHOWN else f"{len(stacks)} stacks",
-        "; ".join(filter(None, [counted, "not whole" if each.trouble else ""])), each.where,
-    ]  # fmt: skip
+        "; ".join(filter(None, [counted, "not whole" if each.trouble else ""])),
+        each.where,
+    ]
 
 
 def fetched(name: str | None, origin: str | None, results: Path) -> None:
@@ -108,9 +120,16 @@ def verify(name: str, origin: str | None, trusted: str | None, *, as_json: bool 
     fine = not verdict.problems and (trusted is None or verdict.signer is not None)
     tell_short(Path(verdict.name).name)
     if as_json:
-        print_json({"set": verdict.name, "from": verdict.place.uri if verdict.place else None,
-                    "intact": not verdict.problems, "problems": [*verdict.problems], "signed": verdict.is_signed,
-                    "signer": verdict.signer})  # fmt: skip
+        print_json(
+            {
+                "set": verdict.name,
+                "from": verdict.place.uri if verdict.place else None,
+                "intact": not verdict.problems,
+                "problems": [*verdict.problems],
+                "signed": verdict.is_signed,
+                "signer": verdict.signer,
+            }
+        )
     else:
         for line in verdict_lines(verdict, trusted):
             print(line)
@@ -153,8 +172,10 @@ def verdict_lines(verdict: Verdict, trusted: str | None) -> list[str]:
 def tell_short(name: str) -> None:
     """Says it of a name whose digest is too short to stand for one content."""
     if len(name.rpartition(".")[2]) == SHORT_DIGITS and SET_NAME.fullmatch(name):
-        say(f"{name} is an older name with 28 bits of a digest: another set of that name can be made in a minute. It "
-            "is as good as the place that it comes from.")  # fmt: skip
+        say(
+            f"{name} is an older name with 28 bits of a digest: another set of that name can be made in a minute. It "
+            "is as good as the place that it comes from."
+        )
 
 
 def signed_here(folder: Path) -> tuple[Manifest, bytes | None]:
@@ -164,9 +185,15 @@ def signed_here(folder: Path) -> tuple[Manifest, bytes | None]:
 
 
 def history(
-    results: Path, origin: str | None, workload: str | None, stack: str, passes: Collection[str], out: str | None, *,
+    results: Path,
+    origin: str | None,
+    workload: str | None,
+    stack: str,
+    passes: Collection[str],
+    out: str | None,
+    *,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """One case over all sets: told, and written to a page or a table if asked for."""
     writers = {".html": history_page.write_page, ".parquet": history_page.write_parquet}
     if out and Path(out).suffix not in writers:
@@ -179,8 +206,9 @@ def history(
         print_json({"points": [*map(history_page.point_json, points)]})
         return
     for series in history_page.series_of(points):
-        print_table(f"{series.name}, {series.machine}", HISTORY, [list(line) for line in series.lines],
-                    numbers=("a step",))  # fmt: skip
+        print_table(
+            f"{series.name}, {series.machine}", HISTORY, [list(line) for line in series.lines], numbers=("a step",)
+        )
         print()
     if out:
         print(out)

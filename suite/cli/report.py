@@ -24,8 +24,9 @@ def report(
     check_form(form, FORMATS, out)
     if compared:
         if baseline or stacks or path != LATEST:
-            raise UserError("--compare names the sets by itself, each against the first; it goes with --format and "
-                            "--out alone.")  # fmt: skip
+            raise UserError(
+                "--compare names the sets by itself, each against the first; it goes with --format and --out alone."
+            )
         # A report tells: whether a script shall fail is `./stackwars compare`'s to say.
         compare(compared, by=None, baseline=None, across_unlike=False, threshold="1.05", form=form, out=out)
     elif form == "html":

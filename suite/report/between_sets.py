@@ -21,10 +21,33 @@ from suite.results.within_set import Ways
 from suite.stats import Estimate
 
 HEADS = ("question", "stack", "before", "after", "speedup", "verdict")
-COLUMNS = ("first", "second", "question", "stack", "first_outcome", "second_outcome", "first_seconds",
-           "second_seconds", "speedup", "speedup_low", "speedup_high", "verdict", "reason")  # fmt: skip
-OF_WAYS = ("question", "stack", "by", "value", "baseline", "speedup", "speedup_low", "speedup_high", "verdict",
-           "reason")  # fmt: skip
+COLUMNS = (
+    "first",
+    "second",
+    "question",
+    "stack",
+    "first_outcome",
+    "second_outcome",
+    "first_seconds",
+    "second_seconds",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "verdict",
+    "reason",
+)
+OF_WAYS = (
+    "question",
+    "stack",
+    "by",
+    "value",
+    "baseline",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "verdict",
+    "reason",
+)
 OF_CLASSES = ("probe", "aspect", "stack", "before", "after")
 UNJUDGED = "unjudged"  # a ratio of unlike machines
 ALONE_SHOWN = 10
@@ -55,25 +78,44 @@ def of_sets(found: Sequence[Across], threshold: float, tie: float) -> list[Compa
             answer=answer(each, threshold),
             sentences=tuple(sentences(each)),
             alone=each.alone,
-            plots=plots(f"set-{number}", ((change.name, change.stack, change.ratio, change.verdict)
-                                          for change in each.changes), tie),
+            plots=plots(
+                f"set-{number}",
+                ((change.name, change.stack, change.ratio, change.verdict) for change in each.changes),
+                tie,
+            ),
             unit=units.time_unit(seconds for change in each.changes for seconds in change.seconds),
             changes=each.changes,
             moved=each.observed.moved,
         )
         for number, each in enumerate(found, 1)
-    ]  # fmt: skip
+    ]
 
 
 def of_ways(ways: Ways, base: str, tie: float) -> Compared:
     """One set, over one value of a field."""
     section = ways_section(ways, base)
-    entries = ((each.question, f"{each.stack}, {each.speedup.stack}" if len(ways.values) > 2 else each.stack,
-                each.speedup.ratio, each.speedup.verdict) for each in section.lines)  # fmt: skip
-    reasons = {f"{each.question}, {each.stack}: {each.speedup.reason}": None for each in section.lines
-               if each.speedup.reason}  # fmt: skip
-    return Compared(section.anchor, section.title, section.said, tuple(reasons), (),
-                    plots(section.anchor, entries, tie), units.Unit("s", 1.0), ways=section)  # fmt: skip
+    entries = (
+        (
+            each.question,
+            f"{each.stack}, {each.speedup.stack}" if len(ways.values) > 2 else each.stack,
+            each.speedup.ratio,
+            each.speedup.verdict,
+        )
+        for each in section.lines
+    )
+    reasons = {
+        f"{each.question}, {each.stack}: {each.speedup.reason}": None for each in section.lines if each.speedup.reason
+    }
+    return Compared(
+        section.anchor,
+        section.title,
+        section.said,
+        tuple(reasons),
+        (),
+        plots(section.anchor, entries, tie),
+        units.Unit("s", 1.0),
+        ways=section,
+    )
 
 
 def plots(anchor: str, entries: Iterable[tuple[str, str, Estimate | None, str | None]], tie: float) -> tuple[Plot, ...]:
@@ -83,8 +125,10 @@ def plots(anchor: str, entries: Iterable[tuple[str, str, Estimate | None, str | 
         if ratio:
             drawn.setdefault(question, []).append((stack, ratio, verdict or UNJUDGED))
     axis = ratio_axis((ratio for lines in drawn.values() for _, ratio, _ in lines), tie)
-    return tuple(forest(f"{anchor}-q{number}", question, lines, tie, axis)
-                 for number, (question, lines) in enumerate(sorted(drawn.items()), 1))  # fmt: skip
+    return tuple(
+        forest(f"{anchor}-q{number}", question, lines, tie, axis)
+        for number, (question, lines) in enumerate(sorted(drawn.items()), 1)
+    )
 
 
 def answer(found: Across, threshold: float) -> str:
@@ -101,8 +145,10 @@ def of_times(found: Across, threshold: float) -> str:
         return f"The sets differ in {', '.join(found.unlike)}: nothing is called faster."
     worse = len(found.regressions(threshold))
     called = sum(each.verdict in ("faster", "slower") for each in found.changes)
-    return (f"{called} of {len(found.changes)} cases changed; {worse} {'is' if worse == 1 else 'are'} worse by more "
-            f"than {units.percent(threshold - 1)}, or no longer ok.")  # fmt: skip
+    return (
+        f"{called} of {len(found.changes)} cases changed; {worse} {'is' if worse == 1 else 'are'} worse by more "
+        f"than {units.percent(threshold - 1)}, or no longer ok."
+    )
 
 
 def sentences(found: Across) -> Iterable[str]:
@@ -110,20 +156,35 @@ def sentences(found: Across) -> Iterable[str]:
     if found.versions:
         yield f"Versions that differ, first and second set: {', '.join(found.versions)}."
     if found.drift is not None:
-        yield (f"The machine: its f32 ceilings in the two runs differ by {units.percent(found.drift - 1)}; less than "
-               "that is no change.")  # fmt: skip
+        yield (
+            f"The machine: its f32 ceilings in the two runs differ by {units.percent(found.drift - 1)}; less than "
+            "that is no change."
+        )
     if found.shift is not None:
-        yield (f"The middle of all ratios is {units.ratio(found.shift)}: what all cases share, the machine's state "
-               "among it, can't be told from a change of all.")  # fmt: skip
+        yield (
+            f"The middle of all ratios is {units.ratio(found.shift)}: what all cases share, the machine's state "
+            "among it, can't be told from a change of all."
+        )
 
 
 def told_sets(found: Sequence[Across], threshold: float, tie: float) -> Told:
     """The same as tables and data."""
-    tables = [Table(each.title, HEADS, [*map(change_line, each.changes)], numbers=HEADS[2:5], before=[each.answer],
-                    after=[*each.sentences, *shown(each.alone)])
-              for each in of_sets(found, threshold, tie)]  # fmt: skip
-    tables += [Table(f"{each.title}: behaviour", OF_CLASSES, [[*astuple(move)] for move in each.moved])
-               for each in of_sets(found, threshold, tie) if each.moved]  # fmt: skip
+    tables = [
+        Table(
+            each.title,
+            HEADS,
+            [*map(change_line, each.changes)],
+            numbers=HEADS[2:5],
+            before=[each.answer],
+            after=[*each.sentences, *shown(each.alone)],
+        )
+        for each in of_sets(found, threshold, tie)
+    ]
+    tables += [
+        Table(f"{each.title}: behaviour", OF_CLASSES, [[*astuple(move)] for move in each.moved])
+        for each in of_sets(found, threshold, tie)
+        if each.moved
+    ]
     lines = [change_cells(each, change) for each in found for change in each.changes]
     return Told(tables, COLUMNS, lines, [across_json(each, threshold) for each in found])
 
@@ -132,12 +193,23 @@ def told_ways(ways: Ways, base: str, set_id: str, tie: float) -> Told:
     """The same of one set."""
     compared = of_ways(ways, base, tie)
     lines: list[list[Value]] = [
-        [each.question, each.stack, ways.field, each.speedup.stack, base, each.speedup.ratio.value,
-         each.speedup.ratio.low, each.speedup.ratio.high, each.speedup.verdict, each.speedup.reason]
+        [
+            each.question,
+            each.stack,
+            ways.field,
+            each.speedup.stack,
+            base,
+            each.speedup.ratio.value,
+            each.speedup.ratio.low,
+            each.speedup.ratio.high,
+            each.speedup.verdict,
+            each.speedup.reason,
+        ]
         for each in ways.over(base)
-    ]  # fmt: skip
-    table = replace(table_of(ways_section(ways, base)), title=compared.title, before=[compared.answer],
-                    after=compared.sentences)  # fmt: skip
+    ]
+    table = replace(
+        table_of(ways_section(ways, base)), title=compared.title, before=[compared.answer], after=compared.sentences
+    )
     return Told([table], OF_WAYS, lines, [{"version": VERSION, "set": set_id} | ways_json(ways, base)])
 
 
@@ -167,19 +239,44 @@ def ratio_text(ratio: Estimate | None) -> str:
 def change_cells(found: Across, change: Change) -> list[Value]:
     """One case, for a spreadsheet."""
     ratio = change.ratio
-    return [found.first, found.second, change.name, change.stack, *change.outcomes, *change.seconds,
-            *((ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)), change.verdict,
-            change.reason]  # fmt: skip
+    return [
+        found.first,
+        found.second,
+        change.name,
+        change.stack,
+        *change.outcomes,
+        *change.seconds,
+        *((ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)),
+        change.verdict,
+        change.reason,
+    ]
 
 
 def across_json(found: Across, threshold: float) -> dict[str, Any]:
     """Two sets; seconds, and ratios of times, above 1 where the second set is faster."""
     worse = found.regressions(threshold) if not found.unlike else ()
-    return {"version": VERSION, "first": found.first, "second": found.second, "unlike": list(found.unlike),
-            "versions": list(found.versions), "drift": found.drift, "shift": found.shift, "alone": list(found.alone),
-            "threshold": threshold,
-            "observed": {"common": found.observed.common, "moved": [asdict(each) for each in found.observed.moved]},
-            "regressions": [f"{each.name} {each.stack}" for each in worse],
-            "cases": [{"question": each.name, "stack": each.stack, "outcomes": list(each.outcomes),
-                       "seconds": list(each.seconds), "verdict": each.verdict, "reason": each.reason,
-                       "ratio": estimate_json(each.ratio)} for each in found.changes]}  # fmt: skip
+    return {
+        "version": VERSION,
+        "first": found.first,
+        "second": found.second,
+        "unlike": list(found.unlike),
+        "versions": list(found.versions),
+        "drift": found.drift,
+        "shift": found.shift,
+        "alone": list(found.alone),
+        "threshold": threshold,
+        "observed": {"common": found.observed.common, "moved": [asdict(each) for each in found.observed.moved]},
+        "regressions": [f"{each.name} {each.stack}" for each in worse],
+        "cases": [
+            {
+                "question": each.name,
+                "stack": each.stack,
+                "outcomes": list(each.outcomes),
+                "seconds": list(each.seconds),
+                "verdict": each.verdict,
+                "reason": each.reason,
+                "ratio": estimate_json(each.ratio),
+            }
+            for each in found.changes
+        ],
+    }

@@ -94,8 +94,11 @@ def report_of(results: Results, analysis: Analysis) -> Report:
         set_id=set_id,
         title=title(analysis, set_id),
         facts=facts(results, analysis),
-        notices=(*notices(analysis, plan, records, modified), *filter(None, [moved(results.ceilings)]),
-                 *surroundings.differences(analysis.rows)),
+        notices=(
+            *notices(analysis, plan, records, modified),
+            *filter(None, [moved(results.ceilings)]),
+            *surroundings.differences(analysis.rows),
+        ),
         baseline=analysis.baseline,
         headlines=answers.headlines(analysis),
         summary=means,
@@ -124,8 +127,13 @@ def report_of(results: Results, analysis: Analysis) -> Report:
 
 def names_of(analysis: Analysis) -> dict[str, str]:
     """What each comparison_id is called on the page."""
-    sized = {row["comparison_id"]: f"{each.name} ({size.label})" for each in analysis.memory for line in each.lines
-             for size, row in zip(each.sizes, line.rows, strict=True) if row is not None}  # fmt: skip
+    sized = {
+        row["comparison_id"]: f"{each.name} ({size.label})"
+        for each in analysis.memory
+        for line in each.lines
+        for size, row in zip(each.sizes, line.rows, strict=True)
+        if row is not None
+    }
     for group in (analysis.programs, analysis.profiles, analysis.behaviour):
         sized |= {each.id: each.name for each in group}
     return sized | {each.id: each.name for each in analysis.comparisons}

@@ -145,9 +145,13 @@ def analyse(
 
 
 def comparisons(
-    counted: Sequence[Row], pairing: Pairing, speedups: Iterable[Speedup], baseline: str, plan: PlanFile | None,
+    counted: Sequence[Row],
+    pairing: Pairing,
+    speedups: Iterable[Speedup],
+    baseline: str,
+    plan: PlanFile | None,
     roofline: Roofline | None,
-) -> tuple[Comparison, ...]:  # fmt: skip
+) -> tuple[Comparison, ...]:
     """Every planned question, by name, from one row for each planned process."""
     groups: dict[str, list[Row]] = {}
     for row in counted:
@@ -164,12 +168,17 @@ def comparisons(
         for row in rows:
             by_stack.setdefault(row.stack_name, []).append(row)
         figures = [
-            stack_figures(processes, is_baseline=stack == baseline, speedup=by_case.get((question, stack)),
-                          roofline=roofline, protocol=pairing.protocol,
-                          kernels=told.get(processes[0]["case_id"], ""))
+            stack_figures(
+                processes,
+                is_baseline=stack == baseline,
+                speedup=by_case.get((question, stack)),
+                roofline=roofline,
+                protocol=pairing.protocol,
+                kernels=told.get(processes[0]["case_id"], ""),
+            )
             for stack, processes in by_stack.items()
             if any(row.steady for row in processes)
-        ]  # fmt: skip
+        ]
         cells = tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items()))
         if chosen := stand_in(baseline, cells, figures):
             figures = over_stand_in(pairing, chosen, question, figures, len(groups))

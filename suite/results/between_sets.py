@@ -23,8 +23,15 @@ from suite.results.store.rows import Row, counting, judged
 from suite.stats import Estimate, Word, spread, verdict
 
 # What mustn't differ between sets for their times to be held against each other, in words.
-LIKE = {"machine_id": "machine", "target": "target", "device": "device", "precision": "precision", "threads": "cores",
-        "allocator": "allocator", "limit_memory_bytes": "memory limit"}  # fmt: skip
+LIKE = {
+    "machine_id": "machine",
+    "target": "target",
+    "device": "device",
+    "precision": "precision",
+    "threads": "cores",
+    "allocator": "allocator",
+    "limit_memory_bytes": "memory limit",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +94,12 @@ class Across:
 
     def regressions(self, threshold: float) -> tuple[Change, ...]:
         """Those that are slower in the second set by more than a ratio, and those that no longer end `ok`."""
-        return tuple(each for each in self.changes
-                     if each.outcomes[0] == Outcome.OK != each.outcomes[1]
-                     or (each.verdict == "slower" and each.ratio and 1 / each.ratio.value > threshold))  # fmt: skip
+        return tuple(
+            each
+            for each in self.changes
+            if each.outcomes[0] == Outcome.OK != each.outcomes[1]
+            or (each.verdict == "slower" and each.ratio and 1 / each.ratio.value > threshold)
+        )
 
 
 def across(first: Times, second: Times) -> Across:
@@ -105,9 +115,12 @@ def across(first: Times, second: Times) -> Across:
     if unlike:
         changes = [replace(each, verdict=None, reason="") for each in changes]
     known = [math.log(each.ratio.value) for each in changes if each.ratio]
-    alone = [f"{rows[0].text('case_name')}: in {times.name} alone"
-             for times, mine, others in ((first, before, after), (second, after, before))
-             for case, rows in mine.items() if case not in others]  # fmt: skip
+    alone = [
+        f"{rows[0].text('case_name')}: in {times.name} alone"
+        for times, mine, others in ((first, before, after), (second, after, before))
+        for case, rows in mine.items()
+        if case not in others
+    ]
     return Across(
         first=first.name,
         second=second.name,
@@ -122,9 +135,13 @@ def across(first: Times, second: Times) -> Across:
 
 
 def change(
-    first: Times, second: Times, before: Sequence[Row], after: Sequence[Row], ratio: Estimate | None,
+    first: Times,
+    second: Times,
+    before: Sequence[Row],
+    after: Sequence[Row],
+    ratio: Estimate | None,
     drift: float | None,
-) -> Change:  # fmt: skip
+) -> Change:
     """One case."""
     row, tie = before[0], first.pairing.protocol.tie_ratio
     floors = [floor for times in (first, second) if (floor := times.floors.get(row["comparison_id"]))]
@@ -133,8 +150,15 @@ def change(
     reason = ""
     if ratio and word in ("faster", "slower") and any(verdict(ratio, tie, floor) != word for floor in floors):
         word, reason = "undecided", "equal processes, or the machine itself, differ as much"
-    return Change(row.comparison_name, row.stack_name, (outcome(before), outcome(after)),
-                  (middle(first, row), middle(second, row)), ratio, word, reason)  # fmt: skip
+    return Change(
+        row.comparison_name,
+        row.stack_name,
+        (outcome(before), outcome(after)),
+        (middle(first, row), middle(second, row)),
+        ratio,
+        word,
+        reason,
+    )
 
 
 def by_case(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -154,8 +178,14 @@ def unlikeness(first: Iterable[Sequence[Row]], second: Iterable[Sequence[Row]]) 
 
 def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
     """Versions that an environment has in both sets and that differ, with the environments."""
-    before, after = ({(row.text("environment"), name): str(version) for row in rows
-                      for name, version in row.mapping("versions").items()} for rows in (first, second))  # fmt: skip
+    before, after = (
+        {
+            (row.text("environment"), name): str(version)
+            for row in rows
+            for name, version in row.mapping("versions").items()
+        }
+        for rows in (first, second)
+    )
     found: dict[str, list[str]] = {}
     for (environment, name), version in sorted(before.items()):
         now = after.get((environment, name), version)
@@ -169,10 +199,14 @@ def estimates(first: Times, second: Times, asked: Iterable[Row]) -> dict[str, Es
     fewer than two processes."""
     confidence = first.pairing.protocol.confidence
     logs = {row["case_id"]: (first.logs(row), second.logs(row)) for row in asked}
-    found = {case: Estimate(math.exp(fmean(mine) - fmean(others)))
-             for case, (mine, others) in logs.items() if mine and others}  # fmt: skip
-    samples = {case: unpaired(case, *logs[case], first.pairing.protocol)
-               for case in found if min(map(len, logs[case])) > 1}  # fmt: skip
+    found = {
+        case: Estimate(math.exp(fmean(mine) - fmean(others)))
+        for case, (mine, others) in logs.items()
+        if mine and others
+    }
+    samples = {
+        case: unpaired(case, *logs[case], first.pairing.protocol) for case in found if min(map(len, logs[case])) > 1
+    }
     ratios = simultaneous([*samples.values()], range(len(samples)), confidence)
     return found | {case: cut(ratio, confidence) for case, ratio in zip(samples, ratios, strict=True)}
 

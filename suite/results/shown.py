@@ -33,10 +33,13 @@ def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
         return analysis
     rows, counted = kept(analysis.rows, shown), kept(analysis.counted, shown)
     comparisons = (
-        replace(each, stacks=tuple(figures for figures in each.stacks if figures.stack in shown),
-                cells=tuple(cell for cell in each.cells if cell.stack in shown))
+        replace(
+            each,
+            stacks=tuple(figures for figures in each.stacks if figures.stack in shown),
+            cells=tuple(cell for cell in each.cells if cell.stack in shown),
+        )
         for each in analysis.comparisons
-    )  # fmt: skip
+    )
     return replace(
         analysis,
         rows=rows,

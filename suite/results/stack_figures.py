@@ -112,7 +112,12 @@ class StackFigures:
 
 
 def stack_figures(
-    rows: Sequence[Row], *, is_baseline: bool, speedup: Speedup | None, roofline: Roofline | None, protocol: Protocol,
+    rows: Sequence[Row],
+    *,
+    is_baseline: bool,
+    speedup: Speedup | None,
+    roofline: Roofline | None,
+    protocol: Protocol,
     kernels: str = "",
 ) -> StackFigures:
     """From all processes of one case, of which some have samples: those that ended `ok`, or all if none did."""

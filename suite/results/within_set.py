@@ -53,8 +53,11 @@ class Ways:
 
     def over(self, base: str) -> tuple[Way, ...]:
         """Every other value over one, question by question: one family."""
-        found = [Way(each.name, self.stacks[each.comparison_id], each) for each in self.pairing.over(base)
-                 if each.comparison_id in self.stacks]  # fmt: skip
+        found = [
+            Way(each.name, self.stacks[each.comparison_id], each)
+            for each in self.pairing.over(base)
+            if each.comparison_id in self.stacks
+        ]
         return tuple(sorted(found, key=lambda way: (way.question, way.speedup.stack, way.stack)))
 
 
@@ -78,11 +81,16 @@ def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
     both = {id_ for id_, _ in found if sum(each == id_ for each, _ in found) > 1 and len(machines[id_]) == 1}
     if not both:
         return None
-    names = question_names([heads[question] for question in {asked[id_][0]: None for id_ in asked if id_ in both}],
-                           without=field)  # fmt: skip
+    names = question_names(
+        [heads[question] for question in {asked[id_][0]: None for id_ in asked if id_ in both}], without=field
+    )
     kept_sides = {side: each for side, each in found.items() if side[0] in both}
-    pairing = Pairing(kept_sides, {id_: names[asked[id_][0]] for id_ in asked if id_ in both},
-                      frozenset(value for _, value in kept_sides), protocol)  # fmt: skip
+    pairing = Pairing(
+        kept_sides,
+        {id_: names[asked[id_][0]] for id_ in asked if id_ in both},
+        frozenset(value for _, value in kept_sides),
+        protocol,
+    )
     return Ways(field, pairing, {id_: stack for id_, (_, stack) in asked.items() if id_ in both})
 
 

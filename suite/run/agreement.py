@@ -131,9 +131,7 @@ def told_digest(values: list[float]) -> Digest | None:
         return None
 
 
-def worst(
-    ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: Tolerances
-) -> tuple[str, Difference]:
+def worst(ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: Tolerances) -> tuple[str, Difference]:
     """The tensor in which two stacks differ most for what is allowed, and how."""
     largest = max((each.peak for name, each in theirs.items() if name.startswith("gradient/")), default=0.0)
     name_of_worst, most, of_worst = "", 0.0, Difference(0.0, 1.0)

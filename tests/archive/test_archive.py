@@ -147,8 +147,9 @@ def test_two_writers_of_one_name(stored: ResultSet, place: Place, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_in_mid_upload(stored: ResultSet, bucket: Place, server: Server,
-                                               monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_server_that_is_killed_in_mid_upload(
+    stored: ResultSet, bucket: Place, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     try:
         with monkeypatch.context() as patched:
             patched.setattr(Place, "upload", failing(3, server.kill))
@@ -161,8 +162,9 @@ def test_a_server_that_is_killed_in_mid_upload(stored: ResultSet, bucket: Place,
     assert fetch.verify(bucket, name) == []
 
 
-def test_a_wrong_secret_is_refused_in_a_sentence(stored: ResultSet, bucket: Place,
-                                                 monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_wrong_secret_is_refused_in_a_sentence(
+    stored: ResultSet, bucket: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong-secret-of-mine")
     with pytest.raises(UserError, match=r"SIGNATURE_DOES_NOT_MATCH|ACCESS_DENIED") as refused:
         publish(stored.folder, Place.of(bucket.uri), quiet)

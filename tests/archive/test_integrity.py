@@ -59,8 +59,9 @@ def test_a_page_is_neither_published_nor_fetched(stored: ResultSet, shelf: Place
     assert not (folder / "report.html").exists() and ResultSet.open(folder).problems() == []
 
 
-def test_the_page_of_a_fetched_set_is_made_here(stored: ResultSet, shelf: Place, tmp_path: Path,
-                                                capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+def test_the_page_of_a_fetched_set_is_made_here(
+    stored: ResultSet, shelf: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     name = older(stored, shelf, PAGE)
     archives.fetched(name, shelf.uri, tmp_path / "elsewhere")
     page = tmp_path / "elsewhere" / name / "report.html"
@@ -72,9 +73,17 @@ def test_the_page_of_a_fetched_set_is_made_here(stored: ResultSet, shelf: Place,
 
 @pytest.mark.parametrize(
     ("fact", "value"),
-    [("command", "rm -rf /"), ("machine", {"cpu_model": "A faster one"}), ("outcomes", {"ok": 4000}), ("stacks", []),
-     ("revision", "0" * 40), ("set_id", "another"), ("created_at", "2026-03-01T23:59:59+00:00"), ("more", "of it")],
-)  # fmt: skip
+    [
+        ("command", "rm -rf /"),
+        ("machine", {"cpu_model": "A faster one"}),
+        ("outcomes", {"ok": 4000}),
+        ("stacks", []),
+        ("revision", "0" * 40),
+        ("set_id", "another"),
+        ("created_at", "2026-03-01T23:59:59+00:00"),
+        ("more", "of it"),
+    ],
+)
 def test_exchanged_facts_are_found(stored: ResultSet, shelf: Place, tmp_path: Path, fact: str, value: object) -> None:
     """Those that a name doesn't have, which stays as it is."""
     for name in (publish(stored.folder, shelf, quiet).name, older(stored, shelf, PAGE)):
@@ -97,11 +106,20 @@ def test_exchanged_facts_of_a_set_here_are_found(stored: ResultSet) -> None:
 
 @pytest.mark.parametrize(
     "facts",
-    [{"stacks": 5}, {"stacks": [5]}, {"outcomes": [1]}, {"outcomes": {"ok": "many"}}, {"machine": "x"}, {"preset": {}},
-     {"locks": []}, {"images": 1}],
-)  # fmt: skip
-def test_a_manifest_of_wrong_types_hides_no_other_set(stored: ResultSet, shelf: Place, facts: dict[str, Any],
-                                                      capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    [
+        {"stacks": 5},
+        {"stacks": [5]},
+        {"outcomes": [1]},
+        {"outcomes": {"ok": "many"}},
+        {"machine": "x"},
+        {"preset": {}},
+        {"locks": []},
+        {"images": 1},
+    ],
+)
+def test_a_manifest_of_wrong_types_hides_no_other_set(
+    stored: ResultSet, shelf: Place, facts: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     whole = publish(stored.folder, shelf, quiet).name
     other = older(stored, shelf, PAGE)
     exchange(shelf, other, **facts)
@@ -141,8 +159,9 @@ def test_a_set_in_use_is_not_published(stored: ResultSet, shelf: Place) -> None:
         publish(stored.folder, shelf, quiet)
 
 
-def test_a_file_that_changes_while_it_is_published_spends_no_name(stored: ResultSet, place: Place,
-                                                                  monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_file_that_changes_while_it_is_published_spends_no_name(
+    stored: ResultSet, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changing, upload = stored.folder / "inputs" / "quick.toml", Place.upload
     before = changing.read_text()
 
@@ -206,8 +225,9 @@ def key(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_signed_set_says_whose_it_is_there_and_here(stored: ResultSet, place: Place, key: Path, tmp_path: Path,
-                                                      capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+def test_a_signed_set_says_whose_it_is_there_and_here(
+    stored: ResultSet, place: Place, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     public, uri = f"{key}.pub", place.uri
     name = publish(stored.folder, place, quiet, key=key).name
     archives.fetched(name, uri, tmp_path / "elsewhere")

@@ -61,18 +61,34 @@ def test_what_is_made_up_in_order_is_taken(stored: ResultSet, shelf: Place, tmp_
     assert fetch.fetch(shelf, made_up(stored, shelf, {"inputs/more.txt": b"more"}), tmp_path / "elsewhere").is_dir()
 
 
-@pytest.mark.parametrize("name", ["../outside", "/etc/cron.d/x", "inputs/../../x", "inputs/./x", "inputs//x", "logs/x",
-                                  ".bashrc", "inputs/a\nb", "inputs/a\\b", "inputs", "results.parquet/x"])  # fmt: skip
-def test_a_manifest_that_names_what_is_no_part_of_a_set(stored: ResultSet, shelf: Place, name: str,
-                                                        tmp_path: Path) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside",
+        "/etc/cron.d/x",
+        "inputs/../../x",
+        "inputs/./x",
+        "inputs//x",
+        "logs/x",
+        ".bashrc",
+        "inputs/a\nb",
+        "inputs/a\\b",
+        "inputs",
+        "results.parquet/x",
+    ],
+)
+def test_a_manifest_that_names_what_is_no_part_of_a_set(
+    stored: ResultSet, shelf: Place, name: str, tmp_path: Path
+) -> None:
     real = manifest.described(stored.folder, stored.facts())
     bad = Manifest(real.facts, {**real.files, name: File("0" * 64, 1)})
     shelf.upload(json.dumps(bad.to_json()).encode(), bad.name, manifest.NAME)
     refused(shelf, bad.name, tmp_path / "elsewhere", "is no file of a set")
 
 
-@pytest.mark.parametrize("name", ["../a-set", "/etc", "a/b", "2026-03-01.cpu.0000000/..", "",
-                                  "2026-03-01.cpu.0000000\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["../a-set", "/etc", "a/b", "2026-03-01.cpu.0000000/..", "", "2026-03-01.cpu.0000000\n"]
+)
 def test_a_set_s_name_with_separators(shelf: Place, name: str, tmp_path: Path) -> None:
     refused(shelf, name, tmp_path / "elsewhere", "is no archive's name")
 
@@ -127,8 +143,10 @@ def many_texts() -> bytes:
     return parquet(rows, reason=pa.array(["x" * 200_000] * len(rows)))
 
 
-GZIPPED = {"one member": gzip.compress(bytes(2**28)),
-           "its second member": gzip.compress(b"module {}") + gzip.compress(bytes(2**28))}  # fmt: skip
+GZIPPED = {
+    "one member": gzip.compress(bytes(2**28)),
+    "its second member": gzip.compress(b"module {}") + gzip.compress(bytes(2**28)),
+}
 
 
 @pytest.mark.parametrize("data", GZIPPED.values(), ids=GZIPPED)
@@ -137,10 +155,14 @@ def test_a_gzip_file_made_to_fill_a_disk(stored: ResultSet, shelf: Place, data: 
     refused(shelf, made_up(stored, shelf, {"ir/a/b.mlir.gz": data}), tmp_path / "elsewhere", "b.mlir.gz unpacks from")
 
 
-@pytest.mark.parametrize("made", [long_row, partial(long_row, lying=True), many_texts],
-                         ids=["one row", "one row, and a footer that lies", "one text, many times"])  # fmt: skip
-def test_a_parquet_file_made_to_fill_a_memory(stored: ResultSet, shelf: Place, made: Callable[[], bytes],
-                                              tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+@pytest.mark.parametrize(
+    "made",
+    [long_row, partial(long_row, lying=True), many_texts],
+    ids=["one row", "one row, and a footer that lies", "one text, many times"],
+)
+def test_a_parquet_file_made_to_fill_a_memory(
+    stored: ResultSet, shelf: Place, made: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Wherever its rows are read: fetched, looked at where they lie, or here. With bounds that a test can pass."""
     monkeypatch.setattr(pages, "VALUES_MAX", 2**21)
     monkeypatch.setattr(pages, "BYTES_MAX", 2**27)
@@ -158,8 +180,9 @@ def test_a_parquet_file_made_to_fill_a_memory(stored: ResultSet, shelf: Place, m
         results.load(tmp_path / "results.parquet")
 
 
-@pytest.mark.parametrize(("file", "said"), [("ir/a/b.mlir.gz", "no gzip file"),
-                                            ("results.parquet", "can't be read as Parquet")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "said"), [("ir/a/b.mlir.gz", "no gzip file"), ("results.parquet", "can't be read as Parquet")]
+)
 def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Place, file: str, said: str, tmp_path: Path) -> None:
     refused(shelf, made_up(stored, shelf, {file: b"MZ" * 100}), tmp_path / "elsewhere", said)
 
@@ -178,9 +201,10 @@ def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Place, file: st
         ({"created_at": 5}, "can't be read"),
         ({"name": "2026-03-01.cpu.0000000"}, "lists the files of"),
     ],
-)  # fmt: skip
-def test_a_manifest_that_lies(stored: ResultSet, shelf: Place, changes: dict[str, Any], said: str,
-                              tmp_path: Path) -> None:  # fmt: skip
+)
+def test_a_manifest_that_lies(
+    stored: ResultSet, shelf: Place, changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     refused(shelf, made_up(stored, shelf, {}, **changes), tmp_path / "elsewhere", said)
 
 
@@ -208,8 +232,11 @@ PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 @given(st.recursive(PLAIN, lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=8), each)))
 def test_any_json_is_a_manifest_or_refused(found: Any) -> None:
     """Also where a manifest would have files."""
-    for text in (json.dumps(found), json.dumps({"schema_version": 7, "files": found}),
-                 json.dumps({"schema_version": 7, "files": {"plan.json": found}})):  # fmt: skip
+    for text in (
+        json.dumps(found),
+        json.dumps({"schema_version": 7, "files": found}),
+        json.dumps({"schema_version": 7, "files": {"plan.json": found}}),
+    ):
         if text != json.dumps({"schema_version": 7, "files": {}}):
             with pytest.raises(UserError):
                 Manifest.parsed(text.encode(), "it")

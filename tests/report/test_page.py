@@ -153,15 +153,7 @@ def test_words_of_the_page(page: Page) -> None:
 def test_every_stack_and_verdict_is_on_the_page(page: Page) -> None:
     for stack in synthetic.STACKS:
         assert stack in page.text
-    for word in (
-        "▲ faster",
-        "▼ slower",
-        "? undecided",
-        "out of host memory",
-        "timeout",
-        "unsupported",
-        "wrong result",
-    ):
+    for word in ("▲ faster", "▼ slower", "? undecided", "out of host memory", "timeout", "unsupported", "wrong result"):
         assert word in page.text
 
 

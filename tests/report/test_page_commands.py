@@ -51,12 +51,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory, html_file: Path) -> dict[str
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("whole", {"make setup", "./stackwars report --set=results/synthetic"}),
-     ("v2", {".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
-             "./stackwars report --set=results/20261121-213115-mixed-cpu-e241"}),
-     ("part", {"./stackwars run --resume=results/part", "./stackwars report --set=results/part"}),
-     ("bare", set())],
-)  # fmt: skip
+    [
+        ("whole", {"make setup", "./stackwars report --set=results/synthetic"}),
+        (
+            "v2",
+            {
+                ".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
+                "./stackwars report --set=results/20261121-213115-mixed-cpu-e241",
+            },
+        ),
+        ("part", {"./stackwars run --resume=results/part", "./stackwars report --set=results/part"}),
+        ("bare", set()),
+    ],
+)
 def test_every_command_on_the_page_parses(name: str, expected: set[str], pages: dict[str, str]) -> None:
     printed = commands(pages[name])
     assert expected <= set(printed) and (expected or not printed)
@@ -74,16 +81,18 @@ def test_what_is_no_command_would_be_seen() -> None:
     with pytest.raises(ParseError):
         parsed(["report", "20261121-213115-mixed-cpu-e241"])
     assert commands("<p>To render: <code>./stackwars report --set=results/a-b.</code></p>") == [
-        "./stackwars report --set=results/a-b"]  # fmt: skip
+        "./stackwars report --set=results/a-b"
+    ]
 
 
 def test_the_recipe_s_steps_are_whole(pages: dict[str, str]) -> None:
     made = report(results.load(SET))
     assert made.recipe is not None
     assert made.recipe.steps == (
-        "git checkout b9880b9ef7e5aa15d0d9b915f083a390a690e764", "make setup",
+        "git checkout b9880b9ef7e5aa15d0d9b915f083a390a690e764",
+        "make setup",
         ".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
-    )  # fmt: skip
+    )
     assert {fact.name for fact in made.recipe.facts} >= {"lock jax", "lock numpy", "lock torch", "lock torch_xla"}
     assert "git apply results/part/inputs/diff.patch" in pages["part"]
 

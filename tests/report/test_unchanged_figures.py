@@ -38,8 +38,14 @@ def test_the_old_page_is_read_whole(then: dict[Key, tuple[str, ...]]) -> None:
         assert {(question, "table 1"), (question, "table 2"), (question, "figure"), (question, "noise floor")} <= kinds
         assert sum(key[:2] == (question, "figure") for key in then) == 3
         assert ("", "answer", question) in then
-    sections = ("Summary against torch_eager", "What ran", "Eager or compiled", "Device or host",
-                "Failures and their reasons", "Blocks and their noise")  # fmt: skip
+    sections = (
+        "Summary against torch_eager",
+        "What ran",
+        "Eager or compiled",
+        "Device or host",
+        "Failures and their reasons",
+        "Blocks and their noise",
+    )
     assert {(section, "table 1") for section in sections} <= kinds | {("What ran", "table 1")}
     one = then["ffn train full", "table 1", "jax_jit", "Speedup"]
     assert one == ("1.75", "1.75117532")

@@ -24,8 +24,9 @@ def times(name: str, rows: list[Row], flops: float = 1e11) -> Times:
     return Times.of(name, rows, plan_file(protocol=Protocol(blocks=3, blocks_max=3)), [{"flops_per_second": flops}])
 
 
-def drawn(seed: int, slower: Mapping[str, float] | None = None, spread: float = 0.02, blocks: int = 3,
-          **case: Any) -> list[Row]:  # fmt: skip
+def drawn(
+    seed: int, slower: Mapping[str, float] | None = None, spread: float = 0.02, blocks: int = 3, **case: Any
+) -> list[Row]:
     """Processes of four stacks on five questions, numpy twice a block."""
     random, rows = np.random.default_rng(seed), []
     for number in range(5):
@@ -44,8 +45,13 @@ def verdicts(found: Across) -> dict[str, set[str | None]]:
 
 
 def test_equal_sets_are_seldom_called_changed() -> None:
-    called = [any(each.verdict in ("faster", "slower") for each in across(times("a", drawn(seed)),
-                  times("b", drawn(1000 + seed))).changes) for seed in range(40)]  # fmt: skip
+    called = [
+        any(
+            each.verdict in ("faster", "slower")
+            for each in across(times("a", drawn(seed)), times("b", drawn(1000 + seed))).changes
+        )
+        for seed in range(40)
+    ]
     assert sum(called) <= 5, "of 40 pairs of sets at most 5 %, give or take"
 
 
@@ -78,8 +84,9 @@ def test_no_change_is_called_that_the_machine_has_made() -> None:
     assert found.drift == pytest.approx(1.3) and verdicts(found)["jax_jit"] == {"undecided"}
 
 
-@pytest.mark.parametrize(("change", "said"), [({"machine_id": "another"}, "machine"), ({"precision": "bf16"}, None),
-                                              ({"threads": 4}, None)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"), [({"machine_id": "another"}, "machine"), ({"precision": "bf16"}, None), ({"threads": 4}, None)]
+)
 def test_unlike_sets_are_told_and_nothing_is_called_faster(change: dict[str, Any], said: str | None) -> None:
     others = [row | change for row in drawn(2, {"jax_jit": 1.2})] if said else drawn(2, **change)
     found = across(times("a", drawn(1)), times("b", others))
@@ -91,8 +98,9 @@ def test_unlike_sets_are_told_and_nothing_is_called_faster(change: dict[str, Any
 
 
 def test_what_ends_otherwise_is_a_regression() -> None:
-    broken = [row | {"outcome": "wrong", "synced_seconds": None} if row["stack"] == "tf_graph" else row
-              for row in drawn(2)]  # fmt: skip
+    broken = [
+        row | {"outcome": "wrong", "synced_seconds": None} if row["stack"] == "tf_graph" else row for row in drawn(2)
+    ]
     found = across(times("a", drawn(1)), times("b", broken))
     assert {each.stack for each in found.regressions(1.05)} == {"tf_graph"}
     assert {each.ratio for each in found.changes if each.stack == "tf_graph"} == {None}
@@ -113,8 +121,10 @@ def test_sets_of_other_cases_have_what_they_share() -> None:
 
 
 def test_versions_that_differ_are_told() -> None:
-    before, after = ([row | {"versions": f'{{"jax": "{jax}", "python": "3.11"}}'} for row in drawn(seed)]
-                     for seed, jax in ((1, "1.0"), (2, "1.1")))  # fmt: skip
+    before, after = (
+        [row | {"versions": f'{{"jax": "{jax}", "python": "3.11"}}'} for row in drawn(seed)]
+        for seed, jax in ((1, "1.0"), (2, "1.1"))
+    )
     found = across(times("a", before), times("b", after))
     assert found.versions == ("jax 1.0 → 1.1 (numpy)",)
     assert across(times("a", drawn(1)), times("b", drawn(2))).versions == ()
@@ -124,8 +134,12 @@ def test_stages_of_blocks_keep_their_freedom() -> None:
     """Five blocks of which three sized the others say no more of their spread than three."""
     staged = dataclasses.replace(Protocol(), blocks=3, blocks_max=5)
     plan = plan_file(protocol=staged)
-    wide, narrow = (across(*(Times.of(name, drawn(seed, blocks=5), each, []) for name, seed in (("a", 1), ("b", 2))))
-                    for each in (plan, plan_file(protocol=Protocol(blocks=5, blocks_max=5))))  # fmt: skip
-    widths = [fmean(each.ratio.high / each.ratio.low for each in found.changes if each.ratio and each.ratio.high)
-              for found in (wide, narrow)]  # fmt: skip
+    wide, narrow = (
+        across(*(Times.of(name, drawn(seed, blocks=5), each, []) for name, seed in (("a", 1), ("b", 2))))
+        for each in (plan, plan_file(protocol=Protocol(blocks=5, blocks_max=5)))
+    )
+    widths = [
+        fmean(each.ratio.high / each.ratio.low for each in found.changes if each.ratio and each.ratio.high)
+        for found in (wide, narrow)
+    ]
     assert widths[0] > widths[1]

@@ -33,7 +33,9 @@ def test_speedups_and_means_are_those_of_the_whole_set() -> None:
 
 def test_another_baseline_is_kept() -> None:
     assert {row.stack_name for row in only(results.load(SET).analysis("numpy"), ("jax_jit",)).rows} == {
-        "jax_jit", "numpy"}  # fmt: skip
+        "jax_jit",
+        "numpy",
+    }
 
 
 def test_a_stack_that_the_set_lacks_is_refused() -> None:

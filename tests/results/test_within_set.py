@@ -19,8 +19,9 @@ NOISE = (0.99, 1.0, 1.01)
 def two_ways(faster: float = 2.0, **change: Any) -> list[Row]:
     """Two stacks, one of which was asked in another way too, by which it is faster."""
     plain = rows_of({"jax_jit": [0.01 * each for each in PACE], "numpy": [0.02 * each for each in PACE]})
-    return plain + rows_of({"jax_jit": [0.01 / faster * each * noise for each, noise in zip(PACE, NOISE, strict=True)]},
-                           **change)  # fmt: skip
+    return plain + rows_of(
+        {"jax_jit": [0.01 / faster * each * noise for each, noise in zip(PACE, NOISE, strict=True)]}, **change
+    )
 
 
 def only(rows: list[Row], field: str) -> Ways:
@@ -30,13 +31,16 @@ def only(rows: list[Row], field: str) -> Ways:
     return found
 
 
-@pytest.mark.parametrize(("change", "field", "question"), [
-    ({"track": "tuned"}, "track", "gemm forward"),
-    ({"precision": "bf16"}, "precision", "gemm forward"),
-    ({"pass_": "train"}, "pass", "gemm"),
-    ({"cache": "warm"}, "cache", "gemm forward"),
-    ({"variant": "nightly"}, "variant", "gemm forward"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "field", "question"),
+    [
+        ({"track": "tuned"}, "track", "gemm forward"),
+        ({"precision": "bf16"}, "precision", "gemm forward"),
+        ({"pass_": "train"}, "pass", "gemm"),
+        ({"cache": "warm"}, "cache", "gemm forward"),
+        ({"variant": "nightly"}, "variant", "gemm forward"),
+    ],
+)
 def test_two_ways_of_one_set_are_paired(change: dict[str, Any], field: str, question: str) -> None:
     ways = only(two_ways(**change), field)
     assert ways.base == FIELDS[field] and ways.values == [ways.base, next(iter(change.values()))]
@@ -49,10 +53,11 @@ def test_two_ways_of_one_set_are_paired(change: dict[str, Any], field: str, ques
 
 
 def test_a_cache_is_judged_by_the_first_run() -> None:
-    cold = [row_of(attempt_of("jax_jit", block), 0.01, first_seconds=2.0 * pace)
-            for block, pace in enumerate(PACE, 1)]  # fmt: skip
-    warm = [row_of(attempt_of("jax_jit", block, cache="warm"), 0.01, first_seconds=0.5 * pace)
-            for block, pace in enumerate(PACE, 1)]  # fmt: skip
+    cold = [row_of(attempt_of("jax_jit", block), 0.01, first_seconds=2.0 * pace) for block, pace in enumerate(PACE, 1)]
+    warm = [
+        row_of(attempt_of("jax_jit", block, cache="warm"), 0.01, first_seconds=0.5 * pace)
+        for block, pace in enumerate(PACE, 1)
+    ]
     (way,) = only(cold + warm, "cache").over("cold")
     assert way.speedup.ratio.value == pytest.approx(4.0)
 
@@ -70,8 +75,10 @@ def test_nothing_where_nothing_was_asked_twice() -> None:
     # What ran one way on one stack and another way on another is no pair.
     apart = rows_of({"numpy": [0.01] * 3}) + rows_of({"jax_jit": [0.01] * 3}, track="tuned")
     assert within(apart, "track", THREE) is None
-    failed = [row | {"outcome": "error", "synced_seconds": None} if row["track"] == "tuned" else row
-              for row in two_ways(track="tuned")]  # fmt: skip
+    failed = [
+        row | {"outcome": "error", "synced_seconds": None} if row["track"] == "tuned" else row
+        for row in two_ways(track="tuned")
+    ]
     assert within(failed, "track", THREE) is None
 
 

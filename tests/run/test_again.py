@@ -20,8 +20,9 @@ OTHER = "# another lock\nnumpy==1.0\n"
 DIGEST = hashlib.sha256(OTHER.encode()).hexdigest()
 
 
-def stored(folder: Path, lock: str = DIGEST, copy: str | None = OTHER, python: str | None = None,
-           **case: object) -> ResultSet:  # fmt: skip
+def stored(
+    folder: Path, lock: str = DIGEST, copy: str | None = OTHER, python: str | None = None, **case: object
+) -> ResultSet:
     """A set of one case, begun with a lock of the environment numpy."""
     asked = dataclasses.replace(attempt_of("numpy").case, **case)  # type: ignore[arg-type]
     store = ResultSet.create(folder / "a-set", plan_file(locks={"numpy": lock}, cases=(Planned(asked),), python=python))

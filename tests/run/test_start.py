@@ -58,8 +58,10 @@ def test_workloads_from_outside_are_kept_whole(tmp_path: Path) -> None:
     [
         ({"machine_id": "another"}, "begun on another machine"),
         ({"locks": {"numpy": "0" * 64}}, "another lock of environment 'numpy'"),
-        ({"schema_version": 2, "request": {"target": "cpu", "engine": "local", "python": None, "workload_path": []}},
-         "another version of this program"),
+        (
+            {"schema_version": 2, "request": {"target": "cpu", "engine": "local", "python": None, "workload_path": []}},
+            "another version of this program",
+        ),
     ],
 )
 def test_what_can_t_be_paired_is_not_completed(tmp_path: Path, changes: dict[str, Any], said: str) -> None:

@@ -16,8 +16,13 @@ from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
 
 # Eager JAX dispatches each primitive by itself, and torchax compiles for a minute: an operation will do.
-ASKED = {"jax_eager": "ops/ffn", "jax_jit": "models/gpt2", "torch_eager": "models/gpt2", "torchax_jit": "ops/ffn",
-         "tf_graph": "models/gpt2"}  # fmt: skip
+ASKED = {
+    "jax_eager": "ops/ffn",
+    "jax_jit": "models/gpt2",
+    "torch_eager": "models/gpt2",
+    "torchax_jit": "ops/ffn",
+    "tf_graph": "models/gpt2",
+}
 TWO_ADAPTERS = """
 import json, os, sys
 from pathlib import Path

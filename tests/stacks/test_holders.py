@@ -116,12 +116,14 @@ def event(name: str, parent: Any = None, **extra: Any) -> SimpleNamespace:
     ("chain", "asked"),
     [
         (["nn.Module: Linear_3", "aten::linear", "aten::addmm"], ("aten::linear", "Linear_3", False)),
-        (["backward", "autograd::engine::evaluate_function: MmBackward0", "MmBackward0", "aten::mm"],
-         ("MmBackward0", "", True)),
+        (
+            ["backward", "autograd::engine::evaluate_function: MmBackward0", "MmBackward0", "aten::mm"],
+            ("MmBackward0", "", True),
+        ),
         (["step", "aten::_fused_adamw_"], ("aten::_fused_adamw_", "", False)),
         ([], ("", "", False)),
     ],
-)  # fmt: skip
+)
 def test_who_asked_for_an_allocation_is_its_module_and_outermost_operation(
     chain: list[str], asked: tuple[str, str, bool]
 ) -> None:

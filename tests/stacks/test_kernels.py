@@ -57,8 +57,11 @@ def test_mkl_names_its_path_for_this_processor(path: str, isa: str) -> None:
 def test_one_dnn_names_an_implementation_for_each_call() -> None:
     found = libraries(told(ONEDNN))
     assert [(used.library, used.isa, used.calls) for used in found] == [
-        ("oneDNN", "avx512_core_bf16", 1), ("oneDNN", "avx512_core", 1), ("oneDNN", ANNOUNCED, 2),
-        ("oneDNN", "ref:any", 1)]  # fmt: skip
+        ("oneDNN", "avx512_core_bf16", 1),
+        ("oneDNN", "avx512_core", 1),
+        ("oneDNN", ANNOUNCED, 2),
+        ("oneDNN", "ref:any", 1),
+    ]
     assert found[0].seconds == pytest.approx(0.0306309)
 
 
@@ -109,7 +112,11 @@ def test_a_program_of_xla_s_tells_whose_kernels_it_calls(tmp_path: Path) -> None
     (folder / "module_0004.jit_f.x.ir-with-opt.ll").write_text('attributes #0 = { "prefer-vector-width"="256" }')
     found = compiler.kernels_used(told("", folder=tmp_path))
     assert {(used.library, used.isa, used.calls) for used in found} == {
-        ("YNNPACK", None, 2), ("XLA", "256-bit vectors", 1), ("XLA runtime", None, 1), ("oneDNN", None, 1)}  # fmt: skip
+        ("YNNPACK", None, 2),
+        ("XLA", "256-bit vectors", 1),
+        ("XLA runtime", None, 1),
+        ("oneDNN", None, 1),
+    }
     assert {used.library for used in found[:2]} == {"YNNPACK", "XLA runtime"}, "who has products comes first"
     assert all(used.seconds is None for used in found)
 
@@ -120,8 +127,7 @@ def test_op_by_op_every_program_counts(tmp_path: Path) -> None:
     for number in range(3):
         (folder / f"module_000{number}.jit_f.cpu_after_optimizations.txt").write_text(PROGRAM)
     used = compiler.kernels_used(told("", folder=tmp_path), one_program=False)
-    assert {each.library: each.calls for each in used} == {
-        "YNNPACK": 6, "XLA": 3, "XLA runtime": 3, "oneDNN": 3}  # fmt: skip
+    assert {each.library: each.calls for each in used} == {"YNNPACK": 6, "XLA": 3, "XLA runtime": 3, "oneDNN": 3}
 
 
 def test_xla_keeps_the_flags_that_it_has() -> None:

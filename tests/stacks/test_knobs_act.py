@@ -97,8 +97,14 @@ def planned(stack: str, track: str) -> dict[Question, Planned]:
     """Each workload and pass that the knobs of a stack might be for."""
     found = {}
     for workload, size in IMAGES.get(stack, OPERATIONS).items():
-        asked = planning.Selection(workloads=(workload,), stacks=(stack,), sizes=(size,), tracks=(track,),
-                                   passes=("forward", "train"), threads=len(os.sched_getaffinity(0)))  # fmt: skip
+        asked = planning.Selection(
+            workloads=(workload,),
+            stacks=(stack,),
+            sizes=(size,),
+            tracks=(track,),
+            passes=("forward", "train"),
+            threads=len(os.sched_getaffinity(0)),
+        )
         made = planning.make("set", preset.load("tiny"), asked, WORKLOADS, None, lambda *_: None)
         found |= {(workload, each.case.pass_): each for each in made.cases}
     return found

@@ -55,16 +55,22 @@ class Bars:
 
 
 def bars(
-    id_: str, title: str, stacks: Sequence[tuple[str, Parts]], kinds: Mapping[str, str], scale: Scale,
-    floor: float = 0.0, limit: float | None = None,
-) -> Bars | None:  # fmt: skip
+    id_: str,
+    title: str,
+    stacks: Sequence[tuple[str, Parts]],
+    kinds: Mapping[str, str],
+    scale: Scale,
+    floor: float = 0.0,
+    limit: float | None = None,
+) -> Bars | None:
     """Stacked bars; None where no stack told its parts."""
     if not stacks:
         return None
     axis = LinearAxis.over([total(split) for _, split in stacks] + ([floor] if floor else []))
     unit = scale.unit([axis.high])
-    rows = tuple(Bar(stack, segments(stack, split, axis, kinds, scale), scale.words(total(split)))
-                 for stack, split in stacks)  # fmt: skip
+    rows = tuple(
+        Bar(stack, segments(stack, split, axis, kinds, scale), scale.words(total(split))) for stack, split in stacks
+    )
     shown = {kind for _, split in stacks for kind, _ in split}
     return Bars(
         id=id_,

@@ -87,10 +87,13 @@ def processes(section: Section) -> Plot:
         kinds = [kind_of(process, counts=each.counts) for process in each.processes]
         seen |= set(kinds)
         marks = [
-            Mark(axis.x(process.seconds), kind,
-                 f"{each.stack}, block {process.block}, {KINDS[kind]}: {unit(process.seconds)}")
+            Mark(
+                axis.x(process.seconds),
+                kind,
+                f"{each.stack}, block {process.block}, {KINDS[kind]}: {unit(process.seconds)}",
+            )
             for process, kind in zip(each.processes, kinds, strict=True)
-        ]  # fmt: skip
+        ]
         middle = Mark(axis.x(each.median.value), "middle", f"{each.stack}, median: {unit(each.median.value)}")
         rows.append(
             PlotRow(

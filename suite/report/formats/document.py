@@ -39,23 +39,30 @@ def document(results: Results, analysis: Analysis) -> dict[str, Any]:
         "ceilings": results.ceilings,
         "baseline": analysis.baseline,
         "hidden": list(analysis.hidden),
-        "comparisons": [comparison_json(comparison, answer.text)
-                        for comparison, answer in zip(analysis.comparisons, answers, strict=True)],
+        "comparisons": [
+            comparison_json(comparison, answer.text)
+            for comparison, answer in zip(analysis.comparisons, answers, strict=True)
+        ],
         "summary": [summary_json(line) for line in analysis.summaries],
         "ways": [ways_json(each) for each in analysis.ways],
         "memory": [memory_json(question) for question in analysis.memory],
         "profiles": [profiles_json(question) for question in analysis.profiles],
         "behaviour": [behaviour_json(probe) for probe in analysis.behaviour],
         "programs": [programs_json(question) for question in analysis.programs],
-    }  # fmt: skip
+    }
 
 
 def comparison_json(comparison: Comparison, answer: str) -> dict[str, Any]:
     """One question."""
     untimed = [{"stack": cell.stack, "outcome": cell.outcome, "reason": cell.reason} for cell in comparison.untimed]
-    return {"name": comparison.name, "answer": answer, "baseline": comparison.baseline,
-            "stands_in_for": comparison.stands_in_for or None, "noise_floor": ratio_json(comparison.noise),
-            "stacks": [*map(stack_json, comparison.stacks), *untimed]}  # fmt: skip
+    return {
+        "name": comparison.name,
+        "answer": answer,
+        "baseline": comparison.baseline,
+        "stands_in_for": comparison.stands_in_for or None,
+        "noise_floor": ratio_json(comparison.noise),
+        "stacks": [*map(stack_json, comparison.stacks), *untimed],
+    }
 
 
 def memory_json(question: MemoryQuestion) -> dict[str, Any]:
@@ -66,16 +73,31 @@ def memory_json(question: MemoryQuestion) -> dict[str, Any]:
         "vary": question.axis or None,
         "limit_bytes": question.limit,
         "stacks": [
-            {"stack": line.stack, "largest": line.largest, "failed": line.failed, "found": line.is_found,
-             "predicted": line.predicted, "processes": line.tried,
-             "curve": None if line.curve is None else asdict(line.curve),
-             "sizes": [None if row is None else {"dims": dict(row.case.dims), "outcome": row.outcome,
-                                                 "phase": row["phase"], "reason": row["reason"],
-                                                 "provenance": row["provenance"], "peak_bytes": row.peak_bytes}
-                       for row in line.rows]}
+            {
+                "stack": line.stack,
+                "largest": line.largest,
+                "failed": line.failed,
+                "found": line.is_found,
+                "predicted": line.predicted,
+                "processes": line.tried,
+                "curve": None if line.curve is None else asdict(line.curve),
+                "sizes": [
+                    None
+                    if row is None
+                    else {
+                        "dims": dict(row.case.dims),
+                        "outcome": row.outcome,
+                        "phase": row["phase"],
+                        "reason": row["reason"],
+                        "provenance": row["provenance"],
+                        "peak_bytes": row.peak_bytes,
+                    }
+                    for row in line.rows
+                ],
+            }
             for line in question.lines
         ],
-    }  # fmt: skip
+    }
 
 
 def behaviour_json(probe: Behaviour) -> dict[str, Any]:
@@ -84,16 +106,26 @@ def behaviour_json(probe: Behaviour) -> dict[str, Any]:
         "name": probe.name,
         "title": probe.title,
         "aspects": [
-            {"aspect": aspect.name, "title": aspect.title,
-             "stacks": [{"stack": stack, "class": answer.class_, "words": answer.words or None,
-                         "documented": answer.documented and answer.documented.class_,
-                         "primer": answer.primer and answer.primer.class_,
-                         "figures": {each.name: {"unit": each.unit, "values": list(each.values)}
-                                     for each in answer.figures}}
-                        for stack, answer in sorted(aspect.answers.items())]}
+            {
+                "aspect": aspect.name,
+                "title": aspect.title,
+                "stacks": [
+                    {
+                        "stack": stack,
+                        "class": answer.class_,
+                        "words": answer.words or None,
+                        "documented": answer.documented and answer.documented.class_,
+                        "primer": answer.primer and answer.primer.class_,
+                        "figures": {
+                            each.name: {"unit": each.unit, "values": list(each.values)} for each in answer.figures
+                        },
+                    }
+                    for stack, answer in sorted(aspect.answers.items())
+                ],
+            }
             for aspect in probe.aspects
         ],
-    }  # fmt: skip
+    }
 
 
 def programs_json(question: ProgramQuestion) -> dict[str, Any]:
@@ -101,26 +133,43 @@ def programs_json(question: ProgramQuestion) -> dict[str, Any]:
     section = program_section(question)
     return {
         "name": question.name,
-        "stacks": [{"stack": each.stack, "programs": [program.to_json() for program in each.programs]}
-                   for each in question.stacks],
+        "stacks": [
+            {"stack": each.stack, "programs": [program.to_json() for program in each.programs]}
+            for each in question.stacks
+        ],
         "without": dict(question.without),
         "findings": {pair.title: [finding.text for finding in pair.findings] for pair in section.pairs},
-    }  # fmt: skip
+    }
 
 
 def profiles_json(question: ProfileQuestion) -> dict[str, Any]:
     """A question of where the time goes, in seconds."""
-    return {"name": question.name, "without": dict(question.without),
-            "stacks": [{"stack": stack} | told.to_json() for stack, told in question.stacks]}  # fmt: skip
+    return {
+        "name": question.name,
+        "without": dict(question.without),
+        "stacks": [{"stack": stack} | told.to_json() for stack, told in question.stacks],
+    }
 
 
 def ways_json(ways: Ways, base: str | None = None) -> dict[str, Any]:
     """What was asked in two ways: the ratio of each over the plain one, or over `base`."""
     chosen = base or ways.base
-    return {"by": ways.field, "baseline": chosen, "clock": ways.clock,
-            "cases": [{"question": each.question, "stack": each.stack, "value": each.speedup.stack,
-                       "verdict": each.speedup.verdict, "reason": each.speedup.reason,
-                       "ratio": estimate_json(each.speedup.ratio)} for each in ways.over(chosen)]}  # fmt: skip
+    return {
+        "by": ways.field,
+        "baseline": chosen,
+        "clock": ways.clock,
+        "cases": [
+            {
+                "question": each.question,
+                "stack": each.stack,
+                "value": each.speedup.stack,
+                "verdict": each.speedup.verdict,
+                "reason": each.speedup.reason,
+                "ratio": estimate_json(each.speedup.ratio),
+            }
+            for each in ways.over(chosen)
+        ],
+    }
 
 
 def stack_json(figures: StackFigures) -> dict[str, Any]:
@@ -154,8 +203,14 @@ def ratio_json(speedup: Speedup | None) -> dict[str, Any] | None:
     if speedup is None:
         return None
     ratio, best = speedup.ratio, estimate_json(speedup.best)
-    return {"value": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": speedup.verdict,
-            "reason": speedup.reason, "best": best}  # fmt: skip
+    return {
+        "value": ratio.value,
+        "low": ratio.low,
+        "high": ratio.high,
+        "verdict": speedup.verdict,
+        "reason": speedup.reason,
+        "best": best,
+    }
 
 
 def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:

@@ -57,8 +57,9 @@ def write(target: Path, text: str) -> None:
         draft.write_text(printable(text), encoding="utf-8")
         draft.replace(target)
     except OSError as broken:
-        raise UserError(f"The report can't be written to {target}: {broken.strerror}. "
-                        "Choose another file with --out=FILE.") from broken  # fmt: skip
+        raise UserError(
+            f"The report can't be written to {target}: {broken.strerror}. Choose another file with --out=FILE."
+        ) from broken
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -75,7 +76,7 @@ def page(loaded: results.Results, baseline: str | None = None, stacks: Sequence[
         tie_percent=units.percent(protocol.tie_ratio - 1),
         drift_percent=units.percent(protocol.canary_drift_max),
         steal_percent=units.percent(protocol.steal_share_max),
-    )  # fmt: skip
+    )
 
 
 def filled(template: str, **values: Any) -> str:

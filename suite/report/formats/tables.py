@@ -81,8 +81,10 @@ def markdown(table: Table) -> str:
     parts += [bullets(table.before)] if table.before else []
     if table.lines:
         rules = ["---:" if head in table.numbers else "---" for head in table.heads]
-        grid = "\n".join([row(map(escaped, table.heads)), row(rules),
-                          *(row(map(escaped, line)) for line in table.lines)]) + "\n"  # fmt: skip
+        grid = (
+            "\n".join([row(map(escaped, table.heads)), row(rules), *(row(map(escaped, line)) for line in table.lines)])
+            + "\n"
+        )
         folded = f"<details><summary>{len(table.lines)} lines</summary>\n\n{grid}\n</details>\n"
         parts.append(folded if len(table.lines) > MOST_LINES else grid)
     parts += [bullets(table.after)] if table.after else []

@@ -26,9 +26,18 @@ ACROSS = 4  # questions side by side; more are a further table
 MOST = 12  # lines of a list
 LONGEST = 240  # characters of a reason
 COLUMNS = (
-    "median_seconds", "low_seconds", "high_seconds", "first_seconds", "second_seconds", "baseline", "speedup",
-    "speedup_low", "speedup_high", "verdict", "verdict_reason",
-)  # fmt: skip
+    "median_seconds",
+    "low_seconds",
+    "high_seconds",
+    "first_seconds",
+    "second_seconds",
+    "baseline",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "verdict",
+    "verdict_reason",
+)
 HEADS = ("question", "stack", "purpose", "outcome", "reason", "ok", "planned", *COLUMNS, "peak_bytes", "flags")
 SHOWN = ("Result set", "Measured", "Machine", "Processes", "Blocks")  # of the facts under a page's title
 
@@ -72,11 +81,20 @@ def speedups(comparisons: Sequence[Comparison], made: Report) -> Table:
     ended = [{cell.stack: cell for cell in comparison.cells} for comparison in comparisons]
     stacks = [stack for stack in made.stacks if stack != made.baseline and any(stack in cells for cells in ended)]
     lines = [[stack, *(cell_text(each, stack) for each in comparisons)] for stack in (*stacks, made.baseline)]
-    floors = [f"{each.name} {units.estimate(each.noise.ratio.value, each.noise.ratio.low, each.noise.ratio.high)}"
-              for each in comparisons if each.noise]  # fmt: skip
+    floors = [
+        f"{each.name} {units.estimate(each.noise.ratio.value, each.noise.ratio.low, each.noise.ratio.high)}"
+        for each in comparisons
+        if each.noise
+    ]
     noise = f"Noise floor, a stack over itself: {', '.join(floors)}. What lies inside means nothing."
-    return Table(f"Speedup over {made.baseline}", ["stack", *names], lines, numbers=names,
-                 before=[*filter(None, map(standing_in, comparisons))], after=[noise] * bool(floors))  # fmt: skip
+    return Table(
+        f"Speedup over {made.baseline}",
+        ["stack", *names],
+        lines,
+        numbers=names,
+        before=[*filter(None, map(standing_in, comparisons))],
+        after=[noise] * bool(floors),
+    )
 
 
 def cell_text(comparison: Comparison, stack: str) -> str:
@@ -97,8 +115,10 @@ def cell_text(comparison: Comparison, stack: str) -> str:
 def failed(failures: Iterable[Failure]) -> list[str]:
     """`gpt2 train, torch_xla: timeout in first: Compiling took longer than 600 s.`, once a case that ended so."""
     first = {(each.comparison, each.stack, each.purpose, each.outcome, each.phase): each for each in failures}
-    return [f"{each.comparison}, {each.stack}: {ending(each)}: {shortened(each.reason) or 'no reason was recorded.'}"
-            for each in first.values()]  # fmt: skip
+    return [
+        f"{each.comparison}, {each.stack}: {ending(each)}: {shortened(each.reason) or 'no reason was recorded.'}"
+        for each in first.values()
+    ]
 
 
 def ending(failure: Failure) -> str:
@@ -132,9 +152,18 @@ def timed(comparison: Comparison) -> Iterable[list[Value]]:
     for cell in comparison.cells:
         figures = comparison.of(cell.stack)
         told = stack_line(figures)
-        yield [comparison.name, cell.stack, "timed", cell.outcome, cell.reason, cell.ok, cell.total,
-               *(told.get(column) for column in COLUMNS), peak(figures),
-               "; ".join(flag for flag, _ in figures.flags) if figures else None]  # fmt: skip
+        yield [
+            comparison.name,
+            cell.stack,
+            "timed",
+            cell.outcome,
+            cell.reason,
+            cell.ok,
+            cell.total,
+            *(told.get(column) for column in COLUMNS),
+            peak(figures),
+            "; ".join(flag for flag, _ in figures.flags) if figures else None,
+        ]
 
 
 def remembered(question: MemoryQuestion) -> Iterable[list[Value]]:
@@ -143,8 +172,18 @@ def remembered(question: MemoryQuestion) -> Iterable[list[Value]]:
     for line in question.lines:
         for size, row in zip(question.sizes, line.rows, strict=True):
             if row is not None:
-                yield [f"{question.name} ({size.label})", line.stack, "memory", row.outcome, row.text("reason"),
-                       int(row.outcome == "ok"), 1, *nothing, row.peak_bytes, "; ".join(row.flags)]  # fmt: skip
+                yield [
+                    f"{question.name} ({size.label})",
+                    line.stack,
+                    "memory",
+                    row.outcome,
+                    row.text("reason"),
+                    int(row.outcome == "ok"),
+                    1,
+                    *nothing,
+                    row.peak_bytes,
+                    "; ".join(row.flags),
+                ]
 
 
 def observed(probe: Behaviour) -> Iterable[list[Value]]:
@@ -153,5 +192,15 @@ def observed(probe: Behaviour) -> Iterable[list[Value]]:
         for stack, answer in sorted(aspect.answers.items()):
             outcome, reason = probe.without.get(stack, ("ok", ""))
             told = {"verdict": answer.class_, "verdict_reason": answer.words or None}
-            yield [f"{probe.name}: {aspect.title}", stack, "probe", outcome, reason, int(outcome == "ok"), 1,
-                   *(told.get(column) for column in COLUMNS), None, None]  # fmt: skip
+            yield [
+                f"{probe.name}: {aspect.title}",
+                stack,
+                "probe",
+                outcome,
+                reason,
+                int(outcome == "ok"),
+                1,
+                *(told.get(column) for column in COLUMNS),
+                None,
+                None,
+            ]

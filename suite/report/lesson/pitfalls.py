@@ -61,28 +61,42 @@ class Cells:
             machine=observed.described_machine,
             versions={name: " and ".join(sorted(versions[name])) for name in SHOWN if name in versions},
             titles={(probe, aspect.name): aspect.title for probe, aspect in places},
-            cells={(probe, aspect.name, stack): cell_of(answer) for probe, aspect in places
-                   for stack, answer in sorted(aspect.answers.items())},
+            cells={
+                (probe, aspect.name, stack): cell_of(answer)
+                for probe, aspect in places
+                for stack, answer in sorted(aspect.answers.items())
+            },
             timed=timed_of(timed),
-        )  # fmt: skip
+        )
 
     def to_json(self) -> str:
         """The summary as it is kept."""
-        return json.dumps({
-            "machine": self.machine,
-            "versions": dict(self.versions),
-            "titles": {" ".join(place): title for place, title in self.titles.items()},
-            "cells": {" ".join(place): [cell.class_, {name: list(each) for name, each in cell.figures.items()}]
-                      for place, cell in self.cells.items()},
-            "timed": [each.to_json() for each in self.timed],
-        }, indent=1, ensure_ascii=False) + "\n"  # fmt: skip
+        return (
+            json.dumps(
+                {
+                    "machine": self.machine,
+                    "versions": dict(self.versions),
+                    "titles": {" ".join(place): title for place, title in self.titles.items()},
+                    "cells": {
+                        " ".join(place): [cell.class_, {name: list(each) for name, each in cell.figures.items()}]
+                        for place, cell in self.cells.items()
+                    },
+                    "timed": [each.to_json() for each in self.timed],
+                },
+                indent=1,
+                ensure_ascii=False,
+            )
+            + "\n"
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Cells:
         """The inverse."""
         told = json.loads(text)
-        cells = {tuple(place.split(" ")): Cell(class_, {name: tuple(each) for name, each in figures.items()})
-                 for place, (class_, figures) in told["cells"].items()}  # fmt: skip
+        cells = {
+            tuple(place.split(" ")): Cell(class_, {name: tuple(each) for name, each in figures.items()})
+            for place, (class_, figures) in told["cells"].items()
+        }
         titles = {tuple(place.split(" ")): title for place, title in told["titles"].items()}
         return cls(told["machine"], told["versions"], titles, cells, tuple(map(Timed.from_json, told["timed"])))
 
@@ -96,8 +110,10 @@ class Cells:
         """`jax_jit: reuses, 51.2 µs`, to stand beside a sentence. Raises UserError where it was observed otherwise."""
         cell = self.get(probe, aspect, stack)
         if cell.class_ != class_:
-            raise UserError(f"The lesson says that {stack} {class_} ({probe}, {aspect}); observed: {cell.class_}. "
-                            f"Change the text in reports/templates/{TEMPLATE}.")  # fmt: skip
+            raise UserError(
+                f"The lesson says that {stack} {class_} ({probe}, {aspect}); observed: {cell.class_}. "
+                f"Change the text in reports/templates/{TEMPLATE}."
+            )
         return f"`{stack}`: {class_}{f', {cell.figure(figure)}' if figure else ''}"
 
     def stacks(self) -> tuple[str, ...]:
@@ -112,23 +128,33 @@ class Cells:
     def grid(self, probe: str) -> list[list[str]]:
         """A probe's classes as a table: a line an aspect, a column a stack."""
         aspects = [(name, title) for (of, name), title in self.titles.items() if of == probe]
-        return [["", *REAL_STACKS], *(
-            [title, *(self.get(probe, name, stack).class_ for stack in REAL_STACKS)] for name, title in aspects
-        )]  # fmt: skip
+        return [
+            ["", *REAL_STACKS],
+            *([title, *(self.get(probe, name, stack).class_ for stack in REAL_STACKS)] for name, title in aspects),
+        ]
 
 
 SHOWN = ("jax", "torch", "torch_xla", "torchax", "tensorflow-cpu", "tensorflow", "numpy")  # of the packages in a row
 
 
 # Of figures, those that the page tells.
-TOLD = ("seconds", "again_seconds", "completed_seconds", "first_seconds", "per_op", "factor", "import_bytes",
-        "compiles")  # fmt: skip
+TOLD = (
+    "seconds",
+    "again_seconds",
+    "completed_seconds",
+    "first_seconds",
+    "per_op",
+    "factor",
+    "import_bytes",
+    "compiles",
+)
 
 
 def cell_of(answer: Answer) -> Cell:
     """An answer in short."""
-    return Cell(answer.class_, {each.name: (each.unit, median(each.values)) for each in answer.figures
-                                if each.name in TOLD})  # fmt: skip
+    return Cell(
+        answer.class_, {each.name: (each.unit, median(each.values)) for each in answer.figures if each.name in TOLD}
+    )
 
 
 def lesson(cells: Cells) -> str:

@@ -55,8 +55,10 @@ TITLES = {"product": "product of 3000 × 3000", "selu": "SELU of 3000 × 3000", 
 
 # Which of our questions they are: workload and n.
 EXAMPLES: Mapping[tuple[str, int], str] = {
-    ("gemm", 3000): "product", ("selu", 3000): "selu", ("selu", 1000): "selu 10^6",
-}  # fmt: skip
+    ("gemm", 3000): "product",
+    ("selu", 3000): "selu",
+    ("selu", 1000): "selu 10^6",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,10 @@ def timed_of(results: Results) -> tuple[Timed, ...]:
         if example and case.pass_ == "forward":
             found += [timed(example, each) for each in comparison.stacks if each.counts]
     if lacking := set(EXAMPLES.values()) - {each.example for each in found}:
-        raise UserError(f"{results.path} doesn't have the primer's examples ({', '.join(sorted(lacking))}): "
-                        f"`{COMMAND} run --preset=primer` makes such a set.")  # fmt: skip
+        raise UserError(
+            f"{results.path} doesn't have the primer's examples ({', '.join(sorted(lacking))}): "
+            f"`{COMMAND} run --preset=primer` makes such a set."
+        )
     return tuple(found)
 
 

@@ -70,8 +70,18 @@ def headline(comparison: Comparison, analysis: Analysis) -> Headline:
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
         rest += f"; not shown to be faster than {listed(rivals)}" if rivals else ""
     rest += f"; {first.speedup.reason}" if first.speedup and first.speedup.reason else ""
-    return Headline(comparison.name, lead, first.stack, f"{rest}.{tail}{modes(counting, unit)}", first.median.value,
-                    first.speedup, rivals, len(counting), planned, first.median.low is not None)  # fmt: skip
+    return Headline(
+        comparison.name,
+        lead,
+        first.stack,
+        f"{rest}.{tail}{modes(counting, unit)}",
+        first.median.value,
+        first.speedup,
+        rivals,
+        len(counting),
+        planned,
+        first.median.low is not None,
+    )
 
 
 def rivals_of(
@@ -95,8 +105,10 @@ def standing_in(comparison: Comparison) -> str:
     cell = comparison.cell_of_baseline
     if not comparison.stands_in_for or cell is None:
         return ""
-    return (f"On {comparison.name} the baseline {comparison.stands_in_for} has no time that counts "
-            f"({outcome_text(cell)}): {comparison.baseline}, the fastest that has one, stands in for it.")  # fmt: skip
+    return (
+        f"On {comparison.name} the baseline {comparison.stands_in_for} has no time that counts "
+        f"({outcome_text(cell)}): {comparison.baseline}, the fastest that has one, stands in for it."
+    )
 
 
 def against(first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison) -> str:

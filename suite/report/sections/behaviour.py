@@ -65,10 +65,12 @@ def behaviour_section(found: Behaviour) -> BehaviourSection:
     """The section of a probe."""
     anchor = link_target("b", found.name, found.id)
     rows = tuple(
-        GridRow(aspect, tuple(grid_cell(f"{anchor}-{aspect.name}-{stack}", stack, aspect.answers[stack])
-                              for stack in found.stacks))
+        GridRow(
+            aspect,
+            tuple(grid_cell(f"{anchor}-{aspect.name}-{stack}", stack, aspect.answers[stack]) for stack in found.stacks),
+        )
         for aspect in found.aspects
-    )  # fmt: skip
+    )
     otherwise = sum(cell.answer.is_otherwise for row in rows for cell in row.cells)
     drawn = tuple(filter(None, map(curves, found.aspects)))
     lines = tuple((aspect.title, by_class(aspect)) for aspect in found.aspects)
@@ -85,9 +87,12 @@ def by_class(aspect: Aspect) -> str:
 
 def curves(aspect: Aspect) -> Curves | None:
     """The charts of an aspect whose times were taken over sizes; None where they weren't."""
-    taken = {stack: [*zip(scale, answer.figure("seconds"), strict=True)]
-             for stack, answer in sorted(aspect.answers.items())
-             for name in SCALES if (scale := answer.figure(name))}  # fmt: skip
+    taken = {
+        stack: [*zip(scale, answer.figure("seconds"), strict=True)]
+        for stack, answer in sorted(aspect.answers.items())
+        for name in SCALES
+        if (scale := answer.figure(name))
+    }
     if not taken:
         return None
     across = LogAxis.over([size for points in taken.values() for size, _ in points])
@@ -99,8 +104,9 @@ def curves(aspect: Aspect) -> Curves | None:
 
 def chart(stack: str, points: Sequence[tuple[float, float]], across: LogAxis, up: LogAxis) -> Chart:
     """One stack's times."""
-    marks = tuple((across.x(size), up.x(seconds), f"{stack}, {size:,.0f}: {units.seconds(seconds)}")
-                  for size, seconds in points)  # fmt: skip
+    marks = tuple(
+        (across.x(size), up.x(seconds), f"{stack}, {size:,.0f}: {units.seconds(seconds)}") for size, seconds in points
+    )
     line = " ".join(f"{x},{round(100 - y, 2)}" for x, y, _ in marks)
     return Chart(stack, marks, line, "; ".join(words for _, _, words in marks))
 

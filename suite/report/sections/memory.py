@@ -132,8 +132,10 @@ def search_ended(question: MemoryQuestion) -> str:
 
 def cells(line: Line) -> tuple[MemoryCell | None, ...]:
     """Every size of one stack."""
-    return tuple(cell(row, line.limit, size.floor_bytes) if row is not None else None
-                 for row, size in zip(line.rows, line.sizes, strict=True))  # fmt: skip
+    return tuple(
+        cell(row, line.limit, size.floor_bytes) if row is not None else None
+        for row, size in zip(line.rows, line.sizes, strict=True)
+    )
 
 
 def cell(row: Row, limit: float | None, floor: float) -> MemoryCell:
@@ -196,8 +198,10 @@ def axes(question: MemoryQuestion, lines: Sequence[Line]) -> tuple[LinearAxis, L
 def chart(line: Line, axis: str, across: LinearAxis, up: LinearAxis) -> Chart:
     """One stack's peaks with its curve."""
     peaks = line.peaks
-    marks = tuple((across.x(size), up.x(peak), f"{line.stack}, {axis} {size:,}: {units.quantity(peak)}")
-                  for size, peak in peaks.items())  # fmt: skip
+    marks = tuple(
+        (across.x(size), up.x(peak), f"{line.stack}, {axis} {size:,}: {units.quantity(peak)}")
+        for size, peak in peaks.items()
+    )
     drawn = ""
     if line.curve is not None:
         steps = [line.curve.since + (across.high - line.curve.since) * k / 24 for k in range(25)]
@@ -208,8 +212,10 @@ def chart(line: Line, axis: str, across: LinearAxis, up: LinearAxis) -> Chart:
 
 def bars_at_common_size(question: MemoryQuestion, anchor: str) -> Bars | None:
     """The peaks by their parts, at the largest size of those at which the most stacks fit."""
-    fitting = [[line.rows[at] for line in question.lines if (row := line.rows[at]) and row.outcome == Outcome.OK]
-               for at in range(len(question.sizes))]  # fmt: skip
+    fitting = [
+        [line.rows[at] for line in question.lines if (row := line.rows[at]) and row.outcome == Outcome.OK]
+        for at in range(len(question.sizes))
+    ]
     most = max(map(len, fitting), default=0)
     at = max((at for at, rows in enumerate(fitting) if len(rows) == most), default=0)
     found = [(row.stack_name, split) for row in fitting[at] if row and (split := parts(row))] if most else []

@@ -45,8 +45,10 @@ class ProfileSection:
 def profile_section(question: ProfileQuestion) -> ProfileSection:
     """The section of a question."""
     anchor = link_target("t", question.name, question.id)
-    split = [(stack, tuple((key, each.categories[name]) for key, name in KINDS.items() if name in each.categories))
-             for stack, each in question.stacks]  # fmt: skip
+    split = [
+        (stack, tuple((key, each.categories[name]) for key, name in KINDS.items() if name in each.categories))
+        for stack, each in question.stacks
+    ]
     return ProfileSection(
         name=question.name,
         anchor=anchor,
@@ -61,8 +63,11 @@ def profile_section(question: ProfileQuestion) -> ProfileSection:
 def answer(question: ProfileQuestion) -> str:
     """What takes the largest part of each stack's step, which is most of it above a half; empty where nobody could
     tell."""
-    largest = [(seconds / told.seconds, name, stack) for stack, told in question.stacks
-            for name, seconds in [max(told.categories.items(), key=lambda each: each[1])]]  # fmt: skip
+    largest = [
+        (seconds / told.seconds, name, stack)
+        for stack, told in question.stacks
+        for name, seconds in [max(told.categories.items(), key=lambda each: each[1])]
+    ]
     lead = "Most" if all(share > 0.5 for share, _, _ in largest) else "The largest part"
     if len(largest) > 1 and len({name for _, name, _ in largest}) == 1:
         (least, name, low), (greatest, _, high) = min(largest), max(largest)

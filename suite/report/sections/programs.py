@@ -52,8 +52,11 @@ def answer(stacks: Sequence[Handed]) -> str:
     """Operations handed over and, compiled, run; empty where nothing of XLA's was read."""
     handed = sorted((each.step.contents.size, each.stack) for each in stacks if each.step.contents)
     run = sorted((each.step.compiled.kernels, each.stack) for each in stacks if each.step.compiled)
-    told = [f"{words}: {spread(each)}" for words, each in (("Operations handed to the compiler", handed),
-                                                           ("run, once compiled", run)) if each]  # fmt: skip
+    told = [
+        f"{words}: {spread(each)}"
+        for words, each in (("Operations handed to the compiler", handed), ("run, once compiled", run))
+        if each
+    ]
     return f"{'; '.join(told)}." if told else ""
 
 
@@ -84,8 +87,11 @@ def program_section(question: ProgramQuestion) -> ProgramSection:
 def both(a: Handed, b: Handed) -> tuple[tuple[str, Table], ...]:
     """Two programs of XLA's side by side."""
     stacks = (a, b)
-    return (("The step's program", counts(stacks)), ("How regions were lowered", regions(stacks)),
-            ("Operations", operations(stacks)))  # fmt: skip
+    return (
+        ("The step's program", counts(stacks)),
+        ("How regions were lowered", regions(stacks)),
+        ("Operations", operations(stacks)),
+    )
 
 
 def pair(a: Handed, b: Handed) -> Pair:
@@ -110,10 +116,13 @@ def counts(stacks: Sequence[Handed]) -> Table:
     if any(done):
         rows += [
             ("compiled: operations that it runs", [f"{each.kernels:,}" if each else units.UNKNOWN for each in done]),
-            *((f"of them {name}", [f"{each.runs.get(name, 0):,}" if each else units.UNKNOWN for each in done])
-              for name in WORK if any(each and each.runs.get(name) for each in done)),
+            *(
+                (f"of them {name}", [f"{each.runs.get(name, 0):,}" if each else units.UNKNOWN for each in done])
+                for name in WORK
+                if any(each and each.runs.get(name) for each in done)
+            ),
             ("compiled: bytes", [units.quantity(each.cost.bytes) if each else units.UNKNOWN for each in done]),
-        ]  # fmt: skip
+        ]
     return table(stacks, rows)
 
 
@@ -142,8 +151,9 @@ def regions(stacks: Sequence[Handed]) -> Table:
     """How each kind of region was lowered; a kind that another stack's program has is said to be missing."""
     found = [by_kind(of(each)) for each in stacks]
     kinds = sorted({kind for each in found for kind in each})
-    return table(stacks, [(kind, [forms(each[kind]) if kind in each else "not recognised" for each in found])
-                          for kind in kinds])  # fmt: skip
+    return table(
+        stacks, [(kind, [forms(each[kind]) if kind in each else "not recognised" for each in found]) for kind in kinds]
+    )
 
 
 def operations(stacks: Sequence[Handed]) -> Table:
@@ -161,8 +171,11 @@ def generated(stacks: Sequence[Handed]) -> Table:
     called = [[program.kernels or {} for program in each.programs] for each in stacks]
     names = sorted({name for graphs in called for graph in graphs for name in graph})
     breaks = [units.UNKNOWN if each.graph_breaks is None else str(each.graph_breaks) for each in stacks]
-    rows = [("graphs", [f"{len(graphs):,}" for graphs in called]), ("graph breaks", breaks),
-            ("compiles in three steps, by its own counter", list(map(compiles_words, stacks)))]  # fmt: skip
+    rows = [
+        ("graphs", [f"{len(graphs):,}" for graphs in called]),
+        ("graph breaks", breaks),
+        ("compiles in three steps, by its own counter", list(map(compiles_words, stacks))),
+    ]
     rows += [(name, [f"{sum(graph.get(name, 0) for graph in graphs):,}" for graphs in called]) for name in names]
     return table(stacks, rows)
 

@@ -108,12 +108,23 @@ def summary_row(line: Summary, names: Mapping[str, str]) -> SummaryRow:
 
 def baseline_row(analysis: Analysis) -> SummaryRow:
     """The line of the baseline: 1, over the comparisons in which it counts."""
-    cells = [cell for comparison in analysis.comparisons for cell in comparison.cells
-             if cell.stack == analysis.baseline]  # fmt: skip
+    cells = [
+        cell for comparison in analysis.comparisons for cell in comparison.cells if cell.stack == analysis.baseline
+    ]
     shared = max((line.n_common for line in analysis.summaries), default=0)
-    return SummaryRow(analysis.baseline, is_baseline=True, mean=Estimate(1.0), ok=sum(cell.counts for cell in cells),
-                      planned=len(cells), least=None, least_name="", greatest=None, greatest_name="",
-                      common=Estimate(1.0) if shared else None, n_common=shared)  # fmt: skip
+    return SummaryRow(
+        analysis.baseline,
+        is_baseline=True,
+        mean=Estimate(1.0),
+        ok=sum(cell.counts for cell in cells),
+        planned=len(cells),
+        least=None,
+        least_name="",
+        greatest=None,
+        greatest_name="",
+        common=Estimate(1.0) if shared else None,
+        n_common=shared,
+    )
 
 
 def pair_rows(analysis: Analysis, compiled: Mapping[str, str]) -> tuple[PairRow, ...]:

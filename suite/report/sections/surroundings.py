@@ -18,9 +18,12 @@ from suite.units import digits, quantity, seconds
 MOST_VALUES = 4  # a fact that differs between rows shows this many of its values
 # Facts of a process that must be the same for all, by what a reader calls them.
 BUILDS = {
-    "interpreter": "The build of Python", "compiler": "The C++ compiler", "c_library": "The C library",
-    "cache_medium": "What caches lie on", "cpu_quota": "The quota of processor time",
-}  # fmt: skip
+    "interpreter": "The build of Python",
+    "compiler": "The C++ compiler",
+    "c_library": "The C library",
+    "cache_medium": "What caches lie on",
+    "cpu_quota": "The quota of processor time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +124,7 @@ def environments(rows: Sequence[Row], plan: PlanFile | None) -> tuple[Environmen
     )
 
 
-def environment(
-    name: str, rows: Sequence[Row], planned: Mapping[str, str | None], fallback: str
-) -> EnvironmentFacts:
+def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None], fallback: str) -> EnvironmentFacts:
     """One environment by its rows; `planned` has the sha256 of each lock."""
     locks = {row.text("lock_sha256") for row in rows} | {planned.get(name) or ""}
     pythons = {str(row.mapping("versions").get("python", "")) for row in rows}

@@ -8,8 +8,13 @@ from suite import units
 from suite.report.formats.tables import Table
 from suite.results.within_set import Way, Ways
 
-TITLES = {"cache": "Cold and warm compile cache", "track": "Default and tuned track", "precision": "Precisions",
-          "pass": "Forward and training step", "variant": "Variants of one stack"}  # fmt: skip
+TITLES = {
+    "cache": "Cold and warm compile cache",
+    "track": "Default and tuned track",
+    "precision": "Precisions",
+    "pass": "Forward and training step",
+    "variant": "Variants of one stack",
+}
 SAID = {
     "cache": "The first run, with its compilation: with the caches of an earlier process over without.",
     "track": "The same step with each stack's documented knobs over what a competent user writes.",
@@ -46,7 +51,14 @@ def ways_section(ways: Ways, base: str | None = None) -> WaysSection:
 def table_of(section: WaysSection) -> Table:
     """The same without the page."""
     heads = ["question", "stack", section.field, f"speedup over {section.base}", "verdict"]
-    lines = [[each.question, each.stack, each.speedup.stack,
-              units.estimate(each.speedup.ratio.value, each.speedup.ratio.low, each.speedup.ratio.high),
-              each.speedup.verdict] for each in section.lines]  # fmt: skip
+    lines = [
+        [
+            each.question,
+            each.stack,
+            each.speedup.stack,
+            units.estimate(each.speedup.ratio.value, each.speedup.ratio.low, each.speedup.ratio.high),
+            each.speedup.verdict,
+        ]
+        for each in section.lines
+    ]
     return Table(section.title, heads, lines, numbers=heads[3:4])

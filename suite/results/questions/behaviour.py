@@ -113,8 +113,14 @@ def behaviour(key: str, name: str, rows: Sequence[Row]) -> Behaviour:
 
 def answer(entry: Mapping[str, Any], figures: Sequence[Figure]) -> Answer:
     """One entry of a row, with the figures of its aspect."""
-    return Answer(entry["class"], entry["words"], entry["code"], tuple(figures), Belief.of(entry["documented"]),
-                  Belief.of(entry["primer"]))  # fmt: skip
+    return Answer(
+        entry["class"],
+        entry["words"],
+        entry["code"],
+        tuple(figures),
+        Belief.of(entry["documented"]),
+        Belief.of(entry["primer"]),
+    )
 
 
 def figures_of(row: Row) -> dict[str, list[Figure]]:
@@ -152,21 +158,31 @@ class Observed:
 def between(before: Mapping[Place, str], after: Mapping[Place, str]) -> Observed:
     """Classes held against others."""
     both = [place for place in after if place in before]
-    return Observed(len(both), tuple(Moved(*place, before[place], after[place]) for place in both
-                                     if before[place] != after[place]))  # fmt: skip
+    return Observed(
+        len(both), tuple(Moved(*place, before[place], after[place]) for place in both if before[place] != after[place])
+    )
 
 
 def classes(found: Iterable[Behaviour]) -> dict[Place, str]:
     """The class of every cell. A probe is called as its cases are, sizes and all: other shapes are other questions."""
-    return {(each.head.comparison_name, aspect.name, stack): answer.class_
-            for each in found for aspect in each.aspects for stack, answer in aspect.answers.items()}  # fmt: skip
+    return {
+        (each.head.comparison_name, aspect.name, stack): answer.class_
+        for each in found
+        for aspect in each.aspects
+        for stack, answer in aspect.answers.items()
+    }
 
 
 def by_variant(cells: Mapping[Place, str]) -> dict[str, Observed]:
     """Of one set: each variant's cells against those of the stack as it is locked."""
     plain = {place: class_ for place, class_ in cells.items() if "@" not in place[2]}
     variants = sorted({stack.partition("@")[2] for _, _, stack in cells} - {""})
-    found = {name: {(probe, aspect, stack.partition("@")[0]): class_
-                    for (probe, aspect, stack), class_ in cells.items() if stack.endswith(f"@{name}")}
-             for name in variants}  # fmt: skip
+    found = {
+        name: {
+            (probe, aspect, stack.partition("@")[0]): class_
+            for (probe, aspect, stack), class_ in cells.items()
+            if stack.endswith(f"@{name}")
+        }
+        for name in variants
+    }
     return {name: between(plain, own) for name, own in found.items()}

@@ -44,8 +44,7 @@ class Line:
     @property
     def failed(self) -> int | None:
         """The smallest size that was tried and ran out of memory."""
-        out = (size for size, row in self.valued()
-               if row.outcome in OUT_OF_MEMORY and row["provenance"] == "measured")  # fmt: skip
+        out = (size for size, row in self.valued() if row.outcome in OUT_OF_MEMORY and row["provenance"] == "measured")
         return min(out, default=None)
 
     @property
@@ -57,8 +56,11 @@ class Line:
     def stopped(self) -> tuple[int, str] | None:
         """The smallest size above the largest that fits that ended neither way, and how: it says nothing of memory."""
         largest = self.largest or 0
-        ended = [(size, row.outcome) for size, row in self.valued()
-                 if size > largest and row.outcome not in (Outcome.OK, *OUT_OF_MEMORY)]  # fmt: skip
+        ended = [
+            (size, row.outcome)
+            for size, row in self.valued()
+            if size > largest and row.outcome not in (Outcome.OK, *OUT_OF_MEMORY)
+        ]
         return min(ended, default=None)
 
     @property
@@ -136,8 +138,9 @@ def question(key: str, name: str, rows: Sequence[Row], tolerance: float | None) 
     sizes = []
     for values, group in sorted(by_size.items()):
         dims = dict(zip(growing, values, strict=True))
-        sizes.append(Size(dims_words({dim: dims[dim] for dim in shown}), dims[axis] if axis else None,
-                          floor_bytes(group[0])))  # fmt: skip
+        sizes.append(
+            Size(dims_words({dim: dims[dim] for dim in shown}), dims[axis] if axis else None, floor_bytes(group[0]))
+        )
     of_size = [by_size[values] for values in sorted(by_size)]
     stacks = sorted({row.stack_name for row in rows})
     lines = tuple(line(stack, of_size, tuple(sizes), axis) for stack in stacks)
@@ -153,8 +156,9 @@ def line(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], 
 
 def valued(sizes: Sequence[Size], rows: Sequence[Row | None]) -> list[tuple[int, Row]]:
     """Rows by the value of the one dim that varies."""
-    return [(size.value, row) for size, row in zip(sizes, rows, strict=True)
-            if size.value is not None and row is not None]  # fmt: skip
+    return [
+        (size.value, row) for size, row in zip(sizes, rows, strict=True) if size.value is not None and row is not None
+    ]
 
 
 def peaks_of(sized: Iterable[tuple[int, Row]]) -> dict[int, float]:

@@ -64,9 +64,11 @@ def curve(peaks: Mapping[int, float], axis: str) -> Curve | None:
     it takes, or if what is added per item isn't positive."""
     degree = 1 if axis in LINEAR else 2
     sizes = sorted(peaks)
-    drawn = [through({size: peaks[size] for size in sizes[skipped:]}, degree)
-             for skipped in range(max(1, len(sizes) - LEAST_POINTS - degree + 2))
-             if len(sizes) - skipped > degree]  # fmt: skip
+    drawn = [
+        through({size: peaks[size] for size in sizes[skipped:]}, degree)
+        for skipped in range(max(1, len(sizes) - LEAST_POINTS - degree + 2))
+        if len(sizes) - skipped > degree
+    ]
     return next((each for each in drawn if each and each.is_good), drawn[0] if drawn else None)
 
 

@@ -43,8 +43,10 @@ def made_of(rows: Iterable[Row]) -> tuple[MadeOf, ...]:
             groups.setdefault(row["comparison_id"], []).append(row)
     told = {key: group for key, group in groups.items() if any(row.mapping("holders") for row in group)}
     names = question_names([group[0] for group in told.values()])
-    found = (MadeOf(key, names[key], tuple(sorted(map(made, group), key=lambda each: each.stack)))
-             for key, group in told.items())  # fmt: skip
+    found = (
+        MadeOf(key, names[key], tuple(sorted(map(made, group), key=lambda each: each.stack)))
+        for key, group in told.items()
+    )
     return tuple(sorted(found, key=lambda each: each.name))
 
 

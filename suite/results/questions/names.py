@@ -8,10 +8,14 @@ from suite.results.store.rows import Row
 from suite.units import quantity
 
 # What a name leaves out where it is the same in the whole set.
-DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes",
-           "allocator")  # fmt: skip
-WORDS = {"cache": "{} cache", "threads": "{} cores", "track": "{} track", "limit_memory_bytes": "limit {}",
-         "allocator": "{} allocator"}  # fmt: skip
+DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes", "allocator")
+WORDS = {
+    "cache": "{} cache",
+    "threads": "{} cores",
+    "track": "{} track",
+    "limit_memory_bytes": "limit {}",
+    "allocator": "{} allocator",
+}
 # Products, convolutions and attention are bfloat16 in every framework; what stands between them is its own affair.
 PRECISION_WORDS = {"bf16": "bf16 (each framework's own mixed precision)"}
 

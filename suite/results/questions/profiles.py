@@ -39,6 +39,7 @@ def profile_questions(rows: Iterable[Row]) -> tuple[ProfileQuestion, ...]:
         told = [(row.stack_name, Profile.from_json(row.mapping("profile"))) for row in group if row.mapping("profile")]
         without = [(row.stack_name, row.text("reason") or row.outcome) for row in group if row.outcome != Outcome.OK]
         told.sort(key=lambda each: each[1].plain_seconds)
-        found.append(ProfileQuestion(key, names[key], group[0], tuple(told), tuple(sorted(without)),
-                                     kernels.get(key, {})))  # fmt: skip
+        found.append(
+            ProfileQuestion(key, names[key], group[0], tuple(told), tuple(sorted(without)), kernels.get(key, {}))
+        )
     return tuple(sorted(found, key=lambda each: each.name))

@@ -45,15 +45,19 @@ def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protoc
     answered = {stack: found for stack, found in by_value.items() if found}
     shared = common_questions(speedups)
     own = mean_ratios(answered, protocol)
-    common = mean_ratios({stack: [s for s in found if s.comparison_id in shared] for stack, found in answered.items()},
-                         protocol)  # fmt: skip
+    common = mean_ratios(
+        {stack: [s for s in found if s.comparison_id in shared] for stack, found in answered.items()}, protocol
+    )
     lines = [
         Summary(stack, own[stack], len(found), len(asked[stack]), found[0], found[-1], common.get(stack), len(shared))
         for stack, found in answered.items()
     ]
     baselines = {speedup.baseline for speedup in speedups}
-    lines += [Summary(stack, None, 0, len(questions), None, None)
-              for stack, questions in asked.items() if stack not in answered and stack not in baselines]  # fmt: skip
+    lines += [
+        Summary(stack, None, 0, len(questions), None, None)
+        for stack, questions in asked.items()
+        if stack not in answered and stack not in baselines
+    ]
     return sorted(lines, key=rank)
 
 
@@ -79,10 +83,11 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}
     pool = [stack for stack, logs in per_block.items() if len(logs) > 1]
     samples = [
-        Sample.of("", per_block[stack], freedom(len(per_block[stack]), protocol),
-               min(s.controls for s in speedups[stack]))
+        Sample.of(
+            "", per_block[stack], freedom(len(per_block[stack]), protocol), min(s.controls for s in speedups[stack])
+        )
         for stack in pool
-    ]  # fmt: skip
+    ]
     found = simultaneous(samples, range(len(pool)), protocol.confidence)
     single = {stack: Estimate(math.exp(mean), blocks=len(per_block[stack])) for stack, mean in means.items()}
     return single | dict(zip(pool, found, strict=True))

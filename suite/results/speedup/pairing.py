@@ -43,10 +43,12 @@ def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[
             timing = Timing(row["replicate"], row["order"], started, seconds, Flag.DISTURBED in row.flags)
             timings[row["comparison_id"], row.stack_name][row["block"]].append(timing)
     return {
-        side: {block: [each for each in processes if not each.disturbed] or processes
-                for block, processes in blocks.items()}
+        side: {
+            block: [each for each in processes if not each.disturbed] or processes
+            for block, processes in blocks.items()
+        }
         for side, blocks in timings.items()
-    }  # fmt: skip
+    }
 
 
 def log_ratios(stack: Timings, baseline: Timings) -> dict[int, float]:

@@ -66,13 +66,10 @@ class Pairing:
             protocol,
         )
 
-    def over(
-        self, baseline: str, stacks: Collection[str] | None = None, question: str | None = None
-    ) -> list[Speedup]:
+    def over(self, baseline: str, stacks: Collection[str] | None = None, question: str | None = None) -> list[Speedup]:
         """Stacks over the baseline, on every question that both answered or on one: a family for the verdicts."""
         logs = self.logs_over(baseline)
-        asked = [side for side in logs
-                 if question in (None, side[0]) and (stacks is None or side[1] in stacks)]  # fmt: skip
+        asked = [side for side in logs if question in (None, side[0]) and (stacks is None or side[1] in stacks)]
         ratios = self.estimates(logs, baseline, asked)
         best = self.best_over(baseline, logs, asked)
         limits = {twin.comparison_id: twin.ratio for twin in self.twins({baseline: logs})}
@@ -83,8 +80,20 @@ class Pairing:
             word, reason = self.judge(ratio, limits.get(comparison), best.get(side))
             if word != "undecided" and (disturbed := self.disturbed(side) + self.disturbed((comparison, baseline))):
                 word, reason = "undecided", f"others had the cores of {disturbed} of its processes"
-            found.append(Speedup(comparison, self.names[comparison], stack, baseline, ratio, word, logs[side],
-                                 self.controls(comparison, baseline), best.get(side), reason))  # fmt: skip
+            found.append(
+                Speedup(
+                    comparison,
+                    self.names[comparison],
+                    stack,
+                    baseline,
+                    ratio,
+                    word,
+                    logs[side],
+                    self.controls(comparison, baseline),
+                    best.get(side),
+                    reason,
+                )
+            )
         return found
 
     def judge(self, ratio: Estimate, floor: Estimate | None, best: Estimate | None) -> tuple[Word, str]:
@@ -134,9 +143,7 @@ class Pairing:
         """How many processes the baseline has in each block of a question."""
         return min((len(each) for each in self.timings.get((comparison, baseline), {}).values()), default=1)
 
-    def best_over(
-        self, baseline: str, logs: Mapping[Side, Logs], asked: Collection[Side]
-    ) -> dict[Side, Estimate]:
+    def best_over(self, baseline: str, logs: Mapping[Side, Logs], asked: Collection[Side]) -> dict[Side, Estimate]:
         """The ratios of best modes alone, of those asked for in which either side has two modes.
 
         They are as surprising as those of all processes (`logs`) must be in their family.
@@ -169,17 +176,25 @@ class Pairing:
         logs = {side: found for side, timings in self.timings.items() if (found := twin_log_ratios(timings))}
         pairs = {side: Estimate(math.exp(fmean(found.values())), blocks=len(found)) for side, found in logs.items()}
         for stack in {stack for _, stack in logs}:
-            own = {side: self.sample(side[0], found) for side, found in logs.items()
-                   if side[1] == stack and len(found) > 1}  # fmt: skip
+            own = {
+                side: self.sample(side[0], found) for side, found in logs.items() if side[1] == stack and len(found) > 1
+            }
             beside = self.samples((known or {}).get(stack) or self.logs_over(stack), stack)
             if own:
                 limits = floors([*own.values()], [*beside.values()], self.protocol.confidence)
                 pairs |= dict(zip(own, limits, strict=True))
         return [
-            Speedup(comparison, self.names[comparison], stack, stack, floor, verdict(floor, self.protocol.tie_ratio),
-                    logs[comparison, stack])
+            Speedup(
+                comparison,
+                self.names[comparison],
+                stack,
+                stack,
+                floor,
+                verdict(floor, self.protocol.tie_ratio),
+                logs[comparison, stack],
+            )
             for (comparison, stack), floor in pairs.items()
-        ]  # fmt: skip
+        ]
 
     def blocks_needed(self, baseline: str) -> int:
         """The second stage: how many blocks the ratios over the baseline ask for, in all."""

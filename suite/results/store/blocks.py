@@ -75,8 +75,11 @@ def of_block(row: Row, records: dict[tuple[int, int], Block]) -> Row:
         found.append(Flag.NOISY)
     if not block.accepted:
         found.append(Flag.REJECTED_BLOCK)
-    return row | {"canary_seconds": block.record["canary_seconds"], "steal_share": block.record["steal_share"],
-                  "flags": flags(row, *found)}  # fmt: skip
+    return row | {
+        "canary_seconds": block.record["canary_seconds"],
+        "steal_share": block.record["steal_share"],
+        "flags": flags(row, *found),
+    }
 
 
 def flags(row: Row, *more: Flag) -> list[str]:

@@ -70,8 +70,10 @@ def gunzipped(path: Path) -> Iterator[bytes]:
             while piece := file.read(PIECE_BYTES):
                 nbytes += len(piece)
                 if nbytes > most:
-                    raise UserError(f"{path.name} unpacks from {path.stat().st_size:,} to {nbytes:,} bytes and more: "
-                                    "nothing that was measured is like that.")  # fmt: skip
+                    raise UserError(
+                        f"{path.name} unpacks from {path.stat().st_size:,} to {nbytes:,} bytes and more: "
+                        "nothing that was measured is like that."
+                    )
                 yield piece
     except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
         raise UserError(f"{path.name} is no gzip file: {broken}.") from None

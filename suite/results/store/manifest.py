@@ -21,8 +21,7 @@ from suite.results.store.schema import SCHEMA_VERSION
 NAME = "manifest.json"
 RESULTS = "results.parquet"
 SIZES_SINCE = 7  # until then it listed digests alone, and rows one by one
-FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", "ceiling.json", RESULTS,
-         "report.html")  # fmt: skip
+FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", "ceiling.json", RESULTS, "report.html")
 FOLDERS = ("inputs", "blocks", files.FOLDER)
 ATTEMPTS = "attempts"  # its rows are all in results.parquet, and only a run that goes on needs them
 # Of the sha256 in a name: 128 bits; sets were called by 28, which can be had for another set. All of it is signed.
@@ -32,8 +31,11 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 DERIVED = ("report.html",)  # from the rest, and made anew by whoever has another version
 FILES_MAX, BYTES_MAX = 100_000, 64 * 2**30
 # What a manifest says of the set beside its files, all of it derived from them, by kind.
-FACTS = dict.fromkeys(("set_id", "created_at", "target", "command", "revision", "preset"), str) | dict.fromkeys(
-    ("locks", "outcomes", "images", "machine"), dict) | {"stacks": list}  # fmt: skip
+FACTS = (
+    dict.fromkeys(("set_id", "created_at", "target", "command", "revision", "preset"), str)
+    | dict.fromkeys(("locks", "outcomes", "images", "machine"), dict)
+    | {"stacks": list}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +95,9 @@ class Manifest:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as broken:
             raise Damaged(f"The manifest of {where} can't be read: {type(broken).__name__}.") from None
         if version not in range(1, SCHEMA_VERSION + 1):
-            raise UserError(f"{where} has schema version {str(version)[:20]}; this program reads up to "
-                            f"{SCHEMA_VERSION}.")  # fmt: skip
+            raise UserError(
+                f"{where} has schema version {str(version)[:20]}; this program reads up to {SCHEMA_VERSION}."
+            )
         check_facts(where, facts)
         for file, each in found.items():
             check_part(where, file)

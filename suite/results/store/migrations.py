@@ -74,6 +74,11 @@ def row(fields: dict[str, Any]) -> dict[str, Any]:
         fields = fields | {"flags": [flag for flag in fields["flags"] if flag != Flag.NOISY]}
     case, then = Case.of_row(case_as_today(fields)), fields["case_name"]
     source = fields["inferred_from"]  # a row of the same case, by its name and place
-    return fields | {"size": case.size, "allocator": case.allocator, "case_id": case.case_id,
-                     "case_name": case.case_name, "comparison_id": case.comparison_id,
-                     "inferred_from": source and source.replace(then, case.case_name)}  # fmt: skip
+    return fields | {
+        "size": case.size,
+        "allocator": case.allocator,
+        "case_id": case.case_id,
+        "case_name": case.case_name,
+        "comparison_id": case.comparison_id,
+        "inferred_from": source and source.replace(then, case.case_name),
+    }

@@ -96,8 +96,9 @@ class PlanFile:
         fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
         return fields | {
             "protocol": dataclasses.asdict(self.protocol),
-            "cases": [planned.case.to_json() | {name: getattr(planned, name) for name in REASONS}
-                      for planned in self.cases],
+            "cases": [
+                planned.case.to_json() | {name: getattr(planned, name) for name in REASONS} for planned in self.cases
+            ],
             "attempts": [attempt.to_json() for attempt in self.attempts],
             "workload_paths": list(self.workload_paths),
             "collected": list(self.collected),

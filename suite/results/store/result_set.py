@@ -32,9 +32,24 @@ from suite.results.store.schema import SCHEMA_VERSION, to_table
 LATEST = "latest"  # beside the sets: a link to the newest
 BEGUN = "begun-here"  # the mark of a set that was begun in its folder: no archive has it
 # Columns of the rows that a manifest's facts are derived from; names, where a row of an older version is read.
-TELLING = frozenset({*CASE, "schema_version", "case_id", "case_name", "comparison_id", "inferred_from", "block",
-                     "replicate", "purpose", "retry", "outcome", "flags", "environment",
-                     "image_digest"})  # fmt: skip
+TELLING = frozenset(
+    {
+        *CASE,
+        "schema_version",
+        "case_id",
+        "case_name",
+        "comparison_id",
+        "inferred_from",
+        "block",
+        "replicate",
+        "purpose",
+        "retry",
+        "outcome",
+        "flags",
+        "environment",
+        "image_digest",
+    }
+)
 
 
 class ResultSet:
@@ -295,11 +310,20 @@ class ResultSet:
         with understood(self.results_path):
             rows = read_rows(self.results_path, TELLING) if self.results_path.exists() else self.merged()
         outcomes = Counter(row["outcome"] for row in accepted(rows))
-        return {"schema_version": SCHEMA_VERSION, "set_id": plan.set_id, "created_at": plan.created_at,
-                "target": plan.target, "command": plan.command, "revision": plan.revision, "locks": dict(plan.locks),
-                "preset": next((path.stem for path in (self.folder / "inputs").glob("*.toml")), None),
-                "stacks": sorted({row.stack_name for row in rows}), "outcomes": dict(outcomes),
-                "images": images(rows), "machine": self.machine}  # fmt: skip
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "set_id": plan.set_id,
+            "created_at": plan.created_at,
+            "target": plan.target,
+            "command": plan.command,
+            "revision": plan.revision,
+            "locks": dict(plan.locks),
+            "preset": next((path.stem for path in (self.folder / "inputs").glob("*.toml")), None),
+            "stacks": sorted({row.stack_name for row in rows}),
+            "outcomes": dict(outcomes),
+            "images": images(rows),
+            "machine": self.machine,
+        }
 
     def problems(self) -> list[str]:
         """What differs from the manifest: files missing, changed or added, and facts. Empty for an intact set."""

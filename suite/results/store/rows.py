@@ -164,16 +164,21 @@ def empty_row(attempt: Attempt) -> Row:
     """
     case = attempt.case
     identity = {name: value for name, value in attempt.to_json().items() if name != "case"}
-    return Row(dict.fromkeys(NAMES)) | identity | case.to_json() | {
-        "schema_version": SCHEMA_VERSION,
-        "case_id": case.case_id,
-        "case_name": case.case_name,
-        "comparison_id": case.comparison_id,
-        "dims": canonical_json(dict(case.dims)),
-        "provenance": "measured",
-        "flags": [],
-        "metrics": [],
-    }  # fmt: skip
+    return (
+        Row(dict.fromkeys(NAMES))
+        | identity
+        | case.to_json()
+        | {
+            "schema_version": SCHEMA_VERSION,
+            "case_id": case.case_id,
+            "case_name": case.case_name,
+            "comparison_id": case.comparison_id,
+            "dims": canonical_json(dict(case.dims)),
+            "provenance": "measured",
+            "flags": [],
+            "metrics": [],
+        }
+    )
 
 
 def accepted(rows: Iterable[Row]) -> list[Row]:

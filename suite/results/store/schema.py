@@ -27,15 +27,39 @@ HISTORY: tuple[tuple[int, str], ...] = (
 # The columns that a version brought: a file of an earlier one is whole without them.
 ADDED: dict[int, frozenset[str]] = {
     2: frozenset({"engine_version", "cgroup_peak_bytes", "cgroup_anonymous_bytes"}),
-    4: frozenset({"allocator", "synced_others", "pipelined_others", "fetch_others", "first_others", "second_others",
-                  "effective_cores", "kernel_share", "minor_faults_per_step", "kernels"}),
-    5: frozenset({"host_base_bytes", "host_file_bytes", "device_total_bytes", "program_argument_bytes",
-                  "program_output_bytes", "program_temporary_bytes", "program_aliased_bytes",
-                  "floor_parameters_bytes", "floor_gradients_bytes", "floor_optimizer_bytes", "floor_inputs_bytes",
-                  "holders"}),
+    4: frozenset(
+        {
+            "allocator",
+            "synced_others",
+            "pipelined_others",
+            "fetch_others",
+            "first_others",
+            "second_others",
+            "effective_cores",
+            "kernel_share",
+            "minor_faults_per_step",
+            "kernels",
+        }
+    ),
+    5: frozenset(
+        {
+            "host_base_bytes",
+            "host_file_bytes",
+            "device_total_bytes",
+            "program_argument_bytes",
+            "program_output_bytes",
+            "program_temporary_bytes",
+            "program_aliased_bytes",
+            "floor_parameters_bytes",
+            "floor_gradients_bytes",
+            "floor_optimizer_bytes",
+            "floor_inputs_bytes",
+            "holders",
+        }
+    ),
     6: frozenset({"programs", "profile"}),
     8: frozenset({"behaviour"}),
-}  # fmt: skip
+}
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
@@ -48,12 +72,7 @@ ARROW_TYPES: dict[str, Any] = {
     "list<string>": pa.list_(pa.string()),
     "list<metric>": pa.list_(
         pa.struct(
-            [
-                ("name", pa.string()),
-                ("unit", pa.string()),
-                ("kind", pa.string()),
-                ("values", pa.list_(pa.float64())),
-            ]
+            [("name", pa.string()), ("unit", pa.string()), ("kind", pa.string()), ("values", pa.list_(pa.float64()))]
         )
     ),
 }
@@ -113,9 +132,11 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("order", "int64", "the place in the block's shuffled order"),
         _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
         _identity(
-            "purpose", "string", "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain "
+            "purpose",
+            "string",
+            "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain "
             "(which kernels run, what memory is made of), profile (where the time goes), ir (what compilers "
-            "are handed), probe (how a stack behaves), predict"
+            "are handed), probe (how a stack behaves), predict",
         ),
         _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
         _identity("seed", "int64", "key of the weights' and inputs' generator"),
@@ -253,12 +274,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         Column("started_at", "timestamp", "UTC", "when the process was started"),
     ),
     "metrics": (
-        Column(
-            "metrics",
-            "list<metric>",
-            "",
-            "further figures of a workload: name, unit, kind and values of each",
-        ),
+        Column("metrics", "list<metric>", "", "further figures of a workload: name, unit, kind and values of each"),
     ),
 }
 COLUMNS: tuple[Column, ...] = tuple(column for group in GROUPS.values() for column in group)
@@ -295,12 +311,7 @@ def markdown() -> str:
     """The columns as Markdown tables, one a group, for the docs."""
     lines = []
     for group, columns in GROUPS.items():
-        lines += [
-            f"### {group.capitalize()}",
-            "",
-            "| column | type | unit | meaning |",
-            "| --- | --- | --- | --- |",
-        ]
+        lines += [f"### {group.capitalize()}", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
         lines += [f"| `{c.name}` | {c.type.replace('<', '&lt;')} | {c.unit} | {c.doc} |" for c in columns]
         lines.append("")
     return "\n".join(lines)

@@ -45,9 +45,12 @@ def make_optimizer(optax: Any, name: str | None) -> Any:
     if name == "sgd":
         return optax.sgd(protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
     return optax.adamw(
-        protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
+        protocol.LEARNING_RATE,
+        b1=protocol.BETA1,
+        b2=protocol.BETA2,
+        eps=protocol.EPSILON,
         weight_decay=protocol.WEIGHT_DECAY,
-    )  # fmt: skip
+    )
 
 
 class JaxAdapter(compiler.Dumping):
@@ -146,8 +149,10 @@ class JaxAdapter(compiler.Dumping):
 
     def shapes_of(self, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
         """The same of a spec's tensors."""
-        return {name: self.jax.ShapeDtypeStruct(tensor.shape, "int32" if isinstance(tensor, Integers) else "float32")
-                for name, tensor in tensors.items()}  # fmt: skip
+        return {
+            name: self.jax.ShapeDtypeStruct(tensor.shape, "int32" if isinstance(tensor, Integers) else "float32")
+            for name, tensor in tensors.items()
+        }
 
     def lowering(self, program: Any, *arguments: Any) -> dict[str, str]:
         """See `base.Adapter.lowered`: of a jitted function, by the shapes of its arguments alone."""

@@ -20,8 +20,10 @@ SYMBOLS = ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "ope
 RULES = (
     ("adamw", Category.OPTIMIZER),
     ("matmul|vecdot|matvec|vecmat|einsum|dot", Category.PRODUCTS),
-    ("transpose|reshape|concatenate|copyto|take|stack|split|broadcast|swapaxes|pad|repeat|tile|zeros|empty",
-     Category.COPIES),
+    (
+        "transpose|reshape|concatenate|copyto|take|stack|split|broadcast|swapaxes|pad|repeat|tile|zeros|empty",
+        Category.COPIES,
+    ),
 )
 
 calls: list[tuple[str, float, float]] = []  # (function, begin, end) in seconds, of a process that is never timed

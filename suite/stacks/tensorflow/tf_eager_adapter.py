@@ -11,8 +11,18 @@ from suite.stacks.tensorflow.tf_optimizers import OPTIMIZERS, renew
 from suite.workloads.tensors import Integers
 
 # What bf16 is about. Models call these by their public names.
-PRODUCTS = ("matmul", "linalg.matmul", "einsum", "linalg.einsum", "tensordot", "nn.convolution", "nn.conv1d",
-            "nn.conv2d", "nn.conv3d", "nn.depthwise_conv2d")  # fmt: skip
+PRODUCTS = (
+    "matmul",
+    "linalg.matmul",
+    "einsum",
+    "linalg.einsum",
+    "tensordot",
+    "nn.convolution",
+    "nn.conv1d",
+    "nn.conv2d",
+    "nn.conv3d",
+    "nn.depthwise_conv2d",
+)
 
 PART = 1 << 22  # values written to a variable at a time
 
@@ -84,9 +94,11 @@ class Adapter(base.Adapter):
         details = tf.config.experimental.get_device_details(tf.config.list_physical_devices(kind)[0])
         if kind == "GPU":
             self.require_tf32(details["compute_capability"])
-        return {"device": details.get("device_name", self.logical.name),
-                "tf_intra_op": tf.config.threading.get_intra_op_parallelism_threads(),
-                "tf_inter_op": tf.config.threading.get_inter_op_parallelism_threads()}  # fmt: skip
+        return {
+            "device": details.get("device_name", self.logical.name),
+            "tf_intra_op": tf.config.threading.get_intra_op_parallelism_threads(),
+            "tf_inter_op": tf.config.threading.get_inter_op_parallelism_threads(),
+        }
 
     def start_tpu(self):
         tf = self.tf

@@ -35,11 +35,17 @@ class Adapter(tf_eager.Adapter):
         return super().explain_environ(case, cache_directory) | tf_memory.ENVIRON
 
     def holders(self, told, state, batch):
-        moments = {f"{name} {k}": moment for name, each in (self.updater.moments.items() if self.updater else ())
-                   for k, moment in enumerate(each, 1)}  # fmt: skip
+        moments = {
+            f"{name} {k}": moment
+            for name, each in (self.updater.moments.items() if self.updater else ())
+            for k, moment in enumerate(each, 1)
+        }
         kinds = {"parameters": self.variables | self.kept, "optimizer": moments, "inputs": batch}
-        known = [Holder(kind, name, tensor.shape.num_elements() * tensor.dtype.size)
-                 for kind, tensors in kinds.items() for name, tensor in tensors.items()]  # fmt: skip
+        known = [
+            Holder(kind, name, tensor.shape.num_elements() * tensor.dtype.size)
+            for kind, tensors in kinds.items()
+            for name, tensor in tensors.items()
+        ]
         # By keys that no allocation of the step has: they stay.
         before = {-key: holder for key, holder in enumerate(known, 1)}
         return tf_memory.holders(lambda: self.wait(*self.step(state, batch)), before, told.folder)

@@ -14,8 +14,9 @@ class Optimizer:
     def __init__(self, tf: Any, variables: Mapping[str, Any], moments: int) -> None:
         self.tf = tf
         self.variables = variables
-        self.moments = {name: tuple(tf.Variable(tf.zeros(v.shape)) for _ in range(moments))
-                        for name, v in variables.items()}  # fmt: skip
+        self.moments = {
+            name: tuple(tf.Variable(tf.zeros(v.shape)) for _ in range(moments)) for name, v in variables.items()
+        }
 
     def reset(self) -> None:
         """Back to before the first step."""
@@ -58,10 +59,17 @@ class AdamW(Optimizer):
             m, v = self.moments[name]
             p.assign(p * (1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY))
             tf.raw_ops.ResourceApplyAdam(
-                var=p.handle, m=m.handle, v=v.handle, beta1_power=power1, beta2_power=power2,
-                lr=protocol.LEARNING_RATE, beta1=protocol.BETA1, beta2=protocol.BETA2, epsilon=epsilon,
+                var=p.handle,
+                m=m.handle,
+                v=v.handle,
+                beta1_power=power1,
+                beta2_power=power2,
+                lr=protocol.LEARNING_RATE,
+                beta1=protocol.BETA1,
+                beta2=protocol.BETA2,
+                epsilon=epsilon,
                 grad=gradients[name],
-            )  # fmt: skip
+            )
 
 
 class Momentum(Optimizer):
@@ -75,9 +83,12 @@ class Momentum(Optimizer):
         for name, p in self.variables.items():
             (a,) = self.moments[name]
             self.tf.raw_ops.ResourceApplyMomentum(
-                var=p.handle, accum=a.handle, lr=protocol.LEARNING_RATE, grad=gradients[name],
+                var=p.handle,
+                accum=a.handle,
+                lr=protocol.LEARNING_RATE,
+                grad=gradients[name],
                 momentum=protocol.MOMENTUM,
-            )  # fmt: skip
+            )
 
 
 def renew(tf: Any, variable: Any, value: Any) -> None:

@@ -33,9 +33,12 @@ class Adapter(base.Adapter):
     def device(self):
         self.home = self.torch.device(self.case.target)
         name = self.gpu_name() if self.case.target == "cuda" else "cpu"
-        return {"device": name, "torch_threads": self.torch.get_num_threads(),
-                "torch_interop_threads": self.torch.get_num_interop_threads(),
-                "cpu_capability": self.torch.backends.cpu.get_cpu_capability()}  # fmt: skip
+        return {
+            "device": name,
+            "torch_threads": self.torch.get_num_threads(),
+            "torch_interop_threads": self.torch.get_num_interop_threads(),
+            "cpu_capability": self.torch.backends.cpu.get_cpu_capability(),
+        }
 
     def gpu_name(self):
         try:
@@ -72,13 +75,15 @@ class Adapter(base.Adapter):
     def make_optimizer(self, parameters, fused=True):
         # One fused kernel for each tensor: what PyTorch recommends and current trainers use.
         if self.optimizer == "sgd":
-            return self.torch.optim.SGD(
-                parameters, lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM, fused=fused
-            )
+            return self.torch.optim.SGD(parameters, lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM, fused=fused)
         return self.torch.optim.AdamW(
-            parameters, lr=protocol.LEARNING_RATE, betas=(protocol.BETA1, protocol.BETA2),
-            eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY, fused=fused,
-        )  # fmt: skip
+            parameters,
+            lr=protocol.LEARNING_RATE,
+            betas=(protocol.BETA1, protocol.BETA2),
+            eps=protocol.EPSILON,
+            weight_decay=protocol.WEIGHT_DECAY,
+            fused=fused,
+        )
 
     def put(self, value):
         return self.torch.tensor(value, device=self.home)
@@ -203,8 +208,9 @@ class Adapter(base.Adapter):
         remember("inputs", batch.items())
         for name, p in model.named_parameters():
             kept = optimizer.state[p] if optimizer else {}
-            remember("optimizer", ((f"{name} {key}", value) for key, value in kept.items()
-                                   if self.torch.is_tensor(value)))  # fmt: skip
+            remember(
+                "optimizer", ((f"{name} {key}", value) for key, value in kept.items() if self.torch.is_tensor(value))
+            )
 
         def gradients():
             return {p.grad.data_ptr(): name for name, p in model.named_parameters() if p.grad is not None}
@@ -214,6 +220,8 @@ class Adapter(base.Adapter):
     def memory(self):
         if self.case.target != "cuda":
             return super().memory()
-        return {"device_peak_bytes": self.torch.cuda.max_memory_allocated(),
-                "device_reserved_bytes": self.torch.cuda.max_memory_reserved(),
-                "device_total_bytes": self.torch.cuda.get_device_properties().total_memory}  # fmt: skip
+        return {
+            "device_peak_bytes": self.torch.cuda.max_memory_allocated(),
+            "device_reserved_bytes": self.torch.cuda.max_memory_reserved(),
+            "device_total_bytes": self.torch.cuda.get_device_properties().total_memory,
+        }

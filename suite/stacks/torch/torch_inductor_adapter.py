@@ -30,8 +30,9 @@ class Adapter(torch_eager.Adapter):
     def device(self):
         for path in (os.environ["TORCHINDUCTOR_CACHE_DIR"], sys.prefix):
             if " " in path and self.case.target == "cpu":
-                raise Unsupported(f"Inductor hands paths to the C++ compiler as words of one line, and there is a "
-                                  f"space in {path}")  # fmt: skip
+                raise Unsupported(
+                    f"Inductor hands paths to the C++ compiler as words of one line, and there is a space in {path}"
+                )
         return super().device()
 
     def compile(self, function):

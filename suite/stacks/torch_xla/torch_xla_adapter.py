@@ -17,9 +17,9 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
 
     @classmethod
     def environ(cls, case, cache_directory):
-        return super().environ(case, cache_directory) | compiler.flags_environ(case) | {
-            "PJRT_DEVICE": case.target.upper()
-        }
+        return (
+            super().environ(case, cache_directory) | compiler.flags_environ(case) | {"PJRT_DEVICE": case.target.upper()}
+        )
 
     @classmethod
     def profile_environ(cls, case, cache_directory):
@@ -38,14 +38,23 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         names = {"adamw": ("exp_avg", "exp_avg_sq"), "sgd": ("momentum_buffer",)}.get(self.optimizer, ())
         for p in self.model.parameters() if optimizer else ():
             optimizer.state[p] = {name: self.placeholder(p) for name in names} | {"step": torch.tensor(0.0)}
-        inputs = {name: torch.empty(torch_modules.shape_channels_first(tensor.shape), device="meta",
-                                    dtype=torch.int64 if isinstance(tensor, Integers) else torch.float32)
-                  for name, tensor in batch.items()}  # fmt: skip
+        inputs = {
+            name: torch.empty(
+                torch_modules.shape_channels_first(tensor.shape),
+                device="meta",
+                dtype=torch.int64 if isinstance(tensor, Integers) else torch.float32,
+            )
+            for name, tensor in batch.items()
+        }
         inputs = {name: self.placeholder(value, donated=False) for name, value in inputs.items()}
         _, result = self.call((self.model, optimizer), inputs)
         kept = [*self.model.state_dict().values(), *(p.grad for p in self.model.parameters() if p.grad is not None)]
-        kept += [value for p in self.model.parameters() for name, value in (optimizer.state[p].items() if optimizer
-                 else ()) if name in names]  # fmt: skip
+        kept += [
+            value
+            for p in self.model.parameters()
+            for name, value in (optimizer.state[p].items() if optimizer else ())
+            if name in names
+        ]
         results = [result] if torch.is_tensor(result) else [result[0], *result[1]]
         with alias_with_buffer_donor_config():
             self.torch_xla._XLAC._xla_warm_up_cache([value.detach() for value in (*results, *kept)], [])
@@ -141,8 +150,11 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         compiled = self.metrics.metric_data("CompileTime")  # (count, total in ns, samples)
         # Each aten:: counter is an operation that XLA can't lower and the CPU ran instead. Reading a
         # scalar (`item`) is a transfer, not such an operation.
-        fallbacks = [name for name in self.metrics.counter_names()
-                     if name.startswith("aten::") and name != "aten::_local_scalar_dense"]  # fmt: skip
+        fallbacks = [
+            name
+            for name in self.metrics.counter_names()
+            if name.startswith("aten::") and name != "aten::_local_scalar_dense"
+        ]
         return super().counters() | {
             "compiles": compiled[0] if compiled else 0,
             "compile_seconds": compiled[1] / 1e9 if compiled else 0.0,
@@ -153,8 +165,11 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         if self.case.target == "cpu":
             return base.Adapter.memory(self)
         found = self.xm.get_memory_info(self.home)
-        return {"device_peak_bytes": found.get("peak_bytes_used"), "device_reserved_bytes": None,
-                "device_total_bytes": found.get("bytes_limit")}  # fmt: skip
+        return {
+            "device_peak_bytes": found.get("peak_bytes_used"),
+            "device_reserved_bytes": None,
+            "device_total_bytes": found.get("bytes_limit"),
+        }
 
 
 def remember_variance(norm, inputs):

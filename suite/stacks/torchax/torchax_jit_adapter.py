@@ -79,8 +79,12 @@ class Adapter(JaxAdapter):
         for function, cast in list(amp.autocast_policy.items()):
             if cast is amp.CastPolicy.PROMOTE:
                 del amp.autocast_policy[function]
-        for product in (functional.linear, functional.scaled_dot_product_attention, self.torch.einsum,
-                        self.torch.ops.aten.convolution.default):  # fmt: skip
+        for product in (
+            functional.linear,
+            functional.scaled_dot_product_attention,
+            self.torch.einsum,
+            self.torch.ops.aten.convolution.default,
+        ):
             amp.autocast_policy[product] = amp.CastPolicy.LOWER_PRECISION_FP
 
     def build(self, abstract=False):
@@ -156,11 +160,15 @@ class Adapter(JaxAdapter):
     def compile_on_shapes(self, parameters, batch):
         jax = self.jax
         weights = {name: jax.ShapeDtypeStruct(p.shape, "float32") for name, p in self.model.named_parameters()}
-        buffers = {name: jax.ShapeDtypeStruct(b.shape, "float32" if name in self.buffers else "int32")
-                   for name, b in self.model.named_buffers()}  # fmt: skip
+        buffers = {
+            name: jax.ShapeDtypeStruct(b.shape, "float32" if name in self.buffers else "int32")
+            for name, b in self.model.named_buffers()
+        }
         moments = jax.eval_shape(self.transform.init, weights) if self.train and self.optimizer else ()
-        shapes = {name: jax.ShapeDtypeStruct(torch_modules.shape_channels_first(x.shape), x.dtype)
-                  for name, x in self.shapes_of(batch).items()}  # fmt: skip
+        shapes = {
+            name: jax.ShapeDtypeStruct(torch_modules.shape_channels_first(x.shape), x.dtype)
+            for name, x in self.shapes_of(batch).items()
+        }
         state = weights, buffers, moments
         self.program().lower(*self.arguments(state, shapes)).compile()
         return state, shapes

@@ -14,8 +14,16 @@ VALUE = re.compile(r"^ value: <\d+ (\S+) @\d+> \(size=(\d+),offset=(\d+)\): (\S+
 ARGUMENT = re.compile(r"parameter (\d+), shape \|([^|]*)\|")
 INSTRUCTION = re.compile(r'^\s*(?:ROOT )?%?([\w.-]+) = .*metadata=\{[^}]*op_name="((?:[^"\\]|\\.)+)"')
 # JAX tells what it calls the arguments of a step: those of `jax_jit` and, unnamed, of torchax.
-KINDS = {"state[0]": "parameters", "state[1]": "parameters", "state[2]": "optimizer", "batch": "inputs",
-         "args[0]": "parameters", "args[1]": "parameters", "args[2]": "optimizer", "args[3]": "inputs"}  # fmt: skip
+KINDS = {
+    "state[0]": "parameters",
+    "state[1]": "parameters",
+    "state[2]": "optimizer",
+    "batch": "inputs",
+    "args[0]": "parameters",
+    "args[1]": "parameters",
+    "args[2]": "optimizer",
+    "args[3]": "inputs",
+}
 
 
 def holders(folder: Path) -> Holders | None:

@@ -14,9 +14,13 @@ from suite.stacks.kernels import Told, Used
 from suite.stacks.knobs import Knob
 
 KNOBS = (
-    Knob("xla_cpu_prefer_vector_width=512", "XLA asks for vectors of 256 bits even where a CPU has 512", ("cpu",),
-         processor="avx512f"),
-)  # fmt: skip
+    Knob(
+        "xla_cpu_prefer_vector_width=512",
+        "XLA asks for vectors of 256 bits even where a CPU has 512",
+        ("cpu",),
+        processor="avx512f",
+    ),
+)
 
 DUMP = "xla"  # in the folder of caches
 OPTIMIZED = "*after_optimizations.txt"

@@ -26,9 +26,12 @@ BAD = '"><script>alert(1)</script>'
 
 def rows_of_set(slower: float = 1.0, **change: object) -> list[Row]:
     """Two stacks, three blocks, forward and train."""
-    return [row_of(attempt_of(stack, block, pass_=pass_), 0.01 * noise * pace) | change
-            for stack, pace in (("numpy", 1.0), ("jax_jit", slower)) for pass_ in ("forward", "train")
-            for block, noise in enumerate(NOISE, 1)]  # fmt: skip
+    return [
+        row_of(attempt_of(stack, block, pass_=pass_), 0.01 * noise * pace) | change
+        for stack, pace in (("numpy", 1.0), ("jax_jit", slower))
+        for pass_ in ("forward", "train")
+        for block, noise in enumerate(NOISE, 1)
+    ]
 
 
 def loaded(rows: list[Row], name: str = "set") -> results.Results:
@@ -48,13 +51,21 @@ def test_two_sets_are_a_page_that_is_whole() -> None:
     page = html([found], before)
     assert page.open == [] and len(page.all("script")) == 1 and page.all("img") == []
     text = " ".join(page.text.split())
-    for said in ("b against a", "cases changed", "jax 1.0 → 1.1 (numpy)", "f32 ceilings in the two runs differ by 2 %",
-                 "The middle of all ratios", "In one set alone: 2", "▼ slower"):  # fmt: skip
+    for said in (
+        "b against a",
+        "cases changed",
+        "jax 1.0 → 1.1 (numpy)",
+        "f32 ceilings in the two runs differ by 2 %",
+        "The middle of all ratios",
+        "In one set alone: 2",
+        "▼ slower",
+    ):
         assert said in text, said
     figures = [svg for svg in page.all("svg") if svg.get("role") == "img"]
     assert len(figures) == 2, "a figure a question"
     assert len({attrs["id"] for _, attrs in page.elements if "id" in attrs}) == sum(
-        "id" in attrs for _, attrs in page.elements)  # fmt: skip
+        "id" in attrs for _, attrs in page.elements
+    )
     [policy] = [meta["content"] for meta in page.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
     assert policy and policy.startswith("default-src 'none'")
 
@@ -65,8 +76,10 @@ def test_figures_share_one_axis() -> None:
 
 
 def test_unlike_sets_and_lost_cases_are_shown_without_a_verdict() -> None:
-    broken = [row | {"outcome": "timeout", "synced_seconds": None} if row["stack"] == "numpy" else row
-              for row in rows_of_set()]  # fmt: skip
+    broken = [
+        row | {"outcome": "timeout", "synced_seconds": None} if row["stack"] == "numpy" else row
+        for row in rows_of_set()
+    ]
     found = across(times("a", rows_of_set()), times("b", broken))
     assert "ok → timeout" in html([found], broken).text
     assert any("ok → timeout" in line for line in told_sets([found], 1.05, 1.03).tables[0].lines)
@@ -86,8 +99,12 @@ def test_the_page_has_a_section_of_what_was_asked_in_two_ways() -> None:
 
 @pytest.mark.parametrize(("stacks", "folded"), [(12, False), (13, True)])
 def test_a_long_section_is_folded(stacks: int, folded: bool) -> None:
-    rows = [row_of(attempt_of("numpy", block, variant=f"v{stack}", pass_=pass_), 0.01)
-            for stack in range(stacks) for pass_ in ("forward", "train") for block in (1, 2)]  # fmt: skip
+    rows = [
+        row_of(attempt_of("numpy", block, variant=f"v{stack}", pass_=pass_), 0.01)
+        for stack in range(stacks)
+        for pass_ in ("forward", "train")
+        for block in (1, 2)
+    ]
     made = results.Results(Path("nowhere"), plan_file(baseline="numpy@v0"), rows, [], {})
     text = report_page(made)
     section = re.search(r'<section id="w-pass">.*?</section>', text, re.DOTALL)

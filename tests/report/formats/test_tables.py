@@ -283,10 +283,7 @@ def test_surroundings(made: Report) -> None:
     facts = {f.name: f.value for f in jax.facts}
     assert facts["affinity"] == "0, 1" and facts["environment_variables.OMP_NUM_THREADS"] == "2"
     assert facts["timer_cost_seconds"] == "81.0 ns" and "readings" in facts["mhz_before"]
-    assert [(b.block, b.retry, b.verdict) for b in made.blocks][1:3] == [
-        (2, 1, "rejected"),
-        (2, 2, "accepted"),
-    ]
+    assert [(b.block, b.retry, b.verdict) for b in made.blocks][1:3] == [(2, 1, "rejected"), (2, 2, "accepted")]
     assert made.blocks[1].drift == pytest.approx(0.113)
 
 

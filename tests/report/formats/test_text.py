@@ -52,8 +52,11 @@ def test_every_form_has_every_case_with_the_same_numbers(version: str) -> None:
     document = json.loads(made.written("json"))
     frame = loaded.stacks()
     assert len(table) == len(frame) == sum(len(each["stacks"]) for each in document["comparisons"])
-    seconds = {(each["name"], line["stack"]): line.get("median_seconds") for each in document["comparisons"]
-               for line in each["stacks"]}  # fmt: skip
+    seconds = {
+        (each["name"], line["stack"]): line.get("median_seconds")
+        for each in document["comparisons"]
+        for line in each["stacks"]
+    }
     for line, (_, row) in zip(table, frame.iterrows(), strict=True):
         assert (line["question"], line["stack"], line["outcome"]) == (row["comparison"], row["stack"], row["outcome"])
         known = row["median_seconds"] == row["median_seconds"]

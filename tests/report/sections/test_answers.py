@@ -50,7 +50,9 @@ def test_an_unfinished_set_shows_what_is_unsupported_as_such(unfinished: results
     cells = {(line.name, cell.stack): cell for line in made.matrix for cell in line.cells if cell}
     reason = synthetic.ENDINGS[synthetic.UNSUPPORTED_IN_PLAN]["reason"]
     assert (cells["selu forward", "torch_xla"].outcome, cells["selu forward", "torch_xla"].reason) == (
-        "unsupported", reason)  # fmt: skip
+        "unsupported",
+        reason,
+    )
     assert [f.reason for f in made.failures if (f.stack, f.outcome) == ("torch_xla", "unsupported")] == [reason]
     assert {fact.name: fact.value for fact in made.facts}["Blocks"] == "3"
 
@@ -75,13 +77,17 @@ def test_who_stands_in_for_the_baseline_is_said_wherever_a_ratio_over_it_is(
 ) -> None:
     """On the console, in Markdown, in the figures and at the top of the page."""
     times = {JAX: [0.01, 0.0101, 0.0102], "tf_xla": [0.04, 0.0401, 0.0402]}
-    crashed = [row_of(attempt_of("numpy", block=b)) | {"outcome": "crashed", "phase": "first", "synced_seconds": None}
-               for b in (1, 2, 3)]  # fmt: skip
+    crashed = [
+        row_of(attempt_of("numpy", block=b)) | {"outcome": "crashed", "phase": "first", "synced_seconds": None}
+        for b in (1, 2, 3)
+    ]
     store = make_set(tmp_path / "set", [*rows_of(times), *crashed], [record(b, 1) for b in (1, 2, 3)])
     loaded = results.load(store.folder)
     (comparison,) = loaded.analysis("numpy").comparisons
-    sentence = ("On gemm forward the baseline numpy has no time that counts (crashed in first): jax_jit, the fastest "
-                "that has one, stands in for it.")  # fmt: skip
+    sentence = (
+        "On gemm forward the baseline numpy has no time that counts (crashed in first): jax_jit, the fastest "
+        "that has one, stands in for it."
+    )
     print_comparison(comparison)
     printed = " ".join(capsys.readouterr().out.split())
     assert sentence in printed and "speedup over jax_jit" in printed

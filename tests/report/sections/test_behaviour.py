@@ -54,9 +54,13 @@ def test_tables_and_json_have_the_classes(tmp_path: Path, rows: list[Row]) -> No
     assert "reuses (jax_jit); unsupported (numpy)" in found.written("md")
     (probe,) = json.loads(found.written("json"))["behaviour"]
     assert probe["aspects"][0]["stacks"][0] == {
-        "stack": "jax_jit", "class": "reuses", "words": "a <word>", "documented": "retraces", "primer": None,
+        "stack": "jax_jit",
+        "class": "reuses",
+        "words": "a <word>",
+        "documented": "retraces",
+        "primer": None,
         "figures": {"seconds": {"unit": "s", "values": [0.002, 0.001, 0.004]}},
-    }  # fmt: skip
+    }
     assert "nothing changes,jax_jit,probe,ok" in found.written("csv")
 
 
@@ -79,8 +83,15 @@ def test_a_changed_class_is_a_line_of_the_comparison(
 def test_versions_in_one_set_are_compared(tmp_path: Path, rows: list[Row], capsys: pytest.CaptureFixture[str]) -> None:
     rows.append(probe_row("jax_jit", entry("same", "retraces"), entry("shape", "retraces"), variant="0.10"))
     probe_set(tmp_path / "set", rows)
-    compare([str(tmp_path / "set")], by="variant", baseline=None, across_unlike=False, threshold="1.05", form="text",
-            out=None)  # fmt: skip
+    compare(
+        [str(tmp_path / "set")],
+        by="variant",
+        baseline=None,
+        across_unlike=False,
+        threshold="1.05",
+        form="text",
+        out=None,
+    )
     assert "1 of 2 observed classes changed." in capsys.readouterr().out
 
 

@@ -41,13 +41,12 @@ def test_the_frontier_says_what_fits_and_the_first_that_doesn_t() -> None:
 
 def test_the_answer_says_what_is_open() -> None:
     (question,) = memory_questions(rows())
-    assert memory_section(question).answer == (
-        "Largest batch that fits: jax_jit 8 to 15, torch_eager 4 to 7.")  # fmt: skip
+    assert memory_section(question).answer == ("Largest batch that fits: jax_jit 8 to 15, torch_eager 4 to 7.")
     found = [*rows(), memory_row("jax_jit", 10, 6), memory_row("jax_jit", 11, None), memory_row("tf_xla", 16, 5)]
     (question,) = memory_questions(found)
     assert memory_section(question).answer == (
-        "Largest batch that fits: jax_jit 10, torch_eager 4 to 7. "
-        "The largest that was tried, 16, fits on tf_xla.")  # fmt: skip
+        "Largest batch that fits: jax_jit 10, torch_eager 4 to 7. The largest that was tried, 16, fits on tf_xla."
+    )
     (never,) = memory_questions([memory_row(stack, b, b) for b in (1, 2) for stack in ("jax_jit", "tf_xla")])
     assert memory_section(never).answer == "The largest batch that was tried, 2, fits on every stack."
 
@@ -84,8 +83,9 @@ def test_a_search_is_a_line_a_stack_at_80_columns(
     (line,) = (line for line in printed if line.strip().startswith(stack))
     assert line.split() == [stack, "4,300", "4,352:", "out", "in", "second", "5.30", "GiB", "5,000", "22"]
     assert f"Largest batch that fits: {stack} 4,300 to 4,351." in printed
-    assert ("Searched until the next batch didn't fit, or the first that doesn't was within 2 % of the largest that "
-            "does.") in printed  # fmt: skip
+    assert (
+        "Searched until the next batch didn't fit, or the first that doesn't was within 2 % of the largest that does."
+    ) in printed
 
 
 def test_bars_are_of_the_size_at_which_most_stacks_fit() -> None:

@@ -32,8 +32,10 @@ def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     timed = next(a for a in store.plan.attempts if a.case.stack == "torch_eager" and a.case.workload == "gemm")
     attempt = Attempt.from_json(timed.to_json() | {"block": 0, "purpose": "explain"})
     kernels = [{"library": "MKL", "isa": "AVX2", "calls": 1, "seconds": 0.02}]
-    store.write_attempt(attempt.name, empty_row(attempt) | {
-        "machine_id": store.plan.machine_id, "outcome": "ok", "kernels": json.dumps(kernels)})  # fmt: skip
+    store.write_attempt(
+        attempt.name,
+        empty_row(attempt) | {"machine_id": store.plan.machine_id, "outcome": "ok", "kernels": json.dumps(kernels)},
+    )
     store.commit()
     return folder
 

@@ -14,14 +14,28 @@ TITLES = {"same": "nothing changes", "shape": "another length"}
 
 
 def entry(aspect: str, class_: str, **columns: Any) -> dict[str, Any]:
-    return {"probe": "What is traced again", "aspect": aspect, "title": TITLES[aspect], "class": class_, "words": "",
-            "code": "def f(x): ...", "documented": None, "primer": None} | columns  # fmt: skip
+    return {
+        "probe": "What is traced again",
+        "aspect": aspect,
+        "title": TITLES[aspect],
+        "class": class_,
+        "words": "",
+        "code": "def f(x): ...",
+        "documented": None,
+        "primer": None,
+    } | columns
 
 
 def probe_row(stack: str, *entries: dict[str, Any], metrics: Any = (), variant: str = "", **columns: Any) -> Row:
     attempt = attempt_of(stack, block=0, purpose=Purpose.PROBE, workload="retrace", dims={"n": 64}, variant=variant)
-    times = ("synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "first_seconds",
-             "second_seconds")  # fmt: skip
+    times = (
+        "synced_seconds",
+        "dispatch_seconds",
+        "pipelined_seconds",
+        "fetch_seconds",
+        "first_seconds",
+        "second_seconds",
+    )
     told = {"behaviour": json.dumps(entries) if entries else None, "metrics": list(metrics)}
     return row_of(attempt) | dict.fromkeys(times) | told | columns
 
@@ -42,14 +56,21 @@ def test_every_planned_stack_has_a_class_in_every_cell() -> None:
     (probe,) = behaviours(rows())
     assert (probe.title, probe.stacks) == ("What is traced again", ("jax_jit", "numpy", "torch_xla"))
     assert [aspect.title for aspect in probe.aspects] == ["nothing changes", "another length"]
-    cells = {(aspect.name, stack): answer.class_
-             for aspect in probe.aspects for stack, answer in aspect.answers.items()}  # fmt: skip
+    cells = {
+        (aspect.name, stack): answer.class_ for aspect in probe.aspects for stack, answer in aspect.answers.items()
+    }
     assert cells == {
-        ("same", "jax_jit"): "reuses", ("same", "torch_xla"): "reuses", ("same", "numpy"): "unsupported",
-        ("shape", "jax_jit"): "retraces", ("shape", "torch_xla"): "crashed", ("shape", "numpy"): "unsupported",
-    }  # fmt: skip
-    assert probe.without == {"torch_xla": ("crashed", "killed by SIGSEGV"),
-                             "numpy": ("unsupported", "it compiles nothing")}  # fmt: skip
+        ("same", "jax_jit"): "reuses",
+        ("same", "torch_xla"): "reuses",
+        ("same", "numpy"): "unsupported",
+        ("shape", "jax_jit"): "retraces",
+        ("shape", "torch_xla"): "crashed",
+        ("shape", "numpy"): "unsupported",
+    }
+    assert probe.without == {
+        "torch_xla": ("crashed", "killed by SIGSEGV"),
+        "numpy": ("unsupported", "it compiles nothing"),
+    }
 
 
 def test_a_cell_says_its_figures_and_where_it_is_not_as_documented() -> None:
@@ -70,7 +91,7 @@ def test_a_class_that_changed_between_two_sets_is_named() -> None:
 
 def test_versions_of_a_stack_are_held_against_it() -> None:
     old = probe_row("jax_jit", entry("same", "retraces"), entry("shape", "retraces"), variant="0.10")
-    (version, found), = by_variant(classes(behaviours([*rows(), old]))).items()
+    ((version, found),) = by_variant(classes(behaviours([*rows(), old]))).items()
     assert (version, found.common) == ("0.10", 2)
     assert [(each.stack, each.before, each.after) for each in found.moved] == [("jax_jit", "reuses", "retraces")]
 

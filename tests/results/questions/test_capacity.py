@@ -19,16 +19,31 @@ LIMIT = 6 * GIB
 def memory_row(stack: str, batch: int, gib: float | None, limit: int | None = LIMIT, **columns: Any) -> Row:
     """A memory process that peaked at `gib`, or ran out of memory."""
     dims = columns.pop("dims", {"batch": batch, "width": 8})
-    attempt = attempt_of(stack, block=0, purpose=Purpose.MEMORY, workload="gpt2", pass_="train", dims=dims,
-                         limit_memory_bytes=limit)  # fmt: skip
+    attempt = attempt_of(
+        stack, block=0, purpose=Purpose.MEMORY, workload="gpt2", pass_="train", dims=dims, limit_memory_bytes=limit
+    )
     told: dict[str, Any] = {"outcome": "oom_host", "phase": "first", "reason": "killed at its 6 GiB limit"}
     if gib is not None:
-        told = {"host_base_bytes": GIB // 2, "host_peak_build_bytes": GIB, "host_file_bytes": GIB // 4,
-                "host_peak_step_bytes": int(gib * GIB) + GIB // 4}  # fmt: skip
-    floors = {"floor_parameters_bytes": 100, "floor_gradients_bytes": 50, "floor_optimizer_bytes": 200,
-              "floor_inputs_bytes": batch}  # fmt: skip
-    times = ("synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "first_seconds",
-             "second_seconds")  # fmt: skip
+        told = {
+            "host_base_bytes": GIB // 2,
+            "host_peak_build_bytes": GIB,
+            "host_file_bytes": GIB // 4,
+            "host_peak_step_bytes": int(gib * GIB) + GIB // 4,
+        }
+    floors = {
+        "floor_parameters_bytes": 100,
+        "floor_gradients_bytes": 50,
+        "floor_optimizer_bytes": 200,
+        "floor_inputs_bytes": batch,
+    }
+    times = (
+        "synced_seconds",
+        "dispatch_seconds",
+        "pipelined_seconds",
+        "fetch_seconds",
+        "first_seconds",
+        "second_seconds",
+    )
     return row_of(attempt) | dict.fromkeys(times) | floors | told | columns
 
 
@@ -37,8 +52,13 @@ def rows() -> list[Row]:
     line = [memory_row("jax_jit", batch, 1 + 0.5 * batch) for batch in (1, 2, 4, 8)]
     short = [memory_row("torch_eager", batch, 1 + batch) for batch in (1, 2, 4)]
     spared = {"provenance": "inferred", "inferred_from": "the smaller one"}
-    return [*line, *short, memory_row("torch_eager", 8, None), memory_row("jax_jit", 16, None),
-            memory_row("torch_eager", 16, None, **spared)]  # fmt: skip
+    return [
+        *line,
+        *short,
+        memory_row("torch_eager", 8, None),
+        memory_row("jax_jit", 16, None),
+        memory_row("torch_eager", 16, None, **spared),
+    ]
 
 
 def test_a_question_has_all_its_sizes_and_stacks() -> None:
@@ -77,7 +97,11 @@ def test_two_dims_that_vary_have_columns_and_no_curve() -> None:
     asked = [memory_row("jax_jit", b, b, dims={"batch": b, "seq": t}) for b in (1, 2) for t in (8, 16)]
     (question,) = memory_questions(asked)
     assert [size.label for size in question.sizes] == [
-        "batch = 1, seq = 8", "batch = 1, seq = 16", "batch = 2, seq = 8", "batch = 2, seq = 16"]  # fmt: skip
+        "batch = 1, seq = 8",
+        "batch = 1, seq = 16",
+        "batch = 2, seq = 8",
+        "batch = 2, seq = 16",
+    ]
     assert question.axis == "" and question.lines[0].curve is None
 
 
@@ -87,9 +111,16 @@ def test_timed_rows_are_no_memory_question() -> None:
 
 @pytest.mark.parametrize(
     ("base", "build", "step", "files", "expected"),
-    [(2, 4, 8, 1, [1, 2, 4]), (2, 2, 2, 0, [2, 0, 0]), (3, 4, 2, 1, [2, 1, 0]), (3, 5, 6, 4, [0, 1, 1]),
-     (None, 3, 7, 1, []), (1, 3, None, 1, []), (1, 3, 7, None, [])],
-)  # fmt: skip
+    [
+        (2, 4, 8, 1, [1, 2, 4]),
+        (2, 2, 2, 0, [2, 0, 0]),
+        (3, 4, 2, 1, [2, 1, 0]),
+        (3, 5, 6, 4, [0, 1, 1]),
+        (None, 3, 7, 1, []),
+        (1, 3, None, 1, []),
+        (1, 3, 7, None, []),
+    ],
+)
 def test_a_peak_is_the_sum_of_its_parts(
     base: int | None, build: int | None, step: int | None, files: int | None, expected: list[int]
 ) -> None:

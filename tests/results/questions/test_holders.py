@@ -10,8 +10,11 @@ from suite.results.questions.holders import made_of
 from suite.results.store.rows import Row
 from tests.results.rows import attempt_of, row_of
 
-TOLD = {"told_by": "torch.profiler", "categories": {"optimizer": 200, "parameters": 100},
-        "largest": [{"category": "optimizer", "name": "w exp_avg", "bytes": 100}]}  # fmt: skip
+TOLD = {
+    "told_by": "torch.profiler",
+    "categories": {"optimizer": 200, "parameters": 100},
+    "largest": [{"category": "optimizer", "name": "w exp_avg", "bytes": 100}],
+}
 
 
 def explained(stack: str, told: dict[str, Any] | None, **columns: Any) -> Row:

@@ -30,18 +30,25 @@ def told(stack: str, purpose: Purpose = Purpose.PROFILE, **columns: Any) -> Row:
 def profiled(stack: str, plain: float, **categories: float) -> Row:
     """A profile process; `categories` in seconds."""
     names = dict(zip(("products", "copies", "host", "lost"), KINDS, strict=True))
-    found = Profile("a profiler", sum(categories.values()), plain, {names[k]: v for k, v in categories.items()},
-                    ((Category.PRODUCTS, "dot.1", 0.004),))  # fmt: skip
+    found = Profile(
+        "a profiler",
+        sum(categories.values()),
+        plain,
+        {names[k]: v for k, v in categories.items()},
+        ((Category.PRODUCTS, "dot.1", 0.004),),
+    )
     return told(stack, profile=json.dumps(found.to_json()))
 
 
 def rows() -> list[Row]:
     """Two profiles, one that a fifth is missing from, one stack that has no profiler."""
     kernels = json.dumps([{"library": "oneDNN", "isa": "avx512", "calls": 3, "seconds": 0.1}])
-    return [profiled("torch_eager", 0.020, products=0.016, lost=0.004, host=0.002),
-            profiled("jax_jit", 0.010, products=0.008, copies=0.003),
-            told("jax_jit", Purpose.EXPLAIN, kernels=kernels),
-            told("fake", outcome="unsupported", reason="it has no profiler")]  # fmt: skip
+    return [
+        profiled("torch_eager", 0.020, products=0.016, lost=0.004, host=0.002),
+        profiled("jax_jit", 0.010, products=0.008, copies=0.003),
+        told("jax_jit", Purpose.EXPLAIN, kernels=kernels),
+        told("fake", outcome="unsupported", reason="it has no profiler"),
+    ]
 
 
 def test_a_question_has_the_fastest_first_and_says_who_has_none() -> None:

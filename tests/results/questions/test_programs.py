@@ -15,10 +15,20 @@ from tests.results.rows import attempt_of, row_of
 def ir_row(stack: str, **columns: Any) -> Row:
     """An ir process that kept one program, unless `columns` say otherwise."""
     attempt = attempt_of(stack, block=0, purpose=Purpose.IR, workload="gpt2", pass_="train", dims={"batch": 2})
-    times = ("synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "first_seconds",
-             "second_seconds")  # fmt: skip
-    kept = {"programs": json.dumps([program().to_json()]), "compiles_first": 1, "compiles_second": 1,
-            "compiles_steady": 0}  # fmt: skip
+    times = (
+        "synced_seconds",
+        "dispatch_seconds",
+        "pipelined_seconds",
+        "fetch_seconds",
+        "first_seconds",
+        "second_seconds",
+    )
+    kept = {
+        "programs": json.dumps([program().to_json()]),
+        "compiles_first": 1,
+        "compiles_second": 1,
+        "compiles_steady": 0,
+    }
     return row_of(attempt) | dict.fromkeys(times) | kept | columns
 
 
@@ -27,8 +37,12 @@ def rows() -> list[Row]:
     unsupported = {"outcome": "unsupported", "reason": "it has no compiler", "programs": None}
     failed = {"outcome": "error", "reason": "it couldn't be read", "programs": None}
     more = {"programs": json.dumps([program(kept=149, kept_bytes=2**30).to_json()])}
-    return [ir_row("torch_xla", **more), ir_row("jax_jit"), ir_row("torch_eager", **unsupported),
-            ir_row("tf_xla", **failed)]  # fmt: skip
+    return [
+        ir_row("torch_xla", **more),
+        ir_row("jax_jit"),
+        ir_row("torch_eager", **unsupported),
+        ir_row("tf_xla", **failed),
+    ]
 
 
 def test_a_question_has_the_stacks_by_name_and_the_reasons_of_the_others() -> None:

@@ -149,10 +149,14 @@ def test_step_down_finds_what_one_step_does_not() -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "low", "high"),
-    [(Estimate(1.1, 0.9, 1.3, 0.2, 5), 0.9, 1.3), (Estimate(1.1, 0.99, 1.3, 0.04, 5), 1.0, 1.3),
-     (Estimate(0.9, 0.7, 1.01, 0.04, 5), 0.7, 1.0), (Estimate(1.3, 1.1, 1.5, 0.01, 5), 1.1, 1.5),
-     (Estimate(1.3), None, None)],
-)  # fmt: skip
+    [
+        (Estimate(1.1, 0.9, 1.3, 0.2, 5), 0.9, 1.3),
+        (Estimate(1.1, 0.99, 1.3, 0.04, 5), 1.0, 1.3),
+        (Estimate(0.9, 0.7, 1.01, 0.04, 5), 0.7, 1.0),
+        (Estimate(1.3, 1.1, 1.5, 0.01, 5), 1.1, 1.5),
+        (Estimate(1.3), None, None),
+    ],
+)
 def test_an_interval_ends_at_1_where_step_down_decides(ratio: Estimate, low: float, high: float) -> None:
     assert (cut(ratio, CONFIDENCE).low, cut(ratio, CONFIDENCE).high) == (low, high)
 

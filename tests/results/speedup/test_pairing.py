@@ -15,10 +15,17 @@ def at(seconds: float, started: float | None, order: float = 0, replicate: int =
 
 @pytest.mark.parametrize(
     ("when", "against"),
-    [(0.0, 0.010), (10.0, 0.010), (15.0, math.sqrt(0.010 * 0.020)), (12.5, 0.010 * 2**0.25), (20.0, 0.020),
-     (25.0, math.sqrt(0.020 * 0.040)), (99.0, 0.040)],
+    [
+        (0.0, 0.010),
+        (10.0, 0.010),
+        (15.0, math.sqrt(0.010 * 0.020)),
+        (12.5, 0.010 * 2**0.25),
+        (20.0, 0.020),
+        (25.0, math.sqrt(0.020 * 0.040)),
+        (99.0, 0.040),
+    ],
     ids=["before all", "with the first", "half-way", "a quarter", "with the second", "between later ones", "after all"],
-)  # fmt: skip
+)
 def test_a_stack_is_held_against_the_baseline_of_its_own_moment(when: float, against: float) -> None:
     baseline = [at(0.040, 30.0, replicate=3), at(0.010, 10.0), at(0.020, 20.0, replicate=2)]
     assert log_ratio([at(0.005, when)], baseline) == pytest.approx(math.log(against / 0.005))

@@ -228,13 +228,17 @@ def test_a_lost_replicate_leaves_the_other_one() -> None:
     rows = rows_of({"numpy": BASE, JAX: [0.01] * 3})
     rows += [row_of(attempt_of("numpy", 1, replicate=2), 0.03)]
     found = only(ratios(rows, "numpy", THREE))
-    assert found.log_ratios == pytest.approx({1: math.log(math.sqrt(0.02 * 0.03) / 0.01), 2: math.log(2.1),
-                                              3: math.log(1.9)})  # fmt: skip
+    assert found.log_ratios == pytest.approx(
+        {1: math.log(math.sqrt(0.02 * 0.03) / 0.01), 2: math.log(2.1), 3: math.log(1.9)}
+    )
 
 
 def test_three_replicates_are_held_against_each_other() -> None:
-    rows = [row_of(attempt_of("numpy", block, replicate=replicate), seconds)
-            for block in (1, 2) for replicate, seconds in ((1, 0.02), (2, 0.01), (3, 0.04))]  # fmt: skip
+    rows = [
+        row_of(attempt_of("numpy", block, replicate=replicate), seconds)
+        for block in (1, 2)
+        for replicate, seconds in ((1, 0.02), (2, 0.01), (3, 0.04))
+    ]
     assert only(twins(rows, THREE)).ratio.value == pytest.approx(1.0)
 
 
@@ -249,8 +253,10 @@ def test_a_verdict_that_the_best_modes_contradict_does_not_stand() -> None:
     found = {one.stack: one for one in ratios(rows, "numpy", Protocol(blocks=15, blocks_max=15))}
     equal, better = found[JAX], found["tf_xla"]
     assert equal.ratio.low > 1.3 and equal.verdict == "undecided"
-    assert equal.reason in ("two modes: all processes faster, the best tie",
-                            "two modes: all processes faster, the best undecided")  # fmt: skip
+    assert equal.reason in (
+        "two modes: all processes faster, the best tie",
+        "two modes: all processes faster, the best undecided",
+    )
     assert equal.best is not None and equal.best.value == pytest.approx(1.01, abs=0.02) and equal.best.blocks == 2
     assert (better.verdict, better.reason) == ("faster", "") and better.best is not None
 
@@ -284,8 +290,11 @@ def test_no_verdict_rests_on_a_process_that_others_disturbed(stack: str) -> None
 
 def test_a_disturbed_replicate_of_the_baseline_is_left_to_the_calm_one() -> None:
     rows = rows_of({"numpy": BASE, JAX: [0.010, 0.010, 0.010]})
-    disturbed = [row | {"replicate": 2, "flags": ["disturbed"], "synced_seconds": [9.0] * 5}
-                 for row in rows if row["stack"] == "numpy"]  # fmt: skip
+    disturbed = [
+        row | {"replicate": 2, "flags": ["disturbed"], "synced_seconds": [9.0] * 5}
+        for row in rows
+        if row["stack"] == "numpy"
+    ]
     assert only(ratios([*rows, *disturbed], "numpy", THREE)).verdict == "faster"
 
 
@@ -384,8 +393,10 @@ def test_failing_the_worst_question_raises_no_rank() -> None:
     """`tf_xla` is as fast as the other where both answer, and fails where both are slow."""
     good = {"numpy": [0.02] * 3, JAX: [0.0099] * 3, "tf_xla": [0.01] * 3}
     bad = {"numpy": [0.02] * 3, JAX: [0.08] * 3, "tf_xla": [0.08] * 3}
-    rows = rows_of(good) + [row | {"outcome": "timeout", "reason": "x"} if row["stack"] == "tf_xla" else row
-                            for row in rows_of(bad, pass_="train")]  # fmt: skip
+    rows = rows_of(good) + [
+        row | {"outcome": "timeout", "reason": "x"} if row["stack"] == "tf_xla" else row
+        for row in rows_of(bad, pass_="train")
+    ]
     lines = summaries(rows, ratios(rows, "numpy", THREE), THREE)
     assert [line.stack for line in lines] == [JAX, "tf_xla"]
     first, last = lines

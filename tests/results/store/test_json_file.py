@@ -19,9 +19,12 @@ from suite.results.store.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import GEMM, attempt_of, make_set, record, row_of
 
-PLAN: dict[str, Any] = json.loads(json.dumps(
-    plan_file(attempts=(attempt_of(),), locks={"numpy": "0" * 64}, flags={"jax@fast": {"XLA_FLAGS": ""}}).to_json()
-    | {"cases": [GEMM.to_json() | {"unsupported": None, "too_large": None}]}))  # fmt: skip
+PLAN: dict[str, Any] = json.loads(
+    json.dumps(
+        plan_file(attempts=(attempt_of(),), locks={"numpy": "0" * 64}, flags={"jax@fast": {"XLA_FLAGS": ""}}).to_json()
+        | {"cases": [GEMM.to_json() | {"unsupported": None, "too_large": None}]}
+    )
+)
 
 
 def with_(path: str, value: object) -> dict[str, Any]:
@@ -41,18 +44,54 @@ def test_the_plan_that_is_changed_below_can_be_read() -> None:
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [("target", "../../x"), ("target", 3), ("set_id", "../x"), ("set_id", ".hidden"), ("set_id", "a\x1b[2J"),
-     ("locks", {"../x": "0" * 64}), ("locks", {"numpy": "../x"}), ("flags", {"jax": {"LD_PRELOAD": "x"}}),
-     ("flags", {"jax@fast": {"LD PRELOAD": "x"}}), ("flags", {"../x@y": {}}), ("command", "invoke run; rm -rf /"),
-     ("created_at", "yesterday"), ("seed", -1), ("seed", 2**70), ("seed", True), ("cores", ["0"]), ("cores", None),
-     ("protocol.blocks", 10**9), ("protocol.blocks", 2.5), ("protocol.timeout_seconds", -1), ("protocol.unheard", 1),
-     ("cases.0.target", "../x"), ("cases.0.workload", "../x"), ("cases.0.stack", "a/b"), ("cases.0.variant", ".."),
-     ("cases.0.dims", {"n": 0}), ("cases.0.dims", {"n": 2**40}), ("cases.0.dims", {"../n": 1}),
-     ("cases.0.dims", {f"n{index}": 1 for index in range(100)}), ("cases.0.threads", 10**9), ("cases.0.pass", "both"),
-     ("cases.0.limit_memory_bytes", 0), ("cases.0.unheard", 1), ("cases", {"a": 1}), ("cases", [1]), ("cases", None),
-     ("attempts.0.block", 10**9), ("attempts.0.retry", -1), ("attempts.0.purpose", "fun"), ("attempts.0.case", 3),
-     ("schema_version", 99), ("schema_version", "8"), ("schema_version", []), ("protocol", None), ("twin", "yes")],
-)  # fmt: skip
+    [
+        ("target", "../../x"),
+        ("target", 3),
+        ("set_id", "../x"),
+        ("set_id", ".hidden"),
+        ("set_id", "a\x1b[2J"),
+        ("locks", {"../x": "0" * 64}),
+        ("locks", {"numpy": "../x"}),
+        ("flags", {"jax": {"LD_PRELOAD": "x"}}),
+        ("flags", {"jax@fast": {"LD PRELOAD": "x"}}),
+        ("flags", {"../x@y": {}}),
+        ("command", "invoke run; rm -rf /"),
+        ("created_at", "yesterday"),
+        ("seed", -1),
+        ("seed", 2**70),
+        ("seed", True),
+        ("cores", ["0"]),
+        ("cores", None),
+        ("protocol.blocks", 10**9),
+        ("protocol.blocks", 2.5),
+        ("protocol.timeout_seconds", -1),
+        ("protocol.unheard", 1),
+        ("cases.0.target", "../x"),
+        ("cases.0.workload", "../x"),
+        ("cases.0.stack", "a/b"),
+        ("cases.0.variant", ".."),
+        ("cases.0.dims", {"n": 0}),
+        ("cases.0.dims", {"n": 2**40}),
+        ("cases.0.dims", {"../n": 1}),
+        ("cases.0.dims", {f"n{index}": 1 for index in range(100)}),
+        ("cases.0.threads", 10**9),
+        ("cases.0.pass", "both"),
+        ("cases.0.limit_memory_bytes", 0),
+        ("cases.0.unheard", 1),
+        ("cases", {"a": 1}),
+        ("cases", [1]),
+        ("cases", None),
+        ("attempts.0.block", 10**9),
+        ("attempts.0.retry", -1),
+        ("attempts.0.purpose", "fun"),
+        ("attempts.0.case", 3),
+        ("schema_version", 99),
+        ("schema_version", "8"),
+        ("schema_version", []),
+        ("protocol", None),
+        ("twin", "yes"),
+    ],
+)
 def test_a_plan_that_no_run_has_is_refused(path: str, value: object) -> None:
     with pytest.raises(UserError, match=r"^plan\.json"):
         PlanFile.from_json(with_(path, value))
@@ -77,10 +116,17 @@ def test_any_value_at_any_place_is_taken_or_refused_in_words(value: object, path
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [(b"", "can't be read as JSON"), (b'{"a": 1', "cut short"), (b"{'a': 1}", "can't be read as JSON"),
-     (b'"\xff"', "can't be read as JSON"), (b"[" * 100_000, "can't be read as JSON"), (b'{"a": NaN}', "as JSON"),
-     (b'{"a": 1e999}', "as JSON"), (b" " * 2_000_000, "Larger than")],
-)  # fmt: skip
+    [
+        (b"", "can't be read as JSON"),
+        (b'{"a": 1', "cut short"),
+        (b"{'a': 1}", "can't be read as JSON"),
+        (b'"\xff"', "can't be read as JSON"),
+        (b"[" * 100_000, "can't be read as JSON"),
+        (b'{"a": NaN}', "as JSON"),
+        (b'{"a": 1e999}', "as JSON"),
+        (b" " * 2_000_000, "Larger than"),
+    ],
+)
 def test_a_file_that_is_no_json_is_named(text: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
     path.write_bytes(text)
@@ -99,13 +145,22 @@ def test_a_pipe_and_a_link_in_the_place_of_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("machine.json", '{"cpu_model": ["a"]}'), ("machine.json", '{"cpu_flags": "avx2"}'), ("machine.json", "[]"),
-     ("machine.json", '{"ram_bytes": 1'), ("roofline.json", '{"flops_per_second_best": "fast"}'),
-     ("roofline.json", "{}"), ("ceilings.json", '{"readings": [1]}'), ("ceilings.json", '{"readings": {}}'),
-     ("blocks/b01-a1.json", "{}"), ("blocks/b01-a1.json", '{"block": 1'), ("blocks/b01-a1.json", "null"),
-     ("blocks/b01-a1.json", json.dumps(record(1, 1) | {"canary_seconds": "12"})),
-     ("blocks/b01-a1.json", json.dumps(record(1, 1) | {"canary_seconds": [0.1]}))],
-)  # fmt: skip
+    [
+        ("machine.json", '{"cpu_model": ["a"]}'),
+        ("machine.json", '{"cpu_flags": "avx2"}'),
+        ("machine.json", "[]"),
+        ("machine.json", '{"ram_bytes": 1'),
+        ("roofline.json", '{"flops_per_second_best": "fast"}'),
+        ("roofline.json", "{}"),
+        ("ceilings.json", '{"readings": [1]}'),
+        ("ceilings.json", '{"readings": {}}'),
+        ("blocks/b01-a1.json", "{}"),
+        ("blocks/b01-a1.json", '{"block": 1'),
+        ("blocks/b01-a1.json", "null"),
+        ("blocks/b01-a1.json", json.dumps(record(1, 1) | {"canary_seconds": "12"})),
+        ("blocks/b01-a1.json", json.dumps(record(1, 1) | {"canary_seconds": [0.1]})),
+    ],
+)
 def test_what_else_a_set_says_is_refused_by_file(name: str, text: str, tmp_path: Path) -> None:
     store = make_set(tmp_path / "a-set", [row_of(attempt_of())], [record(1, 1)])
     store.commit()

@@ -35,12 +35,17 @@ def test_rows_have_todays_columns_sizes_and_ids(loaded: results.Results) -> None
         assert row["retry"] == 1
         case = Case.of_row(row)
         assert (row["case_id"], row["case_name"], row["comparison_id"]) == (
-            case.case_id, case.case_name, case.comparison_id)  # fmt: skip
+            case.case_id,
+            case.case_name,
+            case.comparison_id,
+        )
     assert {(row["workload"], row["size"]) for row in loaded.rows} == {
-        ("gemm", "tiny"), ("ffn", "full"), ("llama", "tiny")}  # fmt: skip
+        ("gemm", "tiny"),
+        ("ffn", "full"),
+        ("llama", "tiny"),
+    }
     inferred = {row["inferred_from"] for row in loaded.rows if row["provenance"] == "inferred"}
-    assert {text.split(",")[0] for text in inferred} == {
-        "ffn-full-train-f32-cpu-system_allocator-640MiB-torch_xla"}  # fmt: skip
+    assert {text.split(",")[0] for text in inferred} == {"ffn-full-train-f32-cpu-system_allocator-640MiB-torch_xla"}
 
 
 def test_the_plan_and_the_rows_name_the_same_cases(loaded: results.Results) -> None:

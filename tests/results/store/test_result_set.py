@@ -75,9 +75,7 @@ def test_no_disk_space_is_said_at_once(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
-def test_an_unwritable_folder_is_said_at_once(
-    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_folder_is_said_at_once(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root may write anywhere, so the refusal is the file system's word."""
     original = Path.open
 
@@ -188,13 +186,19 @@ def test_complete_blocks_give_their_rows_canaries(tmp_path: Path) -> None:
 
 def test_an_interrupted_block_is_flagged_and_run_whole(tmp_path: Path) -> None:
     """b1: try 1 was cut short, try 2 is whole. b2: cut short, not resumed."""
-    rows = [row_of(attempt_of()), row_of(attempt_of(retry=2)), row_of(attempt_of(JAX, retry=2)),
-            row_of(attempt_of(block=2))]  # fmt: skip
+    rows = [
+        row_of(attempt_of()),
+        row_of(attempt_of(retry=2)),
+        row_of(attempt_of(JAX, retry=2)),
+        row_of(attempt_of(block=2)),
+    ]
     found = make_set(tmp_path / "a-set", rows, [record(1, 2)]).merged()
     assert flags(found) == {
-        ("numpy", 1, 1): {"incomplete_block"}, ("numpy", 1, 2): set(), (JAX, 1, 2): set(),
+        ("numpy", 1, 1): {"incomplete_block"},
+        ("numpy", 1, 2): set(),
+        (JAX, 1, 2): set(),
         ("numpy", 2, 1): {"incomplete_block"},
-    }  # fmt: skip
+    }
     assert counted(found) == {("numpy", 1, 2), (JAX, 1, 2)}
     assert all((row["canary_seconds"] is None) == bool(row["flags"]) for row in found)
 
@@ -234,8 +238,11 @@ def test_a_block_cut_short_after_a_rejected_one_isn_t_paired(tmp_path: Path) -> 
 
 def test_a_case_run_again_in_a_finished_block_counts(tmp_path: Path) -> None:
     """After a lost engine, or for --again: it has no block record of its own."""
-    rows = [row_of(attempt_of()), row_of(attempt_of(JAX), outcome="error", flags=["harness"]),
-            row_of(attempt_of(JAX, retry=2))]  # fmt: skip
+    rows = [
+        row_of(attempt_of()),
+        row_of(attempt_of(JAX), outcome="error", flags=["harness"]),
+        row_of(attempt_of(JAX, retry=2)),
+    ]
     found = make_set(tmp_path / "a-set", rows, [record(1, 1)]).merged()
     assert flags(found)[JAX, 1, 2] == set()
     assert counted(found) == {("numpy", 1, 1), (JAX, 1, 2)}
@@ -257,18 +264,27 @@ def test_a_row_s_own_flags_stay(tmp_path: Path) -> None:
 
 row_flags = st.sets(st.sampled_from([Flag.INCOMPLETE_BLOCK, Flag.REJECTED_BLOCK, Flag.NOISY, Flag.ASSUMED]))
 tries = st.tuples(
-    st.sampled_from(["numpy", JAX]), st.integers(1, 3), st.integers(1, 2),
-    st.sampled_from([Purpose.TIMED, Purpose.PRIME]), st.integers(1, 4),
-)  # fmt: skip
+    st.sampled_from(["numpy", JAX]),
+    st.integers(1, 3),
+    st.integers(1, 2),
+    st.sampled_from([Purpose.TIMED, Purpose.PRIME]),
+    st.integers(1, 4),
+)
 
 
 @given(st.dictionaries(tries, row_flags, max_size=24), st.randoms(use_true_random=False))
 def test_exactly_one_try_of_each_counts(asked: dict[Any, set[Flag]], order: random.Random) -> None:
     rows = [
-        {"case_id": stack, "block": block, "replicate": replicate, "purpose": str(purpose), "retry": retry,
-         "flags": sorted(map(str, marks))}
+        {
+            "case_id": stack,
+            "block": block,
+            "replicate": replicate,
+            "purpose": str(purpose),
+            "retry": retry,
+            "flags": sorted(map(str, marks)),
+        }
         for (stack, block, replicate, purpose, retry), marks in asked.items()
-    ]  # fmt: skip
+    ]
     order.shuffle(rows)
     found = accepted(rows)
 
@@ -286,9 +302,16 @@ def test_exactly_one_try_of_each_counts(asked: dict[Any, set[Flag]], order: rand
 
 @pytest.mark.parametrize(
     ("outcomes", "code"),
-    [(["ok"], 0), (["ok", "timeout", "oom_host", "oom_device", "oom_compile", "unsupported"], 0), (["ok", "error"], 3),
-     (["crashed"], 3), (["wrong", "ok"], 3), (["unsupported", "unsupported"], 4), ([], 4)],
-)  # fmt: skip
+    [
+        (["ok"], 0),
+        (["ok", "timeout", "oom_host", "oom_device", "oom_compile", "unsupported"], 0),
+        (["ok", "error"], 3),
+        (["crashed"], 3),
+        (["wrong", "ok"], 3),
+        (["unsupported", "unsupported"], 4),
+        ([], 4),
+    ],
+)
 def test_exit_code(outcomes: list[str], code: int) -> None:
     rows = [row_of(attempt_of(block=b), outcome=outcome) for b, outcome in enumerate(outcomes, 1)]
     assert exit_code(rows) == code

@@ -36,17 +36,40 @@ def stored(folder: Path, **columns: Any) -> ResultSet:
 
 @pytest.mark.parametrize(
     "columns",
-    [{"holders": "5"}, {"holders": '{"categories": 5}'}, {"holders": '{"largest": [1]}'},
-     {"kernels": '[{"library": 1}]'},
-     {"kernels": "{}"}, {"programs": "[1]"}, {"programs": '[{"name": "a"}]'}, {"profile": '{"seconds": 1}'},
-     {"behaviour": "[{}]"}, {"versions": '{"jax": {}}'}, {"versions": "[1"}, {"environment_facts": "[]"},
-     {"dims": "{}["}, {"dims": '{"../n": 1}'}, {"dims": '{"n": "64"}'}, {"workload": "../x"}, {"target": "moon"},
-     {"outcome": "fine"}, {"purpose": "fun"}, {"threads": -1}, {"versions": "[" * 100_000},
-     {"synced_seconds": [-1.0, *LONG]}, {"synced_seconds": [float("nan"), *LONG]}, {"first_seconds": float("inf")},
-     {"synced_seconds": [0.0, *LONG]}, {"fetch_seconds": [1e-300]}, {"second_seconds": 1e300}, {"flops": -1},
-     {"device_peak_bytes": -1}, {"synced_seconds": LONG, "synced_others": [0.0]}],
+    [
+        {"holders": "5"},
+        {"holders": '{"categories": 5}'},
+        {"holders": '{"largest": [1]}'},
+        {"kernels": '[{"library": 1}]'},
+        {"kernels": "{}"},
+        {"programs": "[1]"},
+        {"programs": '[{"name": "a"}]'},
+        {"profile": '{"seconds": 1}'},
+        {"behaviour": "[{}]"},
+        {"versions": '{"jax": {}}'},
+        {"versions": "[1"},
+        {"environment_facts": "[]"},
+        {"dims": "{}["},
+        {"dims": '{"../n": 1}'},
+        {"dims": '{"n": "64"}'},
+        {"workload": "../x"},
+        {"target": "moon"},
+        {"outcome": "fine"},
+        {"purpose": "fun"},
+        {"threads": -1},
+        {"versions": "[" * 100_000},
+        {"synced_seconds": [-1.0, *LONG]},
+        {"synced_seconds": [float("nan"), *LONG]},
+        {"first_seconds": float("inf")},
+        {"synced_seconds": [0.0, *LONG]},
+        {"fetch_seconds": [1e-300]},
+        {"second_seconds": 1e300},
+        {"flops": -1},
+        {"device_peak_bytes": -1},
+        {"synced_seconds": LONG, "synced_others": [0.0]},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_no_process_tells_is_refused(columns: dict[str, Any], tmp_path: Path) -> None:
     columns = {name: value[:50_000] if isinstance(value, str) else value for name, value in columns.items()}
     with pytest.raises(UserError, match=r"results\.parquet can't be read"):
@@ -58,16 +81,23 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
-LIKE = st.fixed_dictionaries({}, optional={
-    "told_by": st.text(max_size=3), "categories": st.dictionaries(st.text(max_size=3), st.floats(), max_size=2),
-    "largest": st.lists(VALUES, max_size=2), "seconds": st.floats(), "plain_seconds": st.floats(),
-})  # fmt: skip
+LIKE = st.fixed_dictionaries(
+    {},
+    optional={
+        "told_by": st.text(max_size=3),
+        "categories": st.dictionaries(st.text(max_size=3), st.floats(), max_size=2),
+        "largest": st.lists(VALUES, max_size=2),
+        "seconds": st.floats(),
+        "plain_seconds": st.floats(),
+    },
+)
 
 
 @given(st.sampled_from(sorted(TYPES)), VALUES | LIKE, st.sampled_from(["timed", "explain", "profile", "ir", "probe"]))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_what_is_read_can_be_shown(tmp_path_factory: pytest.TempPathFactory, column: str, value: Any,
-                                   purpose: str) -> None:  # fmt: skip
+def test_what_is_read_can_be_shown(
+    tmp_path_factory: pytest.TempPathFactory, column: str, value: Any, purpose: str
+) -> None:
     store = stored(tmp_path_factory.mktemp("set") / "a-set", **{column: json.dumps(value), "purpose": purpose})
     try:
         loaded = results.load(store.folder)

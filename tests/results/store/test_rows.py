@@ -46,8 +46,12 @@ def test_what_is_wrong_in_one_block_is_wrong_in_all_of_that_case(block: int) -> 
     guilty = next(row for row in rows if row["stack"] == JAX and row["block"] == block)
     guilty |= {"outcome": "wrong"}
     assert [(row["stack"], row["block"], row.outcome) for row in judged(rows)] == [
-        ("numpy", 1, "ok"), ("numpy", 2, "ok"), (JAX, 1, "wrong"), (JAX, 2, "wrong"), (JAX, 3, "timeout"),
-    ]  # fmt: skip
+        ("numpy", 1, "ok"),
+        ("numpy", 2, "ok"),
+        (JAX, 1, "wrong"),
+        (JAX, 2, "wrong"),
+        (JAX, 3, "timeout"),
+    ]
     assert sum(row.outcome == "ok" for row in rows) == 3  # the rows themselves stay as they were measured
     assert judged(judged(rows)) == judged(rows) == counting(rows)
 
@@ -55,11 +59,15 @@ def test_what_is_wrong_in_one_block_is_wrong_in_all_of_that_case(block: int) -> 
 def test_planned_attempts_without_a_row() -> None:
     """Unsupported ones with their reason; a try of a block that was cut short is no row."""
     attempts = [attempt_of(stack, block) for block in (1, 2) for stack in ("numpy", JAX)]
-    plan = plan_file(attempts=tuple(attempts), cases=(
-        Planned(attempts[0].case), Planned(attempts[1].case, "no such dialect")))  # fmt: skip
+    plan = plan_file(
+        attempts=tuple(attempts), cases=(Planned(attempts[0].case), Planned(attempts[1].case, "no such dialect"))
+    )
     missing = unrun(plan, [row_of(attempts[0], retry=2)])
     assert [(row["stack"], row["block"], row.outcome) for row in missing] == [
-        (JAX, 1, "unsupported"), ("numpy", 2, NOT_RUN), (JAX, 2, "unsupported")]  # fmt: skip
+        (JAX, 1, "unsupported"),
+        ("numpy", 2, NOT_RUN),
+        (JAX, 2, "unsupported"),
+    ]
     assert missing[0]["reason"] == "no such dialect" and "Resume" in missing[1]["reason"]
     assert unrun(None, []) == []
     assert len({row["machine_id"] for row in counting([*missing, row_of(attempts[0])])}) == 2  # None is no machine

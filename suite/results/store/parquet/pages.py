@@ -94,5 +94,6 @@ def pages(file: Any, column: Column, name: str) -> Iterator[tuple[int, int]]:
 
 def too_large(name: str) -> pa.ArrowInvalid:
     """What is said of it."""
-    return pa.ArrowInvalid(f"{name} would unpack to more than any set has, {VALUES_MAX:,} values or "
-                           f"{BYTES_MAX / 2**30:.0f} GiB of them")  # fmt: skip
+    return pa.ArrowInvalid(
+        f"{name} would unpack to more than any set has, {VALUES_MAX:,} values or {BYTES_MAX / 2**30:.0f} GiB of them"
+    )

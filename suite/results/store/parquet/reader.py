@@ -19,8 +19,9 @@ from suite.results.store.rows import Row
 from suite.results.store.schema import ADDED, NAMES, SCHEMA, SCHEMA_VERSION
 
 # Of rows that are counted, not compared: a set's samples are nearly all of its bytes.
-WITHOUT_SAMPLES = frozenset(field.name for field in SCHEMA
-                            if not pa.types.is_list(field.type) or field.type.value_type == pa.string())  # fmt: skip
+WITHOUT_SAMPLES = frozenset(
+    field.name for field in SCHEMA if not pa.types.is_list(field.type) or field.type.value_type == pa.string()
+)
 
 
 def read_parquet(path: Path) -> list[Row]:
@@ -66,8 +67,13 @@ def rows_in(file: Any, wanted: Collection[str], name: str, having: Any) -> list[
     table = table.filter(having) if having is not None else table
     # A column that a file lacks is null, never left out: with a wrong number of them rows wouldn't be told apart.
     schema = pa.schema([SCHEMA.field(each) for each in columns])
-    table = pa.table([table[field.name].cast(field.type) if field.name in there else pa.nulls(len(table), field.type)
-                      for field in schema], schema=schema)  # fmt: skip
+    table = pa.table(
+        [
+            table[field.name].cast(field.type) if field.name in there else pa.nulls(len(table), field.type)
+            for field in schema
+        ],
+        schema=schema,
+    )
     check_columns(table, name)
     blank = dict.fromkeys(NAMES) if len(columns) < len(NAMES) else {}
     try:

@@ -48,14 +48,30 @@ class Kernel(TypedDict):
 
 
 Belief = TypedDict("Belief", {"class": str, "page": str})
-Answer = TypedDict("Answer", {"probe": str, "aspect": str, "title": str, "class": str, "words": str, "code": str,
-                              "documented": Belief | None, "primer": Belief | None})  # fmt: skip
+Answer = TypedDict(
+    "Answer",
+    {
+        "probe": str,
+        "aspect": str,
+        "title": str,
+        "class": str,
+        "words": str,
+        "code": str,
+        "documented": Belief | None,
+        "primer": Belief | None,
+    },
+)
 # By column; one that is empty or null says nothing.
 TYPES: Mapping[str, Any] = {
-    "dims": dict[str, int], "holders": Holders | None, "kernels": list[Kernel] | None, "programs": list[Program] | None,
-    "profile": Profile | None, "behaviour": list[Answer] | None,
-    "versions": dict[str, str | None] | None, "environment_facts": dict[str, Any] | None,
-}  # fmt: skip
+    "dims": dict[str, int],
+    "holders": Holders | None,
+    "kernels": list[Kernel] | None,
+    "programs": list[Program] | None,
+    "profile": Profile | None,
+    "behaviour": list[Answer] | None,
+    "versions": dict[str, str | None] | None,
+    "environment_facts": dict[str, Any] | None,
+}
 DECODERS = {name: msgspec.json.Decoder(kind) for name, kind in TYPES.items()}
 
 
