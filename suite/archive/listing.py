@@ -13,7 +13,7 @@ from suite.archive.fetch import manifest_of
 from suite.archive.place import AT_ONCE, Place
 from suite.errors import COMMAND, UserError
 from suite.results.store import manifest
-from suite.results.store.manifest import SET_NAME, Manifest
+from suite.results.store.manifest import SET_NAME
 from suite.results.store.parquet.reader import read_rows, understood
 from suite.results.store.result_set import LATEST, ResultSet
 from suite.results.store.rows import Row
@@ -47,8 +47,7 @@ def of_folder(folder: Path) -> Listed:
         if not store.is_whole:
             rest = f"not finished; `{COMMAND} run --resume={folder}` completes it"
             return Listed("", str(folder), store.facts(), rest)
-        sealed = manifest.read(folder)
-        known = sealed if "outcomes" in sealed.facts else Manifest(store.facts(), sealed.files)  # since version 7
+        known = manifest.read(folder)
     except (UserError, OSError) as broken:
         return Listed("", str(folder), {}, str(broken))
     return Listed(known.name, str(folder), known.facts)

@@ -24,7 +24,7 @@ from suite.machine.description import processor
 from suite.report.formats.render import render
 from suite.results.outcomes import FAILED
 from suite.results.store import manifest
-from suite.results.store.manifest import SET_NAME, SHORT_DIGITS, Manifest
+from suite.results.store.manifest import Manifest
 from suite.results.store.result_set import ResultSet
 
 SIGNED = "It bears a signature: --signed-by=FILE says whether it is that of somebody you trust."
@@ -98,7 +98,6 @@ def fetched(name: str | None, origin: str | None, results: Path) -> None:
     """An archive comes here; its page is made here."""
     place = Place.of(needed("from", origin))
     folder = fetch.fetch(place, archived(needed("set", name), place), results)
-    tell_short(folder.name)
     print(f"{folder}  {render(folder)}")
 
 
@@ -118,7 +117,6 @@ def verify(name: str, origin: str | None, trusted: str | None, *, as_json: bool 
     """0 if a set is as its manifest says, and signed by one of those who are asked for; else 3 after what isn't."""
     verdict = verified(name, Place.of(origin) if origin else None, trusted)
     fine = not verdict.problems and (trusted is None or verdict.signer is not None)
-    tell_short(Path(verdict.name).name)
     if as_json:
         print_json(
             {
@@ -167,15 +165,6 @@ def verdict_lines(verdict: Verdict, trusted: str | None) -> list[str]:
     if verdict.signer:
         return [f"{name}: intact, signed by {verdict.signer}."]
     return [f"{name}: intact, but {f'signed by nobody in {trusted}' if verdict.is_signed else 'unsigned'}."]
-
-
-def tell_short(name: str) -> None:
-    """Says it of a name whose digest is too short to stand for one content."""
-    if len(name.rpartition(".")[2]) == SHORT_DIGITS and SET_NAME.fullmatch(name):
-        say(
-            f"{name} is an older name with 28 bits of a digest: another set of that name can be made in a minute. It "
-            "is as good as the place that it comes from."
-        )
 
 
 def signed_here(folder: Path) -> tuple[Manifest, bytes | None]:

@@ -208,8 +208,6 @@ def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
             f"would run. `{COMMAND} reproduce --set={path}` runs it as a new set, with this checkout's own "
             f"programs; if it is yours, `{COMMAND} run --resume={path} --trust`."
         )
-    if file.schema_version != SCHEMA_VERSION:
-        raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
     if file.collected:
         raise UserError(f"{path} was put together from shares: there is nothing to complete.")
     if file.scheduler and store.is_whole and not store.shares():

@@ -184,7 +184,7 @@ def test_no_secret_is_kept(stored: ResultSet, bucket: Place) -> None:
 
 def test_sets_are_listed(stored: ResultSet, place: Place) -> None:
     made = publish(stored.folder, place, quiet)
-    place.upload(json.dumps({"files": 1}).encode(), "2026-01-01.cpu.0000000", "manifest.json")
+    place.upload(json.dumps({"files": 1}).encode(), f"2026-01-01.cpu.{32 * '0'}", "manifest.json")
     broken, whole = listing.of_place(place)
     assert "can't be read" in broken.trouble and not broken.facts
     assert (whole.name, whole.trouble, whole.facts["stacks"]) == (made.name, "", ["jax_jit", "numpy"])

@@ -19,7 +19,7 @@ from suite.results.store.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
 
-STORED = Path(__file__).parents[1] / "results" / "sets" / "v2"
+STORED = Path(__file__).parents[1] / "results" / "sets" / "three_questions"
 
 
 def made(folder: Path, day: int, seconds: float, machine: str = "a-machine", version: str = "1.0") -> ResultSet:

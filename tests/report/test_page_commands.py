@@ -21,7 +21,7 @@ from tests.report import synthetic
 from tests.report.test_page import Page
 
 ROOT = Path(__file__).parents[2]
-SET = ROOT / "tests" / "results" / "sets" / "v2"
+SET = ROOT / "tests" / "results" / "sets" / "three_questions"
 COMMAND = re.compile(r"(?:\./stackwars|\.venv/bin/invoke|\bmake) [a-z-]+(?: --?[\w-]+(?:=\S*[\w/])?)*")
 
 
@@ -45,7 +45,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory, html_file: Path) -> dict[str
     (part / "inputs" / "diff.patch").write_text("--- a\n+++ b\n", encoding="utf-8")
     bare = home / "results.parquet"
     bare.write_bytes((SET / "results.parquet").read_bytes())
-    files = {"whole": html_file, "v2": render(SET, home / "v2.html"), "part": render(part), "bare": render(bare)}
+    stored = render(SET, home / "stored.html")
+    files = {"whole": html_file, "stored": stored, "part": render(part), "bare": render(bare)}
     return {name: file.read_text(encoding="utf-8") for name, file in files.items()}
 
 
@@ -54,7 +55,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, html_file: Path) -> dict[str
     [
         ("whole", {"make setup", "./stackwars report --set=results/synthetic"}),
         (
-            "v2",
+            "stored",
             {
                 ".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
                 "./stackwars report --set=results/20261121-213115-mixed-cpu-e241",

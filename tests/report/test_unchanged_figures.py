@@ -1,7 +1,8 @@
-"""A set of schema version 2 and a page that was made of it: today's page has the same numbers.
+"""A stored set and a page that an earlier version made of it: today's page has the same numbers.
 
 A change of method changes some by intention. Then the differences are read one by one, the changelog says which and
-why, and the page is renewed: `invoke report --set=tests/results/sets/v2`, with its new sha256 in the manifest there.
+why, and the page is renewed: `invoke report --set=tests/results/sets/three_questions`, with its new sha256 in the
+manifest there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 from suite.report.formats.render import render
 from tests.report.page_numbers import Key, page_numbers
 
-SET = Path(__file__).parents[1] / "results" / "sets" / "v2"
+SET = Path(__file__).parents[1] / "results" / "sets" / "three_questions"
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from suite.stats import is_doubtful
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of, rows_of
 
-SET = Path(__file__).parent / "sets" / "v2"
+SET = Path(__file__).parent / "sets" / "three_questions"
 JAX = "jax_jit"
 THREE = plan_file().protocol
 

@@ -14,7 +14,7 @@ from suite.report.formats.render import render
 from suite.results.shown import only
 from tests.report.page_numbers import page_numbers
 
-SET = Path(__file__).parent / "sets" / "v2"
+SET = Path(__file__).parent / "sets" / "three_questions"
 SHOWN = ("jax_*",)  # beside torch_eager, the baseline; hidden are numpy and torch_xla
 
 

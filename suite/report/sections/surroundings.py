@@ -191,13 +191,13 @@ def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...
 
 
 def block_record(record: Mapping[str, Any]) -> BlockRecord:
-    """One record as it is stored; sets before version 3 called a retry an attempt."""
+    """One record as it is stored."""
     canary: Sequence[float | None] = record.get("canary_seconds") or ()
     before, after, *_ = [*canary, None, None]
     readings = ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
     return BlockRecord(
         block=int(record["block"]),
-        retry=int(record.get("retry") or record["attempt"]),
+        retry=int(record["retry"]),
         verdict=str(record.get("verdict", "unknown")),
         reasons=tuple(str(reason) for reason in record.get("reasons") or ()),
         canary_before=before,

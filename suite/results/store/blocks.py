@@ -22,11 +22,10 @@ class Known(TypedDict):
 
 
 class Record(Known, total=False):
-    """A block's record, as the run of its attempts and `machine.noise` make it. Sets before version 3 called a retry an
-    attempt; `shard` is whose block it was, of a set that was put together."""
+    """A block's record, as the run of its attempts and `machine.noise` make it. `shard` is whose block it was, of a set
+    that was put together."""
 
     retry: int
-    attempt: int
     shard: str
     started_at: str
     ended_at: str
@@ -48,7 +47,7 @@ class Block:
     @classmethod
     def of(cls, record: dict[str, Any], where: str) -> Block:
         """By its record. Raises Damaged for one that doesn't say which run it was."""
-        retry = record.get("retry") or record.get("attempt")
+        retry = record.get("retry")
         if not retry or len(record["canary_seconds"]) != 2:
             raise Damaged(f"{where} is no record of a block: it lacks its retry, or a canary before and after.")
         return cls(record["block"], retry, record)

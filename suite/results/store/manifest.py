@@ -20,13 +20,12 @@ from suite.results.store.schema import SCHEMA_VERSION
 
 NAME = "manifest.json"
 RESULTS = "results.parquet"
-SIZES_SINCE = 7  # until then it listed digests alone, and rows one by one
-FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", "ceiling.json", RESULTS, "report.html")
+FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", RESULTS, "report.html")
 FOLDERS = ("inputs", "blocks", files.FOLDER)
 ATTEMPTS = "attempts"  # its rows are all in results.parquet, and only a run that goes on needs them
-# Of the sha256 in a name: 128 bits; sets were called by 28, which can be had for another set. All of it is signed.
-DIGITS, SHORT_DIGITS, ALL_DIGITS = 32, 7, 64
-SET_NAME = re.compile(r"\d{4}-\d\d-\d\d\.[a-z]{2,8}\.([0-9a-f]{7}|[0-9a-f]{32})")
+# Of the sha256: 128 bits in a name, all of it signed.
+DIGITS, ALL_DIGITS = 32, 64
+SET_NAME = re.compile(r"\d{4}-\d\d-\d\d\.[a-z]{2,8}\.[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 DERIVED = ("report.html",)  # from the rest, and made anew by whoever has another version
 FILES_MAX, BYTES_MAX = 100_000, 64 * 2**30
@@ -40,25 +39,23 @@ FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a manifest says of one; the size isn't known of sets before version 7."""
+    """What a manifest says of a file."""
 
     digest: str
-    nbytes: int | None
+    nbytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Of one set. `facts`: its schema version, id, date, target, machine, images, locks and revision; `digits` of its
-    name's digest."""
+    """Of one set. `facts`: its schema version, id, date, target, machine, images, locks and revision."""
 
     facts: Mapping[str, Any]
     files: Mapping[str, File]
-    digits: int = DIGITS
 
     @property
     def name(self) -> str:
         """`2026-11-21.cpu.3f2a91c0…`: by date, target, and what is in it, so that one name is one content."""
-        return self.called(self.digits)
+        return self.called(DIGITS)
 
     def called(self, digits: int) -> str:
         """The name with so many digits of the digest over the digests of all files that aren't derived from others."""
@@ -74,7 +71,7 @@ class Manifest:
     @property
     def nbytes(self) -> int:
         """Of all files whose size is known."""
-        return sum(each.nbytes or 0 for each in self.files.values())
+        return sum(each.nbytes for each in self.files.values())
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict."""
@@ -90,18 +87,16 @@ class Manifest:
             version, listed = facts["schema_version"], facts.pop("files")
             stated = facts.pop("name", None)
             found = {name: file_of(each) for name, each in listed.items()}
-            made = cls(facts, found, digits_of(stated))
+            made = cls(facts, found)
             name = made.name
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as broken:
             raise Damaged(f"The manifest of {where} can't be read: {type(broken).__name__}.") from None
-        if version not in range(1, SCHEMA_VERSION + 1):
-            raise UserError(
-                f"{where} has schema version {str(version)[:20]}; this program reads up to {SCHEMA_VERSION}."
-            )
+        if version != SCHEMA_VERSION:
+            raise UserError(f"{where} has schema version {str(version)[:20]}; this program reads {SCHEMA_VERSION}.")
         check_facts(where, facts)
         for file, each in found.items():
             check_part(where, file)
-            sized = type(each.nbytes) is int and each.nbytes >= 0 if version >= SIZES_SINCE else True
+            sized = type(each.nbytes) is int and each.nbytes >= 0
             if not (isinstance(each.digest, str) and DIGEST.fullmatch(each.digest) and sized):
                 raise Damaged(f"The manifest of {where} has no digest and size for {file}.")
         if len(found) > FILES_MAX or made.nbytes > BYTES_MAX:
@@ -109,11 +104,6 @@ class Manifest:
         if stated is not None and stated != name:
             raise Damaged(f"The manifest of {where} says {str(stated)[:60]!r}, and lists the files of {name!r}.")
         return made
-
-
-def digits_of(stated: Any) -> int:
-    """Of the digest in a name: those of a set that was named before names had 128 bits."""
-    return SHORT_DIGITS if isinstance(stated, str) and len(stated.rpartition(".")[2]) == SHORT_DIGITS else DIGITS
 
 
 def check_facts(where: str, facts: Mapping[str, Any]) -> None:
@@ -128,18 +118,16 @@ def check_facts(where: str, facts: Mapping[str, Any]) -> None:
 
 
 def misstated(known: Manifest, derived: Mapping[str, Any]) -> list[str]:
-    """What a manifest says of a set that its files don't. Nothing of sets before version 7, which said less."""
-    if known.facts["schema_version"] < SIZES_SINCE:
-        return []
+    """What a manifest says of a set that its files don't."""
     told = json.loads(json.dumps(derived))
-    facts = sorted((known.facts.keys() | told.keys()) - {"schema_version"})  # which is that of who wrote the manifest
+    facts = sorted(known.facts.keys() | told.keys())
     other = (fact for fact in facts if known.facts.get(fact) != told.get(fact))
     return [f"the manifest says another {fact} than the files" for fact in other]
 
 
 def file_of(listed: Any) -> File:
-    """One entry, of today's form or that of sets before version 7."""
-    return File(listed, None) if isinstance(listed, str) else File(listed["sha256"], listed["bytes"])
+    """One entry of a manifest."""
+    return File(listed["sha256"], listed["bytes"])
 
 
 def check_part(where: str, file: str) -> None:

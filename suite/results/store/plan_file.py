@@ -13,7 +13,7 @@ from typing import Any
 from suite.case import NAME, TARGETS, Attempt, Case, Planned, Purpose
 from suite.errors import Damaged, UserError, unknown
 from suite.protocol import Protocol
-from suite.results.store import json_file, migrations
+from suite.results.store import json_file
 from suite.results.store.schema import SCHEMA_VERSION
 
 REASONS = ("unsupported", "too_large")  # of a planned case that isn't run
@@ -114,16 +114,15 @@ class PlanFile:
     def from_json(cls, fields: Mapping[str, Any], where: str = "plan.json") -> PlanFile:
         """The inverse of `to_json`, of every schema version. Raises Damaged, naming the place, for what is no plan."""
         try:
-            check_version(fields["schema_version"], where)
-            today = migrations.plan(dict(fields))
-            cases = [{"case": spelled(entry), **{name: entry[name] for name in REASONS}} for entry in today["cases"]]
-            check_names(Protocol, today["protocol"])
-            attempts = [entry | {"case": spelled(entry["case"])} for entry in today["attempts"]]
+            check_version(fields["schema_version"])
+            cases = [{"case": spelled(entry), **{name: entry[name] for name in REASONS}} for entry in fields["cases"]]
+            check_names(Protocol, fields["protocol"])
+            attempts = [entry | {"case": spelled(entry["case"])} for entry in fields["attempts"]]
         except UserError as broken:
             raise Damaged(f"{where}: {broken}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as broken:
             raise Damaged(f"{where} can't be read as a plan: {type(broken).__name__}: {broken}.") from None
-        plan: PlanFile = json_file.typed(cls, today | {"cases": cases, "attempts": attempts}, where)
+        plan: PlanFile = json_file.typed(cls, dict(fields) | {"cases": cases, "attempts": attempts}, where)
         return plan
 
     def reason(self, case: Case) -> str | None:
@@ -131,10 +130,10 @@ class PlanFile:
         return next((planned.unsupported for planned in self.cases if planned.case == case), None)
 
 
-def check_version(version: Any, where: str) -> None:
-    """Raises UserError for a plan of a later program, or of none."""
-    if version not in range(1, SCHEMA_VERSION + 1):
-        raise UserError(f"{where} has schema version {version!r:.20}; this program reads up to {SCHEMA_VERSION}.")
+def check_version(version: Any) -> None:
+    """Raises UserError for a plan of another schema version than this program's."""
+    if version != SCHEMA_VERSION:
+        raise UserError(f"it has schema version {version!r:.20}; this program reads {SCHEMA_VERSION}.")
 
 
 def spelled(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,11 +96,6 @@ class ResultSet:
         return self.folder / RESULTS
 
     @property
-    def page_path(self) -> Path:
-        """Where the report belongs."""
-        return self.folder / "report.html"
-
-    @property
     def is_whole(self) -> bool:
         """Whether the run came to its end: the manifest is written last."""
         return (self.folder / manifest.NAME).exists()
@@ -121,10 +116,6 @@ class ResultSet:
         for path in (*captured.glob("*.gz"), captured / files.SUMMARY):
             path.rename(kept / path.name)
         shutil.rmtree(captured)
-
-    def program_folder(self, attempt_name: str) -> Path:
-        """Where the programs of a process lie."""
-        return self.folder / files.FOLDER / attempt_name
 
     def shares(self) -> list[ResultSet]:
         """What other machines have sent of a run that is under way among several, in the order of the plan."""
@@ -188,8 +179,8 @@ class ResultSet:
 
     @property
     def roofline(self) -> dict[str, Any]:
-        """What the machine reaches; empty where it wasn't measured. Sets before version 3 called it a ceiling."""
-        return self.read_json("roofline.json", Sweep) or self.read_json("ceiling.json", Sweep)
+        """What the machine reaches; empty where it wasn't measured."""
+        return self.read_json("roofline.json", Sweep)
 
     @roofline.setter
     def roofline(self, reached: dict[str, Any]) -> None:
@@ -197,8 +188,7 @@ class ResultSet:
 
     @property
     def ceilings(self) -> list[dict[str, Any]]:
-        """Readings of the float32 ceiling, the first of the run's begin, one more of each resume. Sets before version 4
-        have none."""
+        """Readings of the float32 ceiling, the first of the run's begin, one more of each resume."""
         readings: list[dict[str, Any]] = self.read_json("ceilings.json", Ceilings).get("readings", [])
         return readings
 

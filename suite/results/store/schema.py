@@ -12,54 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 8
-HISTORY: tuple[tuple[int, str], ...] = (
-    (1, "The first schema: operations on CPU."),
-    (2, "Containers: engine_version, cgroup_peak_bytes and cgroup_anonymous_bytes are new."),
-    (3, "`attempt` is called `retry`, and the size `seed` is called `full`; dims that no size has are `custom`."),
-    (4, "A case has an allocator policy; samples, cores, page faults and others' processor time are new columns."),
-    (5, "Memory: what is taken before anything is placed, the floor by part, a program's own figures, its holders."),
-    (6, "What a stack hands to its compiler, and where a step's time goes: programs, profile."),
-    (7, "The manifest has names and sizes; rows one by one are no part of a whole set."),
-    (8, "How a stack behaves, as probes have observed it: behaviour."),
+SCHEMA_VERSION = (
+    8  # raised where a column's meaning changes, or one comes or goes; a published version's sets stay readable
 )
-
-# The columns that a version brought: a file of an earlier one is whole without them.
-ADDED: dict[int, frozenset[str]] = {
-    2: frozenset({"engine_version", "cgroup_peak_bytes", "cgroup_anonymous_bytes"}),
-    4: frozenset(
-        {
-            "allocator",
-            "synced_others",
-            "pipelined_others",
-            "fetch_others",
-            "first_others",
-            "second_others",
-            "effective_cores",
-            "kernel_share",
-            "minor_faults_per_step",
-            "kernels",
-        }
-    ),
-    5: frozenset(
-        {
-            "host_base_bytes",
-            "host_file_bytes",
-            "device_total_bytes",
-            "program_argument_bytes",
-            "program_output_bytes",
-            "program_temporary_bytes",
-            "program_aliased_bytes",
-            "floor_parameters_bytes",
-            "floor_gradients_bytes",
-            "floor_optimizer_bytes",
-            "floor_inputs_bytes",
-            "holders",
-        }
-    ),
-    6: frozenset({"programs", "profile"}),
-    8: frozenset({"behaviour"}),
-}
 
 JSON = "json"  # stored as a string: objects whose keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
@@ -300,11 +255,6 @@ def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
             if isinstance(value, float) and not value.is_integer():
                 raise pa.ArrowInvalid(f"column {name} takes whole numbers, not {value}")
     return pa.Table.from_pylist(listed, schema=SCHEMA)
-
-
-def row_to_table(row: Mapping[str, Any]) -> pa.Table:
-    """A table of one row; raises as `to_table` does."""
-    return to_table([row])
 
 
 def markdown() -> str:

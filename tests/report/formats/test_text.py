@@ -15,7 +15,7 @@ from suite.report.formats.text import told
 from tests.report import synthetic
 
 SETS = Path(__file__).parents[2] / "results" / "sets"
-V2 = """\
+THREE_QUESTIONS = """\
 ### Speedup over torch_eager
 
 | stack | ffn train full | gemm forward tiny | llama train tiny |
@@ -25,7 +25,7 @@ V2 = """\
 | torch_xla | out of host memory in steady | 0.0746× [0.0319, 0.174] slower | 0.0896× [0.0490, 0.164] slower |
 | torch_eager | 22.0 ms | 9.27 µs | 1.60 ms |
 """
-V6 = """\
+TWO_PASSES = """\
 ### Forward and training step
 
 | question | stack | pass | speedup over forward | verdict |
@@ -35,18 +35,18 @@ V6 = """\
 
 
 def test_markdown_has_answers_tables_and_reasons() -> None:
-    shown = told(results.load(SETS / "v2")).written("md")
+    shown = told(results.load(SETS / "three_questions")).written("md")
     assert shown.startswith("### ffn, gemm, llama: which stack is fastest\n\n- Fastest for ffn train full: jax_jit")
-    assert V2 in shown
+    assert THREE_QUESTIONS in shown
     assert "- ffn train full, torch_xla: out of host memory in steady: killed at its 640 MiB limit" in shown
     assert "- no steady state: numpy in ffn train full (1/4)" in shown
     assert "- Machine: AMD EPYC (family 26" in shown
-    assert V6 in told(results.load(SETS / "v6")).written("md")
+    assert TWO_PASSES in told(results.load(SETS / "two_passes")).written("md")
 
 
-@pytest.mark.parametrize("version", ["v1", "v2", "v3", "v4", "v5", "v6"])
-def test_every_form_has_every_case_with_the_same_numbers(version: str) -> None:
-    loaded = results.load(SETS / version)
+@pytest.mark.parametrize("stored", ["three_questions", "two_passes"])
+def test_every_form_has_every_case_with_the_same_numbers(stored: str) -> None:
+    loaded = results.load(SETS / stored)
     made = told(loaded)
     table = list(csv.DictReader(made.written("csv").splitlines()))
     document = json.loads(made.written("json"))

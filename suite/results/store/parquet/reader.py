@@ -1,4 +1,4 @@
-"""Rows in Parquet files, of every schema version."""
+"""Reads the rows of Parquet files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from suite.errors import UserError
-from suite.results.store import migrations
 from suite.results.store.parquet import pages
 from suite.results.store.parquet.row_check import check_columns, check_row
 from suite.results.store.rows import Row
-from suite.results.store.schema import ADDED, NAMES, SCHEMA, SCHEMA_VERSION
+from suite.results.store.schema import NAMES, SCHEMA, SCHEMA_VERSION
 
 # Of rows that are counted, not compared: a set's samples are nearly all of its bytes.
 WITHOUT_SAMPLES = frozenset(
@@ -28,10 +27,7 @@ def read_parquet(path: Path) -> list[Row]:
     """Rows of a merged file. Raises UserError naming the columns that a foreign file lacks."""
     with understood(path):
         stored = pq.read_schema(path)
-    version = version_of(stored)
-    names = {migrations.columns(version).get(name, name) for name in stored.names}
-    later = frozenset().union(*(columns for since, columns in ADDED.items() if since > version))
-    missing = [name for name in NAMES if name not in names and name not in later]
+    missing = [name for name in NAMES if name not in stored.names]
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}: not a Stack Wars result.")
     with understood(path):
@@ -48,8 +44,8 @@ def understood(path: Path) -> Iterator[None]:
 
 
 def read_rows(path: Path, wanted: Collection[str] = NAMES, having: Any = None) -> list[Row]:
-    """Rows of a file that one of our versions wrote, as they are called today, with the columns that are wanted (those
-    of the case must be) and null in the others; `having` is a condition on columns that no version called otherwise.
+    """Rows of a result file, with the columns that are `wanted` (those of the case must be) and null in the others;
+    `having` is a condition on columns.
 
     Raises ArrowInvalid for more than any set has, before it is unpacked, and for what no program of ours wrote.
     """
@@ -77,7 +73,7 @@ def rows_in(file: Any, wanted: Collection[str], name: str, having: Any) -> list[
     check_columns(table, name)
     blank = dict.fromkeys(NAMES) if len(columns) < len(NAMES) else {}
     try:
-        rows = [Row(blank | migrations.row(fields)) for fields in table.to_pylist()]
+        rows = [Row(blank | fields) for fields in table.to_pylist()]
         for row in rows if not blank else ():
             check_row(row)
     except (ValueError, TypeError, KeyError) as broken:  # readable bytes of what no program wrote
@@ -92,7 +88,7 @@ def check_parquet(path: Path) -> None:
 
 
 def table_in(file: Any, wanted: Collection[str], name: str) -> pa.Table:
-    """The columns of an open file that are wanted and there, as they are called today; every text a reference to each
+    """The columns of an open file that are wanted and there; every text a reference to each
     different one, since the same may stand there a billion times. Raises ArrowInvalid."""
     found = pages.columns(file, name)
     texts = {".".join(column.path) for column in found if column.type == pages.BYTE_ARRAY}
@@ -100,15 +96,13 @@ def table_in(file: Any, wanted: Collection[str], name: str) -> pa.Table:
         stored = pq.ParquetFile(file, read_dictionary=sorted(texts))
     except KeyError as unknown:
         raise pa.ArrowInvalid(f"{name} has a column that its schema lacks: {unknown}") from None
-    older = migrations.columns(version_of(stored.schema_arrow))
-    names_then = {today: then for then, today in older.items()}
-    there = {older.get(each, each) for each in stored.schema_arrow.names}
-    read = [names_then.get(each, each) for each in wanted if each in there]
+    check_version(stored.schema_arrow)
+    read = [column for column in wanted if column in stored.schema_arrow.names]
     pages.check(file, [column for column in found if column.path[0] in read], name)
     table = stored.read(columns=read)
     if sum(text_bytes(chunk) for column in table.columns for chunk in column.chunks) > pages.BYTES_MAX:
         raise pages.too_large(name)
-    return table.rename_columns([older.get(each, each) for each in table.column_names])
+    return table
 
 
 def text_bytes(values: pa.Array) -> int:
@@ -120,9 +114,11 @@ def text_bytes(values: pa.Array) -> int:
     return sum(map(text_bytes, values.flatten())) if pa.types.is_struct(values.type) else 0
 
 
-def version_of(schema: Any) -> int:
-    """The schema version that a file says it has; today's if it says nothing."""
-    said = (schema.metadata or {}).get(b"stack_wars_schema_version", b"%d" % SCHEMA_VERSION)
-    if not said.isdigit() or len(said) > 9:
-        raise pa.ArrowInvalid(f"it says {said[:20]!r} where its schema version belongs")
-    return int(said)
+def check_version(schema: Any) -> None:
+    """Raises ArrowInvalid for a file of another schema version; one that doesn't say its version is read as ours."""
+    ours = b"%d" % SCHEMA_VERSION
+    version = (schema.metadata or {}).get(b"stack_wars_schema_version", ours)
+    if version != ours:
+        raise pa.ArrowInvalid(
+            f"it has schema version {version[:20].decode(errors='replace')}; this program reads {SCHEMA_VERSION}"
+        )
