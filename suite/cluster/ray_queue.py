@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import ray
@@ -254,6 +255,29 @@ def check_answers(address: str) -> None:
         raise UserError(f"There is no Ray cluster at {address}: {refused}") from None
 
 
+def end_once() -> None:
+    """Lets the first Ctrl-C or SIGTERM end the wait, and only the first.
+
+    A terminal's Ctrl-C comes with a SIGTERM from who started this. Ray's own handler would raise SystemExit for that
+    one in the middle of its shutdown, where Python prints a traceback. What a script starts with `&` ignores SIGINT,
+    and goes on doing so.
+    """
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        ignore_signals()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupt)
+
+
+def ignore_signals() -> None:
+    """Lets nothing interrupt the end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def main() -> int:
     """The exit code: 0 all shares are there, 1 some aren't, 2 it can't be done, 130 interrupted."""
     parser = argparse.ArgumentParser(description="Hand a set's comparisons to the machines of a Ray cluster.")
@@ -263,6 +287,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         connect(options.address)
+        end_once()
         return Queue.of(options.set, options.force).run()
     except UserError as mistake:
         say(str(mistake))
@@ -270,8 +295,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends the one, who started this the other
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
         ray.shutdown()
 
 
