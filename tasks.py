@@ -87,26 +87,82 @@ def setup(c: Context, target: str = "cpu") -> None:
     },
 )
 def run(
-    c: Context, target="cpu", preset="quick", workload=None, stack=None, variants=False, size=None, pass_=None,
-    precision=None, track=None, dims=None, cache="cold", baseline=None, engine="auto", python=None, repeats=None,
-    purpose=None, limit_memory=None, exhaustive=False, fits=None, explain=False, ir=None, profile=None, abstract=False,
-    allocator=None, timeout=None, shard=None, scheduler="", address="auto", resume=None, again=None, trust=False,
-    workload_path=None, force=False, dry_run=False, results="results", json=False,
-) -> None:  # fmt: skip
+    c: Context,
+    target="cpu",
+    preset="quick",
+    workload=None,
+    stack=None,
+    variants=False,
+    size=None,
+    pass_=None,
+    precision=None,
+    track=None,
+    dims=None,
+    cache="cold",
+    baseline=None,
+    engine="auto",
+    python=None,
+    repeats=None,
+    purpose=None,
+    limit_memory=None,
+    exhaustive=False,
+    fits=None,
+    explain=False,
+    ir=None,
+    profile=None,
+    abstract=False,
+    allocator=None,
+    timeout=None,
+    shard=None,
+    scheduler="",
+    address="auto",
+    resume=None,
+    again=None,
+    trust=False,
+    workload_path=None,
+    force=False,
+    dry_run=False,
+    results="results",
+    json=False,
+) -> None:
     """Measure: a new result set and its report, or the rest of one with --resume."""
     from suite.cli import commands
     from suite.cli.options import Options
 
     options = Options(
-        target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), variants=variants, size=tuple(size),
-        pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims), cache=cache,
-        baseline=baseline, engine=engine, python=python, repeats=repeats, purpose=purpose, timeout=timeout,
-        limit_memory=tuple(limit_memory), exhaustive=exhaustive, fits=fits, explain=explain, ir=ir, profile=profile,
-        abstract=abstract, allocator=allocator, shard=shard, scheduler=scheduler, workload_path=tuple(workload_path),
+        target=target,
+        preset=preset,
+        workload=tuple(workload),
+        stack=tuple(stack),
+        variants=variants,
+        size=tuple(size),
+        pass_=tuple(pass_),
+        precision=tuple(precision),
+        track=tuple(track),
+        dims=tuple(dims),
+        cache=cache,
+        baseline=baseline,
+        engine=engine,
+        python=python,
+        repeats=repeats,
+        purpose=purpose,
+        timeout=timeout,
+        limit_memory=tuple(limit_memory),
+        exhaustive=exhaustive,
+        fits=fits,
+        explain=explain,
+        ir=ir,
+        profile=profile,
+        abstract=abstract,
+        allocator=allocator,
+        shard=shard,
+        scheduler=scheduler,
+        workload_path=tuple(workload_path),
         results=results,
-    )  # fmt: skip
-    code = commands.run(options, resume, again, trust=trust, force=force, dry_run=dry_run, as_json=json,
-                        address=address)  # fmt: skip
+    )
+    code = commands.run(
+        options, resume, again, trust=trust, force=force, dry_run=dry_run, as_json=json, address=address
+    )
     raise Exit(code=code)
 
 
@@ -120,26 +176,52 @@ def run(
         "pass": "forward or train; repeatable (default: train)",
         "dims": "other dims in place of the size's, like seq=128",
         "tolerance": "how near the first size that doesn't fit must come to the largest that does, as a share of it: "
-                     "2% or 0.02; 0: to the next size (default: 2%)",
+        "2% or 0.02; 0: to the next size (default: 2%)",
         "dry-run": "print where each search begins; run nothing",
     },
 )
 def frontier(
-    c: Context, target="cpu", workload=None, vary="batch", limit_memory=None, stack=None, size="full", pass_=None,
-    precision=None, dims=None, tolerance=None, engine="auto", timeout=None, workload_path=None, force=False,
-    dry_run=False, results="results", json=False,
-) -> None:  # fmt: skip
+    c: Context,
+    target="cpu",
+    workload=None,
+    vary="batch",
+    limit_memory=None,
+    stack=None,
+    size="full",
+    pass_=None,
+    precision=None,
+    dims=None,
+    tolerance=None,
+    engine="auto",
+    timeout=None,
+    workload_path=None,
+    force=False,
+    dry_run=False,
+    results="results",
+    json=False,
+) -> None:
     """Search for the largest batch (or sequence) that fits under a memory limit, stack by stack. `run --resume`
     completes it."""
     from suite.cli import commands
     from suite.cli.options import Options
 
     options = Options(
-        target=target, preset="oom", workload=tuple(workload), vary=vary, limit_memory=tuple(limit_memory),
-        stack=tuple(stack), size=(size,), pass_=tuple(pass_) or ("train",), precision=tuple(precision),
-        dims=tuple(dims), tolerance=tolerance, engine=engine, timeout=timeout, workload_path=tuple(workload_path),
+        target=target,
+        preset="oom",
+        workload=tuple(workload),
+        vary=vary,
+        limit_memory=tuple(limit_memory),
+        stack=tuple(stack),
+        size=(size,),
+        pass_=tuple(pass_) or ("train",),
+        precision=tuple(precision),
+        dims=tuple(dims),
+        tolerance=tolerance,
+        engine=engine,
+        timeout=timeout,
+        workload_path=tuple(workload_path),
         results=results,
-    )  # fmt: skip
+    )
     raise Exit(code=commands.run(options, None, (), force=force, dry_run=dry_run, as_json=json))
 
 
@@ -152,12 +234,10 @@ def frontier(
         "compare": f"sets against the first of them, in place of one set: `{COMMAND} report --compare BEFORE AFTER`",
         "format": "html, md for a comment on a change, csv or json",
         "out": "the file to write (default: report.html in the set, with --stack here; compare.html here; others on "
-               "standard output)",
+        "standard output)",
     },
 )
-def report(
-    c: Context, set="results/latest", baseline=None, stack=None, compare=None, format="html", out=None
-) -> None:
+def report(c: Context, set="results/latest", baseline=None, stack=None, compare=None, format="html", out=None) -> None:
     """Render the report of a result set: its HTML page, or the same as Markdown, CSV or JSON."""
     from suite.cli import report as reporting
 
@@ -182,22 +262,27 @@ def compare(
     """Result sets held against each other, case by case; or two ways of asking in one set, paired."""
     from suite.cli import compare as comparing
 
-    code = comparing.compare(set, by=by, baseline=baseline, across_unlike=across, threshold=threshold, form=format,
-                             out=out)  # fmt: skip
+    code = comparing.compare(
+        set, by=by, baseline=baseline, across_unlike=across, threshold=threshold, form=format, out=out
+    )
     raise Exit(code=code)
 
 
-@command(help={"set": f"a set of probes: `{COMMAND} run --preset=behaviour`",
-               "times": f"a set of the primer's examples: `{COMMAND} run --preset=primer`",
-               "out": "the file to write, and beside it a summary of what it rests on (.json)"})  # fmt: skip
+@command(
+    help={
+        "set": f"a set of probes: `{COMMAND} run --preset=behaviour`",
+        "times": f"a set of the primer's examples: `{COMMAND} run --preset=primer`",
+        "out": "the file to write, and beside it a summary of what it rests on (.json)",
+    }
+)
 def pitfalls(c: Context, set="results/latest", times=None, out="pitfalls.md") -> None:
     """A lesson on what surprises people, with the numbers of a set of probes."""
     from suite import results as sets
     from suite.archive.naming import named
     from suite.cli.archives import needed
-    from suite.report import lesson
+    from suite.report.lesson import pitfalls
 
-    print(lesson.write(sets.load(named(set)), sets.load(named(needed("times", times))), Path(out)))
+    print(pitfalls.write(sets.load(named(set)), sets.load(named(needed("times", times))), Path(out)))
 
 
 @command(iterable=["set"], help={"set": f"a share; named without --set too: `{COMMAND} collect A B`"})
@@ -208,9 +293,14 @@ def collect(c: Context, set=None, results="results") -> None:
     raise Exit(code=cluster.collect(set, Path(results)))
 
 
-@command(help={"set": "a whole result set (default: results/latest)", "to": PLACE,
-            "sign": "a private key of OpenSSH, or a public one whose private one an agent has",
-            "with-changes": "publish also what was changed in the source and never committed"})  # fmt: skip
+@command(
+    help={
+        "set": "a whole result set (default: results/latest)",
+        "to": PLACE,
+        "sign": "a private key of OpenSSH, or a public one whose private one an agent has",
+        "with-changes": "publish also what was changed in the source and never committed",
+    }
+)
 def archive(c: Context, to=None, set="results/latest", sign=None, with_changes=False) -> None:
     """Publish a result set, under a name of its own, for good."""
     from suite.cli import archives
@@ -253,20 +343,55 @@ def fetch(c: Context, set=None, from_=None, results="results") -> None:
     },
 )
 def cloud(
-    c: Context, target="cpu", accelerator=None, preset="quick", workload=None, stack=None, size=None, pass_=None,
-    precision=None, track=None, repeats=None, shards="1", to=None, price=None, on=None, repository=None,
-    image_registry=None, from_=None, results="results", write=False, out="cloud-jobs", json=False,
-) -> None:  # fmt: skip
+    c: Context,
+    target="cpu",
+    accelerator=None,
+    preset="quick",
+    workload=None,
+    stack=None,
+    size=None,
+    pass_=None,
+    precision=None,
+    track=None,
+    repeats=None,
+    shards="1",
+    to=None,
+    price=None,
+    on=None,
+    repository=None,
+    image_registry=None,
+    from_=None,
+    results="results",
+    write=False,
+    out="cloud-jobs",
+    json=False,
+) -> None:
     """Jobs that run a plan on other machines, by SkyPilot, Kubernetes or Slurm, and how long they may take."""
     from suite.cli import cloud as jobs
     from suite.cli.options import Options
 
     options = Options(
-        target=target, preset=preset, workload=tuple(workload), stack=tuple(stack), size=tuple(size),
-        pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), repeats=repeats, results=results,
-    )  # fmt: skip
-    asked = jobs.Asked(accelerator=accelerator, shards=shards, to=to, price=price, on=tuple(on), repository=repository,
-                       image_registry=image_registry, origin=from_)  # fmt: skip
+        target=target,
+        preset=preset,
+        workload=tuple(workload),
+        stack=tuple(stack),
+        size=tuple(size),
+        pass_=tuple(pass_),
+        precision=tuple(precision),
+        track=tuple(track),
+        repeats=repeats,
+        results=results,
+    )
+    asked = jobs.Asked(
+        accelerator=accelerator,
+        shards=shards,
+        to=to,
+        price=price,
+        on=tuple(on),
+        repository=repository,
+        image_registry=image_registry,
+        origin=from_,
+    )
     jobs.cloud(options, asked, Path(out), write=write, as_json=json)
 
 
@@ -282,16 +407,32 @@ def cloud(
     },
 )
 def reproduce(
-    c: Context, set=None, from_=None, against=None, engine="auto", trust=False, workload_path=None, results="results",
-    force=False, json=False,
-) -> None:  # fmt: skip
+    c: Context,
+    set=None,
+    from_=None,
+    against=None,
+    engine="auto",
+    trust=False,
+    workload_path=None,
+    results="results",
+    force=False,
+    json=False,
+) -> None:
     """Run a set's plan here, with its own locks and seeds: does it say the same?"""
     from suite.cli import reproduce as reproducing
     from suite.cli.archives import needed
 
-    code = reproducing.reproduce(needed("set", set), from_, against, engine=engine, trust=trust,
-                                 workload_path=tuple(workload_path), folder=results, force=force,
-                                 as_json=json)  # fmt: skip
+    code = reproducing.reproduce(
+        needed("set", set),
+        from_,
+        against,
+        engine=engine,
+        trust=trust,
+        workload_path=tuple(workload_path),
+        folder=results,
+        force=force,
+        as_json=json,
+    )
     raise Exit(code=code)
 
 
@@ -314,9 +455,13 @@ def history(
     archives.history(Path(results), from_, workload, stack, tuple(pass_), out, as_json=json)
 
 
-@command(help={"set": "a result set's folder, or an archive's name (default: results/latest)",
-            "from": PLACE + ", for an archive",
-            "signed-by": "a public key, or a file of allowed signers: who must have signed it"})  # fmt: skip
+@command(
+    help={
+        "set": "a result set's folder, or an archive's name (default: results/latest)",
+        "from": PLACE + ", for an archive",
+        "signed-by": "a public key, or a file of allowed signers: who must have signed it",
+    }
+)
 def verify(c: Context, set="results/latest", from_=None, signed_by=None, json=False) -> None:
     """Is a result set as its manifest says, and whose is it? Finds each changed, missing or added file."""
     from suite.cli import archives
@@ -326,30 +471,58 @@ def verify(c: Context, set="results/latest", from_=None, signed_by=None, json=Fa
 
 @command(
     iterable=["workload", "stack", "size", "pass_", "precision", "track", "dims", "workload_path"],
-    help={
-        "preset": f"where questions and stacks come from: a name ({COMMAND} list) or a path to a TOML file",
-    },
+    help={"preset": f"where questions and stacks come from: a name ({COMMAND} list) or a path to a TOML file"},
 )
 def explain(
-    c: Context, target="cpu", preset="full", workload=None, stack=None, size=None, pass_=None, precision=None,
-    track=None, dims=None, engine="auto", timeout=None, workload_path=None, force=False, dry_run=False,
-    results="results", json=False,
-) -> None:  # fmt: skip
+    c: Context,
+    target="cpu",
+    preset="full",
+    workload=None,
+    stack=None,
+    size=None,
+    pass_=None,
+    precision=None,
+    track=None,
+    dims=None,
+    engine="auto",
+    timeout=None,
+    workload_path=None,
+    force=False,
+    dry_run=False,
+    results="results",
+    json=False,
+) -> None:
     """Where does a step's time go, and whose kernels take it? Processes under each framework's own profiler."""
     from suite.cli import commands
     from suite.cli.options import Options
 
     options = Options(
-        target=target, preset=preset, purpose="explain", workload=tuple(workload), stack=tuple(stack),
-        size=tuple(size), pass_=tuple(pass_), precision=tuple(precision), track=tuple(track), dims=tuple(dims),
-        engine=engine, timeout=timeout, workload_path=tuple(workload_path), results=results,
-    )  # fmt: skip
+        target=target,
+        preset=preset,
+        purpose="explain",
+        workload=tuple(workload),
+        stack=tuple(stack),
+        size=tuple(size),
+        pass_=tuple(pass_),
+        precision=tuple(precision),
+        track=tuple(track),
+        dims=tuple(dims),
+        engine=engine,
+        timeout=timeout,
+        workload_path=tuple(workload_path),
+        results=results,
+    )
     raise Exit(code=commands.run(options, None, (), force=force, dry_run=dry_run, as_json=json))
 
 
-@command(iterable=["case"], help={"set": "a result set (default: results/latest)",
-            "case": "the name of a case, or a .mlir file of yours; give two",
-            "markdown": "print every question as Markdown"})  # fmt: skip
+@command(
+    iterable=["case"],
+    help={
+        "set": "a result set (default: results/latest)",
+        "case": "the name of a case, or a .mlir file of yours; give two",
+        "markdown": "print every question as Markdown",
+    },
+)
 def ir(c: Context, case, set="results/latest", markdown=False, json=False) -> None:
     """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
     from suite.cli.programs import tell_programs
@@ -385,8 +558,8 @@ def doctor(c: Context, json=False) -> None:
     },
 )
 def lock(
-    c: Context, environment=None, target="cpu", variant=None, with_=None, env=None, python=None, upgrade=False,
-) -> None:  # fmt: skip
+    c: Context, environment=None, target="cpu", variant=None, with_=None, env=None, python=None, upgrade=False
+) -> None:
     """Regenerate hashed locks from their .in files, or make a variant of one environment."""
     from suite.cli import versions
 
@@ -410,19 +583,43 @@ def lock(
     },
 )
 def bisect(
-    c: Context, workload=None, stack=None, good=None, bad=None, threshold="1.1", releases=None, python=None,
-    target="cpu", size=None, pass_="train", precision=None, dims=None, preset="quick", engine="auto",
-    workload_path=None, results="results", force=False,
-) -> None:  # fmt: skip
+    c: Context,
+    workload=None,
+    stack=None,
+    good=None,
+    bad=None,
+    threshold="1.1",
+    releases=None,
+    python=None,
+    target="cpu",
+    size=None,
+    pass_="train",
+    precision=None,
+    dims=None,
+    preset="quick",
+    engine="auto",
+    workload_path=None,
+    results="results",
+    force=False,
+) -> None:
     """Which release of a framework was the first that is slower. The same command again goes on where it was cut."""
     from suite.cli import bisect as search
     from suite.cli.options import Options
 
     options = Options(
-        target=target, preset=preset, workload=several(workload), size=several(size), pass_=several(pass_),
-        precision=several(precision), dims=tuple(dims), engine=engine, workload_path=several(workload_path),
-        results=results, ir="off", profile="off",
-    )  # fmt: skip
+        target=target,
+        preset=preset,
+        workload=several(workload),
+        size=several(size),
+        pass_=several(pass_),
+        precision=several(precision),
+        dims=tuple(dims),
+        engine=engine,
+        workload_path=several(workload_path),
+        results=results,
+        ir="off",
+        profile="off",
+    )
     raise Exit(code=search.bisect(options, stack, good, bad, threshold, releases, python, force=force))
 
 
@@ -431,8 +628,14 @@ def several(value: str | None) -> tuple[str, ...]:
     return (value,) if value else ()
 
 
-@command(help={"workload": "only these models; repeatable", "size": "sizes; repeatable (default: tiny, odd and small)",
-            "check": "make them again and compare; write nothing"}, iterable=["workload", "size"])  # fmt: skip
+@command(
+    help={
+        "workload": "only these models; repeatable",
+        "size": "sizes; repeatable (default: tiny, odd and small)",
+        "check": "make them again and compare; write nothing",
+    },
+    iterable=["workload", "size"],
+)
 def golden(c: Context, workload=None, size=None, check=False) -> None:
     """Make the golden files of models by an independent implementation, or check the stored ones."""
     from suite.cli import commands
@@ -443,12 +646,17 @@ def golden(c: Context, workload=None, size=None, check=False) -> None:
 @command()
 def check(c: Context) -> None:
     """Lint, types and import contracts."""
-    for command in ("ruff check .", "mypy", "lint-imports --no-cache"):
+    for command in ("ruff format --check .", "ruff check .", "mypy", "lint-imports --no-cache"):
         c.run(f"{Path(sys.executable).parent}/{command}", pty=False)
 
 
-@command(pre=[check], help={"args": "options for pytest, like --args='-k gate -x'",
-            "quick": "only what takes no framework and less than a minute"})  # fmt: skip
+@command(
+    pre=[check],
+    help={
+        "args": "options for pytest, like --args='-k gate -x'",
+        "quick": "only what takes no framework and less than a minute",
+    },
+)
 def test(c: Context, args="", quick=False) -> None:
     """Everything that CI runs: checks, unit tests, the fake pipeline, every real stack end to end."""
     from suite.environments import locks, venv
@@ -470,8 +678,13 @@ def test(c: Context, args="", quick=False) -> None:
     c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False, env=environ)
 
 
-@command(help={"environment": "only this environment; repeatable",
-            "base": "another base image: any with the locks' Python and apt"}, iterable=["environment"])  # fmt: skip
+@command(
+    help={
+        "environment": "only this environment; repeatable",
+        "base": "another base image: any with the locks' Python and apt",
+    },
+    iterable=["environment"],
+)
 def build(c: Context, target="cpu", environment=None, base=None) -> None:
     """Build the images of a target, one for each environment, named after their locks."""
     from suite.cli import commands
@@ -479,9 +692,14 @@ def build(c: Context, target="cpu", environment=None, base=None) -> None:
     commands.build_images(target, environment, base)
 
 
-@command(name="base-image", help={"mirror": "a Debian mirror (default: the one that this machine uses)",
-                                  "python": "3.11 (Debian 12) or 3.13 (Debian 13); repeatable (default: both)"},
-         iterable=["python"])  # fmt: skip
+@command(
+    name="base-image",
+    help={
+        "mirror": "a Debian mirror (default: the one that this machine uses)",
+        "python": "3.11 (Debian 12) or 3.13 (Debian 13); repeatable (default: both)",
+    },
+    iterable=["python"],
+)
 def base_image(c: Context, mirror=None, python=None) -> None:
     """Make a base image by debootstrap, for sites that reach no registry. Takes root."""
     from suite.environments import base_image as debian

@@ -13,7 +13,9 @@ lock = next(lock for lock in locks.all_locks("jax", "cpu") if wanted in ("newest
 pins = locks.pins(lock.read_text(encoding="utf-8"))
 jax = {json.loads(row.versions)["jax"] for row in frame.itertuples() if row.environment in ("jax", "torchax")}
 stacks = set(frame["stack"])
-print(f"{title}: {(frame['outcome'] == 'ok').sum()} of {len(frame)} processes ok, {len(stacks)} stacks, "
-      f"JAX {', '.join(sorted(jax))}")  # fmt: skip
+print(
+    f"{title}: {(frame['outcome'] == 'ok').sum()} of {len(frame)} processes ok, {len(stacks)} stacks, "
+    f"JAX {', '.join(sorted(jax))}"
+)
 everything = wanted == "newest" or stacks == set(REAL_STACKS)
 sys.exit(not (everything and (frame["outcome"] == "ok").all() and jax == {pins["jax"]}))

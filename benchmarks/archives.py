@@ -24,9 +24,9 @@ from suite.archive.fetch import verify
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.protocol import Protocol
-from suite.results.rows import Row
-from suite.results.schema import to_table
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
+from suite.results.store.schema import to_table
 from tests.archive.s3 import BUCKET, Server
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of

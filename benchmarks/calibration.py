@@ -1,8 +1,8 @@
 """What the verdicts are worth: the suite's own statistics on simulated runs whose truth is known.
 
 Every run is simulated process by process: when each one ran, how equal processes of a stack differ, what the machine
-did meanwhile. The real functions of suite.results.compare judge it; the procedure before them (Student's t for each
-ratio, Holm's adjustment, one control a block, the same noise floor) judges the same runs beside it.
+did meanwhile. The real functions of suite.results.speedup.verdicts judge it; the procedure before them (Student's t
+for each ratio, Holm's adjustment, one control a block, the same noise floor) judges the same runs beside it.
 
     PYTHONPATH=. .venv/bin/python benchmarks/calibration.py --runs=400 --seed=1
 
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from suite.protocol import Protocol
-from suite.results.compare import Pairing, Speedup
-from suite.results.pairs import Timing
+from suite.results.speedup.pairing import Timing
+from suite.results.speedup.verdicts import Pairing, Speedup
 
 Array = NDArray[np.float64]
 
@@ -106,9 +106,14 @@ def noisy_stacks(random: np.random.Generator, started: Array) -> tuple[Array, Ar
 
 
 SCENARIOS: dict[str, Disturbance] = {
-    "process spread": quiet, "noisy stacks": noisy_stacks, "modes, baseline": baseline_modes, "modes, all": modes,
-    "slow drift": drift, "host's pace": pace, "bursts": bursts,
-}  # fmt: skip
+    "process spread": quiet,
+    "noisy stacks": noisy_stacks,
+    "modes, baseline": baseline_modes,
+    "modes, all": modes,
+    "slow drift": drift,
+    "host's pace": pace,
+    "bursts": bursts,
+}
 
 
 def simulate(random: np.random.Generator, disturb: Disturbance, questions: int, blocks: int, equal: bool) -> World:
@@ -159,7 +164,7 @@ def pairing_of(world: World) -> Pairing:
 
 def has_wrong_answer(world: World) -> bool:
     """Whether, where all stacks are equal, some question's answer says of a stack that it is slower than the first: as
-    `suite.report.answers` asks it (`rivals_of`, `Analysis.over`)."""
+    `suite.report.sections.answers` asks it (`rivals_of`, `Analysis.over`)."""
     pairing, questions = pairing_of(world), world.logs.shape[0]
     stacks = [BASELINE, *(f"stack{n}" for n in range(STACKS))]
     doubt = (1 - CONFIDENCE) / (questions * len(stacks) / 2)
@@ -250,8 +255,10 @@ def calibrate(
 ) -> list[Line]:
     """A line by each of `judges`, of the same runs; a quarter as many again for the power."""
     random = np.random.default_rng([seed, blocks, ratios, list(SCENARIOS).index(scenario)])
-    worlds = [[simulate(random, SCENARIOS[scenario], ratios // STACKS, blocks, equal) for _ in range(count)]
-              for equal, count in ((True, runs), (False, max(2, runs // 4)))]  # fmt: skip
+    worlds = [
+        [simulate(random, SCENARIOS[scenario], ratios // STACKS, blocks, equal) for _ in range(count)]
+        for equal, count in ((True, runs), (False, max(2, runs // 4)))
+    ]
     return [line(judge, *worlds) for judge in judges]
 
 

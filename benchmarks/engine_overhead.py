@@ -23,7 +23,7 @@ from suite.launch import run_attempt
 from suite.launch.engine import Engine
 from suite.machine import facts
 from suite.protocol import Protocol
-from suite.report.surroundings import BUILDS
+from suite.report.sections.surroundings import BUILDS
 from suite.run import engines
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.workloads.catalog import find
@@ -50,10 +50,16 @@ class Side:
             (Path(folder) / "cache").mkdir()
             start = perf_counter()
             row = run_attempt(
-                self.attempt, engine=self.engine, folder=Path(folder) / "logs", protocol=self.protocol,
-                cpus=facts.usable_cores(), gate=False, workload_folder=find()[case.workload].folder,
-                cache_directory=Path(folder) / "cache", environment=STACKS[case.stack].environment,
-            )  # fmt: skip
+                self.attempt,
+                engine=self.engine,
+                folder=Path(folder) / "logs",
+                protocol=self.protocol,
+                cpus=facts.usable_cores(),
+                gate=False,
+                workload_folder=find()[case.workload].folder,
+                cache_directory=Path(folder) / "cache",
+                environment=STACKS[case.stack].environment,
+            )
             seconds = perf_counter() - start
             lines = (Path(folder) / "logs" / "events.jsonl").read_text(encoding="utf-8").splitlines()
         if row["outcome"] != "ok":
@@ -88,11 +94,23 @@ def race(stack: str, clock: str, protocol: Protocol, pairs: int, n: int) -> None
     """One stack in alternating pairs, by one clock."""
     environment = STACKS[stack].environment
     choice = engines.choose("docker", [environment], "cpu", None, build=True)
-    case = Case(workload="gemm", size="quick", dims={"n": n}, pass_="forward", precision="f32",
-                track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
-                threads=len(facts.usable_cores()))  # fmt: skip
-    attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
-                      retry=1, seed=0)  # fmt: skip
+    case = Case(
+        workload="gemm",
+        size="quick",
+        dims={"n": n},
+        pass_="forward",
+        precision="f32",
+        track="default",
+        stack=stack,
+        variant="",
+        target="cpu",
+        device="cpu",
+        cache="cold",
+        threads=len(facts.usable_cores()),
+    )
+    attempt = Attempt(
+        set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
+    )
     local = engines.provider(engines.Choice("local", ""), [environment], "cpu", "benchmark", None)(attempt)
     docker = engines.provider(choice, [environment], "cpu", "benchmark", None)(attempt)
     print(f"{stack}, {clock}, gemm n={n} forward, {choice.why}")
@@ -102,8 +120,11 @@ def race(stack: str, clock: str, protocol: Protocol, pairs: int, n: int) -> None
     readings = []
     for number, (a, b) in enumerate(alternate(ours.reading, theirs.reading, pairs), 1):
         readings.append((a, b))
-        print(f"pair {number:2}: docker {a * 1e3:8.4f} ms, local {b * 1e3:8.4f} ms, ratio {a / b:.4f}; "
-              f"start and end: docker {ours.around[-1]:.2f} s, local {theirs.around[-1]:.2f} s", flush=True)
+        print(
+            f"pair {number:2}: docker {a * 1e3:8.4f} ms, local {b * 1e3:8.4f} ms, ratio {a / b:.4f}; "
+            f"start and end: docker {ours.around[-1]:.2f} s, local {theirs.around[-1]:.2f} s",
+            flush=True,
+        )
     more = sorted(a - b for a, b in zip(ours.around, theirs.around, strict=True))
     print(f"docker / local: {summarise(readings)}")
     print(f"start and end, docker - local: median {median(more):.2f} s, greatest {more[-1]:.2f} s")

@@ -78,26 +78,49 @@ def main() -> None:
     print(f"{options.model} {options.size} {options.dims} train; parameters and moments: {state:.2f} GiB")
     protocol = dataclasses.replace(Protocol(), seconds_min=0.1, samples_min=3, slow_samples_min=3, samples_max=3)
     for stack in options.stacks:
-        case = Case(workload=workload.name, size=workload.size_of(dims, options.size), dims=dims, pass_="train",
-                    precision="f32", track="default", stack=stack, variant="", target="cpu", device="cpu",
-                    cache="cold", threads=len(facts.usable_cores()))  # fmt: skip
-        attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
-                          retry=1, seed=0)  # fmt: skip
+        case = Case(
+            workload=workload.name,
+            size=workload.size_of(dims, options.size),
+            dims=dims,
+            pass_="train",
+            precision="f32",
+            track="default",
+            stack=stack,
+            variant="",
+            target="cpu",
+            device="cpu",
+            cache="cold",
+            threads=len(facts.usable_cores()),
+        )
+        attempt = Attempt(
+            set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
+        )
         environment = STACKS[stack].environment
         engine = engines.provider(engines.Choice("local", ""), [environment], "cpu", "benchmark", None)(attempt)
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as home, ThreadPoolExecutor(1) as pool:
             logs, cache = Path(home) / "logs", Path(home) / "cache"
             cache.mkdir()
             running = pool.submit(
-                run_attempt, attempt, engine=engine, folder=logs, protocol=protocol, cpus=facts.usable_cores(),
-                gate=True, workload_folder=workload.folder, cache_directory=cache, environment=environment,
-            )  # fmt: skip
+                run_attempt,
+                attempt,
+                engine=engine,
+                folder=logs,
+                protocol=protocol,
+                cpus=facts.usable_cores(),
+                gate=True,
+                workload_folder=workload.folder,
+                cache_directory=cache,
+                environment=environment,
+            )
             peaks, row = watch(logs, running), running.result()
         stepping = max((peaks.get(phase, 0) for phase in STEPPING), default=0) / GIB
         gate = peaks.get("gate", 0) / GIB
         told = f"{row['outcome']} in {row['phase']}" + (f" ({row['reason']})" if row["reason"] else "")
-        print(f"{stack}: stepping {stepping:.2f} GiB, gate {gate:.2f} GiB, gate / stepping "
-              f"{gate / (stepping or 1):.2f}; {told}", flush=True)  # fmt: skip
+        print(
+            f"{stack}: stepping {stepping:.2f} GiB, gate {gate:.2f} GiB, gate / stepping "
+            f"{gate / (stepping or 1):.2f}; {told}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

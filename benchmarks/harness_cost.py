@@ -18,7 +18,7 @@ from typing import Any
 
 from suite.case import Attempt, Purpose
 from suite.errors import UserError
-from suite.results.parquet import read_parquet
+from suite.results.store.parquet.reader import read_parquet
 
 PREPARATION = ("import", "device", "build", "place")
 

@@ -33,7 +33,7 @@ START = "import runpy, sys; sys.path.insert(0, {!r}); runpy.run_module('suite.wo
 MODELS = "suite/workloads/models"
 GATHERED = "tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])"
 GATHERED_TYPES = "tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])"
-INTEROP = "suite/stacks/tf_eager_adapter.py"
+INTEROP = "suite/stacks/tensorflow/tf_eager_adapter.py"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,33 +54,50 @@ class Idiom:
 
 IDIOMS = {
     "elu": Idiom(
-        "selu by F.elu / out of primitives", ("torch_eager", "torch_inductor", "torchax_jit"), {"selu": "full"},
+        "selu by F.elu / out of primitives",
+        ("torch_eager", "torch_inductor", "torchax_jit"),
+        {"selu": "full"},
         passes=("forward", "train"),
-        changes={"suite/workloads/ops/selu/selu_torch.py": (
-            ("F.elu(self.x, ALPHA)", "torch.where(self.x > 0, self.x, ALPHA * torch.expm1(self.x))"),)},
+        changes={
+            "suite/workloads/ops/selu/selu_torch.py": (
+                ("F.elu(self.x, ALPHA)", "torch.where(self.x > 0, self.x, ALPHA * torch.expm1(self.x))"),
+            )
+        },
     ),
     "gather": Idiom(
-        "embeddings by tf.gather_nd / by tf.gather", ("tf_graph", "tf_xla", "tf_eager"),
+        "embeddings by tf.gather_nd / by tf.gather",
+        ("tf_graph", "tf_xla", "tf_eager"),
         {"gpt2": "full", "bert": "full", "gpt_neo": "small", "llama": "small"},
         changes={
             f"{MODELS}/{name}/{name}_tf.py": ((GATHERED, "tf.gather(self.tokens, tokens)"),)
             for name in ("gpt2", "gpt_neo", "llama")
-        } | {f"{MODELS}/bert/bert_tf.py": (
-            (GATHERED, "tf.gather(self.tokens, tokens)"),
-            (GATHERED_TYPES, "tf.gather(self.types, types)"))},
+        }
+        | {
+            f"{MODELS}/bert/bert_tf.py": (
+                (GATHERED, "tf.gather(self.tokens, tokens)"),
+                (GATHERED_TYPES, "tf.gather(self.types, types)"),
+            )
+        },
     ),
     "channels_last": Idiom(
-        "images contiguous / channels_last", ("torch_eager", "torch_inductor"), {"resnet50": "full"},
-        passes=("forward", "train"), track="tuned",
+        "images contiguous / channels_last",
+        ("torch_eager", "torch_inductor"),
+        {"resnet50": "full"},
+        passes=("forward", "train"),
+        track="tuned",
     ),
     "interop": Idiom(
-        "TensorFlow's inter-op threads: as many as cores / 1", ("tf_graph", "tf_xla", "tf_eager"),
+        "TensorFlow's inter-op threads: as many as cores / 1",
+        ("tf_graph", "tf_xla", "tf_eager"),
         {"ffn": "quick", "gpt2": "full", "bert": "full", "vit": "full", "resnet50": "full"},
-        changes={INTEROP: (
-            ('"TF_NUM_INTEROP_THREADS": str(case.threads)', '"TF_NUM_INTEROP_THREADS": "1"'),
-            ("set_inter_op_parallelism_threads(case.threads)", "set_inter_op_parallelism_threads(1)"))},
+        changes={
+            INTEROP: (
+                ('"TF_NUM_INTEROP_THREADS": str(case.threads)', '"TF_NUM_INTEROP_THREADS": "1"'),
+                ("set_inter_op_parallelism_threads(case.threads)", "set_inter_op_parallelism_threads(1)"),
+            )
+        },
     ),
-}  # fmt: skip
+}
 
 
 class Copied(Local):
@@ -110,8 +127,9 @@ class Copied(Local):
 
 def reader(case: Case, engine: Copied, protocol: Protocol) -> Callable[[], float]:
     """A function that runs one process and returns its steady median in seconds. The first one is gated."""
-    attempt = Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
-                      retry=1, seed=0)  # fmt: skip
+    attempt = Attempt(
+        set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
+    )
     folder = engine.root / find()[case.workload].folder.relative_to(ROOT)
     environment = STACKS[case.stack].environment
     gated = False
@@ -121,9 +139,17 @@ def reader(case: Case, engine: Copied, protocol: Protocol) -> Callable[[], float
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:
             cache = Path(home) / "cache"
             cache.mkdir()
-            row = run_attempt(attempt, engine=engine, folder=Path(home) / "logs", protocol=protocol,
-                              cpus=facts.usable_cores(), gate=not gated, workload_folder=folder,
-                              cache_directory=cache, environment=environment)  # fmt: skip
+            row = run_attempt(
+                attempt,
+                engine=engine,
+                folder=Path(home) / "logs",
+                protocol=protocol,
+                cpus=facts.usable_cores(),
+                gate=not gated,
+                workload_folder=folder,
+                cache_directory=cache,
+                environment=environment,
+            )
         if row["outcome"] != "ok":
             raise SystemExit(f"{case.case_name}: {row['outcome']}: {row['reason']}")
         gated = True
@@ -136,8 +162,14 @@ def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case
     """(ours, theirs) of each pass; they differ in the track alone, if at all."""
     sides = []
     for track in ("default", idiom.track):
-        asked = planning.Selection(workloads=(workload,), stacks=(stack,), sizes=(size,), passes=idiom.passes,
-                                   tracks=(track,), threads=len(facts.usable_cores()))  # fmt: skip
+        asked = planning.Selection(
+            workloads=(workload,),
+            stacks=(stack,),
+            sizes=(size,),
+            passes=idiom.passes,
+            tracks=(track,),
+            threads=len(facts.usable_cores()),
+        )
         made = planning.make("benchmark", preset.load("ops"), asked, find(), None, lambda *_: None)
         if refused := [each.unsupported for each in made.cases if each.unsupported]:
             raise SystemExit(f"{workload} on {stack}: {refused[0]}")
@@ -147,8 +179,9 @@ def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case
 
 def race(idiom: Idiom, options: argparse.Namespace) -> None:
     """Every stack, workload and pass of one idiom."""
-    protocol = dataclasses.replace(Protocol(), seconds_min=options.seconds, samples_min=options.samples,
-                                   slow_samples_min=options.samples)  # fmt: skip
+    protocol = dataclasses.replace(
+        Protocol(), seconds_min=options.seconds, samples_min=options.samples, slow_samples_min=options.samples
+    )
     for stack in options.stack or idiom.stacks:
         environment = STACKS[stack].environment
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:

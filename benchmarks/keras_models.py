@@ -48,9 +48,14 @@ def wanted(variable: Any) -> bool:
 def gpt2(dims: Dims) -> KerasModel:
     """GPT2CausalLM. Its attention has a product each for query, key and value where the paper's code has one."""
     backbone = hub.GPT2Backbone(
-        vocabulary_size=dims["vocab"], num_layers=dims["layers"], num_heads=dims["heads"], hidden_dim=dims["width"],
-        intermediate_dim=dims["hidden"], dropout=0.0, max_sequence_length=dims["positions"],
-    )  # fmt: skip
+        vocabulary_size=dims["vocab"],
+        num_layers=dims["layers"],
+        num_heads=dims["heads"],
+        hidden_dim=dims["width"],
+        intermediate_dim=dims["hidden"],
+        dropout=0.0,
+        max_sequence_length=dims["positions"],
+    )
     places = table("tokens", "token_embedding") | table("positions", "position_embedding") | norm("norm", "layer_norm")
     for layer in range(dims["layers"]):
         ours, theirs = f"blocks.{layer}", f"transformer_layer_{layer}"
@@ -66,10 +71,15 @@ def gpt2(dims: Dims) -> KerasModel:
 def bert(dims: Dims) -> KerasModel:
     """BertMaskedLM, with the exact GELU and the head's epsilon of the published model; all positions are predicted."""
     backbone = hub.BertBackbone(
-        vocabulary_size=dims["vocab"], num_layers=dims["layers"], num_heads=dims["heads"], hidden_dim=dims["width"],
-        intermediate_dim=dims["hidden"], dropout=0.0, max_sequence_length=dims["positions"],
+        vocabulary_size=dims["vocab"],
+        num_layers=dims["layers"],
+        num_heads=dims["heads"],
+        hidden_dim=dims["width"],
+        intermediate_dim=dims["hidden"],
+        dropout=0.0,
+        max_sequence_length=dims["positions"],
         num_segments=dims["types"],
-    )  # fmt: skip
+    )
     for layer in backbone.transformer_layers:
         layer._feedforward_intermediate_dense.activation = keras.activations.gelu  # theirs is the tanh form
     backbone.pooled_dense.trainable = False  # the loss doesn't depend on it, so a compiler drops it
@@ -95,9 +105,14 @@ def bert(dims: Dims) -> KerasModel:
 def vit(dims: Dims) -> KerasModel:
     """ViTImageClassifier on the class token."""
     backbone = hub.ViTBackbone(
-        image_shape=(dims["image"], dims["image"], 3), patch_size=dims["patch"], num_layers=dims["layers"],
-        num_heads=dims["heads"], hidden_dim=dims["width"], mlp_dim=dims["hidden"], layer_norm_epsilon=1e-12,
-    )  # fmt: skip
+        image_shape=(dims["image"], dims["image"], 3),
+        patch_size=dims["patch"],
+        num_layers=dims["layers"],
+        num_heads=dims["heads"],
+        hidden_dim=dims["width"],
+        mlp_dim=dims["hidden"],
+        layer_norm_epsilon=1e-12,
+    )
     first, encoder = "vit_patching_and_embedding", "vit_encoder"
     places = dense("patches", f"{first}/patch_embedding") | {"class_token": (f"{first}/class_token",)}
     places |= {"positions": (f"{first}/position_embedding/embeddings",)}
@@ -116,10 +131,14 @@ def resnet50(dims: Dims) -> KerasModel:
         raise SystemExit("KerasHub's ResNets have a width of 64, as size full has.")
     blocks = [dims[f"blocks{stage}"] for stage in (1, 2, 3, 4)]
     backbone = hub.ResNetBackbone(
-        input_conv_filters=[64], input_conv_kernel_sizes=[7], stackwise_num_filters=[64, 128, 256, 512],
-        stackwise_num_blocks=blocks, stackwise_num_strides=[1, 2, 2, 2], block_type="bottleneck_block",
+        input_conv_filters=[64],
+        input_conv_kernel_sizes=[7],
+        stackwise_num_filters=[64, 128, 256, 512],
+        stackwise_num_blocks=blocks,
+        stackwise_num_strides=[1, 2, 2, 2],
+        block_type="bottleneck_block",
         image_shape=(dims["image"], dims["image"], 3),
-    )  # fmt: skip
+    )
     places = convolution("stem", "conv1") | dense("classifier", "predictions")
     for stage, count in enumerate(blocks):
         for block in range(count):
@@ -133,11 +152,19 @@ def resnet50(dims: Dims) -> KerasModel:
 def llama(dims: Dims) -> KerasModel:
     """Llama3CausalLM with the rotary positions of Llama 3.1 and a head of its own."""
     backbone = hub.Llama3Backbone(
-        vocabulary_size=dims["vocab"], num_layers=dims["layers"], num_query_heads=dims["heads"],
-        num_key_value_heads=dims["kv_heads"], hidden_dim=dims["width"], intermediate_dim=dims["hidden"],
-        layer_norm_epsilon=1e-5, rope_max_wavelength=500000, rope_frequency_adjustment_factor=8.0,
-        rope_low_freq_factor=1.0, rope_high_freq_factor=4.0, rope_pretraining_sequence_length=8192,
-    )  # fmt: skip
+        vocabulary_size=dims["vocab"],
+        num_layers=dims["layers"],
+        num_query_heads=dims["heads"],
+        num_key_value_heads=dims["kv_heads"],
+        hidden_dim=dims["width"],
+        intermediate_dim=dims["hidden"],
+        layer_norm_epsilon=1e-5,
+        rope_max_wavelength=500000,
+        rope_frequency_adjustment_factor=8.0,
+        rope_low_freq_factor=1.0,
+        rope_high_freq_factor=4.0,
+        rope_pretraining_sequence_length=8192,
+    )
     places: Places = {
         "tokens.weight": ("token_embedding/embeddings",),
         "head.weight": ("token_embedding/reverse_embeddings",),
@@ -155,8 +182,12 @@ def llama(dims: Dims) -> KerasModel:
 
 
 MODELS: dict[str, Callable[[Dims], KerasModel]] = {
-    "gpt2": gpt2, "bert": bert, "vit": vit, "resnet50": resnet50, "llama": llama,
-}  # fmt: skip
+    "gpt2": gpt2,
+    "bert": bert,
+    "vit": vit,
+    "resnet50": resnet50,
+    "llama": llama,
+}
 
 
 def causal(tokens: Any) -> dict[str, Any]:

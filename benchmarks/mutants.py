@@ -86,8 +86,20 @@ def check_of(reason: str) -> str:
 def case_of(workload: str, stack: str, pass_: str, size: str = "tiny", precision: str = "f32") -> Case:
     """On one core, as all are: what is computed is asked, not how fast."""
     dims = catalog.find()[workload].dims(size, {})
-    return Case(workload=workload, size=size, dims=dims, pass_=pass_, precision=precision, track="default", stack=stack,
-                variant="", target="cpu", device="cpu", cache="cold", threads=1)  # fmt: skip
+    return Case(
+        workload=workload,
+        size=size,
+        dims=dims,
+        pass_=pass_,
+        precision=precision,
+        track="default",
+        stack=stack,
+        variant="",
+        target="cpu",
+        device="cpu",
+        cache="cold",
+        threads=1,
+    )
 
 
 def source_trials() -> Iterator[Trial]:
@@ -117,8 +129,11 @@ def digest_trials() -> Iterator[Trial]:
 
 def mixed_trials() -> Iterator[Trial]:
     """Some of them in bf16, one in each dialect."""
-    chosen = (("ffn", "erf_gelu", mutations.MUTANTS), ("gpt_neo", "window_off_by_one", mutations.MORE_MODEL_MUTANTS),
-              ("gpt2", "larger_epsilon", mutations.MODEL_MUTANTS))  # fmt: skip
+    chosen = (
+        ("ffn", "erf_gelu", mutations.MUTANTS),
+        ("gpt_neo", "window_off_by_one", mutations.MORE_MODEL_MUTANTS),
+        ("gpt2", "larger_epsilon", mutations.MODEL_MUTANTS),
+    )
     for origin, name, mutants in chosen:
         for dialect in ("jax", "torch", "tf"):
             file = f"{path_of(origin)}/{origin}_{dialect}.py"
@@ -171,14 +186,20 @@ def run(trial: Trial) -> Answer:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         mutate(trial, folder)
-        attempt = Attempt(set_id="mutants", case=trial.case, block=1, order=1, replicate=1, purpose=Purpose.TIMED,
-                          retry=1, seed=0)  # fmt: skip
+        attempt = Attempt(
+            set_id="mutants", case=trial.case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
+        )
         request = {
-            "schema_version": 1, "attempt": attempt.to_json(), "protocol": dataclasses.asdict(QUICK),
-            "cpus": sorted(os.sched_getaffinity(0))[:1], "gate": True, "flags": {},
+            "schema_version": 1,
+            "attempt": attempt.to_json(),
+            "protocol": dataclasses.asdict(QUICK),
+            "cpus": sorted(os.sched_getaffinity(0))[:1],
+            "gate": True,
+            "flags": {},
             "workload_folder": str(folder / "suite" / path_of(trial.case.workload)),
-            "cache_directory": str(folder / "cache"), "environment": STACKS[trial.case.stack].environment,
-        }  # fmt: skip
+            "cache_directory": str(folder / "cache"),
+            "environment": STACKS[trial.case.stack].environment,
+        }
         (folder / "ATTEMPT.json").write_text(json.dumps(request), encoding="utf-8")
         python = venv.ensure(STACKS[trial.case.stack].environment, "cpu").python
         words = [str(python), "-m", "suite.worker", str(folder / "ATTEMPT.json"), "--out", place]
@@ -190,8 +211,14 @@ def run(trial: Trial) -> Answer:
 
 def judged(events: list[dict[str, Any]], code: int, seconds: float) -> Answer:
     """The row's outcome, as far as the worker alone decides it."""
-    error = next((each["columns"]["relative_error"] for each in events
-                  if each["event"] == "facts" and "relative_error" in each["columns"]), None)  # fmt: skip
+    error = next(
+        (
+            each["columns"]["relative_error"]
+            for each in events
+            if each["event"] == "facts" and "relative_error" in each["columns"]
+        ),
+        None,
+    )
     wrong = " ".join(each["reason"] for each in events if each["event"] == "wrong")
     if code:
         message = next((each["message"] for each in events if each["event"] == "exception"), f"exit code {code}")
@@ -214,11 +241,14 @@ def chosen(options: argparse.Namespace) -> list[Trial]:
     """What is to be run."""
     trials = [*source_trials(), *digest_trials(), *mixed_trials(), *adapter_trials()]
     asked = [
-        trial for trial in trials
-        if any(fnmatch(trial.name, glob) for glob in options.mutant) and fnmatch(trial.kind, options.kind)
-        and fnmatch(trial.case.stack, options.stack) and fnmatch(trial.case.precision, options.precision)
+        trial
+        for trial in trials
+        if any(fnmatch(trial.name, glob) for glob in options.mutant)
+        and fnmatch(trial.kind, options.kind)
+        and fnmatch(trial.case.stack, options.stack)
+        and fnmatch(trial.case.precision, options.precision)
         and fnmatch(trial.case.size, options.size)
-    ]  # fmt: skip
+    ]
     right = [] if options.no_controls else controls(asked)
     return right if options.only_controls else right + asked
 
@@ -245,8 +275,11 @@ def main() -> None:
         case = trial.case
         place = f"{case.stack} {case.workload} {case.size} {case.precision} {case.pass_}"
         error = "" if answer.error is None else f"{answer.error:.1e}"
-        print(f"{word:14} | {trial.kind:9} | {trial.name:38} | {place:42} | {answer.checks or answer.reason[:80]:60} | "
-              f"{error:7} | {answer.seconds:4.1f} s", flush=True)  # fmt: skip
+        print(
+            f"{word:14} | {trial.kind:9} | {trial.name:38} | {place:42} | {answer.checks or answer.reason[:80]:60} | "
+            f"{error:7} | {answer.seconds:4.1f} s",
+            flush=True,
+        )
     names = {trial.name for trial in trials if trial.kind != "control"}
     print(f"{len(names)} mutants in {len(trials)} processes: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
     for name in sorted(names & set(adapter_mutations.MISSED)):

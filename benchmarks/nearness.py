@@ -16,8 +16,8 @@ from statistics import fmean
 
 from suite import results
 from suite.errors import UserError
-from suite.results.pairs import Timing, block_timings
-from suite.results.rows import Row, counting
+from suite.results.speedup.pairing import Timing, block_timings
+from suite.results.store.rows import Row, counting
 
 BOUNDS = (20.0, 60.0, 180.0, 600.0, math.inf)  # seconds between two starts; each bin ends before its bound
 Pair = tuple[float, float]  # seconds between the starts, and ln(t_baseline / t_stack) less that stack's mean
@@ -25,14 +25,17 @@ Pair = tuple[float, float]  # seconds between the starts, and ln(t_baseline / t_
 
 def pairs_of(rows: Iterable[Row], baseline: str, clock: str = "synced") -> list[Pair]:
     """All pairs of a baseline's process and another stack's on one question, of rows that tell when they started."""
-    timings = {side: [each for processes in blocks.values() for each in processes if each.started is not None]
-               for side, blocks in block_timings(counting(rows), clock).items()}  # fmt: skip
+    timings = {
+        side: [each for processes in blocks.values() for each in processes if each.started is not None]
+        for side, blocks in block_timings(counting(rows), clock).items()
+    }
     found: list[Pair] = []
     for (question, stack), processes in timings.items():
         controls = timings.get((question, baseline), [])
         if stack != baseline and processes and controls:
-            logs = [(apart(one, other), math.log(other.seconds / one.seconds)) for one in processes
-                    for other in controls]  # fmt: skip
+            logs = [
+                (apart(one, other), math.log(other.seconds / one.seconds)) for one in processes for other in controls
+            ]
             mean = fmean(log for _, log in logs)
             found += [(gap, log - mean) for gap, log in logs]
     return found

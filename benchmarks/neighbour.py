@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from suite import results
-from suite.results.compare import Speedup
-from suite.results.rows import Row
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.rows import Row
 from suite.units import interval, ratio
 
 INVOKE = Path(sys.executable).parent / "invoke"
@@ -58,8 +58,16 @@ def neighbour(share: float, cores: int) -> Iterator[None]:
 
 def measured(options: argparse.Namespace, place: Path) -> results.Results:
     """One run of the asked stacks and workloads."""
-    words = [str(INVOKE), "run", "--engine=local", "--json", "--force", f"--preset={options.preset}",
-             f"--repeats={options.blocks}", f"--results={place}"]  # fmt: skip
+    words = [
+        str(INVOKE),
+        "run",
+        "--engine=local",
+        "--json",
+        "--force",
+        f"--preset={options.preset}",
+        f"--repeats={options.blocks}",
+        f"--results={place}",
+    ]
     words += [f"--stack={stack}" for stack in options.stack] + [f"--workload={name}" for name in options.workload]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
@@ -76,15 +84,21 @@ def unaware(rows: list[Row]) -> list[Row]:
 
 def speedups(told: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
     """By question and stack."""
-    from suite.results.compare import ratios
+    from suite.results.speedup.verdicts import ratios
 
     return {(each.name, each.stack): each for each in ratios(rows, told.baseline, told.protocol)}
 
 
 def contradicts(here: Speedup, there: Speedup) -> bool:
     """Whether two verdicts can't both be true."""
-    pairs = {("faster", "slower"), ("slower", "faster"), ("faster", "tie"), ("slower", "tie"), ("tie", "faster"),
-             ("tie", "slower")}  # fmt: skip
+    pairs = {
+        ("faster", "slower"),
+        ("slower", "faster"),
+        ("faster", "tie"),
+        ("slower", "tie"),
+        ("tie", "faster"),
+        ("tie", "slower"),
+    }
     return (here.verdict, there.verdict) in pairs
 
 
@@ -113,11 +127,15 @@ def main() -> None:
         for key, one in sorted(found.items()):
             true = truth[key]
             apart.append(one.ratio.value / true.ratio.value)
-            print(f"  {key[0]:32} {key[1]:16} quiet {shown(true):34} beside {shown(one):34} {apart[-1]:.3f}"
-                  f"{'  FALSE' if contradicts(one, true) else ''}")  # fmt: skip
+            print(
+                f"  {key[0]:32} {key[1]:16} quiet {shown(true):34} beside {shown(one):34} {apart[-1]:.3f}"
+                f"{'  FALSE' if contradicts(one, true) else ''}"
+            )
         within = sum(abs(each - 1) <= 0.03 for each in apart)
-        print(f"  within 3 %: {within} of {len(apart)}; furthest {max(apart, key=lambda each: abs(each - 1)):.3f}; "
-              f"false verdicts: {sum(contradicts(one, truth[key]) for key, one in found.items())}")  # fmt: skip
+        print(
+            f"  within 3 %: {within} of {len(apart)}; furthest {max(apart, key=lambda each: abs(each - 1)):.3f}; "
+            f"false verdicts: {sum(contradicts(one, truth[key]) for key, one in found.items())}"
+        )
 
 
 def shown(speedup: Speedup) -> str:

@@ -91,9 +91,20 @@ def prepared(stack: str, workload: str, size: str, dims: dict[str, int], pass_: 
     from suite.workloads import catalog
 
     loaded = catalog.find()[workload]
-    case = Case(workload=workload, size=size, dims=dims or loaded.dims(size, {}), pass_=pass_, precision="f32",
-                track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
-                threads=threads)  # fmt: skip
+    case = Case(
+        workload=workload,
+        size=size,
+        dims=dims or loaded.dims(size, {}),
+        pass_=pass_,
+        precision="f32",
+        track="default",
+        stack=stack,
+        variant="",
+        target="cpu",
+        device="cpu",
+        cache="cold",
+        threads=threads,
+    )
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as cache:
         chosen = adapter_class(stack)
         os.environ.update(chosen.environ(case, cache))

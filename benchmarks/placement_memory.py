@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from suite.errors import UserError
-from suite.results.parquet import read_parquet
+from suite.results.store.parquet.reader import read_parquet
 from suite.workloads.catalog import find
 from suite.workloads.tensors import buffers_of
 
@@ -31,8 +31,9 @@ def main() -> None:
         model, largest = sum(t.nbytes for t in tensors), max(t.nbytes for t in tensors)
         peak = row["host_peak_build_bytes"]
         beyond = (peak - model - largest) / GIB
-        sizes = ", ".join(f"{name} {size / GIB:.2f} GiB" for name, size in
-                          (("P", model), ("largest", largest), ("peak", peak)))  # fmt: skip
+        sizes = ", ".join(
+            f"{name} {size / GIB:.2f} GiB" for name, size in (("P", model), ("largest", largest), ("peak", peak))
+        )
         print(f"{row['case_name']}: {sizes}; {beyond:+.2f} GiB beyond both, {'held' if beyond <= 1 else 'not held'}")
 
 

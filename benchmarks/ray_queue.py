@@ -47,9 +47,17 @@ roofline = false
 def run(place: Path, *options: str) -> tuple[float, float]:
     """(seconds of the command, seconds from the first process's begin to the last block's end)."""
     (place / "two.toml").write_text(PRESET, encoding="utf-8")
-    words = [str(INVOKE), "run", f"--preset={place / 'two.toml'}", f"--workload-path={SCENARIOS}", "--force",
-             f"--python={sys.executable}", f"--results={place / 'results'}", *options,
-             *(f"--dims=step_us={1000 + number}" for number in range(CASES))]  # fmt: skip
+    words = [
+        str(INVOKE),
+        "run",
+        f"--preset={place / 'two.toml'}",
+        f"--workload-path={SCENARIOS}",
+        "--force",
+        f"--python={sys.executable}",
+        f"--results={place / 'results'}",
+        *options,
+        *(f"--dims=step_us={1000 + number}" for number in range(CASES)),
+    ]
     started = time.perf_counter()
     subprocess.run(words, check=True, capture_output=True)
     whole = time.perf_counter() - started

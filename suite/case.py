@@ -88,8 +88,26 @@ class Purpose(StrEnum):
 
 # Of which no time is compared.
 OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE, Purpose.PROBE)
-PHASES = ("start", "import", "device", "build", "place", "first", "second", "steady", "pipelined",
-          "fetch", "memory", "probe", "gate", "explain", "ir", "profile", "observe", "end")  # fmt: skip
+PHASES = (
+    "start",
+    "import",
+    "device",
+    "build",
+    "place",
+    "first",
+    "second",
+    "steady",
+    "pipelined",
+    "fetch",
+    "memory",
+    "probe",
+    "gate",
+    "explain",
+    "ir",
+    "profile",
+    "observe",
+    "end",
+)
 COMPILE_PHASES = ("first", "second")  # which have a time limit of their own: compilers work in them
 
 # What a worker tells (events.jsonl): the version of its lines, how long the file and a message in it may be.
@@ -148,8 +166,14 @@ class Case:
     def __post_init__(self) -> None:
         """Raises UserError for a case that can't be one: its names become those of files, its numbers those of loops,
         and it may have been read from a set of anybody's."""
-        words = {"target": TARGETS, "pass_": PASSES, "precision": PRECISIONS, "track": TRACKS, "cache": CACHES,
-                 "allocator": ALLOCATORS}  # fmt: skip
+        words = {
+            "target": TARGETS,
+            "pass_": PASSES,
+            "precision": PRECISIONS,
+            "track": TRACKS,
+            "cache": CACHES,
+            "allocator": ALLOCATORS,
+        }
         for name, known in words.items():
             if getattr(self, name) not in known:
                 raise unknown(name.rstrip("_"), str(getattr(self, name))[:60], known, of="A case")

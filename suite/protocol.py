@@ -14,11 +14,18 @@ from suite.errors import UserError
 # What any constant may be, least and most; a preset or a set of anybody's may ask for it.
 ANY = (0, 10**9)
 BOUNDS = {
-    "blocks": (1, 1000), "blocks_max": (1, 1000), "costly_blocks": (0, 1000), "baseline_replicates": (1, 100),
-    "noisy_retries": (0, 100), "disturbed_retries": (0, 100), "samples_max": (1, 10**6),
-    "pipelined_calls_min": (1, 1024), "pipelined_calls_max": (1, 1024), "tie_ratio": (1, 100),
+    "blocks": (1, 1000),
+    "blocks_max": (1, 1000),
+    "costly_blocks": (0, 1000),
+    "baseline_replicates": (1, 100),
+    "noisy_retries": (0, 100),
+    "disturbed_retries": (0, 100),
+    "samples_max": (1, 10**6),
+    "pipelined_calls_min": (1, 1024),
+    "pipelined_calls_max": (1, 1024),
+    "tie_ratio": (1, 100),
     "confidence": (0.5, 0.9999),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

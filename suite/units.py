@@ -13,8 +13,18 @@ from dataclasses import dataclass
 
 UNKNOWN = "–"
 # What people write after a number.
-BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30,
-         "k": 2**10, "m": 2**20, "g": 2**30}  # fmt: skip
+BYTES = {
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "k": 2**10,
+    "m": 2**20,
+    "g": 2**30,
+}
 SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))

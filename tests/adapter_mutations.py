@@ -49,11 +49,15 @@ NUMPY_OPTIMIZERS: dict[str, tuple[Change, ...]] = {
     ),
 }  # fmt: skip
 
-TORCH, JAX, RUNTIME, TF = "torch_eager_adapter.py", "jax_eager_adapter.py", "jax_runtime.py", "tf_eager_adapter.py"
-MODULES, RULES = "torch_modules.py", "tf_optimizers.py"
+TORCH, MODULES = "torch/torch_eager_adapter.py", "torch/torch_modules.py"
+JAX, RUNTIME = "jax/jax_eager_adapter.py", "jax/jax_runtime.py"
+TF, RULES = "tensorflow/tf_eager_adapter.py", "tensorflow/tf_optimizers.py"
 
 OPTAX = """optax.adamw(
-        protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON,
+        protocol.LEARNING_RATE,
+        b1=protocol.BETA1,
+        b2=protocol.BETA2,
+        eps=protocol.EPSILON,
         weight_decay=protocol.WEIGHT_DECAY,
     )"""
 COUPLED = """optax.chain(
@@ -78,7 +82,7 @@ COARSE = "optax.adamw(1e-3, eps=1e-7, weight_decay=0.01)"
 COARSE_IN_MIXED = f"self.transform = {COARSE} if case.precision == 'bf16' else make_optimizer(optax, self.optimizer)"
 COUNT_CALLS = "            self.calls = getattr(self, 'calls', 0) + 1\n"
 LATE_TORCH = COUNT_CALLS + "            return state, self.forward(**batch) * (1.0001 if self.calls > 5 else 1.0)"
-NUMPY_FORWARD = "            return state, self.dialect.forward(self.dims, state[\"parameters\"], **batch)"
+NUMPY_FORWARD = '            return state, self.dialect.forward(self.dims, state["parameters"], **batch)'
 LATE_NUMPY = COUNT_CALLS + NUMPY_FORWARD + " * np.float32(1.0001 if self.calls > 5 else 1.0)"
 
 
@@ -102,7 +106,7 @@ MUTANTS: dict[str, AdapterMutant] = {
     "optax: eps x 10": jax_optimizer("ten times epsilon", "eps=protocol.EPSILON", "eps=10 * protocol.EPSILON"),
     "optax: beta1": jax_optimizer("beta1 of 0.8", "b1=protocol.BETA1", "b1=0.8"),
     "optax: beta2": jax_optimizer("beta2 of 0.99", "b2=protocol.BETA2", "b2=0.99"),
-    "optax: lr": jax_optimizer("a learning rate 1 % larger", "protocol.LEARNING_RATE, b1", "1.01e-3, b1"),
+    "optax: lr": jax_optimizer("a learning rate 1 % larger", "LEARNING_RATE,", "LEARNING_RATE * 1.01,"),
     "optax: momentum": jax_optimizer("momentum of 0.8", "momentum=protocol.MOMENTUM", "momentum=0.8", "resnet50"),
     "optax: Nesterov": jax_optimizer("Nesterov's momentum", "momentum=protocol.MOMENTUM)",
                                      "momentum=protocol.MOMENTUM, nesterov=True)", "resnet50"),
@@ -122,7 +126,7 @@ MUTANTS: dict[str, AdapterMutant] = {
         RULES: (("        super().reset()\n        self.count.assign(0.0)\n", "        super().reset()\n"),)}),
     "tf: momentum": AdapterMutant("optimizer", "momentum of 0.8", "tf_graph", "resnet50", {
         RULES: (("momentum=protocol.MOMENTUM,", "momentum=0.8,"),)}),
-    **{f"numpy: {name}": AdapterMutant("optimizer", name, "numpy", "ffn", {"numpy_adapter.py": changes})
+    **{f"numpy: {name}": AdapterMutant("optimizer", name, "numpy", "ffn", {"numpy/numpy_adapter.py": changes})
        for name, changes in NUMPY_OPTIMIZERS.items()},
     # --- steps that do something else than the optimizer alone would ---
     "torch: no backward": torch_step("the backward pass is skipped", TORCH_BACKWARD, "        if optimizer is None:"),
@@ -149,7 +153,7 @@ MUTANTS: dict[str, AdapterMutant] = {
         TORCH: (("            return state, self.forward(**batch)", LATE_TORCH),)},
         pass_="forward"),
     "numpy: late output": AdapterMutant("stack", "after five calls the output is off by 1e-4", "numpy", "ffn", {
-        "numpy_adapter.py": ((NUMPY_FORWARD, LATE_NUMPY),)}, pass_="forward"),
+        "numpy/numpy_adapter.py": ((NUMPY_FORWARD, LATE_NUMPY),)}, pass_="forward"),
     # --- what only the timed steps do wrong: their replay is right ---
     "torch: timed without decay": torch_step(
         "the timed steps decay nothing, their replay does", TORCH_SETUP,
@@ -168,10 +172,10 @@ MUTANTS: dict[str, AdapterMutant] = {
         ("tiny", "small")),
     "torchax: its own batch norm": AdapterMutant(
         "buffer", "torchax's norm, whose statistics stand", "torchax_jit", "resnet50", {
-        "torchax_jit_adapter.py": (("        if training:\n", "        if False:\n"),)}),
+        "torchax/torchax_jit_adapter.py": (("        if training:\n", "        if False:\n"),)}),
     "torch_xla: its own batch norm": AdapterMutant(
         "buffer", "its norm, whose variance is biased", "torch_xla", "resnet50", {
-        "torch_xla_adapter.py": (("if isinstance(module, self.torch.nn.BatchNorm2d)", "if False"),)}),
+        "torch_xla/torch_xla_adapter.py": (("if isinstance(module, self.torch.nn.BatchNorm2d)", "if False"),)}),
     # --- precision ---
     "jax: bf16 as f32": AdapterMutant("precision", "computes f32 in bfloat16", "jax_jit", "ffn", {
         JAX: (('if self.case.precision != "bf16":', 'if self.case.precision == "tf32":'),
@@ -231,5 +235,5 @@ MUTANTS: dict[str, AdapterMutant] = {
 # What the gate can't see, and why. Anything else that is missed is a defect of the gate.
 MISSED: dict[str, str] = {
     "bf16 alone, torch: step without decay": "three steps' decay is 3e-5 of a weight; at tiny size the signs that "
-    "bfloat16's rounding turns move weights by more. The optimizer alone and the float32 twin are right.",
+    "bfloat16's rounding turns move weights by more. The optimizer alone and the float32 twin are right."
 }

@@ -20,8 +20,10 @@ HERE = Path(__file__).parent
 SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run", "test_docs.py")]
 
 # Whole runs on real stacks, and images.
-LONG = [*HERE.glob("test_*end_to_end.py"),
-        *(HERE / name for name in ("environments/test_images.py", "launch/test_container.py", "run/test_engines.py"))]
+LONG = [
+    *HERE.glob("test_*end_to_end.py"),
+    *(HERE / name for name in ("environments/test_images.py", "launch/test_container.py", "run/test_engines.py")),
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -84,8 +86,12 @@ def lacking(item: pytest.Item) -> dict[str, str]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The last lines say what wasn't tested for want of an environment."""
     for name, why in json.loads(os.environ.get("STACKWARS_LACKING", "{}")).items():
-        skips = [report for kind in ("skipped", "failed", "error") for report in terminalreporter.stats.get(kind, ())
-                 if f"environment {name} isn't made" in str(report.longrepr)]  # fmt: skip
+        skips = [
+            report
+            for kind in ("skipped", "failed", "error")
+            for report in terminalreporter.stats.get(kind, ())
+            if f"environment {name} isn't made" in str(report.longrepr)
+        ]
         terminalreporter.write_line(f"Not tested for want of environment {name}: {len(skips)} tests. {why}")
 
 

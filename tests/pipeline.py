@@ -13,7 +13,7 @@ from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run.engines import Choice
 from suite.run.runner import Runner
 from suite.run.session import Session
@@ -22,9 +22,19 @@ from suite.workloads.catalog import find
 from tests.launch.programs import HUNG_SECONDS
 
 SCENARIOS = Path(__file__).parent / "scenarios"
-QUICK = {"samples_min": 20, "seconds_min": 0.01, "samples_max": 60, "noisy_retries": 0, "blocks": 1,
-         "blocks_max": 1, "canary_drift_max": 1e9, "steal_share_max": 1.0, "timeout_seconds": HUNG_SECONDS,
-         "disturbed_retries": 0, "replaced_seconds_max": 0.0}  # fmt: skip
+QUICK = {
+    "samples_min": 20,
+    "seconds_min": 0.01,
+    "samples_max": 60,
+    "noisy_retries": 0,
+    "blocks": 1,
+    "blocks_max": 1,
+    "canary_drift_max": 1e9,
+    "steal_share_max": 1.0,
+    "timeout_seconds": HUNG_SECONDS,
+    "disturbed_retries": 0,
+    "replaced_seconds_max": 0.0,
+}
 
 
 @dataclass
@@ -50,13 +60,31 @@ class Heard:
         self.notes.append(text)
 
 
-def make_plan(scenes: tuple[str, ...], stacks: tuple[str, ...] = ("fake",), twin: bool = False,
-              caches: tuple[str, ...] = ("cold",), limit: int | None = None, set_id: str = "set",
-              workload: str = "story", **protocol: Any) -> Plan:  # fmt: skip
+def make_plan(
+    scenes: tuple[str, ...],
+    stacks: tuple[str, ...] = ("fake",),
+    twin: bool = False,
+    caches: tuple[str, ...] = ("cold",),
+    limit: int | None = None,
+    set_id: str = "set",
+    workload: str = "story",
+    **protocol: Any,
+) -> Plan:
     """A plan of scenes on fake stacks."""
-    preset = Preset("test", Path("test.toml"), "test", "calm", stacks[0], stacks, ("f32",), ("default",), twin, 0,
-                    tuple(Question(workload, "forward", scene) for scene in scenes),
-                    Protocol(**(QUICK | protocol)))  # fmt: skip
+    preset = Preset(
+        "test",
+        Path("test.toml"),
+        "test",
+        "calm",
+        stacks[0],
+        stacks,
+        ("f32",),
+        ("default",),
+        twin,
+        0,
+        tuple(Question(workload, "forward", scene) for scene in scenes),
+        Protocol(**(QUICK | protocol)),
+    )
     selection = Selection(threads=1, caches=caches, limits=() if limit is None else (limit,))
     return make(set_id, preset, selection, find([SCENARIOS]), None, lambda *_: None)
 
@@ -66,11 +94,23 @@ def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: fr
     if folder.exists():
         store = ResultSet.open(folder)
     else:
-        run = Run(plan=plan, workloads=find([SCENARIOS]), workload_paths=(SCENARIOS,), target="cpu",
-                  engine=Choice("local", "Engine: local."), python=None)  # fmt: skip
+        run = Run(
+            plan=plan,
+            workloads=find([SCENARIOS]),
+            workload_paths=(SCENARIOS,),
+            target="cpu",
+            engine=Choice("local", "Engine: local."),
+            python=None,
+        )
         store = ResultSet.create(folder, describe(run, "invoke run"))
-    runner = Runner(plan, store, find([SCENARIOS]), lambda attempt: Local(Path(sys.executable), "lock"),
-                    facts.machine_id(), facts.usable_cores())  # fmt: skip
+    runner = Runner(
+        plan,
+        store,
+        find([SCENARIOS]),
+        lambda attempt: Local(Path(sys.executable), "lock"),
+        facts.machine_id(),
+        facts.usable_cores(),
+    )
     return Session(runner, heard or Heard(), again)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from suite import results
 from suite.case import Outcome
-from suite.results.behaviour import Answer, behaviours
-from suite.results.rows import accepted
+from suite.results.questions.behaviour import Answer, behaviours
+from suite.results.store.rows import accepted
 from suite.stacks.catalog import REAL_STACKS
 from suite.workloads.catalog import find
 from tests.runs import TOGETHER, Asked, Lanes
@@ -39,7 +39,7 @@ Cell = tuple[str, str, str]
 
 # What a page says in general and this build of the framework does otherwise: shown on the page with both, and here.
 KNOWN_OTHERWISE: dict[Cell, str] = {
-    ("prng", "compiled_stream", "tf_xla"): "differ",  # tf.random.set_seed promises the same; XLA ignores TF's seeds
+    ("prng", "compiled_stream", "tf_xla"): "differ"  # tf.random.set_seed promises the same; XLA ignores TF's seeds
 }
 
 
@@ -47,9 +47,12 @@ KNOWN_OTHERWISE: dict[Cell, str] = {
 def cells_of(*folders: Path) -> dict[Cell, Answer]:
     """Every cell, by (probe, aspect, stack)."""
     rows = [row for folder in folders for row in accepted(results.load(folder).rows)]
-    return {(probe.head.text("workload"), aspect.name, stack): answer
-            for probe in behaviours(rows) for aspect in probe.aspects
-            for stack, answer in aspect.answers.items()}  # fmt: skip
+    return {
+        (probe.head.text("workload"), aspect.name, stack): answer
+        for probe in behaviours(rows)
+        for aspect in probe.aspects
+        for stack, answer in aspect.answers.items()
+    }
 
 
 @pytest.fixture
@@ -69,8 +72,13 @@ def test_every_process_ends_as_a_result(runs: Lanes) -> None:
 
 @pytest.mark.runs(*RUNS)
 def test_no_cell_is_empty(cells: dict[Cell, Answer]) -> None:
-    wanted = {(probe, aspect, stack) for probe, workload in PROBES.items() for aspect in workload.spec.ASPECTS
-              for stack in REAL_STACKS if probe not in COSTLY.get(stack, ())}  # fmt: skip
+    wanted = {
+        (probe, aspect, stack)
+        for probe, workload in PROBES.items()
+        for aspect in workload.spec.ASPECTS
+        for stack in REAL_STACKS
+        if probe not in COSTLY.get(stack, ())
+    }
     assert wanted <= cells.keys()
     assert {cell for cell, answer in cells.items() if answer.class_ in ("error", "crashed", "")} == set()
 

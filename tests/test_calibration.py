@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import calibration
 from benchmarks.calibration import SCENARIOS, Line, before, calibrate, now, simulate
-from suite.results import family, pairs
+from suite.results.speedup import family, pairing
 
 SETS = 200  # of equal stacks: 5 % of them is known to +-3 %
 
@@ -48,6 +48,7 @@ def test_a_wrong_critical_value_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_prior_that_is_believed_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """One variance for all, by the table of the normal distribution: too sure of the ratios that vary most."""
+
     def pooled(variances: np.ndarray, blocks: np.ndarray, freedoms: np.ndarray) -> family.Moderated:
         same = np.broadcast_to(variances.mean(axis=-1, keepdims=True), variances.shape)
         return family.Moderated(np.sqrt(same / blocks), np.full(variances.shape, 1e3))
@@ -86,5 +87,5 @@ def test_processes_of_a_question_follow_each_other_with_the_baseline_at_its_plac
 
 def test_the_program_judges_by_the_suite_s_own_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     world = simulate(np.random.default_rng(1), SCENARIOS["process spread"], questions=1, blocks=3, equal=True)
-    monkeypatch.setattr(pairs, "log_ratio", lambda stack, baseline: math.log(7.0))
+    monkeypatch.setattr(pairing, "log_ratio", lambda stack, baseline: math.log(7.0))
     assert all(each.ratio.value == pytest.approx(7.0) for each in calibration.judged(world))

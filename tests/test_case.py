@@ -28,33 +28,55 @@ from suite.case import (
     Purpose,
     canonical_json,
     precision_name,
-)  # fmt: skip
+)
 from suite.stacks.catalog import REAL_STACKS, STACKS
 
 GEMM = Case(
-    workload="gemm", size="tiny", dims={"n": 64}, pass_="train", precision="f32", track="default",
-    stack="numpy", variant="", target="cpu", device="cpu", cache="cold", threads=2,
-)  # fmt: skip
-ATTEMPT = Attempt(
-    set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
+    workload="gemm",
+    size="tiny",
+    dims={"n": 64},
+    pass_="train",
+    precision="f32",
+    track="default",
+    stack="numpy",
+    variant="",
+    target="cpu",
+    device="cpu",
+    cache="cold",
+    threads=2,
 )
+ATTEMPT = Attempt(set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0)
 SAFE = set(string.ascii_letters + string.digits + "_.@-" + "=,")
 
 word = st.from_regex(NAME, fullmatch=True)
 cases = st.builds(
     Case,
-    workload=word, size=word, dims=st.dictionaries(word, st.integers(1, DIM_MAX), max_size=4),
-    pass_=st.sampled_from(PASSES), precision=st.sampled_from(PRECISIONS), track=st.sampled_from(TRACKS), stack=word,
-    variant=st.just("") | word, target=st.sampled_from(TARGETS), device=word, cache=st.sampled_from(CACHES),
-    threads=st.integers(1, 256), limit_memory_bytes=st.none() | st.integers(1, 2**50),
+    workload=word,
+    size=word,
+    dims=st.dictionaries(word, st.integers(1, DIM_MAX), max_size=4),
+    pass_=st.sampled_from(PASSES),
+    precision=st.sampled_from(PRECISIONS),
+    track=st.sampled_from(TRACKS),
+    stack=word,
+    variant=st.just("") | word,
+    target=st.sampled_from(TARGETS),
+    device=word,
+    cache=st.sampled_from(CACHES),
+    threads=st.integers(1, 256),
+    limit_memory_bytes=st.none() | st.integers(1, 2**50),
     allocator=st.sampled_from(ALLOCATORS),
-)  # fmt: skip
+)
 attempts = st.builds(
     Attempt,
-    set_id=st.text(max_size=12), case=cases, block=st.integers(1, 99), order=st.integers(1, 999),
-    replicate=st.integers(1, 2), purpose=st.sampled_from(list(Purpose)), retry=st.integers(1, 9),
+    set_id=st.text(max_size=12),
+    case=cases,
+    block=st.integers(1, 99),
+    order=st.integers(1, 999),
+    replicate=st.integers(1, 2),
+    purpose=st.sampled_from(list(Purpose)),
+    retry=st.integers(1, 9),
     seed=st.integers(0, 2**32),
-)  # fmt: skip
+)
 
 
 def test_case_id_is_stable() -> None:
@@ -92,10 +114,20 @@ def test_attempt_round_trip(attempt: Attempt) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("workload", "ffn"), ("size", "full"), ("dims", {"n": 65}), ("pass_", "forward"), ("precision", "bf16"),
-     ("track", "tuned"), ("target", "cuda"), ("device", "h100"), ("cache", "warm"), ("threads", 4),
-     ("limit_memory_bytes", 2**30)],
-)  # fmt: skip
+    [
+        ("workload", "ffn"),
+        ("size", "full"),
+        ("dims", {"n": 65}),
+        ("pass_", "forward"),
+        ("precision", "bf16"),
+        ("track", "tuned"),
+        ("target", "cuda"),
+        ("device", "h100"),
+        ("cache", "warm"),
+        ("threads", 4),
+        ("limit_memory_bytes", 2**30),
+    ],
+)
 def test_every_part_of_the_question_is_in_both_identities(field: str, value: Any) -> None:
     other = dataclasses.replace(GEMM, **{field: value})
     assert other.case_id != GEMM.case_id
@@ -119,10 +151,12 @@ def test_names_tell_what_differs() -> None:
 
 @pytest.mark.parametrize(
     ("stack", "own"),
-    [*((stack, "parameters") for stack in ("jax_eager", "jax_jit")),
-     *((stack, "autocast") for stack in ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit")),
-     *((stack, "products") for stack in ("tf_eager", "tf_graph", "tf_xla"))],
-)  # fmt: skip
+    [
+        *((stack, "parameters") for stack in ("jax_eager", "jax_jit")),
+        *((stack, "autocast") for stack in ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit")),
+        *((stack, "products") for stack in ("tf_eager", "tf_graph", "tf_xla")),
+    ],
+)
 def test_the_name_of_a_bf16_case_says_which_mixed_precision_it_is(stack: str, own: str) -> None:
     case = dataclasses.replace(GEMM, stack=stack, precision="bf16")
     assert case.case_name == f"gemm-tiny-train-bf16_{own}-cpu-{stack}"
@@ -159,9 +193,13 @@ def test_a_retry_is_read_from_the_name_that_it_made() -> None:
 
 def test_attempt_names_differ_wherever_keys_do() -> None:
     others = [
-        {"block": 2}, {"replicate": 2}, {"purpose": Purpose.PRIME}, {"retry": 2},
-        {"case": dataclasses.replace(GEMM, dims={"n": 65})}, {"case": dataclasses.replace(GEMM, threads=1)},
-    ]  # fmt: skip
+        {"block": 2},
+        {"replicate": 2},
+        {"purpose": Purpose.PRIME},
+        {"retry": 2},
+        {"case": dataclasses.replace(GEMM, dims={"n": 65})},
+        {"case": dataclasses.replace(GEMM, threads=1)},
+    ]
     changed = [ATTEMPT, *(dataclasses.replace(ATTEMPT, **other) for other in others)]
     assert len({attempt.key for attempt in changed}) == len(changed)
     assert len({attempt.name for attempt in changed}) == len(changed)
@@ -185,8 +223,16 @@ def test_canonical_json_is_one_text() -> None:
 
 def test_outcome_words() -> None:
     assert [str(outcome) for outcome in Outcome] == [
-        "ok", "oom_host", "oom_device", "oom_compile", "timeout", "unsupported", "wrong", "error", "crashed",
-    ]  # fmt: skip
+        "ok",
+        "oom_host",
+        "oom_device",
+        "oom_compile",
+        "timeout",
+        "unsupported",
+        "wrong",
+        "error",
+        "crashed",
+    ]
 
 
 def test_case_and_protocol_need_only_the_standard_library() -> None:

@@ -20,8 +20,15 @@ from tests.test_docs import parsed
 ROOT = Path(__file__).parents[1]
 WORKFLOW = (ROOT / "docs" / "ci" / "benchmark.yml").read_text(encoding="utf-8")
 SCRIPT = "docs/ci/compare.sh"
-TINY = ("--engine=local", "--preset=tiny", "--workload=gemm", "--stack=numpy", "--baseline=numpy", "--repeats=2",
-        "--force")  # fmt: skip
+TINY = (
+    "--engine=local",
+    "--preset=tiny",
+    "--workload=gemm",
+    "--stack=numpy",
+    "--baseline=numpy",
+    "--repeats=2",
+    "--force",
+)
 MAKES = ("-m", "suite.environments", "orchestrator")
 LEFT_OUT = {".git", ".venv", ".environments", "results", "ci-results"}  # of the checkout's own folder
 
@@ -55,8 +62,9 @@ def test_the_files_that_the_workflow_shows_are_those_that_the_script_writes() ->
 
 def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """The script in a checkout."""
-    return subprocess.run([folder / SCRIPT, *words], cwd=folder, capture_output=True, text=True, check=False,
-                          env=os.environ | variables)  # fmt: skip
+    return subprocess.run(
+        [folder / SCRIPT, *words], cwd=folder, capture_output=True, text=True, check=False, env=os.environ | variables
+    )
 
 
 @pytest.mark.parametrize("words", [(), ("revision",), ("stored", "NAME"), ("yesterday", "x")])
@@ -78,7 +86,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 LENT = f"""#!/bin/sh
 # In place of a Python that makes a checkout's environments: lends it those that are here, with its own source.
-[ "$*" = "{' '.join(MAKES)}" ] || exit 2
+[ "$*" = "{" ".join(MAKES)}" ] || exit 2
 mkdir -p .venv/bin
 ln -sfn {ROOT}/.environments .environments
 cat > .venv/bin/invoke <<END

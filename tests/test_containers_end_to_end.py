@@ -41,8 +41,13 @@ def variables(place: Path, **more: str) -> dict[str, str]:
 
 
 def resume(folder: Path, **more: str) -> tuple[list[dict[str, Any]], str]:
-    done = subprocess.run([INVOKE, "run", f"--resume={folder}"], capture_output=True, text=True, check=False,
-                          env=variables(folder.parent, **more))  # fmt: skip
+    done = subprocess.run(
+        [INVOKE, "run", f"--resume={folder}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=variables(folder.parent, **more),
+    )
     assert done.returncode == 0, done.stderr
     return results.load(folder).rows, done.stderr
 
@@ -69,8 +74,12 @@ def test_containers_give_the_local_answers_row_by_row(client: DockerClient, runs
     assert ran.code == 0, ran.log
     assert f"Engine: docker {client.version()['Version']}." in ran.log
     contained = results.load(ran.folder).rows
-    local = [row for name in EVERY_OPERATION for row in results.load(runs[name].folder).rows
-             if row["workload"] == "ffn" and row["stack"] in STACKS]  # fmt: skip
+    local = [
+        row
+        for name in EVERY_OPERATION
+        for row in results.load(runs[name].folder).rows
+        if row["workload"] == "ffn" and row["stack"] in STACKS
+    ]
     by_case = [{row["case_id"]: row for row in rows} for rows in (contained, local)]
     assert len(by_case[0]) == len(contained) == 2 * len(STACKS)
     assert by_case[0].keys() == by_case[1].keys()
@@ -89,8 +98,9 @@ def test_containers_give_the_local_answers_row_by_row(client: DockerClient, runs
 
 def test_programs_and_profiles_are_kept_and_read_in_containers(client: DockerClient, tmp_path: Path) -> None:
     """What reads them is a container of its own, of JAX's image."""
-    ran = invoke_run(tmp_path, "--purpose=ir", "--workload=ffn", "--pass=train", "--stack=jax_jit", "--profile=on",
-                     engine="docker")  # fmt: skip
+    ran = invoke_run(
+        tmp_path, "--purpose=ir", "--workload=ffn", "--pass=train", "--stack=jax_jit", "--profile=on", engine="docker"
+    )
     assert ran.code == 0, ran.log
     rows = {row["purpose"]: row for row in results.load(ran.folder).rows}
     assert {purpose: row["outcome"] for purpose, row in rows.items()} == {"ir": "ok", "profile": "ok"}
@@ -121,8 +131,14 @@ def test_a_refusal_in_a_container_is_told_in_the_framework_s_words(client: Docke
 
 
 def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path: Path) -> None:
-    begun = subprocess.Popen(command(tmp_path, *SLOW, "--repeats=2"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                             text=True, start_new_session=True, env=variables(tmp_path))  # fmt: skip
+    begun = subprocess.Popen(
+        command(tmp_path, *SLOW, "--repeats=2"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=variables(tmp_path),
+    )
     folder = until(lambda: next(iter(tmp_path.glob("[0-9]*-tiny-*")), None), begun)
     ours = {"label": f"{SET}={folder.name}", "status": "running"}
     until(lambda: client.containers.list(filters=ours), begun)
@@ -144,10 +160,18 @@ class Daemon:
         self.host = f"unix://{self.folder}/s"
 
     def start(self) -> None:
-        options = ("--iptables=false", "--bridge=none", f"--data-root={self.folder}/data",
-                   f"--exec-root={self.folder}/exec", f"--pidfile={self.folder}/pid", "-H", self.host)  # fmt: skip
-        self.process = subprocess.Popen(["dockerd", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        start_new_session=True)  # fmt: skip
+        options = (
+            "--iptables=false",
+            "--bridge=none",
+            f"--data-root={self.folder}/data",
+            f"--exec-root={self.folder}/exec",
+            f"--pidfile={self.folder}/pid",
+            "-H",
+            self.host,
+        )
+        self.process = subprocess.Popen(
+            ["dockerd", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         until(self.answers)
 
     def answers(self) -> bool:
@@ -194,8 +218,13 @@ def daemon(client: DockerClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Da
 
 
 def test_a_daemon_that_dies_is_an_error_with_its_reason_and_resume_completes(daemon: Daemon, tmp_path: Path) -> None:
-    begun = subprocess.Popen(command(tmp_path, *SLOW), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env=variables(tmp_path, DOCKER_HOST=daemon.host))  # fmt: skip
+    begun = subprocess.Popen(
+        command(tmp_path, *SLOW),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=variables(tmp_path, DOCKER_HOST=daemon.host),
+    )
     until(lambda: list(tmp_path.glob("*/logs/*/events.jsonl")), begun)
     daemon.kill()
     begun.communicate(timeout=WAIT_SECONDS)

@@ -32,8 +32,8 @@ from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Question
-from suite.results import schema
-from suite.results.store import ResultSet
+from suite.results.store import schema
+from suite.results.store.result_set import ResultSet
 from suite.run import engines
 from suite.run.runner import Runner
 from suite.run.session import Session
@@ -46,8 +46,15 @@ from tests.results.rows import WHEN, attempt_of, row_of
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "docs" / "example"
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md"),
-                ROOT / "benchmarks" / "README.md"])  # fmt: skip
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "CHANGELOG.md",
+        *(ROOT / "docs").glob("*.md"),
+        ROOT / "benchmarks" / "README.md",
+    ]
+)
 PICTURE = "docs/report.png"
 UNPLANNED = ("--resume", "mine.toml", "NAME", "@nightly")  # what a reader replaces by something of theirs
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -80,8 +87,9 @@ def parsed(words: list[str]) -> list[ParserContext]:
 def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list[str]) -> None:
     if words[0] == "make":
         alone = {name: value for name, value in os.environ.items() if name not in ("ARGS", "MAKEFLAGS", "MFLAGS")}
-        asked = subprocess.run(["make", "--dry-run", *words[1:]], cwd=ROOT, env=alone, capture_output=True, text=True,
-                               check=True)  # fmt: skip
+        asked = subprocess.run(
+            ["make", "--dry-run", *words[1:]], cwd=ROOT, env=alone, capture_output=True, text=True, check=True
+        )
         words = next((shlex.split(line) for line in asked.stdout.splitlines() if "/invoke " in line), [])
         assert words or "help" in asked.args
     # The first context is invoke's own; then one a task.
@@ -91,8 +99,13 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
             asked = {name: value for name, value in context.as_kwargs.items() if name in fields}
             assert asked["engine"] in (engines.AUTO, engines.LOCAL, engines.DOCKER)
             options = Options(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()})
-            made = prepare(options.chosen_preset(), options.selection([0]), baseline=options.baseline,
-                           engine=engines.LOCAL, workload_paths=options.workload_paths)  # fmt: skip
+            made = prepare(
+                options.chosen_preset(),
+                options.selection([0]),
+                baseline=options.baseline,
+                engine=engines.LOCAL,
+                workload_paths=options.workload_paths,
+            )
             assert made.plan.cases
 
 
@@ -128,8 +141,12 @@ def test_the_table_of_columns_is_the_schema() -> None:
 
 
 def test_every_figure_is_filled_in() -> None:
-    missing = [f"{page.name}: {line}" for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()
-               if "FIGURE-PENDING" in line]  # fmt: skip
+    missing = [
+        f"{page.name}: {line}"
+        for page in PAGES
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if "FIGURE-PENDING" in line
+    ]
     missing += [] if (ROOT / PICTURE).is_file() else [f"README.md: {PICTURE}"]
     assert missing == []
 
@@ -140,17 +157,32 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
     tiny = preset.load("tiny")
     asked = dataclasses.replace(
-        tiny, stacks=("numpy", "numpy@again"), baseline="numpy", twin=True,
+        tiny,
+        stacks=("numpy", "numpy@again"),
+        baseline="numpy",
+        twin=True,
         questions=tuple(Question("softmax", pass_) for pass_ in ("forward", "train")),
         protocol=dataclasses.replace(tiny.protocol, **(QUICK | {"blocks": 2, "blocks_max": 2})),
-    )  # fmt: skip
+    )
     workloads = catalog.find([EXAMPLE])
     planned = make("set", asked, Selection(threads=1), workloads, None, lambda *_: None)
-    run = Run(plan=planned, workloads=workloads, workload_paths=(EXAMPLE,), target="cpu",
-              engine=engines.Choice("local", "Engine: local."), python=None)  # fmt: skip
+    run = Run(
+        plan=planned,
+        workloads=workloads,
+        workload_paths=(EXAMPLE,),
+        target="cpu",
+        engine=engines.Choice("local", "Engine: local."),
+        python=None,
+    )
     store = ResultSet.create(folder / "results" / "set", describe(run, "invoke run"))
-    runner = Runner(planned, store, workloads, lambda attempt: Local(Path(sys.executable), "lock"),
-                    facts.machine_id(), facts.usable_cores())  # fmt: skip
+    runner = Runner(
+        planned,
+        store,
+        workloads,
+        lambda attempt: Local(Path(sys.executable), "lock"),
+        facts.machine_id(),
+        facts.usable_cores(),
+    )
     Session(runner, Heard()).run()
     return folder
 
@@ -165,9 +197,12 @@ def test_the_example_workload_is_right_on_numpy(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "example",
-    [pytest.param(text, id=f"{page.name}-{number}") for page in (ROOT / "README.md", ROOT / "docs" / "results.md")
-     for number, text in enumerate(blocks(page, "python"), 1)],
-)  # fmt: skip
+    [
+        pytest.param(text, id=f"{page.name}-{number}")
+        for page in (ROOT / "README.md", ROOT / "docs" / "results.md")
+        for number, text in enumerate(blocks(page, "python"), 1)
+    ],
+)
 def test_python_examples_run(example: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
     tree = ast.parse(example)
@@ -197,11 +232,22 @@ def test_the_example_speaks_every_dialect() -> None:
 def test_the_example_workload_is_right_on_real_stacks(tmp_path: Path) -> None:
     stacks = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one of each dialect
     done = subprocess.run(
-        [Path(sys.executable).parent / "invoke", "run", "--workload-path=docs/example", "--workload=softmax",
-         *(f"--stack={stack}" for stack in stacks), "--preset=tiny", "--engine=local",
-         f"--results={tmp_path}", "--json"],
-        capture_output=True, text=True, check=False, cwd=ROOT,
-    )  # fmt: skip
+        [
+            Path(sys.executable).parent / "invoke",
+            "run",
+            "--workload-path=docs/example",
+            "--workload=softmax",
+            *(f"--stack={stack}" for stack in stacks),
+            "--preset=tiny",
+            "--engine=local",
+            f"--results={tmp_path}",
+            "--json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["outcomes"] == {"ok": 2 * len(stacks)}
 
@@ -239,10 +285,16 @@ def test_the_harness_cost_of_a_result_set_is_read_from_its_logs(home: Path) -> N
 
 def test_nearness_tells_a_change_of_pace_that_a_far_pair_does_not_share() -> None:
     """The machine is slower by e after 100 s, for both: near pairs agree, pairs across the change differ by it."""
-    times = {("numpy", 1): (0, 1.0), ("jax_jit", 1): (10, 0.5), ("jax_jit", 2): (110, 0.5 * math.e),
-             ("numpy", 2): (120, math.e)}  # fmt: skip
-    rows = [row_of(attempt_of(stack, block), seconds, started_at=WHEN + timedelta(seconds=after))
-            for (stack, block), (after, seconds) in times.items()]  # fmt: skip
+    times = {
+        ("numpy", 1): (0, 1.0),
+        ("jax_jit", 1): (10, 0.5),
+        ("jax_jit", 2): (110, 0.5 * math.e),
+        ("numpy", 2): (120, math.e),
+    }
+    rows = [
+        row_of(attempt_of(stack, block), seconds, started_at=WHEN + timedelta(seconds=after))
+        for (stack, block), (after, seconds) in times.items()
+    ]
     found = nearness.spreads(nearness.pairs_of(rows, "numpy"))
     assert found == {20.0: (2, pytest.approx(0.0)), 180.0: (2, pytest.approx(1.0))}
 

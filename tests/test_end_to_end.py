@@ -12,8 +12,8 @@ import pytest
 
 from suite import results
 from suite.case import TRACKS
-from suite.results.compare import ratios
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import ratios
+from suite.results.store.result_set import ResultSet
 from suite.stacks.catalog import REAL_STACKS, STACKS
 from tests.mutations import MUTANTS, make_mutant
 from tests.runs import EVERY_OPERATION, TOGETHER, Asked, Lanes
@@ -32,9 +32,10 @@ def mutants(folder: Path) -> list[str]:
 RUNS = EVERY_OPERATION | {
     "wrong": Asked(1, ("--pass=train", *(f"--stack={stack}" for stack in MUTATED)), mutants, module=TOGETHER),
     # On all cores: every stack is seen with as many threads as it may have.
-    "mixed": Asked(2, ("--precision=bf16", "--track=default", "--track=tuned", "--workload=ffn", "--pass=train"),
-                   all_cores=True),
-}  # fmt: skip
+    "mixed": Asked(
+        2, ("--precision=bf16", "--track=default", "--track=tuned", "--workload=ffn", "--pass=train"), all_cores=True
+    ),
+}
 every_operation = pytest.mark.runs(*EVERY_OPERATION)
 
 
@@ -128,8 +129,18 @@ def test_threads_are_the_same_for_every_stack(rows: list[dict[str, Any]]) -> Non
 @every_operation
 def test_a_row_is_complete(rows: list[dict[str, Any]]) -> None:
     for row in rows:
-        for name in ("import_seconds", "place_seconds", "first_seconds", "second_seconds", "host_peak_build_bytes",
-                     "host_peak_step_bytes", "items_per_step", "versions", "lock_sha256", "started_at"):  # fmt: skip
+        for name in (
+            "import_seconds",
+            "place_seconds",
+            "first_seconds",
+            "second_seconds",
+            "host_peak_build_bytes",
+            "host_peak_step_bytes",
+            "items_per_step",
+            "versions",
+            "lock_sha256",
+            "started_at",
+        ):
             assert row[name] is not None, (row["case_name"], name)
         assert len(row["synced_seconds"]) == len(row["dispatch_seconds"]) >= 30
         assert row["pipelined_seconds"]

@@ -18,8 +18,14 @@ def tried(ci: bool, **lacking: str) -> subprocess.CompletedProcess[str]:
     """One test, where these environments could not be made."""
     variables = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST")}
     variables |= {"STACKWARS_LACKING": json.dumps(lacking)} | ({"CI": "true"} if ci else {})
-    return subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", TEST], cwd=ROOT, env=variables,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", TEST],
+        cwd=ROOT,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("name", ["skypilot", "torch"])

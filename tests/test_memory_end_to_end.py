@@ -22,12 +22,33 @@ RUNS = {
     "peaks": PEAKS,
     "older peaks": OLDER_PEAKS,
     "refused": Asked(1, (*HUGE, *(f"--stack={stack}" for stack in REFUSING))),
-    "limited": Asked(1, ("--purpose=memory", "--workload=gemm", "--pass=forward", "--dims=n=64", "--dims=n=16384",
-                         "--dims=n=20000", "--limit-memory=1GiB", *(f"--stack={stack}" for stack in LIMITED))),
+    "limited": Asked(
+        1,
+        (
+            "--purpose=memory",
+            "--workload=gemm",
+            "--pass=forward",
+            "--dims=n=64",
+            "--dims=n=16384",
+            "--dims=n=20000",
+            "--limit-memory=1GiB",
+            *(f"--stack={stack}" for stack in LIMITED),
+        ),
+    ),
     # Beside them processes of other tests run, which nothing of this may touch.
-    "in a row": Asked(0.5, ("--purpose=memory", "--exhaustive", "--stack=numpy", "--workload=gemm", "--pass=forward",
-                            "--limit-memory=256MiB", *(f"--dims=n={n}" for n in range(12_001, 12_009)))),
-}  # fmt: skip
+    "in a row": Asked(
+        0.5,
+        (
+            "--purpose=memory",
+            "--exhaustive",
+            "--stack=numpy",
+            "--workload=gemm",
+            "--pass=forward",
+            "--limit-memory=256MiB",
+            *(f"--dims=n={n}" for n in range(12_001, 12_009)),
+        ),
+    ),
+}
 
 
 def rows_of(run: Any) -> list[Any]:

@@ -37,27 +37,45 @@ WRONG = {f"wrong {stack}": (stack, [*MODEL_MUTANTS][i :: len(WRITTEN)]) for i, s
 # The stacks that run another's dialect file: a model of each kind, one with buffers on those that hold them otherwise.
 LEFT = tuple(stack for stack in STACKS if stack not in WRITTEN)
 WITH_BUFFERS = ("torchax_jit", "tf_xla")
-RUNS = {
-    "gpt2": Asked(3, ("--workload=gpt2", *TRAIN, *(f"--stack={stack}" for stack in LEFT)), module=TOGETHER),
-    "resnet50": Asked(2, ("--workload=resnet50", *TRAIN, *(f"--stack={stack}" for stack in WITH_BUFFERS)),
-                      module=TOGETHER),
-} | {
-    name: Asked(0.5, (*TRAIN, f"--stack={stack}"), partial(mutants, names=names), module=TOGETHER)
-    for name, (stack, names) in WRONG.items()
-} | {
-    "odd": Asked(2, ("--pass=train", "--size=odd", *(f"--workload={model}" for model in MODELS),
-                     *(f"--stack={stack}" for stack in WRITTEN)), module=TOGETHER),
-    "bf16": Asked(1, ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16", "--stack=torch_eager")),
-}  # fmt: skip
+RUNS = (
+    {
+        "gpt2": Asked(3, ("--workload=gpt2", *TRAIN, *(f"--stack={stack}" for stack in LEFT)), module=TOGETHER),
+        "resnet50": Asked(
+            2, ("--workload=resnet50", *TRAIN, *(f"--stack={stack}" for stack in WITH_BUFFERS)), module=TOGETHER
+        ),
+    }
+    | {
+        name: Asked(0.5, (*TRAIN, f"--stack={stack}"), partial(mutants, names=names), module=TOGETHER)
+        for name, (stack, names) in WRONG.items()
+    }
+    | {
+        "odd": Asked(
+            2,
+            (
+                "--pass=train",
+                "--size=odd",
+                *(f"--workload={model}" for model in MODELS),
+                *(f"--stack={stack}" for stack in WRITTEN),
+            ),
+            module=TOGETHER,
+        ),
+        "bf16": Asked(
+            1, ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16", "--stack=torch_eager")
+        ),
+    }
+)
 
 
 # A shape that a dialect file mistakes is mistaken on every stack of that dialect.
 @pytest.mark.runs("gpt2", "resnet50", "odd")
 @pytest.mark.parametrize(
     ("name", "size", "models", "stacks"),
-    [("odd", "odd", MODELS, WRITTEN), ("gpt2", "tiny", ["gpt2"], LEFT),
-     ("resnet50", "tiny", ["resnet50"], WITH_BUFFERS)],
-)  # fmt: skip
+    [
+        ("odd", "odd", MODELS, WRITTEN),
+        ("gpt2", "tiny", ["gpt2"], LEFT),
+        ("resnet50", "tiny", ["resnet50"], WITH_BUFFERS),
+    ],
+)
 def test_stacks_compute_the_models_of_the_golden_files(
     name: str, size: str, models: Iterable[str], stacks: Iterable[str], runs: Lanes
 ) -> None:

@@ -16,10 +16,17 @@ from tests.runs import OLDER_PEAKS, PEAKS, WITH_OLDER, Lanes
 pytestmark = pytest.mark.stacks
 RUNS = {"peaks": PEAKS, "older peaks": OLDER_PEAKS}
 OF_PRODUCTS = {
-    "numpy": "OpenBLAS", "torch_eager": "MKL", "torch_inductor": "MKL", "tf_eager": "oneDNN", "tf_graph": "oneDNN",
-    "jax_eager": "YNNPACK", "jax_jit": "YNNPACK", "torchax_jit": "YNNPACK", "torch_xla": "XLA runtime",
+    "numpy": "OpenBLAS",
+    "torch_eager": "MKL",
+    "torch_inductor": "MKL",
+    "tf_eager": "oneDNN",
+    "tf_graph": "oneDNN",
+    "jax_eager": "YNNPACK",
+    "jax_jit": "YNNPACK",
+    "torchax_jit": "YNNPACK",
+    "torch_xla": "XLA runtime",
     "tf_xla": "XLA runtime",
-}  # fmt: skip
+}
 
 
 def profiles_of(run: Any) -> dict[str, Profile]:

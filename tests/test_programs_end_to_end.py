@@ -14,7 +14,7 @@ import pytest
 
 from suite import results
 from suite.ir.findings import Handed
-from suite.results.programs import programs_of
+from suite.results.questions.programs import programs_of
 from tests.runs import INVOKE, OLDER, Asked, Lanes
 
 pytestmark = pytest.mark.stacks
@@ -30,8 +30,18 @@ OF_GPT2 = (*TINY, "--workload=gpt2")
 RUNS = {
     "programs": Asked(1.5, (*OF_GPT2, *EVERY)),
     "convolutions": Asked(0.5, (*TINY, "--workload=resnet50", "--stack=jax_jit")),  # of others recorded ones are read
-    "cut": Asked(0.5, ("--purpose=ir", f"--workload-path={SCENARIOS}", "--workload=story", "--pass=forward",
-                       "--size=cut", "--size=calm", "--stack=fake")),
+    "cut": Asked(
+        0.5,
+        (
+            "--purpose=ir",
+            f"--workload-path={SCENARIOS}",
+            "--workload=story",
+            "--pass=forward",
+            "--size=cut",
+            "--size=calm",
+            "--stack=fake",
+        ),
+    ),
     # What a program says depends on the version of JAX that wrote it.
     "older": Asked(1, (*OF_GPT2, "--stack=jax_jit", "--stack=torchax_jit"), module=OLDER),
     "shapes": Asked(1, (*OF_GPT2, "--abstract", *EVERY, "--stack=numpy", "--stack=torch_eager")),
@@ -47,9 +57,12 @@ def rows_of(run: Any, model: str = "gpt2") -> list[Any]:
 @pytest.mark.runs("programs", "convolutions", "older")
 @pytest.mark.parametrize(
     ("run", "model", "stacks"),
-    [("programs", "gpt2", OF_XLA), ("convolutions", "resnet50", ("jax_jit",)),
-     ("older", "gpt2", ("jax_jit", "torchax_jit"))],
-)  # fmt: skip
+    [
+        ("programs", "gpt2", OF_XLA),
+        ("convolutions", "resnet50", ("jax_jit",)),
+        ("older", "gpt2", ("jax_jit", "torchax_jit")),
+    ],
+)
 def test_every_region_of_a_model_is_recognised_on_every_stack(
     runs: Lanes, run: str, model: str, stacks: Sequence[str]
 ) -> None:

@@ -46,9 +46,15 @@ def noisy(count: int, seed: int, spread: float = 0.03) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("count", "warmup", "state"),
-    [(1, 0, "assumed"), (2, 1, "assumed"), (5, 1, "assumed"), (19, 1, "assumed"), (20, 2, "assumed"),
-     (39, 2, "assumed")],
-)  # fmt: skip
+    [
+        (1, 0, "assumed"),
+        (2, 1, "assumed"),
+        (5, 1, "assumed"),
+        (19, 1, "assumed"),
+        (20, 2, "assumed"),
+        (39, 2, "assumed"),
+    ],
+)
 def test_few_samples_can_only_be_assumed(count: int, warmup: int, state: str) -> None:
     found = steady_start(list(noisy(count, seed=count)))
     assert (found.warmup, found.state) == (warmup, state)
@@ -125,8 +131,9 @@ def test_mser_is_the_argmin(values: list[float]) -> None:
     found = mser(values)
     assert 0 <= found <= len(values) // 2
     array = np.array(values)
-    all_ = [float(((array[d:] - array[d:].mean()) ** 2).sum() / (len(array) - d) ** 2)
-            for d in range(len(array) // 2 + 1)]  # fmt: skip
+    all_ = [
+        float(((array[d:] - array[d:].mean()) ** 2).sum() / (len(array) - d) ** 2) for d in range(len(array) // 2 + 1)
+    ]
     assert all_[found] <= min(all_) + 1e-12 * max(1.0, min(all_))
 
 
@@ -215,10 +222,19 @@ def test_equal_blocks_that_differ_from_1_are_certain() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "word"),
-    [(0.98, 1.02, "tie"), (1 / TIE, TIE, "tie"), (1.001, 1.029, "tie"), (1.01, 1.2, "faster"),
-     (0.5, 0.99, "slower"), (0.9, 1.1, "undecided"), (0.96, 1.0, "slower"), (1.0, 1.5, "faster"), (1.0, 1.03, "tie"),
-     (1.5, 1.6, "faster")],
-)  # fmt: skip
+    [
+        (0.98, 1.02, "tie"),
+        (1 / TIE, TIE, "tie"),
+        (1.001, 1.029, "tie"),
+        (1.01, 1.2, "faster"),
+        (0.5, 0.99, "slower"),
+        (0.9, 1.1, "undecided"),
+        (0.96, 1.0, "slower"),
+        (1.0, 1.5, "faster"),
+        (1.0, 1.03, "tie"),
+        (1.5, 1.6, "faster"),
+    ],
+)
 def test_four_words(low: float, high: float, word: str) -> None:
     assert verdict(Estimate(math.sqrt(low * high), low, high, 0.01, 5), TIE) == word
 
@@ -258,9 +274,17 @@ def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Estimat
 
 @pytest.mark.parametrize(
     ("low", "high", "doubtful"),
-    [(0.92, 1.08, False), (0.9, 1.08, False), (0.9, 1.1, True), (0.5, 2.0, True), (1.001, 1.02, True),
-     (0.9, 0.999, True), (1.0, 1.2, False), (None, None, False)],
-)  # fmt: skip
+    [
+        (0.92, 1.08, False),
+        (0.9, 1.08, False),
+        (0.9, 1.1, True),
+        (0.5, 2.0, True),
+        (1.001, 1.02, True),
+        (0.9, 0.999, True),
+        (1.0, 1.2, False),
+        (None, None, False),
+    ],
+)
 def test_a_noise_floor_is_doubtful_if_wide_or_beside_1(low: float, high: float, doubtful: bool) -> None:
     assert is_doubtful(Estimate(1.0, low, high)) == doubtful
 
@@ -270,9 +294,15 @@ def test_a_noise_floor_is_doubtful_if_wide_or_beside_1(low: float, high: float, 
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [([], False), ([1.0], False), ([1.0, 1.3], False), ([1.31, 1.0], True), ([0.01, 0.012, 0.036], True),
-     ([1.0, 1.1, 1.2, 1.29], False)],
-)  # fmt: skip
+    [
+        ([], False),
+        ([1.0], False),
+        ([1.0, 1.3], False),
+        ([1.31, 1.0], True),
+        ([0.01, 0.012, 0.036], True),
+        ([1.0, 1.1, 1.2, 1.29], False),
+    ],
+)
 def test_two_modes_are_a_spread_that_noise_does_not_have(seconds: list[float], said: bool) -> None:
     assert has_modes(seconds) == said
 

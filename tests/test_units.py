@@ -9,15 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite import units
-from suite.report.plots import LogAxis
+from suite.report.figures.axes import LogAxis
 from suite.units import Unit
 
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(24800.4, "24,800"), (22.14, "22.1"), (0.02214, "0.0221"), (9.996, "10.0"), (999.6, "1,000"), (1.0, "1.00"),
-     (0, "0"), (-102.4, "\N{MINUS SIGN}102"), (2.5e-7, "2.50e-07"), (None, "–"), (math.nan, "–"), (math.inf, "–")],
-)  # fmt: skip
+    [
+        (24800.4, "24,800"),
+        (22.14, "22.1"),
+        (0.02214, "0.0221"),
+        (9.996, "10.0"),
+        (999.6, "1,000"),
+        (1.0, "1.00"),
+        (0, "0"),
+        (-102.4, "\N{MINUS SIGN}102"),
+        (2.5e-7, "2.50e-07"),
+        (None, "–"),
+        (math.nan, "–"),
+        (math.inf, "–"),
+    ],
+)
 def test_three_significant_digits(value: float | None, shown: str) -> None:
     assert units.digits(value) == shown
 
@@ -29,9 +41,17 @@ def test_digits_are_within_half_a_unit_of_the_third(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("values", "name"),
-    [([0.0221, 0.13], "ms"), ([1.2, 24.0], "s"), ([4.2e-6], "µs"), ([3e-10], "ns"), ([], "s"), ([None, 0.5], "ms"),
-     ([0.9999], "s"), ([0.0, 0.002], "ms")],
-)  # fmt: skip
+    [
+        ([0.0221, 0.13], "ms"),
+        ([1.2, 24.0], "s"),
+        ([4.2e-6], "µs"),
+        ([3e-10], "ns"),
+        ([], "s"),
+        ([None, 0.5], "ms"),
+        ([0.9999], "s"),
+        ([0.0, 0.002], "ms"),
+    ],
+)
 def test_one_unit_for_a_column(values: list[float | None], name: str) -> None:
     assert units.time_unit(values).name == name
 

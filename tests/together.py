@@ -29,8 +29,14 @@ class Process:
     def __init__(self, python: str, job: Job) -> None:
         self.home = tempfile.TemporaryDirectory()  # all caches stay: a framework remembers where it has put something
         variables = worker_environment(os.environ)[0] | dict(job.variables) | {"TMPDIR": self.home.name}
-        self.process = subprocess.Popen([python, "-m", "tests.worker.serve"], env=variables, cwd=self.home.name,
-                                        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+        self.process = subprocess.Popen(
+            [python, "-m", "tests.worker.serve"],
+            env=variables,
+            cwd=self.home.name,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         atexit.register(self.end)
 
     def end(self) -> None:
@@ -79,10 +85,20 @@ class Together(Local):
             self.processes[stack] = Process(self.python, job)
         start = perf_counter()
         end = self.processes[stack].answer(job)
-        return Exit.from_json({
-            **end, "timed_out": False, "timeout_kind": None, "memory_killed": False, "memory_limit_by": None,
-            "oom_kills": 0, "peak_bytes_tree": None, "duration_seconds": perf_counter() - start, "interrupted": False,
-        }, job.limits)  # fmt: skip
+        return Exit.from_json(
+            {
+                **end,
+                "timed_out": False,
+                "timeout_kind": None,
+                "memory_killed": False,
+                "memory_limit_by": None,
+                "oom_kills": 0,
+                "peak_bytes_tree": None,
+                "duration_seconds": perf_counter() - start,
+                "interrupted": False,
+            },
+            job.limits,
+        )
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ from typing import Any
 from suite.archive.place import AT_ONCE, Place
 from suite.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX
 from suite.errors import COMMAND, Damaged, UserError
-from suite.results import manifest
-from suite.results.files import check_gzip, check_writable
-from suite.results.manifest import DERIVED, RESULTS, SET_NAME, Manifest
-from suite.results.parquet import read_rows, understood
-from suite.results.rows import Row
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.files import check_gzip, check_writable
+from suite.results.store.manifest import DERIVED, RESULTS, SET_NAME, Manifest
+from suite.results.store.one_command import sole
+from suite.results.store.parquet.reader import read_rows, understood
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 
 TELLING = ("plan.json", "machine.json", RESULTS)  # and presets: what a manifest's facts are derived from
 
@@ -26,8 +26,10 @@ TELLING = ("plan.json", "machine.json", RESULTS)  # and presets: what a manifest
 def check_name(name: str) -> str:
     """A set's name as archives have them. Raises UserError for any other, which could be a path."""
     if not SET_NAME.fullmatch(name):
-        raise UserError(f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
-                        f"`{COMMAND} sets` lists them.")  # fmt: skip
+        raise UserError(
+            f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
+            f"`{COMMAND} sets` lists them."
+        )
     return name
 
 
@@ -74,9 +76,12 @@ def differences(known: Manifest, there: dict[str, int]) -> list[str]:
     return (
         [f"{file} is missing" for file in sorted(listed.keys() - there.keys())]
         + [f"{file} isn't in the manifest" for file in sorted(added)]
-        + [f"{file} has {there[file]:,} bytes, {listed[file].nbytes:,} in the manifest"
-           for file in sorted(listed.keys() & there.keys()) if there[file] != listed[file].nbytes]
-    )  # fmt: skip
+        + [
+            f"{file} has {there[file]:,} bytes, {listed[file].nbytes:,} in the manifest"
+            for file in sorted(listed.keys() & there.keys())
+            if there[file] != listed[file].nbytes
+        ]
+    )
 
 
 def fetch(place: Place, name: str, results: Path) -> Path:

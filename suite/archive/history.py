@@ -22,14 +22,32 @@ from suite.case import Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.protocol import Protocol
-from suite.results.rows import CASE, Row, judged
+from suite.results.store.rows import CASE, Row, judged
 from suite.stats import NORMAL_CONSISTENT, spread
 
 LEAST_STEPS = 3  # from set to set, that say how much sets differ
 MEDIAN_FREEDOM = 0.37  # of a median of absolute deviations over a mean of squares, for normal values
-COLUMNS = frozenset({*CASE, "schema_version", "case_id", "case_name", "comparison_id", "block", "replicate", "purpose",
-                     "retry", "outcome", "flags", "machine_id", "versions", "inferred_from", "synced_seconds",
-                     "synced_warmup", "synced_others"})  # fmt: skip
+COLUMNS = frozenset(
+    {
+        *CASE,
+        "schema_version",
+        "case_id",
+        "case_name",
+        "comparison_id",
+        "block",
+        "replicate",
+        "purpose",
+        "retry",
+        "outcome",
+        "flags",
+        "machine_id",
+        "versions",
+        "inferred_from",
+        "synced_seconds",
+        "synced_warmup",
+        "synced_others",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -75,9 +93,13 @@ class Point:
 
 
 def history(
-    results: Path, place: Place | None, workload: str, stack: str, say: Callable[[str], None],
+    results: Path,
+    place: Place | None,
+    workload: str,
+    stack: str,
+    say: Callable[[str], None],
     passes: Collection[str] = (),
-) -> list[Point]:  # fmt: skip
+) -> list[Point]:
     """Of all whole sets here, or of a place: series by series (case and machine), oldest first, with the changes.
 
     `workload` and `stack` are globs, no `passes` are both; `say` is told which sets can't be read. Raises UserError
@@ -96,8 +118,9 @@ def history(
             say(f"{each.name or each.where} is left out: {refused}")
     if not points:
         asked = [f"--workload={workload}", f"--stack={stack}", *(f"--pass={each}" for each in passes)]
-        raise UserError(f"None of {len(whole)} whole sets in {place.uri if place else results} has times of "
-                        f"{' '.join(asked)}.")  # fmt: skip
+        raise UserError(
+            f"None of {len(whole)} whole sets in {place.uri if place else results} has times of {' '.join(asked)}."
+        )
     series: dict[tuple[str, ...], list[Point]] = defaultdict(list)
     for point in sorted(points, key=lambda each: (each.created_at, each.set_name)):
         series[point.question, point.stack, point.machine_id, point.case_id].append(point)
@@ -111,9 +134,7 @@ def each_run(listed: Iterable[Listed]) -> list[Listed]:
     return [*{each.facts.get("set_id") or each.where: each for each in most}.values()]
 
 
-def of_set(
-    listed: Listed, place: Place | None, workload: str, stack: str, passes: Collection[str]
-) -> list[Point]:
+def of_set(listed: Listed, place: Place | None, workload: str, stack: str, passes: Collection[str]) -> list[Point]:
     """The cases of one set."""
     timed = pc.field("purpose") == str(Purpose.TIMED)
     having = timed
@@ -194,7 +215,6 @@ def reach(since: Sequence[Point], each: Point, noise: Noise | None, doubt: float
     if noise is None:
         return math.inf
     own = [point for point in (*since, each) if point.variance is not None]
-    within = Noise(fmean([point.variance or 0.0 for point in own] or [0.0]),
-                   sum(len(point.logs) - 1 for point in own))  # fmt: skip
+    within = Noise(fmean([point.variance or 0.0 for point in own] or [0.0]), sum(len(point.logs) - 1 for point in own))
     worst = max(noise, within, key=lambda one: one.variance)
     return float(special.stdtrit(worst.freedom, 1 - doubt / 2)) * math.sqrt(worst.variance * (1 + 1 / len(since)))

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from suite import units
 from suite.archive.history import Point
-from suite.report.plots import LogAxis, Mark, Plot, PlotRow, row_y
-from suite.report.render import TEMPLATES, environment, policy, write
+from suite.report.figures.axes import LogAxis, Mark, Plot, PlotRow, row_y
+from suite.report.formats.render import TEMPLATES, environment, policy, write
 
 LEGEND = (("steady", "median of a step, with its interval"), ("faster", "became faster"), ("slower", "became slower"))
 
@@ -48,9 +48,17 @@ class Series:
 
 def lines_of(points: Sequence[Point]) -> list[tuple[str, ...]]:
     """Of a table: date, set, versions, a step, its interval, the change."""
-    return [(each.created_at[:16].replace("T", " "), each.set_name, each.versions, units.seconds(each.seconds),
-             " to ".join(map(units.seconds, each.interval)) if each.interval else units.UNKNOWN, change_text(each))
-            for each in points]  # fmt: skip
+    return [
+        (
+            each.created_at[:16].replace("T", " "),
+            each.set_name,
+            each.versions,
+            units.seconds(each.seconds),
+            " to ".join(map(units.seconds, each.interval)) if each.interval else units.UNKNOWN,
+            change_text(each),
+        )
+        for each in points
+    ]
 
 
 def change_text(each: Point) -> str:
@@ -75,10 +83,25 @@ def plot(id_: str, points: Sequence[Point]) -> Plot:
         kind = "steady" if each.ratio is None else "faster" if each.ratio > 1 else "slower"
         low, high = (axis.x(end) for end in each.interval) if each.interval else (None, None)
         words = f"{each.created_at[:10]}: {units.seconds(each.seconds)} {change_text(each)}".strip()
-        rows.append(PlotRow(each.created_at[:10], row_y(index), (Mark(axis.x(each.seconds), kind, words),), low, high,
-                            units.seconds(each.seconds)))  # fmt: skip
-    return Plot(id_, "A step, set by set", "; ".join(mark.title for row in rows for mark in row.marks),
-                f"{unit.name} a step, log scale", axis.ticks(unit), tuple(rows), legend=LEGEND)  # fmt: skip
+        rows.append(
+            PlotRow(
+                each.created_at[:10],
+                row_y(index),
+                (Mark(axis.x(each.seconds), kind, words),),
+                low,
+                high,
+                units.seconds(each.seconds),
+            )
+        )
+    return Plot(
+        id_,
+        "A step, set by set",
+        "; ".join(mark.title for row in rows for mark in row.marks),
+        f"{unit.name} a step, log scale",
+        axis.ticks(unit),
+        tuple(rows),
+        legend=LEGEND,
+    )
 
 
 def write_page(points: Sequence[Point], out: Path) -> None:
@@ -91,16 +114,32 @@ def write_page(points: Sequence[Point], out: Path) -> None:
 def point_json(each: Point) -> dict[str, Any]:
     """One case in one set; `change` is the time before over the time since, null where nothing changed."""
     low, high = each.interval or (None, None)
-    return {"set": each.set_name, "created_at": each.created_at, "machine_id": each.machine_id,
-            "machine": each.machine, "case_id": each.case_id, "question": each.question, "stack": each.stack,
-            "versions": each.versions, "processes": len(each.logs), "seconds": each.seconds, "low_seconds": low,
-            "high_seconds": high, "change": each.ratio}  # fmt: skip
+    return {
+        "set": each.set_name,
+        "created_at": each.created_at,
+        "machine_id": each.machine_id,
+        "machine": each.machine,
+        "case_id": each.case_id,
+        "question": each.question,
+        "stack": each.stack,
+        "versions": each.versions,
+        "processes": len(each.logs),
+        "seconds": each.seconds,
+        "low_seconds": low,
+        "high_seconds": high,
+        "change": each.ratio,
+    }
 
 
 def write_parquet(points: Sequence[Point], out: Path) -> None:
     """One row a set and case."""
     texts = ("set", "created_at", "machine_id", "machine", "case_id", "question", "stack", "versions")
     numbers = ("seconds", "low_seconds", "high_seconds", "change")
-    schema = pa.schema([*((name, pa.string()) for name in texts), ("processes", pa.int64()),
-                        *((name, pa.float64()) for name in numbers)])  # fmt: skip
+    schema = pa.schema(
+        [
+            *((name, pa.string()) for name in texts),
+            ("processes", pa.int64()),
+            *((name, pa.float64()) for name in numbers),
+        ]
+    )
     pq.write_table(pa.Table.from_pylist([*map(point_json, points)], schema=schema), out)

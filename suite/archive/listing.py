@@ -12,11 +12,11 @@ from suite.archive import fetch
 from suite.archive.fetch import manifest_of
 from suite.archive.place import AT_ONCE, Place
 from suite.errors import COMMAND, UserError
-from suite.results import manifest
-from suite.results.manifest import SET_NAME, Manifest
-from suite.results.parquet import read_rows, understood
-from suite.results.rows import Row
-from suite.results.store import LATEST, ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import SET_NAME
+from suite.results.store.parquet.reader import read_rows, understood
+from suite.results.store.result_set import LATEST, ResultSet
+from suite.results.store.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,7 @@ def of_folder(folder: Path) -> Listed:
         if not store.is_whole:
             rest = f"not finished; `{COMMAND} run --resume={folder}` completes it"
             return Listed("", str(folder), store.facts(), rest)
-        sealed = manifest.read(folder)
-        known = sealed if "outcomes" in sealed.facts else Manifest(store.facts(), sealed.files)  # since version 7
+        known = manifest.read(folder)
     except (UserError, OSError) as broken:
         return Listed("", str(folder), {}, str(broken))
     return Listed(known.name, str(folder), known.facts)

@@ -8,8 +8,8 @@ from pathlib import Path
 from suite.archive.listing import of_place
 from suite.archive.place import Place
 from suite.errors import COMMAND, UserError, near_match
-from suite.results import manifest
-from suite.results.manifest import SET_NAME
+from suite.results.store import manifest
+from suite.results.store.manifest import SET_NAME
 
 RESULTS = Path("results")
 LONGEST = 200  # characters of what isn't understood
@@ -33,8 +33,10 @@ def named(text: str, results: Path = RESULTS) -> Path:
     if chosen is None:
         near = near_match(path.name, [name for both in names.values() for name in both])
         hint = f" Did you mean '{near}'?" if near else ""
-        raise UserError(f"There is no result set at {text[:LONGEST]}, and none in {home} has a name that begins so."
-                        f"{hint} `{COMMAND} sets` lists them, `{COMMAND} run` makes one.")  # fmt: skip
+        raise UserError(
+            f"There is no result set at {text[:LONGEST]}, and none in {home} has a name that begins so."
+            f"{hint} `{COMMAND} sets` lists them, `{COMMAND} run` makes one."
+        )
     return Path(chosen)
 
 
@@ -55,8 +57,10 @@ def archived(text: str, place: Place) -> str:
         return text
     chosen = only(text, {each.name: (str(each.facts.get("set_id", "")), each.name) for each in of_place(place)})
     if chosen is None:
-        raise UserError(f"{place.uri} has no archive with a name that begins with {text[:LONGEST]!r}: they look like "
-                        f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={place.uri}` lists them.")  # fmt: skip
+        raise UserError(
+            f"{place.uri} has no archive with a name that begins with {text[:LONGEST]!r}: they look like "
+            f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={place.uri}` lists them."
+        )
     return chosen
 
 
@@ -68,6 +72,13 @@ def only(beginning: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
     matching = {key: names_ for key, names_ in names.items() if any(name.startswith(beginning) for name in names_)}
     if len({names_[-1] for names_ in matching.values()}) > 1:
         lines = [f"  {' = '.join(dict.fromkeys((key, *names_)))}" for key, names_ in matching.items()]
-        raise UserError("\n".join([f"{len(lines)} sets have a name that begins with {beginning!r}:", *lines,
-                                   "Give more of the name, or all of it."]))  # fmt: skip
+        raise UserError(
+            "\n".join(
+                [
+                    f"{len(lines)} sets have a name that begins with {beginning!r}:",
+                    *lines,
+                    "Give more of the name, or all of it.",
+                ]
+            )
+        )
     return next(iter(matching), None)

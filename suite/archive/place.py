@@ -19,7 +19,7 @@ from pyarrow import fs
 
 from suite.errors import COMMAND, Damaged, UserError, unknown
 from suite.guard import plain_files
-from suite.results.manifest import BYTES_MAX
+from suite.results.store.manifest import BYTES_MAX
 
 SCHEMES = ("s3", "gs", "file")
 CHUNK_BYTES = 2**20
@@ -72,11 +72,15 @@ class Place:
         with told(self.uri):
             found = self.filesystem.get_file_info(root).type
         if found == fs.FileType.NotFound and self.is_local:
-            raise UserError(f"There is no folder {self.uri}. Is it another one? `{COMMAND} archive --to={self.uri}` "
-                            "makes it, with its first set.")  # fmt: skip
+            raise UserError(
+                f"There is no folder {self.uri}. Is it another one? `{COMMAND} archive --to={self.uri}` "
+                "makes it, with its first set."
+            )
         if found == fs.FileType.NotFound:
-            raise UserError(f"There is no bucket {root}, of {self.uri}. Is it another one? Buckets are made by the "
-                            "tools of the service that has them.")  # fmt: skip
+            raise UserError(
+                f"There is no bucket {root}, of {self.uri}. Is it another one? Buckets are made by the "
+                "tools of the service that has them."
+            )
 
     def files(self, name: str) -> dict[str, int]:
         """{path in an archive: bytes}. Raises UserError for what is no plain file, such as a link to somewhere else."""
@@ -138,8 +142,10 @@ class Place:
             if self.is_local:
                 for path in (target, written):
                     self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-            with (io.BytesIO(source) if isinstance(source, bytes) else plain_files.opened(source) as read,
-                  self.filesystem.open_output_stream(written, compression=None) as stream):  # fmt: skip
+            with (
+                io.BytesIO(source) if isinstance(source, bytes) else plain_files.opened(source) as read,
+                self.filesystem.open_output_stream(written, compression=None) as stream,
+            ):
                 while chunk := read.read(CHUNK_BYTES):
                     digest.update(chunk)
                     stream.write(chunk)
@@ -183,9 +189,11 @@ def check_address(uri: str) -> None:
     if parts.scheme not in SCHEMES:
         raise unknown("kind of place", parts.scheme, SCHEMES)
     if parts.username or parts.password or any(secret in parts.query for secret in SECRETS):
-        raise UserError("An address with a secret in it would be kept in logs and pages: leave credentials to the "
-                        "environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, "
-                        "or a machine's own role).")  # fmt: skip
+        raise UserError(
+            "An address with a secret in it would be kept in logs and pages: leave credentials to the "
+            "environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, "
+            "or a machine's own role)."
+        )
 
 
 @contextmanager

@@ -10,16 +10,17 @@ from pathlib import Path
 from suite.archive.place import AT_ONCE, Place
 from suite.archive.signature import SIGNATURE, sign
 from suite.errors import COMMAND, UserError
-from suite.results import manifest
-from suite.results.manifest import Manifest
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import Manifest
+from suite.results.store.one_command import sole
+from suite.results.store.result_set import ResultSet
 
 CHANGES_SHOWN = 8
 
 
-def publish(folder: Path, place: Place, say: Callable[[str], None], *, key: Path | None = None,
-            with_changes: bool = False) -> Manifest:  # fmt: skip
+def publish(
+    folder: Path, place: Place, say: Callable[[str], None], *, key: Path | None = None, with_changes: bool = False
+) -> Manifest:
     """Upload what isn't there yet, then the manifest: until that is there, nobody sees an archive.
 
     Raises UserError for a set that isn't whole or was changed, and for a name that is there already: an archive is
@@ -39,8 +40,10 @@ def publish(folder: Path, place: Place, say: Callable[[str], None], *, key: Path
         signature = sign(made, key) if key else None
         there = place.files(made.name)
         if manifest.NAME in there:
-            raise UserError(f"{place.uri} has {made.name} already: an archive is written once. `{COMMAND} verify "
-                            f"--set={made.name} --from={place.uri}` checks it.")  # fmt: skip
+            raise UserError(
+                f"{place.uri} has {made.name} already: an archive is written once. `{COMMAND} verify "
+                f"--set={made.name} --from={place.uri}` checks it."
+            )
         with place.publishing():
             upload(made, folder, place, there, say)
             if signature:
@@ -55,9 +58,11 @@ def refuse_changes(store: ResultSet) -> None:
     if changed:
         shown = ", ".join(changed[:CHANGES_SHOWN])
         more = f" and {len(changed) - CHANGES_SHOWN} more" if len(changed) > CHANGES_SHOWN else ""
-        raise UserError(f"{store.folder} was made from a source with changes that aren't committed, and "
-                        f"inputs/diff.patch has them all: {shown}{more}. Look at it, then publish it --with-changes, "
-                        "or measure again from a commit.")  # fmt: skip
+        raise UserError(
+            f"{store.folder} was made from a source with changes that aren't committed, and "
+            f"inputs/diff.patch has them all: {shown}{more}. Look at it, then publish it --with-changes, "
+            "or measure again from a commit."
+        )
 
 
 def upload(made: Manifest, folder: Path, place: Place, there: dict[str, int], say: Callable[[str], None]) -> None:
@@ -75,5 +80,7 @@ def upload(made: Manifest, folder: Path, place: Place, there: dict[str, int], sa
     for name in changed:
         place.remove(made.name, name)
     if changed:
-        raise UserError(f"{folder / changed[0]} was changed while it was published. Nothing of it is to be seen; "
-                        f"`{COMMAND} verify --set={folder}` says what is changed.")  # fmt: skip
+        raise UserError(
+            f"{folder / changed[0]} was changed while it was published. Nothing of it is to be seen; "
+            f"`{COMMAND} verify --set={folder}` says what is changed."
+        )

@@ -13,13 +13,17 @@ from typing import Any
 
 from suite.case import Outcome
 from suite.results import Results
-from suite.results.compare import Speedup
-from suite.results.rows import Row, counting
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.rows import Row, counting
 from suite.stats import Estimate
 
 # What makes two machines of one class: their ratios between stacks are expected to agree.
-CLASS = {"cpu_model": "processor", "cpu_family_model_stepping": "its family, model and stepping",
-         "cpu_flags": "its extensions", "caches": "its caches"}  # fmt: skip
+CLASS = {
+    "cpu_model": "processor",
+    "cpu_family_model_stepping": "its family, model and stepping",
+    "cpu_flags": "its extensions",
+    "caches": "its caches",
+}
 
 
 class Verdict(StrEnum):
@@ -67,11 +71,16 @@ class Reproduction:
 
 def reproduction(there: Results, here: Results) -> Reproduction:
     """A set held against its repetition, claim by claim."""
-    unlike = tuple(words for fact, words in CLASS.items()
-                   if there.machine.get(fact) and there.machine.get(fact) != here.machine.get(fact))  # fmt: skip
+    unlike = tuple(
+        words
+        for fact, words in CLASS.items()
+        if there.machine.get(fact) and there.machine.get(fact) != here.machine.get(fact)
+    )
     baseline = there.baseline
-    ratios = [{(each.comparison_id, each.stack): each for each in results.analysis(baseline).speedups}
-              for results in (there, here)]  # fmt: skip
+    ratios = [
+        {(each.comparison_id, each.stack): each for each in results.analysis(baseline).speedups}
+        for results in (there, here)
+    ]
     ended = [outcomes(results.rows) for results in (there, here)]
     claims = []
     for side in sorted(ended[0], key=lambda each: (ended[0][each][0], each[1])):

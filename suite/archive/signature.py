@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from suite.errors import UserError
-from suite.results.manifest import ALL_DIGITS, Manifest
+from suite.results.store.manifest import ALL_DIGITS, Manifest
 
 SIGNATURE = "name.sig"  # beside the manifest
 SIGNATURE_BYTES_MAX = 2**16
@@ -32,8 +32,10 @@ def sign(known: Manifest, key: Path) -> bytes:
     asked for on the terminal. Raises UserError where it can't be had."""
     done = keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, told=message(known))
     if done.returncode:
-        raise UserError(f"{key} can't sign: {last(done)}. --sign takes a private key of OpenSSH, or a public one whose "
-                        "private one an agent has.")  # fmt: skip
+        raise UserError(
+            f"{key} can't sign: {last(done)}. --sign takes a private key of OpenSSH, or a public one whose "
+            "private one an agent has."
+        )
     return done.stdout.encode()
 
 
@@ -62,8 +64,10 @@ def allowed_signers(trusted: Path) -> str:
         raise UserError(f"--signed-by={trusted} can't be read: {broken}.") from None
     lines = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not lines or any(len(line.split()) < 2 for line in lines):
-        raise UserError(f"--signed-by={trusted} is neither a public key nor a file of allowed signers "
-                        "(man ssh-keygen, ALLOWED SIGNERS).")  # fmt: skip
+        raise UserError(
+            f"--signed-by={trusted} is neither a public key nor a file of allowed signers "
+            "(man ssh-keygen, ALLOWED SIGNERS)."
+        )
     owner = "".join(letter if letter.isalnum() or letter in "._-@" else "_" for letter in trusted.name)
     return "".join(f"{f'{owner} ' if line.startswith(KEYS) else ''}{line}\n" for line in lines)
 
@@ -71,8 +75,9 @@ def allowed_signers(trusted: Path) -> str:
 def keygen(*options: str, told: str = "") -> subprocess.CompletedProcess[str]:
     """One call of OpenSSH's program. Raises UserError where there is none."""
     try:
-        return subprocess.run([PROGRAM, *options], input=told, capture_output=True, encoding="utf-8", errors="replace",
-                              check=False)  # fmt: skip
+        return subprocess.run(
+            [PROGRAM, *options], input=told, capture_output=True, encoding="utf-8", errors="replace", check=False
+        )
     except FileNotFoundError:
         raise UserError(f"Signatures need {PROGRAM}, which is part of OpenSSH: install openssh-client.") from None
 

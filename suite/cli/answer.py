@@ -8,19 +8,19 @@ from typing import Any
 from suite import results, units
 from suite.case import Outcome
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.machine.description import named
-from suite.report.answers import headlines, standing_in
-from suite.report.behaviour import BehaviourSection, behaviour_section
-from suite.report.document import document
-from suite.report.memory import MemoryCell, MemorySection, memory_section
-from suite.report.outcomes import outcome_text
-from suite.report.profiles import ProfileSection, profile_section
-from suite.report.programs import ProgramSection, program_section
-from suite.report.sections import column_units
+from suite.report.formats.document import document
+from suite.report.sections.answers import headlines, standing_in
+from suite.report.sections.behaviour import BehaviourSection, behaviour_section
+from suite.report.sections.comparison import column_units
+from suite.report.sections.memory import MemoryCell, MemorySection, memory_section
+from suite.report.sections.outcomes import outcome_text
+from suite.report.sections.profiles import ProfileSection, profile_section
+from suite.report.sections.programs import ProgramSection, program_section
 from suite.results.analysis import Analysis, Comparison
 from suite.results.stack_figures import StackFigures
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.stats import Estimate
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "undecided": "yellow", "baseline": "dim"}
@@ -100,8 +100,9 @@ def print_memory(section: MemorySection) -> None:
         print()
     if section.frontier:
         columns = ["stack", "fits", "doesn't fit", "peak", "predicted", "probes"]
-        rows = [[line.stack, line.fits, line.fails, line.peak, line.predicted, str(line.tried)]
-                for line in section.frontier]  # fmt: skip
+        rows = [
+            [line.stack, line.fits, line.fails, line.peak, line.predicted, str(line.tried)] for line in section.frontier
+        ]
         title = f"{section.name}: the largest {section.axis} that fits"
         print_table(title, columns, rows, numbers=[name for name in columns if name not in ("stack", "doesn't fit")])
     for sentence in filter(None, (section.answer, section.searched)):
@@ -111,8 +112,11 @@ def print_memory(section: MemorySection) -> None:
 
 def print_programs(section: ProgramSection) -> None:
     """One question of programs: counts, regions, and how much differs; the page and `./stackwars ir` say what."""
-    for title, table in ((section.name, section.counts), ("How regions were lowered", section.regions),
-                         ("Kernels that generated code calls", section.generated)):  # fmt: skip
+    for title, table in (
+        (section.name, section.counts),
+        ("How regions were lowered", section.regions),
+        ("Kernels that generated code calls", section.generated),
+    ):
         if table.stacks and table.rows:
             print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
             print()
@@ -121,8 +125,10 @@ def print_programs(section: ProgramSection) -> None:
 def print_profiles(section: ProfileSection) -> None:
     """One question of where the time goes, the fastest stack first."""
     columns = ["stack", "step", "profiled", "by category"]
-    rows = [[line.stack, line.plain, f"{line.profiled} ({line.cost})", f"{line.shares} {line.missing}".strip()]
-            for line in section.lines]  # fmt: skip
+    rows = [
+        [line.stack, line.plain, f"{line.profiled} ({line.cost})", f"{line.shares} {line.missing}".strip()]
+        for line in section.lines
+    ]
     print_table(section.name, columns, rows, numbers=columns[1:3])
     print()
 

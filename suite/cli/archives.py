@@ -16,24 +16,27 @@ from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX, signer
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import say
 from suite.errors import COMMAND, Damaged, UserError
 from suite.guard import plain_files
 from suite.machine.description import processor
-from suite.report.render import render
-from suite.results import manifest
-from suite.results.manifest import SET_NAME, SHORT_DIGITS, Manifest
+from suite.report.formats.render import render
 from suite.results.outcomes import FAILED
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.manifest import Manifest
+from suite.results.store.result_set import ResultSet
 
 SIGNED = "It bears a signature: --signed-by=FILE says whether it is that of somebody you trust."
 UNSIGNED = "Unsigned: nothing says who published it."
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
 STACKS_SHOWN = 3
-EXAMPLES = {"times": f"results/SET, of {COMMAND} run --preset=primer", "set": "2026-11-21.cpu.3f2a91c",
-            "workload": "gpt2"}  # fmt: skip
+EXAMPLES = {
+    "times": f"results/SET, of {COMMAND} run --preset=primer",
+    "set": "2026-11-21.cpu.3f2a91c",
+    "workload": "gpt2",
+}
 
 
 def archive(name: str, to: str | None, key: str | None, *, with_changes: bool) -> None:
@@ -64,9 +67,14 @@ def sets(results: Path, origin: str | None, *, as_json: bool) -> None:
 def listed_json(each: Listed) -> dict[str, Any]:
     """One set; `name` is the one that archives have it by, null of a set that isn't whole."""
     facts = each.facts
-    return {"name": each.name or None, "where": each.where, "whole": not each.trouble, "trouble": each.trouble or None,
-            **{fact: facts.get(fact) for fact in ("set_id", "created_at", "target", "preset", "stacks", "outcomes")},
-            "machine": processor(facts.get("machine") or {})}  # fmt: skip
+    return {
+        "name": each.name or None,
+        "where": each.where,
+        "whole": not each.trouble,
+        "trouble": each.trouble or None,
+        **{fact: facts.get(fact) for fact in ("set_id", "created_at", "target", "preset", "stacks", "outcomes")},
+        "machine": processor(facts.get("machine") or {}),
+    }
 
 
 def cells(each: Listed) -> list[str]:
@@ -75,18 +83,21 @@ def cells(each: Listed) -> list[str]:
     stacks, outcomes = facts.get("stacks") or [], facts.get("outcomes") or {}
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     return [
-        each.name or "-", each.created_at[:16].replace("T", " "), str(facts.get("target") or ""),
-        processor(facts.get("machine") or {}), str(facts.get("preset") or ""),
+        each.name or "-",
+        each.created_at[:16].replace("T", " "),
+        str(facts.get("target") or ""),
+        processor(facts.get("machine") or {}),
+        str(facts.get("preset") or ""),
         ", ".join(stacks) if len(stacks) <= STACKS_SHOWN else f"{len(stacks)} stacks",
-        "; ".join(filter(None, [counted, "not whole" if each.trouble else ""])), each.where,
-    ]  # fmt: skip
+        "; ".join(filter(None, [counted, "not whole" if each.trouble else ""])),
+        each.where,
+    ]
 
 
 def fetched(name: str | None, origin: str | None, results: Path) -> None:
     """An archive comes here; its page is made here."""
     place = Place.of(needed("from", origin))
     folder = fetch.fetch(place, archived(needed("set", name), place), results)
-    tell_short(folder.name)
     print(f"{folder}  {render(folder)}")
 
 
@@ -106,11 +117,17 @@ def verify(name: str, origin: str | None, trusted: str | None, *, as_json: bool 
     """0 if a set is as its manifest says, and signed by one of those who are asked for; else 3 after what isn't."""
     verdict = verified(name, Place.of(origin) if origin else None, trusted)
     fine = not verdict.problems and (trusted is None or verdict.signer is not None)
-    tell_short(Path(verdict.name).name)
     if as_json:
-        print_json({"set": verdict.name, "from": verdict.place.uri if verdict.place else None,
-                    "intact": not verdict.problems, "problems": [*verdict.problems], "signed": verdict.is_signed,
-                    "signer": verdict.signer})  # fmt: skip
+        print_json(
+            {
+                "set": verdict.name,
+                "from": verdict.place.uri if verdict.place else None,
+                "intact": not verdict.problems,
+                "problems": [*verdict.problems],
+                "signed": verdict.is_signed,
+                "signer": verdict.signer,
+            }
+        )
     else:
         for line in verdict_lines(verdict, trusted):
             print(line)
@@ -150,13 +167,6 @@ def verdict_lines(verdict: Verdict, trusted: str | None) -> list[str]:
     return [f"{name}: intact, but {f'signed by nobody in {trusted}' if verdict.is_signed else 'unsigned'}."]
 
 
-def tell_short(name: str) -> None:
-    """Says it of a name whose digest is too short to stand for one content."""
-    if len(name.rpartition(".")[2]) == SHORT_DIGITS and SET_NAME.fullmatch(name):
-        say(f"{name} is an older name with 28 bits of a digest: another set of that name can be made in a minute. It "
-            "is as good as the place that it comes from.")  # fmt: skip
-
-
 def signed_here(folder: Path) -> tuple[Manifest, bytes | None]:
     """A set's manifest, and its signature if it has one."""
     path = folder / SIGNATURE
@@ -164,9 +174,15 @@ def signed_here(folder: Path) -> tuple[Manifest, bytes | None]:
 
 
 def history(
-    results: Path, origin: str | None, workload: str | None, stack: str, passes: Collection[str], out: str | None, *,
+    results: Path,
+    origin: str | None,
+    workload: str | None,
+    stack: str,
+    passes: Collection[str],
+    out: str | None,
+    *,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """One case over all sets: told, and written to a page or a table if asked for."""
     writers = {".html": history_page.write_page, ".parquet": history_page.write_parquet}
     if out and Path(out).suffix not in writers:
@@ -179,8 +195,9 @@ def history(
         print_json({"points": [*map(history_page.point_json, points)]})
         return
     for series in history_page.series_of(points):
-        print_table(f"{series.name}, {series.machine}", HISTORY, [list(line) for line in series.lines],
-                    numbers=("a step",))  # fmt: skip
+        print_table(
+            f"{series.name}, {series.machine}", HISTORY, [list(line) for line in series.lines], numbers=("a step",)
+        )
         print()
     if out:
         print(out)

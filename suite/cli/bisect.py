@@ -14,9 +14,9 @@ from suite.cli.options import Options
 from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, unknown
 from suite.plan.bisection import Bisection, Finding
-from suite.results.compare import Speedup
 from suite.results.outcomes import FAILED, INTERRUPTED
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 
 BLOCKS = (5, 10, 20)  # of one run each: the next where nothing was decided
@@ -125,8 +125,10 @@ class Search:
             raise Interrupted
         analysis = results.load(newest(folder) or folder).analysis()
         if len(analysis.comparisons) != 1:
-            raise UserError(f"One question is searched for at a time, and these are {len(analysis.comparisons)}: say "
-                            "--workload, --pass and --size.")  # fmt: skip
+            raise UserError(
+                f"One question is searched for at a time, and these are {len(analysis.comparisons)}: say "
+                "--workload, --pass and --size."
+            )
         return next((each for each in analysis.speedups if each.stack == f"{self.stack}@{release}"), None)
 
 
@@ -137,9 +139,16 @@ def newest(folder: Path) -> Path | None:
 
 
 def bisect(
-    options: Options, stack: str | None, good: str | None, bad: str | None, threshold: str, names: str | None,
-    python: str | None, *, force: bool,
-) -> int:  # fmt: skip
+    options: Options,
+    stack: str | None,
+    good: str | None,
+    bad: str | None,
+    threshold: str,
+    names: str | None,
+    python: str | None,
+    *,
+    force: bool,
+) -> int:
     """`./stackwars bisect`. The exit code: 0 where a slower release is bracketed, 3 where the bad one isn't slower."""
     if not (stack and good and bad):
         raise UserError("A search is for --stack=jax_jit from --good=0.10.2 to --bad=0.12.0.1.")
@@ -169,14 +178,22 @@ def bisect(
 
 def concluded(search: Search, bisection: Bisection) -> int:
     """What was found, in a table and a sentence. The exit code."""
-    lines = [[release, str(bisection.found.get(release, "good" if release == search.good else "not tried")),
-              search.told.get(release, "")] for release in bisection.releases]  # fmt: skip
+    lines = [
+        [
+            release,
+            str(bisection.found.get(release, "good" if release == search.good else "not tried")),
+            search.told.get(release, ""),
+        ]
+        for release in bisection.releases
+    ]
     print_table(f"{search.stack}, releases of {search.package}", ["release", "found", "why"], lines)
     first, last = bisection.slower, bisection.not_slower
     if first is None:
         bad = bisection.releases[-1]
         print(f"{bad} isn't slower than {search.good} by {search.threshold:g}: nothing to search for.")
         return FAILED
-    print(f"{first} is the first release that is slower than {search.good}, {search.told[first]}; {last} isn't yet.",
-          f"Nothing is known of {', '.join(bisection.between)} between them." if bisection.between else "")  # fmt: skip
+    print(
+        f"{first} is the first release that is slower than {search.good}, {search.told[first]}; {last} isn't yet.",
+        f"Nothing is known of {', '.join(bisection.between)} between them." if bisection.between else "",
+    )
     return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import venv
 from suite.environments.locks import lock_path, names, pins, variants
 from suite.environments.variants import flags
@@ -28,13 +28,17 @@ def tell_catalogue(paths: Sequence[Path], *, as_json: bool) -> None:
         print_json(known)
         return
     print_workloads(known)
-    stacks = [[each["name"], each["title"], each["environment"], ", ".join(each["targets"]), each["lacking"] or "yes"]
-              for each in known["stacks"]]  # fmt: skip
+    stacks = [
+        [each["name"], each["title"], each["environment"], ", ".join(each["targets"]), each["lacking"] or "yes"]
+        for each in known["stacks"]
+    ]
     print_table("Stacks", ["stack", "what it is", "environment", "targets", "runs on this CPU"], stacks)
     for sentence in known["fallbacks"]:
         print(sentence)
-    varied = [[each["environment"], ", ".join(each["stacks"]), versions_text(each), each["lacking"] or "yes"]
-              for each in known["variants"]]  # fmt: skip
+    varied = [
+        [each["environment"], ", ".join(each["stacks"]), versions_text(each), each["lacking"] or "yes"]
+        for each in known["variants"]
+    ]
     print_table("Variants", ["variant", "asked as", "versions and flags", "runs on this CPU"], varied)
     print_table("Presets", ["preset", "what it asks"], [[each["name"], each["title"]] for each in known["presets"]])
     for target, lack in known["targets"].items():
@@ -44,11 +48,21 @@ def tell_catalogue(paths: Sequence[Path], *, as_json: bool) -> None:
 
 def print_workloads(known: dict[str, Any]) -> None:
     """Workloads, then probes."""
-    rows = [[each["name"], each["title"], ", ".join(each["sizes"]), f"{each['largest_state_bytes'] / 1e9:.3g} GB",
-             ", ".join(each["passes"]), ", ".join(each["dialects"])] for each in known["workloads"]]  # fmt: skip
+    rows = [
+        [
+            each["name"],
+            each["title"],
+            ", ".join(each["sizes"]),
+            f"{each['largest_state_bytes'] / 1e9:.3g} GB",
+            ", ".join(each["passes"]),
+            ", ".join(each["dialects"]),
+        ]
+        for each in known["workloads"]
+    ]
     print_table("Workloads", ["workload", "what it computes", "sizes", "largest state", "passes", "dialects"], rows)
-    probes = [[each["name"], each["title"], ", ".join(each["sizes"]), ", ".join(each["aspects"])]
-              for each in known["probes"]]  # fmt: skip
+    probes = [
+        [each["name"], each["title"], ", ".join(each["sizes"]), ", ".join(each["aspects"])] for each in known["probes"]
+    ]
     print_table("Probes", ["probe", "what it observes", "sizes", "aspects"], probes)
 
 
@@ -59,14 +73,21 @@ def catalogue(paths: Sequence[Path]) -> dict[str, Any]:
         "target": TARGET,
         "workloads": [workload_json(each) for each in found if not each.is_probe],
         "probes": [named(each) | {"aspects": [*each.spec.ASPECTS]} for each in found if each.is_probe],
-        "stacks": [{"name": name, "title": STACKS[name].title, "environment": STACKS[name].environment,
-                    "targets": [*STACKS[name].targets], "lacking": absent(STACKS[name], "", TARGET)}
-                   for name in REAL_STACKS],
+        "stacks": [
+            {
+                "name": name,
+                "title": STACKS[name].title,
+                "environment": STACKS[name].environment,
+                "targets": [*STACKS[name].targets],
+                "lacking": absent(STACKS[name], "", TARGET),
+            }
+            for name in REAL_STACKS
+        ],
         "fallbacks": venv.chosen(names(TARGET), TARGET),
         "variants": [*map(variant_json, variants(TARGET))],
         "presets": [{"name": name, "title": preset.load(name).title} for name in preset.names()],
         "targets": devices.missing(),
-    }  # fmt: skip
+    }
 
 
 def named(workload: Workload) -> dict[str, Any]:
@@ -88,9 +109,13 @@ def variant_json(name: str) -> dict[str, Any]:
     lock = lock_path(name, TARGET)
     pinned = pins(lock.read_text(encoding="utf-8")) if lock.is_file() else {}
     lacking = [absent(STACKS[stack], variant, TARGET) for stack in stacks]
-    return {"environment": name, "stacks": [f"{stack}@{variant}" for stack in stacks],
-            "versions": versions_of(environment, pinned), "flags": flags(name, TARGET),
-            "lacking": next(filter(None, lacking), None)}  # fmt: skip
+    return {
+        "environment": name,
+        "stacks": [f"{stack}@{variant}" for stack in stacks],
+        "versions": versions_of(environment, pinned),
+        "flags": flags(name, TARGET),
+        "lacking": next(filter(None, lacking), None),
+    }
 
 
 def versions_of(environment: str, pinned: dict[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from suite.archive import listing
 from suite.archive.place import Place, check_address
 from suite.cli.console import print_table
 from suite.cli.options import Options
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.cluster import estimate
 from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, Job, render
@@ -26,8 +26,8 @@ from suite.errors import UserError, unknown
 from suite.plan.plan import Plan
 from suite.plan.planning import make
 from suite.plan.preset import Preset
-from suite.results.files import check_writable
-from suite.results.rows import Row
+from suite.results.store.files import check_writable
+from suite.results.store.rows import Row
 from suite.run import engines
 from suite.run.start import with_variants
 from suite.stacks.catalog import environment_of
@@ -64,9 +64,16 @@ def cloud(options: Options, asked: Asked, out: Path, *, write: bool, as_json: bo
     files = render(job, asked.on or SCHEDULERS)
     written = keep(files, out) if write else []
     if as_json:
-        print_json({"shards": [shard_json(each, price) for each in shards], "blocks": plan.protocol.blocks,
-                    "blocks_max": plan.protocol.blocks_max, "usd_an_hour": price, "written": [*map(str, written)],
-                    "files": {} if write else files})  # fmt: skip
+        print_json(
+            {
+                "shards": [shard_json(each, price) for each in shards],
+                "blocks": plan.protocol.blocks,
+                "blocks_max": plan.protocol.blocks_max,
+                "usd_an_hour": price,
+                "written": [*map(str, written)],
+                "files": {} if write else files,
+            }
+        )
     else:
         for path in written:
             print(path)
@@ -82,15 +89,19 @@ def check_secrets(asked: Asked) -> None:
     if asked.to and "://" in asked.to:
         check_address(asked.to)
     if asked.repository and "://" in asked.repository and public_address(asked.repository) != asked.repository:
-        raise UserError("--repository: An address with a secret in it, or one that isn't https://, would stand in "
-                        "files that are passed on: jobs clone without a password.")  # fmt: skip
+        raise UserError(
+            "--repository: An address with a secret in it, or one that isn't https://, would stand in "
+            "files that are passed on: jobs clone without a password."
+        )
 
 
 def shipped(options: Options) -> Preset:
     """The preset. Raises UserError for a file that the machines of the jobs wouldn't have."""
     if options.preset.endswith(".toml"):
-        raise UserError(f"--preset={options.preset}: a job has this repository's presets alone. Commit it to presets/ "
-                        "and give its name.")  # fmt: skip
+        raise UserError(
+            f"--preset={options.preset}: a job has this repository's presets alone. Commit it to presets/ "
+            "and give its name."
+        )
     return options.chosen_preset()
 
 
@@ -176,13 +187,17 @@ def tell(shards: Sequence[Expected], plan: Plan, price: float | None) -> None:
     """The estimate, and what it rests on."""
     print_table("Estimate", HEADS, [line(each, price) for each in shards], numbers=HEADS[:-1])
     blocks = plan.protocol.blocks, plan.protocol.blocks_max
-    print(f"Times are those of {blocks[0]} block(s), at most of {blocks[1]}; installing isn't in them. Rough: as on a "
-          "small machine without accelerator.")  # fmt: skip
+    print(
+        f"Times are those of {blocks[0]} block(s), at most of {blocks[1]}; installing isn't in them. Rough: as on a "
+        "small machine without accelerator."
+    )
     if price is None:
         print("No cost: --price=2.70 says what an hour of one machine costs, in US dollars.")
     else:
-        least, most = (price * sum(seconds) / 3600 for seconds in
-                       zip(*((each.seconds, each.most_seconds) for each in shards), strict=True))  # fmt: skip
+        least, most = (
+            price * sum(seconds) / 3600
+            for seconds in zip(*((each.seconds, each.most_seconds) for each in shards), strict=True)
+        )
         print(f"All shards: {least:,.2f} USD, {most:,.2f} USD at most, at {price:,.2f} USD an hour, as given.")
 
 
@@ -198,19 +213,28 @@ def line(shard: Expected, price: float | None) -> list[str]:
     costs = [f"{price * each / 3600:,.2f} USD" if price is not None else units.UNKNOWN for each in times]
     by = f"earlier sets: {shard.known} of {shard.processes} processes" if shard.known else "rough"
     rest = "; the rest rough" if 0 < shard.known < shard.processes else ""
-    return [str(shard.number), str(shard.comparisons), str(shard.processes), *map(units.duration, times),
-            *costs, by + rest]  # fmt: skip
+    return [
+        str(shard.number),
+        str(shard.comparisons),
+        str(shard.processes),
+        *map(units.duration, times),
+        *costs,
+        by + rest,
+    ]
 
 
 def warnings(job: Job, schedulers: Sequence[str]) -> list[str]:
     """What is still to be done before a job can start."""
     told = []
     if not job.archive:
-        told.append("No --to: ARCHIVE is empty in these files, and a job refuses to start until it says where results "
-                    "go.")  # fmt: skip
+        told.append(
+            "No --to: ARCHIVE is empty in these files, and a job refuses to start until it says where results go."
+        )
     if not job.repository and not job.image and set(schedulers) - {SLURM}:  # Slurm's have the checkout that they see
-        told.append("This checkout's origin is no address that others could clone: REPOSITORY is empty in these files; "
-                    "--repository=URL fills it in.")  # fmt: skip
+        told.append(
+            "This checkout's origin is no address that others could clone: REPOSITORY is empty in these files; "
+            "--repository=URL fills it in."
+        )
     if git("status", "--porcelain").strip():
         told.append(f"This checkout has changes that aren't committed: jobs run {job.revision[:12]} without them.")
     return told

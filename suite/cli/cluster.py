@@ -7,7 +7,7 @@ from pathlib import Path
 
 from suite.archive.naming import named
 from suite.cluster.collect import collect as together
-from suite.report.render import render
+from suite.report.formats.render import render
 from suite.results import load
 from suite.results.outcomes import exit_code
 

@@ -20,7 +20,7 @@ from suite.cli.console import Bar, Lines, listener, print_table
 from suite.cli.dry_run import plan_json, print_plan
 from suite.cli.ending import explained
 from suite.cli.options import Options, parse_outcomes
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.cluster.schedule import CLUSTER, SCHEDULERS, forget, hand_out
 from suite.environments import images, pythons, say, venv
 from suite.environments.locks import names as environment_names
@@ -32,11 +32,11 @@ from suite.machine.description import describe
 from suite.plan.memory import too_tight
 from suite.plan.shards import Shard
 from suite.reference import check
-from suite.report.render import render
+from suite.report.formats.render import render
 from suite.results.outcomes import FAILED, INTERRUPTED, exit_code
-from suite.results.rows import Row
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store.one_command import sole
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run import ceilings
 from suite.run.session import Session
 from suite.run.start import Run, create, prepare, reopen, runner
@@ -46,8 +46,15 @@ UNFINISHED = 1  # exit code: other machines haven't done all of it
 
 
 def run(
-    options: Options, resume: str | None, again: Sequence[str], *, trust: bool = False, force: bool, dry_run: bool,
-    as_json: bool, address: str = "auto",
+    options: Options,
+    resume: str | None,
+    again: Sequence[str],
+    *,
+    trust: bool = False,
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
+    address: str = "auto",
 ) -> int:
     """`./stackwars run`: plan what is asked, or take the plan of a set to complete, and run it. The exit code."""
     outcomes = parse_outcomes(again)
@@ -57,8 +64,10 @@ def run(
         raise UserError("--trust goes with --resume=SET: it says that a set which wasn't begun here is yours.")
     if resume is not None:
         if options != Options() or dry_run:
-            raise UserError("--resume takes its plan from the set; it goes with --again, --trust, --address, "
-                            "--force and --json alone.")  # fmt: skip
+            raise UserError(
+                "--resume takes its plan from the set; it goes with --again, --trust, --address, "
+                "--force and --json alone."
+            )
         store, asked = reopen(named(resume, Path(options.results)), trust=trust)
         if asked.scheduler:
             return elsewhere(store, outcomes, force, as_json, address)
@@ -68,10 +77,17 @@ def run(
         options = replace(options, fits=str(named(options.fits, Path(options.results))))
     chosen = options.chosen_preset()
     asked = prepare(
-        chosen, options.selection(facts.usable_cores()), baseline=options.baseline, engine=options.engine,
-        python=options.python, workload_paths=options.workload_paths, fits=options.fits, build=not dry_run,
-        shard=Shard.parse(options.shard) if options.shard else None, scheduler=scheduler_of(options),
-    )  # fmt: skip
+        chosen,
+        options.selection(facts.usable_cores()),
+        baseline=options.baseline,
+        engine=options.engine,
+        python=options.python,
+        workload_paths=options.workload_paths,
+        fits=options.fits,
+        build=not dry_run,
+        shard=Shard.parse(options.shard) if options.shard else None,
+        scheduler=scheduler_of(options),
+    )
     if dry_run:
         if as_json:
             print_json(plan_json(asked))
@@ -109,8 +125,10 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
             done = ResultSet.open(store.folder)  # its machines may have said what they can't run
             return finish(done, done.commit(), as_json)
         except KeyboardInterrupt:
-            say(f"Interrupted. All {store.finished()} attempts that came back are kept; "
-                f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
+            say(
+                f"Interrupted. All {store.finished()} attempts that came back are kept; "
+                f"`{COMMAND} run --resume={store.folder}` completes the set."
+            )
             return INTERRUPTED
 
 
@@ -121,9 +139,7 @@ def carry_out(store: ResultSet, asked: Run, again: frozenset[str], disturbances:
         return INTERRUPTED if rows is None else finish(store, rows, as_json)
 
 
-def measured(
-    store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str]
-) -> Sequence[Row] | None:
+def measured(store: ResultSet, asked: Run, again: frozenset[str], disturbances: Sequence[str]) -> Sequence[Row] | None:
     """The rows of a plan, or of what is left of it; None where a person has interrupted it."""
     shown = listener(len(store.plan.attempts))
     shown.note(f"Result set {store.folder}")
@@ -168,8 +184,10 @@ def interrupted(store: ResultSet, shown: Lines | Bar) -> None:
     # What isn't in a block stands by itself.
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
     rest = f" A block that was cut short is run again whole, since half a block isn't paired: that is {cut} of them."
-    shown.note(f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
-               f"`{COMMAND} run --resume={store.folder}` completes the set.")  # fmt: skip
+    shown.note(
+        f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
+        f"`{COMMAND} run --resume={store.folder}` completes the set."
+    )
 
 
 def print_checks(*, as_json: bool) -> int:
@@ -249,9 +267,13 @@ def print_images(*, prune: bool, as_json: bool) -> None:
         return
     now = datetime.datetime.now(datetime.UTC)
     rows = [
-        [image.tag, f"{image.size_bytes / 1e6:.0f} MB", image.lock_sha256[:12],
-         units.age((now - image.created).total_seconds()),
-         "yes" if image.current else "no: its lock has changed"]
+        [
+            image.tag,
+            f"{image.size_bytes / 1e6:.0f} MB",
+            image.lock_sha256[:12],
+            units.age((now - image.created).total_seconds()),
+            "yes" if image.current else "no: its lock has changed",
+        ]
         for image in found
-    ]  # fmt: skip
+    ]
     print_table("Removed images" if prune else "Images", ["image", "size", "lock", "age", "current"], rows)

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from suite import results
 from suite.archive.naming import named
-from suite.cli.written import check_form, put, told_form
+from suite.cli.output import check_form, put, told_form
 from suite.errors import COMMAND, UserError, unknown
-from suite.report.compare_page import FILE_NAME, compare_page
-from suite.report.compared import Compared, of_sets, of_ways, told_sets, told_ways
-from suite.report.tables import Told
+from suite.report.between_sets import Compared, of_sets, of_ways, told_sets, told_ways
+from suite.report.formats.compare_page import FILE_NAME, compare_page
+from suite.report.formats.tables import Told
 from suite.results import Results
-from suite.results.across import Across, Times, across
-from suite.results.behaviour import by_variant
-from suite.results.ways import FIELDS, Ways, within
+from suite.results.between_sets import Across, Times, across
+from suite.results.questions.behaviour import by_variant
+from suite.results.within_set import FIELDS, Ways, within
 
 REGRESSION = 5  # exit code
 FORMATS = ("text", "html", "md", "csv", "json")
@@ -54,8 +54,16 @@ class Asked:
         return compare_page(compared, self.sets)
 
 
-def compare(sets: Sequence[str], *, by: str | None, baseline: str | None, across_unlike: bool, threshold: str,
-            form: str, out: str | None) -> int:  # fmt: skip
+def compare(
+    sets: Sequence[str],
+    *,
+    by: str | None,
+    baseline: str | None,
+    across_unlike: bool,
+    threshold: str,
+    form: str,
+    out: str | None,
+) -> int:
     """Tell it; 5 if something is slower by more than `threshold`, or no longer `ok`."""
     check_form(form, FORMATS, out)
     limit = threshold_of(threshold)
@@ -70,8 +78,9 @@ def compare(sets: Sequence[str], *, by: str | None, baseline: str | None, across
 def between(sets: Sequence[str], across_unlike: bool, threshold: float) -> Asked:
     """Two sets or more. Raises UserError for sets that don't compare."""
     if len(sets) < 2:
-        raise UserError(f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`, or one and --by, like "
-                        "--by=track.")  # fmt: skip
+        raise UserError(
+            f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`, or one and --by, like --by=track."
+        )
     loaded = [load(named(name)) for name in sets]
     times = [times_of(each) for each in loaded]
     found = [across(times[0], each) for each in times[1:]]
@@ -99,8 +108,10 @@ def within_one(sets: Sequence[str], field: str, baseline: str | None, threshold:
 
 def versions_of(times: Times) -> list[Across]:
     """What the probes of one set have observed in variants, against the stacks as they are locked."""
-    return [Across(f"{times.name} as locked", f"@{variant}", (), None, None, (), (), observed=observed)
-            for variant, observed in by_variant(times.observed).items()]  # fmt: skip
+    return [
+        Across(f"{times.name} as locked", f"@{variant}", (), None, None, (), (), observed=observed)
+        for variant, observed in by_variant(times.observed).items()
+    ]
 
 
 def load(path: Path) -> Results:
@@ -133,6 +144,8 @@ def refuse_unlike(found: Across, across_unlike: bool) -> None:
     if not found.changes and not found.observed.common:
         raise UserError(f"{found.first} and {found.second} have no case in common, timed or observed.")
     if found.unlike and not across_unlike:
-        raise UserError(f"{found.first} and {found.second} differ in: {', '.join(found.unlike)}. Their times say "
-                        f"nothing of each other. `{COMMAND} compare --across` shows them side by side, and calls none "
-                        "faster.")  # fmt: skip
+        raise UserError(
+            f"{found.first} and {found.second} differ in: {', '.join(found.unlike)}. Their times say "
+            f"nothing of each other. `{COMMAND} compare --across` shows them side by side, and calls none "
+            "faster."
+        )

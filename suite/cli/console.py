@@ -21,12 +21,17 @@ from rich.text import Text
 from suite import units
 from suite.case import Attempt, Outcome, Purpose
 from suite.guard.printable import printable
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 
 PIPED_WIDTH = 160
 PIECE = re.compile(r"[^-/,]*[-/,]?")  # of a name, up to the separator after which it may go on in the next line
-WORDS = {Purpose.EXPLAIN: "kernels", Purpose.MEMORY: "memory", Purpose.IR: "programs",
-         Purpose.PROFILE: "profile", Purpose.PROBE: "probe"}  # fmt: skip
+WORDS = {
+    Purpose.EXPLAIN: "kernels",
+    Purpose.MEMORY: "memory",
+    Purpose.IR: "programs",
+    Purpose.PROFILE: "profile",
+    Purpose.PROBE: "probe",
+}
 
 
 def line(row: Row) -> str:
@@ -82,9 +87,13 @@ class Bar:
 
     def __init__(self, total: int, console: Console) -> None:
         self.progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"),
-            console=console, auto_refresh=False,
-        )  # fmt: skip
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=console,
+            auto_refresh=False,
+        )
         self.task = self.progress.add_task("starting", total=total, left="")
         self.started = monotonic()
         self.progress.start()

@@ -49,14 +49,19 @@ def checks() -> list[Check]:
         *interpreters(),
         Check("uv", uv_found is not None, uv_found or "not found", "make setup (it gets uv by pip)"),
         Check("make", shutil.which("make") is not None, shutil.which("make") or "not found", "apt-get install make"),
-        Check("C++ compiler (torch_inductor)", compiler_found is not None, compiler_found or complaint,
-              "apt-get install g++ (and the headers of the torch lock's Python, if it is the system's)"),
-    ]  # fmt: skip
+        Check(
+            "C++ compiler (torch_inductor)",
+            compiler_found is not None,
+            compiler_found or complaint,
+            "apt-get install g++ (and the headers of the torch lock's Python, if it is the system's)",
+        ),
+    ]
     for name in (ORCHESTRATOR, *names("cpu")):
         fallback, status = venv.choose(name, "cpu"), venv.status(name, "cpu")
         remedy = f"{COMMAND} lock --environment={name}" if status == "no lock" else "make setup"
-        found.append(Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status,
-                           remedy))  # fmt: skip
+        found.append(
+            Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
+        )
     found += [*resources(), container_engine()]
     return [*found, *(Check(name, None, lack or "found") for name, lack in devices.missing().items())]
 
@@ -80,13 +85,22 @@ def interpreters() -> list[Check]:
     found = {version: pythons.find(version) for version in sorted(wanted)}
     needed = {name for name in names("cpu") if pythons.lacking(name, "cpu")}
     return [
-        Check(f"Python {' or '.join(own)}", pythons.running() in own, platform.python_version(),
-              f"install Python {own[0]}, then `make setup PYTHON=/path/to/python{own[0]}`"),
-        *(Check(f"Python {version} ({', '.join(wanted[version])})",
-                True if path else False if needed & set(wanted[version]) else None, path or "not found",
-                f"make setup lets uv get it. Else: {pythons.remedy(version)}")
-          for version, path in found.items()),
-    ]  # fmt: skip
+        Check(
+            f"Python {' or '.join(own)}",
+            pythons.running() in own,
+            platform.python_version(),
+            f"install Python {own[0]}, then `make setup PYTHON=/path/to/python{own[0]}`",
+        ),
+        *(
+            Check(
+                f"Python {version} ({', '.join(wanted[version])})",
+                True if path else False if needed & set(wanted[version]) else None,
+                path or "not found",
+                f"make setup lets uv get it. Else: {pythons.remedy(version)}",
+            )
+            for version, path in found.items()
+        ),
+    ]
 
 
 def container_engine() -> Check:
@@ -108,16 +122,25 @@ def resources() -> list[Check]:
     wanted = RESULTS_BYTES if made else DISK_BYTES
     governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return [
-        Check("disk", free > wanted, f"{free / GIB:.1f} GiB free",
-              f"free {wanted / GIB:g} GiB; `{COMMAND} clean` helps"),
-        Check("memory", None if available is None else available > MEMORY_BYTES,
-              "hidden" if available is None else f"{available / GIB:.1f} GiB available", "close other programs"),
+        Check(
+            "disk", free > wanted, f"{free / GIB:.1f} GiB free", f"free {wanted / GIB:g} GiB; `{COMMAND} clean` helps"
+        ),
+        Check(
+            "memory",
+            None if available is None else available > MEMORY_BYTES,
+            "hidden" if available is None else f"{available / GIB:.1f} GiB available",
+            "close other programs",
+        ),
         Check("memory limits", None, memory_limits()),
         Check("cores", None, f"{len(cores)} usable: {', '.join(map(str, cores))}"),
         Check("load", None, f"{load:.2f} over the last minute on {len(cores)} cores", "stop what else is running"),
-        Check("frequency governor", None if governor is None else governor == "performance", governor or "hidden",
-              "cpupower frequency-set --governor performance"),
-    ]  # fmt: skip
+        Check(
+            "frequency governor",
+            None if governor is None else governor == "performance",
+            governor or "hidden",
+            "cpupower frequency-set --governor performance",
+        ),
+    ]
 
 
 def memory_limits() -> str:

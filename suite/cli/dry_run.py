@@ -48,8 +48,10 @@ def print_plan(asked: Run) -> None:
     if plan.purpose is Purpose.IR:
         print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep what is handed to the compiler.")
     elif plan.purpose is Purpose.EXPLAIN:
-        print(f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that tell which kernels do the work, "
-              f"{of[Purpose.PROFILE]} that tell where the time goes.")  # fmt: skip
+        print(
+            f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that tell which kernels do the work, "
+            f"{of[Purpose.PROFILE]} that tell where the time goes."
+        )
     elif plan.purpose is Purpose.PROBE:
         print(f"{len(plan.cases)} cases; {of[Purpose.PROBE]} processes that observe how a stack behaves.")
     elif timed:
@@ -61,8 +63,10 @@ def print_plan(asked: Run) -> None:
     if of[Purpose.IR] and plan.purpose is not Purpose.IR:
         print(f"After them {of[Purpose.IR]} processes more, untimed, keep what is handed to the compiler.")
     if of[Purpose.EXPLAIN] and plan.purpose is not Purpose.EXPLAIN:
-        print(f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work and what "
-              "holds the memory.")  # fmt: skip
+        print(
+            f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work and what "
+            "holds the memory."
+        )
     if of[Purpose.PROFILE] and plan.purpose is not Purpose.EXPLAIN:
         print(f"After them {of[Purpose.PROFILE]} processes more tell where the time goes.")
     print(asked.engine.why)
@@ -86,11 +90,14 @@ def plan_json(asked: Run) -> dict[str, Any]:
         "blocks_max": plan.protocol.blocks_max,
         "seconds": plan.seconds(asked.workloads),
         "warnings": [*too_tight(plan.cases)],
-    }  # fmt: skip
+    }
 
 
 def case_json(asked: Run, planned: Planned) -> dict[str, Any]:
     """One case, and what will become of it."""
     told = verdict(asked, planned)
-    return planned.case.to_json() | {"case_name": planned.case.case_name, "runs": told in (RUN, COMPILED),
-                                     "verdict": told}  # fmt: skip
+    return planned.case.to_json() | {
+        "case_name": planned.case.case_name,
+        "runs": told in (RUN, COMPILED),
+        "verdict": told,
+    }

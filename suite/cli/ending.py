@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from suite.report.outcomes import Failure, failures
-from suite.report.text import ending, shortened
+from suite.report.formats.text import ending, shortened
+from suite.report.sections.outcomes import Failure, failures
 from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED
-from suite.results.rows import Row, accepted
+from suite.results.store.rows import Row, accepted
 
 MOST = 5  # cases; the others are counted
 

@@ -140,8 +140,10 @@ def parse_share(text: str, option: str) -> float:
     number = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
     share = float(number[1]) / (100 if number[2] else 1) if number else 1.0
     if share >= 1:
-        raise UserError(f"--{option}={text} isn't understood: it is a share under 1. Write it like --{option}=2% or "
-                        f"--{option}=0.02.")  # fmt: skip
+        raise UserError(
+            f"--{option}={text} isn't understood: it is a share under 1. Write it like --{option}=2% or "
+            f"--{option}=0.02."
+        )
     return share
 
 
@@ -153,8 +155,10 @@ def parse_dims(text: str) -> dict[str, int]:
         if not name or not re.fullmatch(r"\d+", value):
             raise UserError(f"--dims {text} isn't understood: a dim is a name and a whole number, like --dims n=1024.")
         if name in dims:
-            raise UserError(f"--dims {text} names {name} twice. Each --dims is a comparison of its own: "
-                            f"--dims {name}={dims[name]} --dims {name}={value}.")  # fmt: skip
+            raise UserError(
+                f"--dims {text} names {name} twice. Each --dims is a comparison of its own: "
+                f"--dims {name}={dims[name]} --dims {name}={value}."
+            )
         dims[name] = int(value)
     return dims
 

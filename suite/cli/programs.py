@@ -13,7 +13,7 @@ from suite import results
 from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary
@@ -22,11 +22,11 @@ from suite.launch.attempt import run_reader
 from suite.launch.local import Local
 from suite.machine.facts import usable_cores
 from suite.protocol import Protocol
-from suite.report.programs import Table, both, program_section
-from suite.report.render import environment
-from suite.results import programs
-from suite.results.files import gunzipped
-from suite.results.rows import Row, accepted
+from suite.report.formats.render import environment
+from suite.report.sections.programs import Table, both, program_section
+from suite.results.questions import programs
+from suite.results.store.files import gunzipped
+from suite.results.store.rows import Row, accepted
 
 
 def tell_programs(name: str, cases: Sequence[str], *, as_markdown: bool, as_json: bool = False) -> None:
@@ -47,8 +47,9 @@ def tell_programs(name: str, cases: Sequence[str], *, as_markdown: bool, as_json
     if as_json:
         print_json({"cases": [case_json(name, row) for name, row in rows.items()]})
         return
-    print_table("Cases whose programs are kept", ["case", "programs"],
-                [[name, counted(row)] for name, row in rows.items()])  # fmt: skip
+    print_table(
+        "Cases whose programs are kept", ["case", "programs"], [[name, counted(row)] for name, row in rows.items()]
+    )
     print(f"Two of them are compared by `{COMMAND} ir --case=… --case=…`.")
 
 
@@ -56,8 +57,10 @@ def kept_in(loaded: results.Results) -> dict[str, Row]:
     """{case: its row} of a set. Raises UserError where no programs were asked for."""
     rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
     if not rows:
-        raise UserError(f"{loaded.path}: nothing of this set was kept as its compiler got it. "
-                        f"`{COMMAND} run --purpose=ir`, or --ir=on beside times, keeps it.")  # fmt: skip
+        raise UserError(
+            f"{loaded.path}: nothing of this set was kept as its compiler got it. "
+            f"`{COMMAND} run --purpose=ir`, or --ir=on beside times, keeps it."
+        )
     return rows
 
 
@@ -78,8 +81,9 @@ def given(name: str) -> Handed:
         folder.mkdir()
         (folder / files.GIVEN).write_bytes(text)
         try:
-            told = run_reader("suite.ir.analyse", folder, files.SUMMARY, engine=reader, protocol=Protocol(),
-                              cpus=usable_cores())  # fmt: skip
+            told = run_reader(
+                "suite.ir.analyse", folder, files.SUMMARY, engine=reader, protocol=Protocol(), cpus=usable_cores()
+            )
         except UserError as refused:
             raise UserError(f"{name} {refused}") from None
     stem = Path(name).name
@@ -94,8 +98,12 @@ def counted(row: Row) -> str:
 
 def case_json(name: str, row: Row) -> dict[str, Any]:
     """One case of the list."""
-    return {"case": name, "programs": len(programs.programs_of(row)), "outcome": row["outcome"],
-            "reason": row["reason"]}  # fmt: skip
+    return {
+        "case": name,
+        "programs": len(programs.programs_of(row)),
+        "outcome": row["outcome"],
+        "reason": row["reason"],
+    }
 
 
 def handed(name: str, rows: dict[str, Row]) -> Handed:
@@ -135,5 +143,8 @@ def markdown(loaded: results.Results) -> str:
     versions: dict[str, str] = {}
     for row in analysis.rows:
         versions |= {name: number for name, number in row.mapping("versions").items() if name != "python"}
-    return environment().get_template("programs.md.j2").render(
-        sections=[program_section(question) for question in analysis.programs], versions=versions)  # fmt: skip
+    return (
+        environment()
+        .get_template("programs.md.j2")
+        .render(sections=[program_section(question) for question in analysis.programs], versions=versions)
+    )

@@ -8,10 +8,10 @@ from pathlib import Path
 from suite import results
 from suite.archive.naming import named
 from suite.cli.compare import compare
-from suite.cli.written import check_form, told_form
+from suite.cli.output import check_form, told_form
 from suite.errors import UserError
-from suite.report.render import FILE_NAME, render
-from suite.report.text import told
+from suite.report.formats.render import FILE_NAME, render
+from suite.report.formats.text import told
 
 LATEST = "results/latest"
 FORMATS = ("html", "md", "csv", "json")
@@ -24,8 +24,9 @@ def report(
     check_form(form, FORMATS, out)
     if compared:
         if baseline or stacks or path != LATEST:
-            raise UserError("--compare names the sets by itself, each against the first; it goes with --format and "
-                            "--out alone.")  # fmt: skip
+            raise UserError(
+                "--compare names the sets by itself, each against the first; it goes with --format and --out alone."
+            )
         # A report tells: whether a script shall fail is `./stackwars compare`'s to say.
         compare(compared, by=None, baseline=None, across_unlike=False, threshold="1.05", form=form, out=out)
     elif form == "html":

@@ -14,21 +14,31 @@ from suite.archive.place import Place
 from suite.archive.reproduce import Claim, Reproduction, Verdict, reproduction
 from suite.cli.commands import carry_out
 from suite.cli.console import print_table
-from suite.cli.written import print_json
+from suite.cli.output import print_json
 from suite.environments import say
 from suite.environments.locks import CHOSEN, all_locks
 from suite.errors import COMMAND, UserError
 from suite.machine import facts, noise
-from suite.results.compare import Speedup
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.result_set import ResultSet
 from suite.run.start import again, create, strange
 
 DIFFERS, UNTRUSTED = 5, 6  # exit codes
 HEADS = ["question", "stack", "there", "here", "verdict", "why"]
 
 
-def reproduce(name: str, origin: str | None, against: str | None, *, engine: str, trust: bool,
-              workload_path: Sequence[str], folder: str, force: bool, as_json: bool) -> int:  # fmt: skip
+def reproduce(
+    name: str,
+    origin: str | None,
+    against: str | None,
+    *,
+    engine: str,
+    trust: bool,
+    workload_path: Sequence[str],
+    folder: str,
+    force: bool,
+    as_json: bool,
+) -> int:
     """Run it and judge; with `against`, judge a set that was run already. 0 if reproduced, 5 if not; 6 if it would run
     what isn't this project's, and nobody has said that it may."""
     there = brought(name, origin, Path(folder))
@@ -72,8 +82,9 @@ def refused(there: Path, unknown_here: Sequence[str], as_json: bool) -> int:
     return UNTRUSTED
 
 
-def run(there: Path, origin: str | None, engine: str, workload_path: Sequence[str], folder: Path, *,
-        force: bool) -> Path:  # fmt: skip
+def run(
+    there: Path, origin: str | None, engine: str, workload_path: Sequence[str], folder: Path, *, force: bool
+) -> Path:
     """The new set's folder. What its locks name is installed, by hash: that is code of others."""
     store = ResultSet.open(there)
     asked = again(store, engine, [Path(path).absolute() for path in workload_path])
@@ -91,26 +102,51 @@ def run(there: Path, origin: str | None, engine: str, workload_path: Sequence[st
 def tell(found: Reproduction, there: Path, here: Path, as_json: bool) -> None:
     """Every claim, then the verdict."""
     if as_json:
-        claims = [{"question": each.name, "stack": each.stack, "outcomes": list(each.outcomes),
-                   "there": ratio_json(each.there), "here": ratio_json(each.here), "verdict": each.verdict,
-                   "why": each.words} for each in found.claims]  # fmt: skip
-        print_json({"there": str(there), "here": str(here), "baseline": found.baseline, "unlike": list(found.unlike),
-                    "verdict": found.verdict, "claims": claims})  # fmt: skip
+        claims = [
+            {
+                "question": each.name,
+                "stack": each.stack,
+                "outcomes": list(each.outcomes),
+                "there": ratio_json(each.there),
+                "here": ratio_json(each.here),
+                "verdict": each.verdict,
+                "why": each.words,
+            }
+            for each in found.claims
+        ]
+        print_json(
+            {
+                "there": str(there),
+                "here": str(here),
+                "baseline": found.baseline,
+                "unlike": list(found.unlike),
+                "verdict": found.verdict,
+                "claims": claims,
+            }
+        )
         return
-    print_table(f"Speedups over {found.baseline}, there and here", HEADS, [line(each) for each in found.claims],
-                numbers=HEADS[2:4])  # fmt: skip
+    print_table(
+        f"Speedups over {found.baseline}, there and here",
+        HEADS,
+        [line(each) for each in found.claims],
+        numbers=HEADS[2:4],
+    )
     if found.unlike:
         print(f"Another class of machine ({', '.join(found.unlike)} differ): only who is faster is judged.")
     counts = {verdict: sum(each.verdict == verdict for each in found.claims) for verdict in Verdict}
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) + ".")
-    print(f"{there.name}: {found.verdict}. Relative claims only: absolute times are compared by `{COMMAND} compare "
-          f"{there} {here}`.")  # fmt: skip
+    print(
+        f"{there.name}: {found.verdict}. Relative claims only: absolute times are compared by `{COMMAND} compare "
+        f"{there} {here}`."
+    )
 
 
 def line(claim: Claim) -> list[str]:
     """One claim."""
-    sides = [units.estimate(each.ratio.value, each.ratio.low, each.ratio.high) if each else units.UNKNOWN
-             for each in (claim.there, claim.here)]  # fmt: skip
+    sides = [
+        units.estimate(each.ratio.value, each.ratio.low, each.ratio.high) if each else units.UNKNOWN
+        for each in (claim.there, claim.here)
+    ]
     return [claim.name, claim.stack, *sides, str(claim.verdict), claim.words]
 
 

@@ -10,9 +10,15 @@ from suite.errors import UserError
 
 
 def lock(
-    target: str, environments: Sequence[str], variant: str | None, requirements: Sequence[str], environ: Sequence[str],
-    python: str | None, *, upgrade: bool,
-) -> None:  # fmt: skip
+    target: str,
+    environments: Sequence[str],
+    variant: str | None,
+    requirements: Sequence[str],
+    environ: Sequence[str],
+    python: str | None,
+    *,
+    upgrade: bool,
+) -> None:
     """Resolve locks again, by default all of a target; or make a variant of one environment."""
     if variant is not None and upgrade:
         raise UserError("--upgrade is for locks that are there; a new variant is as its environment, but for --with.")
@@ -36,8 +42,11 @@ def lock_again(name: str, target: str, *, upgrade: bool) -> None:
     for made in uv.compile_locks(name, target, upgrade=upgrade):
         print(made)
     after = versions(name, target)
-    changed = [[package, before.get(package, "-"), after.get(package, "-")] for package in sorted(before | after)
-               if before.get(package) != after.get(package)]  # fmt: skip
+    changed = [
+        [package, before.get(package, "-"), after.get(package, "-")]
+        for package in sorted(before | after)
+        if before.get(package) != after.get(package)
+    ]
     if changed:
         print_table(f"{name}, {target}", ["package", "was", "is"], changed)
 

@@ -52,8 +52,10 @@ def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
         raise UserError(f"{path}, [{name}]: '{key}' is {'no key of an accelerator' if key in table else 'missing'}.")
     sized = all(re.fullmatch(r"[1-9]\d*Gi", str(table[key])) for key in ("memory", "disk"))
     if table["target"] not in TARGETS or not sized or type(table["cores"]) is not int:
-        raise UserError(f"{path}, [{name}]: a target is one of {', '.join(TARGETS)}, memory and disk are like '14Gi', "
-                        "cores a whole number.")  # fmt: skip
+        raise UserError(
+            f"{path}, [{name}]: a target is one of {', '.join(TARGETS)}, memory and disk are like '14Gi', "
+            "cores a whole number."
+        )
     return Accelerator(name=name, **{**table, "nodes": tuple(table["nodes"])})
 
 

@@ -75,12 +75,15 @@ class Job:
 def check_plain(kind: str, text: str) -> None:
     """Raises UserError for text that couldn't stand in a shell's line and in YAML as it is."""
     if not text.isprintable():
-        raise UserError(f"{kind} {text[:60]!r} has a line break or a character that can't be seen, which no job's file "
-                        "can hold.")  # fmt: skip
+        raise UserError(
+            f"{kind} {text[:60]!r} has a line break or a character that can't be seen, which no job's file can hold."
+        )
     found = REFUSED.search(text)
     if found:
-        raise UserError(f"{kind} {text[:60]!r} has {found[0]!r}, which a shell or Kubernetes would expand in the job: "
-                        "do without it.")  # fmt: skip
+        raise UserError(
+            f"{kind} {text[:60]!r} has {found[0]!r}, which a shell or Kubernetes would expand in the job: "
+            "do without it."
+        )
 
 
 def render(job: Job, schedulers: Collection[str] = SCHEDULERS) -> dict[str, str]:
@@ -105,22 +108,31 @@ def check_place(job: Job, schedulers: Collection[str]) -> None:
     """Raises UserError for an archive that would go with the machine that wrote it."""
     leaving = [each for each in schedulers if each != SLURM]
     if job.archive and not job.archive.startswith(("s3://", "gs://")) and leaving:
-        raise UserError(f"--to={job.archive} is a folder of a machine that is gone when its shard is done: "
-                        f"{' and '.join(leaving)} need s3:// or gs://. A folder that all nodes see is for "
-                        f"--on={SLURM}.")  # fmt: skip
+        raise UserError(
+            f"--to={job.archive} is a folder of a machine that is gone when its shard is done: "
+            f"{' and '.join(leaving)} need s3:// or gs://. A folder that all nodes see is for "
+            f"--on={SLURM}."
+        )
 
 
 def one(template: str, file: str, job: Job, **more: Any) -> Mapping[str, str]:
     """One file. Raises UndefinedError for a word that a template uses and nobody gives."""
-    return {file: templates().get_template(f"{template}.j2").render(job=job, accelerator=job.accelerator, file=file,
-                                                                     **more)}  # fmt: skip
+    return {
+        file: templates().get_template(f"{template}.j2").render(job=job, accelerator=job.accelerator, file=file, **more)
+    }
 
 
 @lru_cache(maxsize=1)
 def templates() -> Environment:
     """The templates, with a filter for each language that a value may stand in."""
-    environment = Environment(loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True,
-                              lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)  # fmt: skip
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
     environment.filters["sh"] = shlex.quote
     environment.filters["yaml"] = lambda value: json.dumps(value, ensure_ascii=False)  # JSON is YAML
     return environment

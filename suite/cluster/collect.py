@@ -15,23 +15,40 @@ from typing import Any
 from suite.errors import COMMAND, UserError
 from suite.guard import plain_files
 from suite.plan.shards import Shard, digest
-from suite.results import manifest
-from suite.results.parquet import read_parquet
-from suite.results.plan_file import PlanFile
-from suite.results.rows import Row
-from suite.results.sole import sole
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.one_command import sole
+from suite.results.store.parquet.reader import read_parquet
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run import start
 
 # What two machines must have in common for their times to stand on one page, in words.
-CLASS = {"cpu_model": "processor", "cpu_family_model_stepping": "processor", "cpu_flags": "instructions",
-         "cores_online": "cores", "cores_usable": "usable cores", "caches": "caches",
-         "ram_bytes": "memory"}  # fmt: skip
+CLASS = {
+    "cpu_model": "processor",
+    "cpu_family_model_stepping": "processor",
+    "cpu_flags": "instructions",
+    "cores_online": "cores",
+    "cores_usable": "usable cores",
+    "caches": "caches",
+    "ram_bytes": "memory",
+}
 RAM_STEP = 2**30  # two machines of one kind differ by what their kernels keep for themselves
-COMMON = {"whole": "plan", "seed": "seed", "protocol": "protocol", "baseline": "baseline", "twin": "A/A twin",
-          "purpose": "purpose", "exhaustive": "exhaustive", "vary": "varied dim", "target": "target",
-          "revision": "source revision", "change": "changes to the source", "engine": "engine",
-          "python": "interpreter"}  # fmt: skip
+COMMON = {
+    "whole": "plan",
+    "seed": "seed",
+    "protocol": "protocol",
+    "baseline": "baseline",
+    "twin": "A/A twin",
+    "purpose": "purpose",
+    "exhaustive": "exhaustive",
+    "vary": "varied dim",
+    "target": "target",
+    "revision": "source revision",
+    "change": "changes to the source",
+    "engine": "engine",
+    "python": "interpreter",
+}
 
 
 def collect(folders: Collection[Path], results: Path) -> ResultSet:
@@ -84,14 +101,19 @@ def check_own(store: ResultSet) -> None:
         raise UserError(f"{store.folder} can't be collected: its attempts aren't those of its plan.")
     cases = {planned.case.case_id for planned in plan.cases}
     for row in read_parquet(store.results_path):
-        foreign = [word for word, is_own in (
-            ("case", row["case_id"] in cases and row.case.case_id == row["case_id"]),
-            ("set", row["set_id"] == plan.set_id),
-            ("machine", row["machine_id"] in (machine, None)),  # what never ran has none
-        ) if not is_own]  # fmt: skip
+        foreign = [
+            word
+            for word, is_own in (
+                ("case", row["case_id"] in cases and row.case.case_id == row["case_id"]),
+                ("set", row["set_id"] == plan.set_id),
+                ("machine", row["machine_id"] in (machine, None)),  # what never ran has none
+            )
+            if not is_own
+        ]
         if foreign:
-            raise UserError(f"{store.folder} can't be collected: it has a row of another {foreign[0]}, "
-                            f"{row['case_name']}.")  # fmt: skip
+            raise UserError(
+                f"{store.folder} can't be collected: it has a row of another {foreign[0]}, {row['case_name']}."
+            )
 
 
 def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
@@ -109,8 +131,10 @@ def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
             raise UserError(f"{other.folder} and {store.folder} are both share {shard}: name one of them.")
     missing = [str(Shard(index, of)) for index in range(1, of + 1) if index not in found]
     if missing:
-        raise UserError(f"Shares are missing: {', '.join(missing)}. Nothing is collected before all are there, since "
-                        "a planned case without a row would look like one that nobody asked for.")  # fmt: skip
+        raise UserError(
+            f"Shares are missing: {', '.join(missing)}. Nothing is collected before all are there, since "
+            "a planned case without a row would look like one that nobody asked for."
+        )
     return [found[index] for index in sorted(found)]
 
 
@@ -120,14 +144,17 @@ def check_alike(first: ResultSet, other: ResultSet) -> None:
     mine, others = (inputs(store) for store in (first, other))
     differing += [name for name in sorted(mine.keys() & others.keys()) if mine[name] != others[name]]
     if differing:
-        raise UserError(f"{first.folder} and {other.folder} aren't shares of one run: they differ in "
-                        f"{', '.join(differing)}.")  # fmt: skip
+        raise UserError(
+            f"{first.folder} and {other.folder} aren't shares of one run: they differ in {', '.join(differing)}."
+        )
     unlike = unlikeness(first.machine, other.machine)
     here, there = devices_of([first]), devices_of([other])
     unlike += ["device"] if here and there and here != there else []
     if unlike:
-        raise UserError(f"{first.folder} and {other.folder} were measured on unlike machines: they differ in "
-                        f"{', '.join(unlike)}. Their times can't stand on one page.")  # fmt: skip
+        raise UserError(
+            f"{first.folder} and {other.folder} were measured on unlike machines: they differ in "
+            f"{', '.join(unlike)}. Their times can't stand on one page."
+        )
 
 
 def unlikeness(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -180,16 +207,18 @@ def plan_of(shares: Sequence[ResultSet]) -> PlanFile:
     )
     ids = [planned.case.case_id for planned in whole.cases]
     if len(set(ids)) != len(ids) or digest(start.plan_of(whole, whole.cases, whole.set_id)) != whole.whole:
-        raise UserError("These shares don't make the plan that they say they are of: they overlap, or leave something "
-                        "out.")  # fmt: skip
+        raise UserError(
+            "These shares don't make the plan that they say they are of: they overlap, or leave something out."
+        )
     return whole
 
 
 def merged(shares: Iterable[ResultSet]) -> list[Row]:
     """The rows of all, each once, whichever share brought it."""
     rows = chain.from_iterable(read_parquet(share.results_path) for share in shares)
-    return [*{(row["case_id"], row["block"], row["replicate"], row["purpose"], row["retry"]): row
-              for row in rows}.values()]  # fmt: skip
+    return [
+        *{(row["case_id"], row["block"], row["replicate"], row["purpose"], row["retry"]): row for row in rows}.values()
+    ]
 
 
 def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:

@@ -11,15 +11,32 @@ from statistics import median
 from suite.case import Attempt, Outcome, Purpose
 from suite.plan.plan import Plan, estimate
 from suite.plan.shards import Shard, share
-from suite.results.rows import CASE, Row
+from suite.results.store.rows import CASE, Row
 from suite.workloads.catalog import Workload
 
 # Times of other sizes or passes say nothing; those of another machine of the target are all that there is.
 Kind = tuple[str, str, str, str, str]  # workload, size, pass, stack, purpose
 # What is read of a row; names and the case are for rows of older versions, which are read as today's are.
-COLUMNS = frozenset({"schema_version", "set_id", "block", "retry", "order", "started_at", "purpose", "outcome",
-                     "case_id", "case_name", "comparison_id", "inferred_from", "flags", "replicate", "machine_id",
-                     *CASE})  # fmt: skip
+COLUMNS = frozenset(
+    {
+        "schema_version",
+        "set_id",
+        "block",
+        "retry",
+        "order",
+        "started_at",
+        "purpose",
+        "outcome",
+        "case_id",
+        "case_name",
+        "comparison_id",
+        "inferred_from",
+        "flags",
+        "replicate",
+        "machine_id",
+        *CASE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +91,20 @@ def of_part(number: int, part: Plan, workloads: Mapping[str, Workload], known: M
     unsupported = {planned.case.case_id for planned in part.cases if planned.unsupported}
     attempts = [each for each in part.attempts() if each.case.case_id not in unsupported]
     told = [known.get(kind_of(attempt)) for attempt in attempts]
-    taken = [guess(part, attempt, workloads) if wall is None else wall
-             for attempt, wall in zip(attempts, told, strict=True)]  # fmt: skip
+    taken = [
+        guess(part, attempt, workloads) if wall is None else wall for attempt, wall in zip(attempts, told, strict=True)
+    ]
     timed = sum(wall for attempt, wall in zip(attempts, taken, strict=True) if attempt.block)
     protocol = part.protocol
     further = timed * (protocol.blocks_max - protocol.blocks) / protocol.blocks if timed else 0.0
-    return Expected(number, comparisons(part), len(attempts), sum(wall is not None for wall in told), sum(taken),
-                 sum(taken) + further)  # fmt: skip
+    return Expected(
+        number,
+        comparisons(part),
+        len(attempts),
+        sum(wall is not None for wall in told),
+        sum(taken),
+        sum(taken) + further,
+    )
 
 
 def guess(part: Plan, attempt: Attempt, workloads: Mapping[str, Workload]) -> float:

@@ -20,9 +20,9 @@ from suite.environments.locks import take
 from suite.launch.container import sweep
 from suite.machine import devices, facts, noise
 from suite.plan.shards import Shard, share
-from suite.results.plan_file import PlanFile
-from suite.results.rows import Row
-from suite.results.store import ResultSet
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run import ceilings, engines
 from suite.run.session import Session
 from suite.run.start import Run, changed, describe, judged_here, needed, plan_of, runner, wanting
@@ -55,8 +55,11 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
     file = PlanFile.from_json(fields)
     lacking = wanting(replace(file, python=None), find([*map(Path, file.workload_paths)]))
     lacking += [] if file.python is None or shutil.which(file.python) else [f"the interpreter {file.python}"]
-    lacking += [f"its locks of {name} (this checkout has others)" for name, digest in file.locks.items()
-                if digest is not None and not take(name, file.target, digest)]  # fmt: skip
+    lacking += [
+        f"its locks of {name} (this checkout has others)"
+        for name, digest in file.locks.items()
+        if digest is not None and not take(name, file.target, digest)
+    ]
     if (git("rev-parse", "HEAD").strip() or None) != file.revision:
         lacking.append(f"revision {file.revision} of this program")
     if changed() != file.change:
@@ -80,8 +83,9 @@ def taken(file: PlanFile) -> Run:
     workloads = find(paths)
     choice = engines.choose(file.engine, list(file.locks), file.target, file.python, build=True)
     plan = plan_of(file, judged_here(file, workloads, choice), file.set_id)
-    return Run(plan=plan, workloads=workloads, workload_paths=paths, target=file.target, engine=choice,
-               python=file.python)  # fmt: skip
+    return Run(
+        plan=plan, workloads=workloads, workload_paths=paths, target=file.target, engine=choice, python=file.python
+    )
 
 
 def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, list[str]]:

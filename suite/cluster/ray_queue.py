@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import ray
@@ -29,7 +30,7 @@ from suite.guard.printable import printable
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share, units
 from suite.results.outcomes import INTERRUPTED
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run.start import plan_of
 from suite.workloads.catalog import Workload, find
 
@@ -103,8 +104,9 @@ class Queue:
         there = NodeAffinitySchedulingStrategy(machine, soft=False)
         # Ray's own resource of cores says nothing here: the slot is the whole machine.
         rest = {name: count for name, count in self.offers.items() if name != "GPU"}
-        return ray.remote(function).options(max_retries=0, num_cpus=0, num_gpus=self.offers.get("GPU", 0),
-                                            resources=rest, scheduling_strategy=there)  # fmt: skip
+        return ray.remote(function).options(
+            max_retries=0, num_cpus=0, num_gpus=self.offers.get("GPU", 0), resources=rest, scheduling_strategy=there
+        )
 
     def take(self, shard: Shard, machine: str, told: tuple[bytes, list[str]]) -> None:
         """A share comes back. Raises UserError for one of another device than those that are there."""
@@ -121,8 +123,9 @@ class Queue:
         self.lost[shard] += 1
         name, reason = self.machines[machine], why(problem)
         if isinstance(problem, OutOfMemoryError):
-            self.unfinished[shard] = (f"Ray's memory monitor ended it on {name}: start Ray there with "
-                                      "RAY_memory_monitor_refresh_ms=0")  # fmt: skip
+            self.unfinished[shard] = (
+                f"Ray's memory monitor ended it on {name}: start Ray there with RAY_memory_monitor_refresh_ms=0"
+            )
             free.append(machine)
             return
         say(f"{name} takes no more comparisons: {reason}")
@@ -147,8 +150,9 @@ class Queue:
         set that is resumed count, too."""
         fields = ray.put(self.store.plan.to_json())
         asks = {self.task(node.ready, each["NodeID"]).remote(fields): each for each in found}
-        known: list[tuple[str, dict[str, Any]]] = [("the machines of this set", each.machine)
-                                                   for each in self.store.shares()[:1]]  # fmt: skip
+        known: list[tuple[str, dict[str, Any]]] = [
+            ("the machines of this set", each.machine) for each in self.store.shares()[:1]
+        ]
         reasons: dict[str, str | None] = {}
         while asks:
             ended, rest = ray.wait([*asks], num_returns=1, timeout=REMIND_SECONDS)
@@ -163,8 +167,9 @@ class Queue:
             check_alike(*known[0], *known[-1])
             reasons = reasons or told["unsupported"]
             if reasons != told["unsupported"]:
-                raise UserError(f"{known[0][0]} and {known[-1][0]} can't run the same cases: make their installations "
-                                "alike.")  # fmt: skip
+                raise UserError(
+                    f"{known[0][0]} and {known[-1][0]} can't run the same cases: make their installations alike."
+                )
         self.settle(reasons, known[-1][1])
 
     def settle(self, reasons: dict[str, str | None], machine: dict[str, Any]) -> None:
@@ -180,8 +185,10 @@ class Queue:
 def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str, Any]) -> None:
     """Raises UserError for two kinds of machine."""
     if unlike := unlikeness(machine, other):
-        raise UserError(f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their times "
-                        "can't stand on one page; offer slots on machines of one kind.")  # fmt: skip
+        raise UserError(
+            f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their times "
+            "can't stand on one page; offer slots on machines of one kind."
+        )
 
 
 def answer(machine: str, ask: Any) -> dict[str, Any]:
@@ -202,12 +209,16 @@ def check_offers(nodes: Sequence[dict[str, Any]], offers: dict[str, float]) -> l
     found = [each for each in alive if all(each["Resources"].get(name, 0) >= n for name, n in offers.items())]
     if not found:
         wanted = " and ".join(f"{name!r}" for name in offers)
-        raise UserError(f"None of the cluster's {len(alive)} machine(s) offers {wanted}. Start Ray on each that shall "
-                        f"measure with: ray start --address=HOST:PORT --resources='{{\"{SLOT}\": 1}}'")  # fmt: skip
+        raise UserError(
+            f"None of the cluster's {len(alive)} machine(s) offers {wanted}. Start Ray on each that shall "
+            f"measure with: ray start --address=HOST:PORT --resources='{{\"{SLOT}\": 1}}'"
+        )
     for each in found:
         if each["Resources"][SLOT] != 1:
-            raise UserError(f"{each['NodeManagerHostname']} offers {each['Resources'][SLOT]:g} slots; a machine has "
-                            "one, since what runs beside what is measured disturbs it.")  # fmt: skip
+            raise UserError(
+                f"{each['NodeManagerHostname']} offers {each['Resources'][SLOT]:g} slots; a machine has "
+                "one, since what runs beside what is measured disturbs it."
+            )
     return found
 
 
@@ -244,6 +255,29 @@ def check_answers(address: str) -> None:
         raise UserError(f"There is no Ray cluster at {address}: {refused}") from None
 
 
+def end_once() -> None:
+    """Lets the first Ctrl-C or SIGTERM end the wait, and only the first.
+
+    A terminal's Ctrl-C comes with a SIGTERM from who started this. Ray's own handler would raise SystemExit for that
+    one in the middle of its shutdown, where Python prints a traceback. What a script starts with `&` ignores SIGINT,
+    and goes on doing so.
+    """
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        ignore_signals()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupt)
+
+
+def ignore_signals() -> None:
+    """Lets nothing interrupt the end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def main() -> int:
     """The exit code: 0 all shares are there, 1 some aren't, 2 it can't be done, 130 interrupted."""
     parser = argparse.ArgumentParser(description="Hand a set's comparisons to the machines of a Ray cluster.")
@@ -253,6 +287,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         connect(options.address)
+        end_once()
         return Queue.of(options.set, options.force).run()
     except UserError as mistake:
         say(str(mistake))
@@ -260,8 +295,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends the one, who started this the other
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
         ray.shutdown()
 
 

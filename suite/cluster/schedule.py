@@ -10,8 +10,8 @@ from suite.case import Flag
 from suite.environments import venv
 from suite.errors import COMMAND, UserError
 from suite.launch.engine import ROOT
-from suite.results.rows import accepted
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import accepted
 
 SCHEDULERS = ("ray",)
 MISTAKEN, INTERRUPTED = 2, 130  # exit codes of the queue's program, which has said why

@@ -27,8 +27,17 @@ PACKAGES = ("ca-certificates", "python{0}-venv", "libpython{0}")
 PACKAGES_TOO = {"3.11": ("python3-distutils",)}
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 # Kept for programs at run time: nothing of it. Device files come from the engine.
-LEFT_OUT = ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man", "usr/share/info",
-            "usr/share/locale", "debootstrap", "dev")  # fmt: skip
+LEFT_OUT = (
+    "var/cache/apt",
+    "var/lib/apt/lists",
+    "var/log",
+    "usr/share/doc",
+    "usr/share/man",
+    "usr/share/info",
+    "usr/share/locale",
+    "debootstrap",
+    "dev",
+)
 
 
 def make(client: DockerClient, python: str, mirror: str | None, say: Callable[[str], None]) -> str:
@@ -62,8 +71,14 @@ def tag_of(python: str) -> str:
 def debootstrap(root: Path, mirror: str, python: str) -> None:
     """Debian's smallest system with Python. Raises UserError with debootstrap's own last words."""
     packages = [each.format(python) for each in PACKAGES] + [*PACKAGES_TOO.get(python, ())]
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", RELEASES[python], str(root),
-               mirror]  # fmt: skip
+    command = [
+        "debootstrap",
+        "--variant=minbase",
+        f"--include={','.join(packages)}",
+        RELEASES[python],
+        str(root),
+        mirror,
+    ]
     try:
         run(command)
     except UserError as failed:

@@ -41,8 +41,10 @@ def check_lock(lock: Path) -> None:
     allowed: Collection[re.Pattern[str]] = (HEADER, PACKAGE)
     for number, line in enumerate(data.decode("ascii", errors="replace").removesuffix("\n").split("\n"), 1):
         if not any(pattern.fullmatch(line) for pattern in allowed) or not (line.isascii() and line.isprintable()):
-            raise Damaged(f"{lock}, line {number}: {line[:100]!r} isn't what a lock has there. It lists packages by "
-                          "version and sha256 alone: an address, a path or an option isn't obeyed.")  # fmt: skip
+            raise Damaged(
+                f"{lock}, line {number}: {line[:100]!r} isn't what a lock has there. It lists packages by "
+                "version and sha256 alone: an address, a path or an option isn't obeyed."
+            )
         allowed = (HASH,) if line.endswith(" \\") and not line.startswith("#") else (HEADER, PACKAGE)
     if allowed == (HASH,):
         raise Damaged(f"{lock} ends in the middle of a package.")
@@ -72,6 +74,8 @@ def differences(lock: Path, name: str, target: str) -> Iterator[str]:
 def strange_variables(name: str, target: str, variables: Mapping[str, str]) -> dict[str, str]:
     """Of a variant's variables, those that are neither ours nor harmless."""
     ours = flags(name, target)
-    return {variable: value for variable, value in variables.items()
-            if ours.get(variable) != value
-            and not (variable in HARMLESS and HARMLESS[variable].fullmatch(value))}  # fmt: skip
+    return {
+        variable: value
+        for variable, value in variables.items()
+        if ours.get(variable) != value and not (variable in HARMLESS and HARMLESS[variable].fullmatch(value))
+    }

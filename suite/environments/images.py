@@ -33,8 +33,16 @@ FOLDER = ROOT / "docker"
 WHEELHOUSE = FOLDER / "wheelhouse"
 MAKER = {"dangling": True, "label": "stackwars.stage=maker"}
 # How a site says where packages come from. Proxies are the engine's own arguments: no layer keeps them.
-PASSED_ON = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-             "http_proxy", "https_proxy", "no_proxy")  # fmt: skip
+PASSED_ON = (
+    "PIP_INDEX_URL",
+    "UV_DEFAULT_INDEX",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+)
 PING_SECONDS = 5
 BUILD_SECONDS = 1800  # the engine says nothing while it commits a layer of some GB
 LOG_LINES = 15
@@ -104,8 +112,9 @@ def official_base(python: str) -> str:
     lines = [line.split() for line in file.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
     known = dict(filter(None, lines))
     if python not in known:
-        raise UserError(f"{file} pins no image with Python {python}, only with {', '.join(known)}: add one, or say "
-                        "--base.")  # fmt: skip
+        raise UserError(
+            f"{file} pins no image with Python {python}, only with {', '.join(known)}: add one, or say --base."
+        )
     return known[python]
 
 
@@ -128,10 +137,17 @@ def build(client: DockerClient, environment: str, target: str, base: str | None 
     log: list[str] = []
     try:
         events = client.api.build(
-            fileobj=context(environment, target, wheels), custom_context=True, dockerfile=f"{target}/Dockerfile",
-            tag=name, buildargs=arguments, network_mode=network(client), rm=True, forcerm=True, decode=True,
+            fileobj=context(environment, target, wheels),
+            custom_context=True,
+            dockerfile=f"{target}/Dockerfile",
+            tag=name,
+            buildargs=arguments,
+            network_mode=network(client),
+            rm=True,
+            forcerm=True,
+            decode=True,
             timeout=BUILD_SECONDS,
-        )  # fmt: skip
+        )
         follow(events, log)
         image = client.images.get(name)
     except (DockerException, OSError) as broken:
@@ -195,8 +211,13 @@ def lock_text(environment: str, target: str) -> str:
 def context(environment: str, target: str, wheels: list[Path]) -> IO[bytes]:
     """The build context: docker/ without the locks and wheels of other environments, as a tar file."""
     lock = lock_path(environment, target)
-    files = [FOLDER / "image.sh", FOLDER / target / "Dockerfile", FOLDER / "locks" / "orchestrator.txt",
-             WHEELHOUSE / ".gitignore", *wheels]  # fmt: skip
+    files = [
+        FOLDER / "image.sh",
+        FOLDER / target / "Dockerfile",
+        FOLDER / "locks" / "orchestrator.txt",
+        WHEELHOUSE / ".gitignore",
+        *wheels,
+    ]
     stream = tempfile.TemporaryFile()  # noqa: SIM115  # the engine reads it to its end
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for file in files:

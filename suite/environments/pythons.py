@@ -19,12 +19,21 @@ from suite.errors import COMMAND, UserError
 
 # Where version managers and distributions put Pythons that PATH doesn't lead to. uv asks each of them to run.
 MANAGED = (
-    "$PYENV_ROOT/versions/*/bin", "~/.pyenv/versions/*/bin",
-    "$ASDF_DATA_DIR/installs/python/*/bin", "~/.asdf/installs/python/*/bin",
-    "$MISE_DATA_DIR/installs/python/*/bin", "~/.local/share/mise/installs/python/*/bin",
-    "$CONDA_PREFIX/bin", "~/*conda3/bin", "~/*conda3/envs/*/bin", "~/miniforge3/bin", "~/miniforge3/envs/*/bin",
-    "/opt/conda/bin", "/opt/conda/envs/*/bin", "/opt/python/*/bin",
-)  # fmt: skip
+    "$PYENV_ROOT/versions/*/bin",
+    "~/.pyenv/versions/*/bin",
+    "$ASDF_DATA_DIR/installs/python/*/bin",
+    "~/.asdf/installs/python/*/bin",
+    "$MISE_DATA_DIR/installs/python/*/bin",
+    "~/.local/share/mise/installs/python/*/bin",
+    "$CONDA_PREFIX/bin",
+    "~/*conda3/bin",
+    "~/*conda3/envs/*/bin",
+    "~/miniforge3/bin",
+    "~/miniforge3/envs/*/bin",
+    "/opt/conda/bin",
+    "/opt/conda/envs/*/bin",
+    "/opt/python/*/bin",
+)
 
 
 @cache
@@ -40,8 +49,11 @@ def find(version: str) -> str | None:
     if program is None:
         return None
     try:
-        return uv.run([program, "python", "find", "--system", "--no-python-downloads", version], "",
-                      {"PATH": os.pathsep.join(folders())}).strip()  # fmt: skip
+        return uv.run(
+            [program, "python", "find", "--system", "--no-python-downloads", version],
+            "",
+            {"PATH": os.pathsep.join(folders())},
+        ).strip()
     except UserError:
         return None
 
@@ -89,15 +101,19 @@ def lacking(name: str, target: str) -> str | None:
     if any(map(find, versions)):
         return None
     which = "the lock" if len(versions) == 1 else "a lock"
-    return (f"Python {' or '.join(versions)}, which environment {name} has {which} for, isn't on this machine; "
-            f"`{COMMAND} doctor` says how to get it")  # fmt: skip
+    return (
+        f"Python {' or '.join(versions)}, which environment {name} has {which} for, isn't on this machine; "
+        f"`{COMMAND} doctor` says how to get it"
+    )
 
 
 def remedy(version: str) -> str:
     """What a person can do where uv can't."""
-    return (f"Install Python {version} with its headers (Debian 13: apt-get install python3.13-dev python3.13-venv; "
-            f"pyenv install {version}), and have `python{version}` on PATH; or let uv take it from a mirror: "
-            "UV_PYTHON_INSTALL_MIRROR.")  # fmt: skip
+    return (
+        f"Install Python {version} with its headers (Debian 13: apt-get install python3.13-dev python3.13-venv; "
+        f"pyenv install {version}), and have `python{version}` on PATH; or let uv take it from a mirror: "
+        "UV_PYTHON_INSTALL_MIRROR."
+    )
 
 
 def running() -> str:

@@ -33,10 +33,25 @@ def newest(requirement: str, python: str, target: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "wanted.in"
         file.write_text(requirement + "\n", encoding="utf-8")
-        text = uv.run([uv.find_uv(), "pip", "compile", "--quiet", "--no-deps", "--no-header", "--no-annotate",
-                       "--no-emit-index-url", "--no-emit-find-links", "--python-version", python,
-                       "--python-platform", uv.PLATFORMS[target], str(file)],
-                      f"No release is {requirement} for Python {python}.")  # fmt: skip
+        text = uv.run(
+            [
+                uv.find_uv(),
+                "pip",
+                "compile",
+                "--quiet",
+                "--no-deps",
+                "--no-header",
+                "--no-annotate",
+                "--no-emit-index-url",
+                "--no-emit-find-links",
+                "--python-version",
+                python,
+                "--python-platform",
+                uv.PLATFORMS[target],
+                str(file),
+            ],
+            f"No release is {requirement} for Python {python}.",
+        )
     pinned = re.search(r"==(\S+)", text)
     if pinned is None:
         raise UserError(f"No release is {requirement} for Python {python}.")

@@ -13,15 +13,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import (
-    ORCHESTRATOR,
-    all_locks,
-    beside,
-    lock_path,
-    names,
-    pythons_said,
-    requirements_path,
-)
+from suite.environments.locks import ORCHESTRATOR, all_locks, beside, lock_path, names, pythons_said, requirements_path
 from suite.errors import COMMAND, UserError, unknown
 
 # PyTorch publishes its CPU build on an index of its own; UV_FIND_LINKS or PIP_FIND_LINKS come first.
@@ -29,8 +21,13 @@ TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
 # The oldest system that every wheel of a target runs on: libtpu's need a newer one.
-PLATFORMS = {"cpu": "x86_64-manylinux_2_28", "cuda": "x86_64-manylinux_2_28", "tpu": "x86_64-manylinux_2_31",
-             "test": "x86_64-manylinux_2_28", "cluster": "x86_64-manylinux_2_28"}  # fmt: skip
+PLATFORMS = {
+    "cpu": "x86_64-manylinux_2_28",
+    "cuda": "x86_64-manylinux_2_28",
+    "tpu": "x86_64-manylinux_2_31",
+    "test": "x86_64-manylinux_2_28",
+    "cluster": "x86_64-manylinux_2_28",
+}
 
 # What a person can do about an installer's failure, by the words that the installer has for it.
 REMEDIES = (
@@ -39,7 +36,7 @@ REMEDIES = (
     ("download.pytorch.org", "UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes PyTorch's CPU wheel from a folder."),
     ("no solution found", "No releases fit together: change the list of requirements, or its Python."),
     ("", f"Check the network and the free disk space; `{COMMAND} doctor` says what this machine lacks."),
-)  # fmt: skip
+)
 
 
 def present(doomed: Path | None = None) -> str | None:
@@ -64,8 +61,10 @@ def find_uv(doomed: Path | None = None) -> str:
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write(pinned("uv", lock_path(ORCHESTRATOR, "cpu")))
             file.flush()
-            run([str(tools / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "-r", file.name],
-                failure)  # fmt: skip
+            run(
+                [str(tools / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "-r", file.name],
+                failure,
+            )
     except BaseException:
         shutil.rmtree(tools, ignore_errors=True)
         raise
@@ -120,9 +119,14 @@ def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | Non
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
     environ = {name: value for name, value in os.environ.items() if name not in dropped} | dict(variables or {})
     done = subprocess.run(
-        command, cwd=environments.ROOT, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        command,
+        cwd=environments.ROOT,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     if done.returncode != 0:
         told = (done.stderr or done.stdout).strip() or f"{command[0]} exited {done.returncode} without a word"
         told = re.sub(r"(\s+sha256:\w+){3,}", " one of the lock's hashes", told)  # there may be seventy
@@ -146,8 +150,7 @@ def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> l
     """
     newest = requirements_path(name, target)
     if not newest.is_file():
-        raise unknown(f"list of requirements for target {target} of environment", name,
-                      [*names(target), ORCHESTRATOR])  # fmt: skip
+        raise unknown(f"list of requirements for target {target} of environment", name, [*names(target), ORCHESTRATOR])
     made = []
     for source in (newest, *sorted(newest.parent.glob(f"{name}-py3.*.in"))):
         pythons = pythons_said(source.read_text(encoding="utf-8"))
@@ -163,9 +166,7 @@ def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> l
     return made
 
 
-def compile_lock(
-    name: str, target: str, source: Path, pythons: Sequence[str], lock: Path, *, upgrade: bool
-) -> Path:  # fmt: skip
+def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], lock: Path, *, upgrade: bool) -> Path:
     """One lock: its Pythons, hashes, no address. Keeps the old one on failure, and raises UserError."""
     # The orchestrator has one lock for all targets, and for all of its Pythons.
     platform = PLATFORMS["cpu" if name == ORCHESTRATOR else target]
@@ -179,10 +180,25 @@ def compile_lock(
         like = next((path for path in likes if path.is_file()), None)
         if like and not upgrade:
             shutil.copyfile(like, new)
-        command = [find_uv(), "pip", "compile", "--quiet", "--generate-hashes", "--no-header",
-                   "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", *resolved_for,
-                   "--python-version", pythons[0], *wheel_source(source),
-                   *overridden, "--output-file", str(new), str(source)]  # fmt: skip
+        command = [
+            find_uv(),
+            "pip",
+            "compile",
+            "--quiet",
+            "--generate-hashes",
+            "--no-header",
+            "--no-annotate",
+            "--no-emit-index-url",
+            "--no-emit-find-links",
+            *resolved_for,
+            "--python-version",
+            pythons[0],
+            *wheel_source(source),
+            *overridden,
+            "--output-file",
+            str(new),
+            str(source),
+        ]
         run(command, f"{source} could not be resolved; {lock.name} is as it was.")
         text = new.read_text(encoding="utf-8")
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):

@@ -66,9 +66,12 @@ def expanded(patterns: Iterable[str], target: str, *, every: bool) -> tuple[str,
 
 def of_stack(stack: str, target: str, pattern: str) -> list[str]:
     """A stack's variants on a target, as they are asked for: `jax_jit@0.10`."""
-    return [f"{stack}@{variant}" for name in locks.variants(target)
-            for environment, _, variant in [name.partition("@")]
-            if environment == STACKS[stack].environment and fnmatchcase(variant, pattern)]  # fmt: skip
+    return [
+        f"{stack}@{variant}"
+        for name in locks.variants(target)
+        for environment, _, variant in [name.partition("@")]
+        if environment == STACKS[stack].environment and fnmatchcase(variant, pattern)
+    ]
 
 
 def create(
@@ -83,8 +86,10 @@ def create(
     if not requirements and not environ and not python:
         raise UserError("A variant differs in something: --with jax==0.11.2, --env XLA_FLAGS=…, or --python=3.13.")
     name, made = f"{environment}@{variant}", []
-    before = {file: file.read_bytes() if file.is_file() else None for file in (
-        requirements_path(name, target), beside(name, target, "txt"), flags_path(name, target))}  # fmt: skip
+    before = {
+        file: file.read_bytes() if file.is_file() else None
+        for file in (requirements_path(name, target), beside(name, target, "txt"), flags_path(name, target))
+    }
     try:
         if environ:
             flags_path(name, target).write_text(flags_file(environ), encoding="utf-8")

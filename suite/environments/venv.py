@@ -129,8 +129,10 @@ def choose(name: str, target: str) -> str | None:
     owning = owner(name, target)
     if (name, target) not in CHOSEN and (owning, target) not in CHOSEN:
         locks = all_locks(name, target)
-        fit = next((lock for lock in locks if status(name, target, lock) == "ready"
-                    or pythons.find(python_of_lock(lock))), locks[0])  # fmt: skip
+        fit = next(
+            (lock for lock in locks if status(name, target, lock) == "ready" or pythons.find(python_of_lock(lock))),
+            locks[0],
+        )
         if fit != locks[0]:
             CHOSEN[owning, target] = fit
     return fallback(name, target)
@@ -192,8 +194,10 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
         version = pythons.running()
         refuse_python(pythons_of_lock(wanted.lock))
     if folder.resolve() == Path(sys.prefix).resolve():
-        raise UserError(f"{folder} isn't made from {wanted.lock} as it is now, or not for this checkout. "
-                        "`make setup` makes it again.")  # fmt: skip
+        raise UserError(
+            f"{folder} isn't made from {wanted.lock} as it is now, or not for this checkout. "
+            "`make setup` makes it again."
+        )
     if again:
         say(f"{folder} is half-made, or of another lock or checkout: it is removed and made again")
     program, python = uv.find_uv(folder), pythons.get(version)
@@ -205,12 +209,38 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
     try:
         uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
         # Wheels alone: what is built from source runs its own setup, and a lock may be a stranger's.
-        uv.run([program, "pip", "sync", "--python", str(wanted.python), "--require-hashes", "--compile-bytecode",
-             "--only-binary", ":all:", *uv.wheel_source(wanted.lock), str(wanted.lock)], failure)  # fmt: skip
+        uv.run(
+            [
+                program,
+                "pip",
+                "sync",
+                "--python",
+                str(wanted.python),
+                "--require-hashes",
+                "--compile-bytecode",
+                "--only-binary",
+                ":all:",
+                *uv.wheel_source(wanted.lock),
+                str(wanted.lock),
+            ],
+            failure,
+        )
         if wanted.name == ORCHESTRATOR:
             # Last, because the project's `invoke` command replaces the library's own.
-            uv.run([program, "pip", "install", "--python", str(wanted.python), "--no-deps", "--no-build-isolation",
-                 "--editable", str(environments.ROOT)], failure)  # fmt: skip
+            uv.run(
+                [
+                    program,
+                    "pip",
+                    "install",
+                    "--python",
+                    str(wanted.python),
+                    "--no-deps",
+                    "--no-build-isolation",
+                    "--editable",
+                    str(environments.ROOT),
+                ],
+                failure,
+            )
         (folder / MARKER).write_bytes(os.fsencode(sealed))
     except BaseException:  # Ctrl-C as well: no later run may take half an environment for a whole one
         say("failed")
@@ -259,8 +289,11 @@ def prune() -> list[Path]:
     """Remove environments whose lock isn't the current one; returns them."""
     removed = []
     for target in ("cpu", "cuda", "tpu", "test", "cluster"):
-        current = {place(name, target, lock) for name in (*names(target), *variants(target))
-                   for lock in all_locks(name, target)}  # fmt: skip
+        current = {
+            place(name, target, lock)
+            for name in (*names(target), *variants(target))
+            for lock in all_locks(name, target)
+        }
         for folder in sorted((environments.ROOT / ".environments" / target).glob("*-*")):
             if folder.is_dir() and folder not in current:
                 remove(folder)

@@ -56,8 +56,12 @@ def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
         kernels = inductor.calls(code)
     except SyntaxError as refused:
         raise parse.Unreadable(f"{captured.before.name}: {refused}") from None
-    program = Program(name=captured.before.stem, steps=(captured.step,), told_by="Inductor's generated code",
-                      kernels=dict(kernels.most_common()))  # fmt: skip
+    program = Program(
+        name=captured.before.stem,
+        steps=(captured.step,),
+        told_by="Inductor's generated code",
+        kernels=dict(kernels.most_common()),
+    )
     return {files.GENERATED: code}, program
 
 

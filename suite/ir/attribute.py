@@ -19,8 +19,10 @@ from suite.ir import files
 from suite.ir.parse import Unreadable, aliases_in, opcode, optimized
 from suite.ir.timeline import Category, Span, by_rules, in_flight, profile
 
-TF_MOVES = (r"(^|:)_?(Mkl)?(Transpose|Reshape|Concat\w*|Split\w*|StridedSlice\w*|Slice\w*|Pack|Unpack|Tile|BroadcastTo|"
-            r"Pad\w*|Identity|ExpandDims|Squeeze|ToTf|Cast|Fill|ZerosLike|ReadVariableOp)$")  # fmt: skip
+TF_MOVES = (
+    r"(^|:)_?(Mkl)?(Transpose|Reshape|Concat\w*|Split\w*|StridedSlice\w*|Slice\w*|Pack|Unpack|Tile|BroadcastTo|"
+    r"Pad\w*|Identity|ExpandDims|Squeeze|ToTf|Cast|Fill|ZerosLike|ReadVariableOp)$"
+)
 # Of TensorFlow's operations, by `node:Type` or by the type alone.
 TF_RULES = (
     (r"Apply(Adam|Momentum)|Assign(Sub|Add)?VariableOp$", Category.OPTIMIZER),
@@ -29,11 +31,32 @@ TF_RULES = (
     (r"MatMul|Einsum", Category.PRODUCTS),
     (r"BatchNorm|LayerNorm|moments|batchnorm|SquaredDifference|Rsqrt", Category.NORMS),
     (TF_MOVES, Category.COPIES),
-)  # fmt: skip
+)
 NODE = re.compile(r"^[\w./>-]+:(\w+)$")
-MOVES = frozenset({"parameter", "constant", "copy", "transpose", "bitcast", "reshape", "broadcast", "slice", "pad",
-                   "concatenate", "dynamic-slice", "dynamic-update-slice", "convert", "tuple", "get-tuple-element",
-                   "reverse", "iota", "bitcast-convert", "copy-start", "copy-done"})  # fmt: skip
+MOVES = frozenset(
+    {
+        "parameter",
+        "constant",
+        "copy",
+        "transpose",
+        "bitcast",
+        "reshape",
+        "broadcast",
+        "slice",
+        "pad",
+        "concatenate",
+        "dynamic-slice",
+        "dynamic-update-slice",
+        "convert",
+        "tuple",
+        "get-tuple-element",
+        "reverse",
+        "iota",
+        "bitcast-convert",
+        "copy-start",
+        "copy-done",
+    }
+)
 ENDED = "end: "
 LOOPS = frozenset({"while", "conditional"})
 CALLED = re.compile(r"(?:calls|to_apply)=%?([\w.-]+)")
@@ -55,8 +78,9 @@ def main() -> int:
     if not traces:
         print("the profiler left no trace", file=sys.stderr)
         return 1
-    found = profile(asked["told_by"], spans(traces[-1], known), asked["steps"], asked["seconds"],
-                    asked["plain_seconds"])  # fmt: skip
+    found = profile(
+        asked["told_by"], spans(traces[-1], known), asked["steps"], asked["seconds"], asked["plain_seconds"]
+    )
     (folder / files.ATTRIBUTED).write_text(json.dumps(found.to_json()), encoding="utf-8")
     return 0
 
@@ -101,8 +125,11 @@ def operations(module: Any) -> dict[str, str]:
     computations = {computation.name: computation for computation in module.computations()}
     *_, entry = computations.values()
     in_place = updates(module, entry)
-    return {each.name: "" if opcode(each) in LOOPS else of_operation(each, computations, each.name in in_place)
-            for computation in computations.values() for each in computation.instructions()}  # fmt: skip
+    return {
+        each.name: "" if opcode(each) in LOOPS else of_operation(each, computations, each.name in in_place)
+        for computation in computations.values()
+        for each in computation.instructions()
+    }
 
 
 def updates(module: Any, entry: Any) -> set[str]:

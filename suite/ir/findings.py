@@ -114,9 +114,11 @@ def kept(a: Side, b: Side) -> Told:
         yield Finding(
             f"{more.stack} keeps {many(more.contents.kept, 'result')} alive beside the arguments, {beyond} more "
             f"than {fewer.stack} with its {fewer.contents.kept:,}.",
-            (counted("results kept", a, b, lambda side: side.contents.kept),
-             sized("their size", a, b, lambda side: side.contents.kept_bytes)),
-        )  # fmt: skip
+            (
+                counted("results kept", a, b, lambda side: side.contents.kept),
+                sized("their size", a, b, lambda side: side.contents.kept_bytes),
+            ),
+        )
 
 
 def in_place(a: Side, b: Side) -> Told:
@@ -127,9 +129,11 @@ def in_place(a: Side, b: Side) -> Told:
             f"{more.stack} lets {many(more.contents.aliased, 'result')} take the place of arguments "
             f"({quantity(more.contents.aliased_bytes)}), {fewer.stack} {fewer.contents.aliased:,} "
             f"({quantity(fewer.contents.aliased_bytes)}).",
-            (counted("results in place", a, b, lambda side: side.contents.aliased),
-             sized("their size", a, b, lambda side: side.contents.aliased_bytes)),
-        )  # fmt: skip
+            (
+                counted("results in place", a, b, lambda side: side.contents.aliased),
+                sized("their size", a, b, lambda side: side.contents.aliased_bytes),
+            ),
+        )
 
 
 def arguments(a: Side, b: Side) -> Told:
@@ -139,9 +143,11 @@ def arguments(a: Side, b: Side) -> Told:
             f"{a.stack}'s program takes {many(a.contents.arguments, 'argument')} of "
             f"{quantity(a.contents.argument_bytes)}, {b.stack}'s {b.contents.arguments:,} of "
             f"{quantity(b.contents.argument_bytes)}.",
-            (counted("arguments", a, b, lambda side: side.contents.arguments),
-             sized("their size", a, b, lambda side: side.contents.argument_bytes)),
-        )  # fmt: skip
+            (
+                counted("arguments", a, b, lambda side: side.contents.arguments),
+                sized("their size", a, b, lambda side: side.contents.argument_bytes),
+            ),
+        )
 
 
 def regions(a: Side, b: Side) -> Told:
@@ -150,16 +156,19 @@ def regions(a: Side, b: Side) -> Told:
     for kind in sorted(one.keys() | other.keys()):
         if one.get(kind) != other.get(kind):
             told = "; ".join(f"{side.stack} {forms(found.get(kind))}" for side, found in ((a, one), (b, other)))
-            yield Finding(f"{kind[0].upper() + kind[1:]}: {told}.",
-                          ((kind, total(one.get(kind)), total(other.get(kind))),))  # fmt: skip
+            yield Finding(
+                f"{kind[0].upper() + kind[1:]}: {told}.", ((kind, total(one.get(kind)), total(other.get(kind))),)
+            )
 
 
 def ranks(a: Side, b: Side) -> Told:
     """Whether batch and sequence are one dimension when weights are multiplied."""
     one, other = a.contents.ranks, b.contents.ranks
     if one != other:
-        counts = ((f"with {rank} dimensions", str(one.get(rank, 0)), str(other.get(rank, 0)))
-                  for rank in sorted(one.keys() | other.keys()))  # fmt: skip
+        counts = (
+            (f"with {rank} dimensions", str(one.get(rank, 0)), str(other.get(rank, 0)))
+            for rank in sorted(one.keys() | other.keys())
+        )
         yield Finding(f"Products: {a.stack} has {ranks_words(one)}; {b.stack} has {ranks_words(other)}.", tuple(counts))
 
 
@@ -174,10 +183,14 @@ def operations(a: Side, b: Side) -> Told:
         yield Finding(
             f"{pair[0].stack} hands over {more.size:,} operations, {digits(more.size / fewer.size)} × "
             f"{pair[1].stack}'s {fewer.size:,}: {lies}.",
-            (counted("operations", a, b, lambda side: side.contents.size),
-             *((name, f"{a.contents.operations.get(name, 0):,}", f"{b.contents.operations.get(name, 0):,}")
-               for name, _ in most)),
-        )  # fmt: skip
+            (
+                counted("operations", a, b, lambda side: side.contents.size),
+                *(
+                    (name, f"{a.contents.operations.get(name, 0):,}", f"{b.contents.operations.get(name, 0):,}")
+                    for name, _ in most
+                ),
+            ),
+        )
 
 
 def work(a: Side, b: Side) -> Told:
@@ -199,13 +212,24 @@ def compiled(a: Side, b: Side) -> Told:
         shown = (name for name in WORK if one.runs.get(name) or other.runs.get(name))
         yield Finding(
             f"Compiled, a step of {more[1]}'s runs {more[0]:,} operations, {fewer[1]}'s {fewer[0]:,}.",
-            (("operations run", f"{one.kernels:,}", f"{other.kernels:,}"),
-             *((name, f"{one.runs.get(name, 0):,}", f"{other.runs.get(name, 0):,}") for name in shown)),
-        )  # fmt: skip
+            (
+                ("operations run", f"{one.kernels:,}", f"{other.kernels:,}"),
+                *((name, f"{one.runs.get(name, 0):,}", f"{other.runs.get(name, 0):,}") for name in shown),
+            ),
+        )
 
 
 COMPARED: tuple[Callable[[Side, Side], Told], ...] = (
-    compilations, kept, in_place, arguments, regions, ranks, operations, work, compiled)  # fmt: skip
+    compilations,
+    kept,
+    in_place,
+    arguments,
+    regions,
+    ranks,
+    operations,
+    work,
+    compiled,
+)
 
 
 def by_kind(found: Contents) -> dict[str, list[tuple[int, str]]]:

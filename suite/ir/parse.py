@@ -153,9 +153,15 @@ def attributes(operation: Any) -> dict[str, Any]:
     name, found = operation.operation.name, operation.attributes
     if name == "stablehlo.dot_general":
         numbers = stablehlo.DotDimensionNumbers(found["dot_dimension_numbers"])
-        return {side: tuple(getattr(numbers, side)) for side in (
-            "lhs_batching_dimensions", "rhs_batching_dimensions", "lhs_contracting_dimensions",
-            "rhs_contracting_dimensions")}  # fmt: skip
+        return {
+            side: tuple(getattr(numbers, side))
+            for side in (
+                "lhs_batching_dimensions",
+                "rhs_batching_dimensions",
+                "lhs_contracting_dimensions",
+                "rhs_contracting_dimensions",
+            )
+        }
     if name == "stablehlo.gather":
         return {"slice_sizes": tuple(int(size) for size in ir.DenseI64ArrayAttr(found["slice_sizes"]))}
     if name == "stablehlo.reduce":
@@ -202,8 +208,7 @@ def compiled(module: Any) -> Compiled:
     *_, entry = module.computations()  # the entry comes last, as in the text of a module
     runs = Counter(opcode(each) for each in entry.instructions())
     inside = Counter(opcode(each) for computation in module.computations() for each in computation.instructions())
-    targets = Counter(target[1] for each in entry.instructions()
-                      if (target := CUSTOM_CALL.search(each.to_string())))  # fmt: skip
+    targets = Counter(target[1] for each in entry.instructions() if (target := CUSTOM_CALL.search(each.to_string())))
     return Compiled(
         kernels=sum(count for name, count in runs.items() if name not in FREE),
         runs=dict(runs.most_common()),

@@ -11,8 +11,25 @@ from suite.ir.graph import LAYOUT, Graph, Op, Value, ancestors, made_by, source
 
 SCALES = ("multiply", "divide")
 PRODUCTS = ("dot_general", "dot")
-INDEXING = frozenset({"add", "subtract", "multiply", "compare", "select", "clamp", "minimum", "maximum", "iota",
-                      "constant", "concatenate", "remainder", "and", "or", "slice"})  # fmt: skip
+INDEXING = frozenset(
+    {
+        "add",
+        "subtract",
+        "multiply",
+        "compare",
+        "select",
+        "clamp",
+        "minimum",
+        "maximum",
+        "iota",
+        "constant",
+        "concatenate",
+        "remainder",
+        "and",
+        "or",
+        "slice",
+    }
+)
 # What indices go through on their way to a table.
 GUARDS = {"select": "negative ones wrapped", "clamp": "clamped", "minimum": "clamped", "maximum": "clamped"}
 
@@ -77,8 +94,9 @@ def kind_of_one_operation(op: Op) -> str:
 
 def divides(graph: Graph, root: Op) -> bool:
     """Whether something is divided by a root."""
-    return any(user.name == "divide" and source(user.operands[1]) is root.result
-               for user in graph.consumers(root.result))  # fmt: skip
+    return any(
+        user.name == "divide" and source(user.operands[1]) is root.result for user in graph.consumers(root.result)
+    )
 
 
 def enumerated_norm(graph: Graph, root: Op) -> Found:

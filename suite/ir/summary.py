@@ -129,5 +129,3 @@ def written(programs: list[Program]) -> str:
 def read(text: str) -> list[Program]:
     """The inverse of `written`. Raises ValueError, TypeError or KeyError for anything else."""
     return [Program.from_json(fields) for fields in json.loads(text)]
-
-

@@ -123,8 +123,10 @@ def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iter
 def shares(spans: Sequence[Span]) -> dict[tuple[str, str], float]:
     """Seconds by category and name. What runs at once on several threads shares the time; what is in flight has only
     the time in which nothing is seen to run, since its end is told late."""
-    changes = sorted([(span.begin, 1, span.in_flight, span.category, span.name) for span in spans] +
-                     [(span.end, -1, span.in_flight, span.category, span.name) for span in spans])  # fmt: skip
+    changes = sorted(
+        [(span.begin, 1, span.in_flight, span.category, span.name) for span in spans]
+        + [(span.end, -1, span.in_flight, span.category, span.name) for span in spans]
+    )
     seen: Counter[tuple[str, str]] = Counter()
     in_flight: Counter[tuple[str, str]] = Counter()
     taken: dict[tuple[str, str], float] = defaultdict(float)

@@ -112,9 +112,17 @@ def run_reader(
     plain_files.clear(folder / answer)
     limits = Limits(timeout_seconds=protocol.timeout_seconds, compile_timeout_seconds=protocol.timeout_seconds)
     with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
-        job = Job(name=f"reading {folder.parent.name}", arguments=["-m", module, str(folder)], folder=folder, reads=[],
-                  cache_directory=Path(caches), keep_cache=False, cpus=cpus, limits=limits,
-                  variables={})  # fmt: skip
+        job = Job(
+            name=f"reading {folder.parent.name}",
+            arguments=["-m", module, str(folder)],
+            folder=folder,
+            reads=[],
+            cache_directory=Path(caches),
+            keep_cache=False,
+            cpus=cpus,
+            limits=limits,
+            variables={},
+        )
         end = engine.launch(job)
     if end.exit_code == 0:
         return plain_files.read(folder / answer, ANSWER_BYTES_MAX).decode("utf-8")

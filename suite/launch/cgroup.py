@@ -144,9 +144,7 @@ def _parents_v2(folder: str, mount_point: str) -> Iterator[str]:
         f"{folder}/cgroup.subtree_control", "+memory"
     ):
         yield folder
-    unlimited = all(
-        _read(f"{folder}/{name}").split()[:1] in ([], ["max"]) for name in ("memory.max", "cpu.max")
-    )
+    unlimited = all(_read(f"{folder}/{name}").split()[:1] in ([], ["max"]) for name in ("memory.max", "cpu.max"))
     parent = os.path.dirname(folder)
     if unlimited and folder != mount_point and "memory" in _read(f"{parent}/cgroup.subtree_control").split():
         yield parent

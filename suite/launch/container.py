@@ -44,21 +44,32 @@ class Container(Engine):
         self.target = target
         self.labels = {OWNER: owner(os.getpid()), SET: set_id}
         version = str(client.version()["Version"])
-        self.columns = {"engine": "docker", "engine_version": version, "image_digest": image_id,
-                        "lock_sha256": lock_sha256}  # fmt: skip
+        self.columns = {
+            "engine": "docker",
+            "engine_version": version,
+            "image_digest": image_id,
+            "lock_sha256": lock_sha256,
+        }
 
     def warm_up(self, code: str) -> None:
         """If it fails, so will the measured container, and that failure gets a row."""
         with suppress(DockerException, RequestException):
-            self.client.containers.run(self.image_id, [PYTHON, "-c", code], remove=True, network_mode="none",
-                                       labels=self.labels)  # fmt: skip
+            self.client.containers.run(
+                self.image_id, [PYTHON, "-c", code], remove=True, network_mode="none", labels=self.labels
+            )
 
     def launch(self, job: Job) -> Exit:
         """Run one worker in a container of its own; the wait is blocking and costs nothing."""
         plain_files.clear(job.folder / EXIT_FILE)
         user = user_of(self.client)
-        spec = supervisor_spec([PYTHON, *job.arguments], variables(job, self.target), job.folder, job.limits,
-                               in_container=True, parent_pid=0)  # fmt: skip
+        spec = supervisor_spec(
+            [PYTHON, *job.arguments],
+            variables(job, self.target),
+            job.folder,
+            job.limits,
+            in_container=True,
+            parent_pid=0,
+        )
         plain_files.write(job.folder / SPEC_FILE, json.dumps(spec))
         container = None
         try:

@@ -46,7 +46,7 @@ COMMON = {
 NEVER = 1 << 40  # bytes
 ALLOCATOR_TUNABLES = {
     "kept": f"glibc.malloc.mmap_threshold={NEVER}:glibc.malloc.trim_threshold={NEVER}:glibc.malloc.arena_max=1:"
-            "glibc.malloc.hugetlb=1",
+    "glibc.malloc.hugetlb=1",
     "system": None,
 }
 

@@ -131,8 +131,13 @@ def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> Verdict
     An interrupted process, or one whose supervisor was lost, is an `error` with the flag
     `harness`: it says nothing about the stack, and resuming runs it again.
     """
-    evidence = Evidence(exit=exit, events=events, target=target, lines=_lines(exit, events, stderr_tail),
-                        cause=cause((events.exception or {}).get("traceback", stderr_tail)))  # fmt: skip
+    evidence = Evidence(
+        exit=exit,
+        events=events,
+        target=target,
+        lines=_lines(exit, events, stderr_tail),
+        cause=cause((events.exception or {}).get("traceback", stderr_tail)),
+    )
     outcome, reason = next((word, reason) for word, rule in RULES if (reason := rule(evidence)) is not None)
     exception = events.exception or {}
     message = exception.get("message")

@@ -74,13 +74,34 @@ class Exit:
     @classmethod
     def lost(cls, problem: str, limits: Limits) -> Exit:
         """The end of a process whose supervisor left no word."""
-        return cls(exit_code=None, signal=None, timed_out=False, timeout_kind=None, memory_killed=False,
-                   memory_limit_by=None, oom_kills=0, peak_bytes_tree=None, duration_seconds=0.0,
-                   interrupted=True, limits=limits, problem=problem)  # fmt: skip
+        return cls(
+            exit_code=None,
+            signal=None,
+            timed_out=False,
+            timeout_kind=None,
+            memory_killed=False,
+            memory_limit_by=None,
+            oom_kills=0,
+            peak_bytes_tree=None,
+            duration_seconds=0.0,
+            interrupted=True,
+            limits=limits,
+            problem=problem,
+        )
 
     @classmethod
     def out_of_memory(cls, signal: int | None, limits: Limits) -> Exit:
         """The end of a process that was killed for memory together with its supervisor, by an engine's word."""
-        return cls(exit_code=None, signal=signal, timed_out=False, timeout_kind=None, memory_killed=True,
-                   memory_limit_by="engine", oom_kills=1, peak_bytes_tree=None, duration_seconds=0.0,
-                   interrupted=False, limits=limits)  # fmt: skip
+        return cls(
+            exit_code=None,
+            signal=signal,
+            timed_out=False,
+            timeout_kind=None,
+            memory_killed=True,
+            memory_limit_by="engine",
+            oom_kills=1,
+            peak_bytes_tree=None,
+            duration_seconds=0.0,
+            interrupted=False,
+            limits=limits,
+        )

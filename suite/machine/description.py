@@ -10,9 +10,13 @@ from suite.machine.roofline import undisturbed
 
 # Vector and matrix units by the kernel's flags, in words; the first of those that mean the same counts.
 EXTENSIONS = (
-    ("avx512f", "AVX-512"), ("avx512_vnni", "VNNI"), ("avx512_bf16", "BF16"), ("avx512_fp16", "FP16"),
-    ("amx_tile", "AMX"), ("amx_bf16", "AMX-BF16"),
-)  # fmt: skip
+    ("avx512f", "AVX-512"),
+    ("avx512_vnni", "VNNI"),
+    ("avx512_bf16", "BF16"),
+    ("avx512_fp16", "FP16"),
+    ("amx_tile", "AMX"),
+    ("amx_bf16", "AMX-BF16"),
+)
 OLDER = (("avx2", "AVX2"), ("avx", "AVX"), ("sse4_2", "SSE4.2"))  # what those without AVX-512 have
 STEPPING = ("family", "model", "stepping")
 CHANGE_MAX = 0.10  # of the ceiling, from a set's first reading to that of a resume
@@ -34,8 +38,11 @@ def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = Non
 def named(machine: Mapping[str, Any]) -> str:
     """`AMD EPYC, 2 of 2 cores, 23.5 GiB of memory`: enough to know one's own machine by."""
     ram = machine.get("ram_bytes")
-    parts = [str(machine.get("cpu_model") or "unknown processor"), cores(machine),
-             f"{units.quantity(ram)} of memory" if ram else ""]  # fmt: skip
+    parts = [
+        str(machine.get("cpu_model") or "unknown processor"),
+        cores(machine),
+        f"{units.quantity(ram)} of memory" if ram else "",
+    ]
     return ", ".join(part for part in parts if part)
 
 

@@ -35,8 +35,13 @@ def driver_bytes(pid: int) -> int | None:
     """What the driver says that a process has of NVIDIA GPUs' memory: everything, the framework's pool and the CUDA
     context too. None where it doesn't say: in a container it lists processes by the ids that they have outside."""
     try:
-        done = subprocess.run(["nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"],
-                              capture_output=True, text=True, check=True, timeout=DRIVER_SECONDS)  # fmt: skip
+        done = subprocess.run(
+            ["nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=DRIVER_SECONDS,
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     used = [line.split(", ")[1] for line in done.stdout.splitlines() if line.startswith(f"{pid}, ")]

@@ -114,6 +114,8 @@ def own_folder() -> Path:
         OWN_FOLDER.mkdir(mode=0o700)
     there = OWN_FOLDER.lstat()
     if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid() or there.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise UserError(f"{OWN_FOLDER} isn't a folder in which you alone can write: somebody else could have a run of "
-                        "yours write elsewhere. Have it removed, or name another folder by TMPDIR.")  # fmt: skip
+        raise UserError(
+            f"{OWN_FOLDER} isn't a folder in which you alone can write: somebody else could have a run of "
+            "yours write elsewhere. Have it removed, or name another folder by TMPDIR."
+        )
     return OWN_FOLDER

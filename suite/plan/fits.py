@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from suite.case import Case, Planned
-from suite.results.curves import Curve
-from suite.results.memory import MemoryQuestion
+from suite.results.questions.capacity import MemoryQuestion
+from suite.results.questions.curves import Curve
 from suite.units import percent, quantity
 
 
@@ -25,8 +25,9 @@ class Fit:
         freed memory is kept, a case needs no less than by the C library's rules."""
         dims = dict(case.dims) | {self.axis: self.case.dims[self.axis]} if self.axis in case.dims else case.dims
         allocator = self.case.allocator if self.case.allocator == "system" else case.allocator
-        same = replace(case, dims=dims, size=self.case.size, limit_memory_bytes=self.case.limit_memory_bytes,
-                       allocator=allocator)  # fmt: skip
+        same = replace(
+            case, dims=dims, size=self.case.size, limit_memory_bytes=self.case.limit_memory_bytes, allocator=allocator
+        )
         return same == self.case
 
     def reason(self, case: Case, spare_bytes: int) -> str | None:
@@ -34,8 +35,10 @@ class Fit:
         peak, limit = self.curve.at(case.dims[self.axis]), case.limit_memory_bytes or spare_bytes
         if peak * (1 - self.curve.error) <= limit:
             return None
-        return (f"needs about {quantity(peak)}, by the curve through {self.curve.points} peaks of {self.set_name} "
-                f"(largest error {percent(self.curve.error)}); the limit is {quantity(limit)}")  # fmt: skip
+        return (
+            f"needs about {quantity(peak)}, by the curve through {self.curve.points} peaks of {self.set_name} "
+            f"(largest error {percent(self.curve.error)}); the limit is {quantity(limit)}"
+        )
 
 
 def fits_of(questions: Iterable[MemoryQuestion], set_name: str) -> list[Fit]:

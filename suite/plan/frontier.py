@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from suite.errors import UserError
-from suite.results.curves import LINEAR, curve, last_size
+from suite.results.questions.curves import LINEAR, curve, last_size
 from suite.workloads.catalog import Workload
 
 NEAR = 4  # times smaller than the largest size that fits: beyond that a size says little about the next

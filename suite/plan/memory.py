@@ -14,6 +14,7 @@ MACHINE = float("inf")  # where nothing but the machine limits
 
 def in_order(cases: Iterable[Planned]) -> list[Planned]:
     """Smallest first, so that a failure spares what is larger; the stacks of one size together, largest limit first."""
+
     def place(planned: Planned) -> tuple[object, ...]:
         case = planned.case
         growing = tuple(value for name, value in case.dims.items() if name in GROWING)
@@ -43,8 +44,10 @@ def check_limits(cases: Iterable[Planned], ram_bytes: int) -> None:
     """Raises UserError for a limit that limits nothing."""
     most = max((planned.case.limit_memory_bytes or 0 for planned in cases), default=0)
     if most > ram_bytes > 0:
-        raise UserError(f"--limit-memory={bytes_text(most)} is more than this machine's {quantity(ram_bytes)}: it "
-                        "would limit nothing.")  # fmt: skip
+        raise UserError(
+            f"--limit-memory={bytes_text(most)} is more than this machine's {quantity(ram_bytes)}: it "
+            "would limit nothing."
+        )
 
 
 def too_tight(cases: Iterable[Planned]) -> list[str]:
@@ -56,5 +59,6 @@ def too_tight(cases: Iterable[Planned]) -> list[str]:
         if limit_of(case) < base:
             found[f"{case.stack} {case.limit_memory_bytes}"] = (
                 f"{case.stack} takes about {quantity(base)} before anything is placed: under "
-                f"{bytes_text(case.limit_memory_bytes or 0)} it can only run out of memory.")  # fmt: skip
+                f"{bytes_text(case.limit_memory_bytes or 0)} it can only run out of memory."
+            )
     return [*found.values()]

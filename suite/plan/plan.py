@@ -64,10 +64,18 @@ class Plan:
             for entry in unit
         ]
         return [
-            Attempt(set_id=self.set_id, case=case, block=number, order=order, replicate=replicate, purpose=purpose,
-                    retry=retry, seed=self.seed)
+            Attempt(
+                set_id=self.set_id,
+                case=case,
+                block=number,
+                order=order,
+                replicate=replicate,
+                purpose=purpose,
+                retry=retry,
+                seed=self.seed,
+            )
             for order, (case, replicate, purpose) in enumerate(flat, 1)
-        ]  # fmt: skip
+        ]
 
     def memory(self, retry: int = 1) -> list[Attempt]:
         """A process for each case that asks what memory it needs, if the run is for that."""
@@ -100,10 +108,18 @@ class Plan:
     def outside(self, purpose: Purpose, cases: Sequence[Planned], retry: int) -> list[Attempt]:
         """A process for each case outside the blocks, as block 0: nothing in it is timed."""
         return [
-            Attempt(set_id=self.set_id, case=planned.case, block=0, order=order, replicate=1, purpose=purpose,
-                    retry=retry, seed=self.seed)
+            Attempt(
+                set_id=self.set_id,
+                case=planned.case,
+                block=0,
+                order=order,
+                replicate=1,
+                purpose=purpose,
+                retry=retry,
+                seed=self.seed,
+            )
             for order, planned in enumerate(cases, 1)
-        ]  # fmt: skip
+        ]
 
     def is_spared(self, planned: Planned, block: int) -> bool:
         """Whether a case runs in earlier blocks alone: where time is short, a stack that spends it compiling."""

@@ -42,9 +42,13 @@ class Selection:
 
 
 def make(
-    set_id: str, preset: Preset, selection: Selection, workloads: dict[str, Workload], baseline: str | None,
+    set_id: str,
+    preset: Preset,
+    selection: Selection,
+    workloads: dict[str, Workload],
+    baseline: str | None,
     absent: Callable[[Stack, str, str], str | None],
-) -> Plan:  # fmt: skip
+) -> Plan:
     """The plan of a run. `absent(stack, variant, target)` says what this machine lacks for a stack, or None.
 
     Raises UserError for a name that doesn't exist, a dim that breaks a rule, or a baseline not selected.
@@ -63,23 +67,45 @@ def make(
                 axis = check_vary(workload, selection)
                 dims[axis] = first_size(axis, most_allowed(workload, dims, axis))
             for precision, track, cache, limit, name in itertools.product(
-                selection.precisions or preset.precisions, selection.tracks or preset.tracks, selection.caches,
-                selection.limits or preset.limits or (None,), stacks,
-            ):  # fmt: skip
+                selection.precisions or preset.precisions,
+                selection.tracks or preset.tracks,
+                selection.caches,
+                selection.limits or preset.limits or (None,),
+                stacks,
+            ):
                 stack, _, variant = name.partition("@")
                 case = Case(
-                    workload=workload.name, size=workload.size_of(dims, size), dims=dims, pass_=question.pass_,
-                    precision=precision, track=track, stack=stack, variant=variant, target=selection.target,
-                    device=selection.device, cache=cache, threads=selection.threads,
-                    limit_memory_bytes=limit, allocator=allocator,
-                )  # fmt: skip
+                    workload=workload.name,
+                    size=workload.size_of(dims, size),
+                    dims=dims,
+                    pass_=question.pass_,
+                    precision=precision,
+                    track=track,
+                    stack=stack,
+                    variant=variant,
+                    target=selection.target,
+                    device=selection.device,
+                    cache=cache,
+                    threads=selection.threads,
+                    limit_memory_bytes=limit,
+                    allocator=allocator,
+                )
                 reason = unsupported(case, workload, absent)
                 if purpose is Purpose.IR and not STACKS[stack].compiler:
                     reason = reason or "it has no compiler whose programs could be read"
                 cases[case.case_id] = Planned(case, reason)
     chosen = choose_baseline(baseline, preset, stacks)
-    return Plan(set_id, tuple(cases.values()), preset.protocol, chosen, preset.twin, preset.seed, purpose,
-                selection.exhaustive, selection.vary)  # fmt: skip
+    return Plan(
+        set_id,
+        tuple(cases.values()),
+        preset.protocol,
+        chosen,
+        preset.twin,
+        preset.seed,
+        purpose,
+        selection.exhaustive,
+        selection.vary,
+    )
 
 
 def purpose_of(preset: Preset, workloads: Sequence[Workload]) -> Purpose:
@@ -88,8 +114,10 @@ def purpose_of(preset: Preset, workloads: Sequence[Workload]) -> Purpose:
     probes = {workload.name for workload in workloads if workload.is_probe}
     others = {workload.name for workload in workloads} - probes
     if probes and others:
-        raise UserError(f"{', '.join(sorted(probes))} {'is a probe' if len(probes) == 1 else 'are probes'}, which are "
-                        f"observed in a run of their own, not beside {', '.join(sorted(others))}.")  # fmt: skip
+        raise UserError(
+            f"{', '.join(sorted(probes))} {'is a probe' if len(probes) == 1 else 'are probes'}, which are "
+            f"observed in a run of their own, not beside {', '.join(sorted(others))}."
+        )
     if probes and preset.purpose not in (Purpose.TIMED, Purpose.PROBE):
         raise UserError(f"--purpose={preset.purpose} isn't for probes, which are observed: leave it out.")
     if others and preset.purpose is Purpose.PROBE:
@@ -118,8 +146,10 @@ def check_words(selection: Selection, preset: Preset) -> None:
     if selection.vary and selection.target == "cpu" and not selection.limits:
         raise UserError("The largest size that fits is asked for under a limit, like --limit-memory=6GiB.")
     if selection.exhaustive and preset.purpose is not Purpose.MEMORY:
-        raise UserError("--exhaustive is for memory, where a larger case isn't tried if a smaller one has failed: "
-                        "--preset=oom, or --purpose=memory.")  # fmt: skip
+        raise UserError(
+            "--exhaustive is for memory, where a larger case isn't tried if a smaller one has failed: "
+            "--preset=oom, or --purpose=memory."
+        )
 
 
 def allocator_for(purpose: Purpose) -> str:

@@ -17,8 +17,20 @@ from suite.protocol import Protocol
 from suite.units import BYTES, parse
 
 HOME = Path(__file__).parents[2] / "presets"
-KEYS = {"title": str, "purpose": str, "size": str, "baseline": str, "stacks": list, "precisions": list, "tracks": list,
-        "limit_memory": list, "twin": bool, "seed": int, "questions": list, "protocol": dict}  # fmt: skip
+KEYS = {
+    "title": str,
+    "purpose": str,
+    "size": str,
+    "baseline": str,
+    "stacks": list,
+    "precisions": list,
+    "tracks": list,
+    "limit_memory": list,
+    "twin": bool,
+    "seed": int,
+    "questions": list,
+    "protocol": dict,
+}
 QUESTION_KEYS = {"workload": str, "pass": str, "size": str, "dims": dict}
 PURPOSES = (Purpose.TIMED, Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROBE)  # what a whole run can be for
 
@@ -113,7 +125,7 @@ def limit(entry: Any, path: Path) -> int:
 def question(entry: Any, where: str) -> Question:
     """One entry of `questions`."""
     if not isinstance(entry, dict):
-        raise UserError(f"{where} must be a table such as {{ workload = \"gemm\", pass = \"forward\" }}.")
+        raise UserError(f'{where} must be a table such as {{ workload = "gemm", pass = "forward" }}.')
     check(entry, QUESTION_KEYS, where)
     if "workload" not in entry or entry.get("pass") not in PASSES:
         raise UserError(f"{where} needs a 'workload' and a 'pass' that is one of {', '.join(PASSES)}.")
@@ -122,8 +134,9 @@ def question(entry: Any, where: str) -> Question:
         whole = isinstance(values, list) and values and all(type(value) is int and value > 0 for value in values)
         if not whole:
             raise UserError(f"{where}: 'dims' has lists of whole numbers, like {{ batch = [1, 2, 4] }}; {name} hasn't.")
-    return Question(entry["workload"], entry["pass"], entry.get("size"),
-                    {name: tuple(values) for name, values in dims.items()})  # fmt: skip
+    return Question(
+        entry["workload"], entry["pass"], entry.get("size"), {name: tuple(values) for name, values in dims.items()}
+    )
 
 
 def protocol(entries: dict[str, Any], where: str) -> Protocol:

@@ -39,8 +39,10 @@ def share(plan: Plan, shard: Shard) -> Plan:
     """
     found = units(plan)
     if shard.of > len(found):
-        raise UserError(f"This plan can be shared among {len(found)} machine(s) at most, not {shard.of}: what is "
-                        "compared stays on one.")  # fmt: skip
+        raise UserError(
+            f"This plan can be shared among {len(found)} machine(s) at most, not {shard.of}: what is "
+            "compared stays on one."
+        )
     mine = tuple(planned for unit in found[shard.index - 1 :: shard.of] for planned in unit)
     return dataclasses.replace(plan, cases=mine, shard=str(shard), whole=digest(plan))
 

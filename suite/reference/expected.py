@@ -69,11 +69,13 @@ class Expected:
     def digested(self) -> Expected:
         """The same as digests, as a golden file of a published size has it."""
         return Expected(
-            whole_or_digest(self.output, "output"), list(self.losses),
+            whole_or_digest(self.output, "output"),
+            list(self.losses),
             {name: whole_or_digest(gradient, f"gradient/{name}") for name, gradient in self.gradients.items()},
             {name: whole_or_digest(each, moved_key(name, name in self.gradients)) for name, each in self.moved.items()},
-            dict(self.shrunk), {name: mask for name, mask in self.noise.items() if mask.size <= WHOLE_MAX},
-        )  # fmt: skip
+            dict(self.shrunk),
+            {name: mask for name, mask in self.noise.items() if mask.size <= WHOLE_MAX},
+        )
 
 
 def moved_key(name: str, trained: bool) -> str:
@@ -184,10 +186,13 @@ def load(path: Path) -> Expected:
     with np.load(path) as file:
         stored = {name: file[name] for name in file.files}
     if not any(name.startswith("shrunk/") for name in stored):
-        raise UserError(f"{path} is of an earlier version: it doesn't say what a step writes. Make it again by "
-                        f"'{COMMAND} golden --workload={path.parents[1].name} --size={path.stem}'.")  # fmt: skip
-    found: dict[str, Any] = {n.removeprefix("digest/"): from_figures(v) if n.startswith("digest/") else v
-                             for n, v in stored.items()}  # fmt: skip
+        raise UserError(
+            f"{path} is of an earlier version: it doesn't say what a step writes. Make it again by "
+            f"'{COMMAND} golden --workload={path.parents[1].name} --size={path.stem}'."
+        )
+    found: dict[str, Any] = {
+        n.removeprefix("digest/"): from_figures(v) if n.startswith("digest/") else v for n, v in stored.items()
+    }
 
     def group(prefix: str) -> dict[str, Any]:
         return {n.removeprefix(f"{prefix}/"): v for n, v in found.items() if n.startswith(f"{prefix}/")}

@@ -19,7 +19,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from suite.case import Case
-from suite.stacks.jax_jit_adapter import Adapter
+from suite.stacks.jax.jax_jit_adapter import Adapter
 from suite.workloads import catalog
 from suite.workloads.tensors import Integers, Tensor, buffers_of
 
@@ -27,9 +27,21 @@ from suite.workloads.tensors import Integers, Tensor, buffers_of
 def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
     """The StableHLO module of one step, on shapes."""
     dims = workload.dims(size, {})
-    case = Case(workload=workload.name, size=size, dims=dims, pass_=pass_, precision="f32", track="default",
-                stack="jax_jit", variant="", target="cpu", device="cpu", cache="cold", threads=1,
-                limit_memory_bytes=None)  # fmt: skip
+    case = Case(
+        workload=workload.name,
+        size=size,
+        dims=dims,
+        pass_=pass_,
+        precision="f32",
+        track="default",
+        stack="jax_jit",
+        variant="",
+        target="cpu",
+        device="cpu",
+        cache="cold",
+        threads=1,
+        limit_memory_bytes=None,
+    )
     adapter = Adapter(case, workload)
     adapter.build(abstract=True)
     inputs = workload.spec.inputs(dims) | ({"target": workload.spec.target(dims)} if adapter.train else {})
@@ -42,8 +54,10 @@ def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
 
 def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
     """A spec's tensors without values."""
-    return {name: jax.ShapeDtypeStruct(t.shape, "int32" if isinstance(t, Integers) else "float32")
-            for name, t in tensors.items()}  # fmt: skip
+    return {
+        name: jax.ShapeDtypeStruct(t.shape, "int32" if isinstance(t, Integers) else "float32")
+        for name, t in tensors.items()
+    }
 
 
 def count(module: Any) -> Counter[str]:
@@ -124,8 +138,10 @@ def main() -> None:
     workload = catalog.load(Path(folder))
     found = count(lowered(workload, size, pass_))
     asked = workload.spec.flops(workload.dims(size, {}), pass_)
-    print(f"{workload.name} {size} {pass_}: counted {sum(found.values())} FLOPs {dict(found)}, "
-          f"the spec says {asked}: {sum(found.values()) / asked:.5f}")  # fmt: skip
+    print(
+        f"{workload.name} {size} {pass_}: counted {sum(found.values())} FLOPs {dict(found)}, "
+        f"the spec says {asked}: {sum(found.values()) / asked:.5f}"
+    )
 
 
 if __name__ == "__main__":

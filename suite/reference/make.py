@@ -109,8 +109,13 @@ def make_optimizer(name: str, model: Any) -> Any:
     """PyTorch's own, with the protocol's constants."""
     if name == "sgd":
         return torch.optim.SGD(model.parameters(), lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
-    return torch.optim.AdamW(model.parameters(), lr=protocol.LEARNING_RATE, betas=(protocol.BETA1, protocol.BETA2),
-                             eps=protocol.EPSILON, weight_decay=protocol.WEIGHT_DECAY)  # fmt: skip
+    return torch.optim.AdamW(
+        model.parameters(),
+        lr=protocol.LEARNING_RATE,
+        betas=(protocol.BETA1, protocol.BETA2),
+        eps=protocol.EPSILON,
+        weight_decay=protocol.WEIGHT_DECAY,
+    )
 
 
 def main() -> None:

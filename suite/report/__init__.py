@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suite.report.answers import Headline
+    from suite.report.sections.answers import Headline
     from suite.results import Results
 
 
@@ -15,6 +15,6 @@ def headline(results: Results, baseline: str | None = None) -> list[Headline]:
     Raises UserError for a baseline that the set doesn't have.
     """
     # The package is imported to parse a command line; numpy and scipy can wait.
-    from suite.report.answers import headlines
+    from suite.report.sections.answers import headlines
 
     return list(headlines(results.analysis(baseline)))

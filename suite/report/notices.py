@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from suite import units
 from suite.case import Flag, Outcome
 from suite.errors import COMMAND
-from suite.report.answers import standing_in
-from suite.report.surroundings import BlockRecord
+from suite.report.sections.answers import standing_in
+from suite.report.sections.surroundings import BlockRecord
 from suite.results.analysis import Analysis, Comparison
-from suite.results.plan_file import PlanFile
+from suite.results.store.plan_file import PlanFile
 from suite.stats import is_doubtful
 
 
@@ -33,8 +33,10 @@ def notices(
 def hidden(analysis: Analysis) -> Iterable[str]:
     """Stacks that were measured and aren't shown."""
     if analysis.hidden:
-        yield (f"Not shown, as was asked: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
-               "those of the whole set; an answer names the fastest of those shown.")  # fmt: skip
+        yield (
+            f"Not shown, as was asked: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
+            "those of the whole set; an answer names the fastest of those shown."
+        )
 
 
 def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
@@ -42,8 +44,10 @@ def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
     if analysis.not_run and plan and plan.collected:
         yield f"This set is not complete: {analysis.not_run} planned processes have no result in the shares of it."
     elif analysis.not_run and plan:
-        yield (f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
-               f"To run them: {COMMAND} run --resume={shlex.quote(f'results/{plan.set_id}')}")  # fmt: skip
+        yield (
+            f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
+            f"To run them: {COMMAND} run --resume={shlex.quote(f'results/{plan.set_id}')}"
+        )
 
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
@@ -69,8 +73,10 @@ def doubtful(comparisons: Iterable[Comparison]) -> Iterable[str]:
         noise = comparison.noise
         if noise and is_doubtful(noise.ratio):
             shown = units.estimate(noise.ratio.value, noise.ratio.low, noise.ratio.high)
-            yield (f"Doubt the verdicts of {comparison.name}: {noise.stack} against itself (A/A) is {shown}, "
-                   "so equal processes differ by as much.")  # fmt: skip
+            yield (
+                f"Doubt the verdicts of {comparison.name}: {noise.stack} against itself (A/A) is {shown}, "
+                "so equal processes differ by as much."
+            )
 
 
 def others(analysis: Analysis, modified: bool) -> Iterable[str]:

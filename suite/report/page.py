@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 from suite.case import Outcome, Purpose
 from suite.machine.description import moved
-from suite.report import answers, figures, surroundings
-from suite.report.answers import Headline
-from suite.report.bars import KINDS, MEMORY, Bars, bars
-from suite.report.behaviour import BehaviourSection, behaviour_section
-from suite.report.memory import MemorySection, memory_section
+from suite.report.figures import comparison
+from suite.report.figures.axes import Plot
+from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
 from suite.report.notices import notices
-from suite.report.outcomes import Failure, MatrixRow, failures
-from suite.report.plots import Plot
-from suite.report.profiles import ProfileSection, profile_section
-from suite.report.programs import ProgramSection, program_section
-from suite.report.sections import Section, section
-from suite.report.summary import (
+from suite.report.sections import answers, surroundings
+from suite.report.sections.answers import Headline
+from suite.report.sections.behaviour import BehaviourSection, behaviour_section
+from suite.report.sections.comparison import Section, section
+from suite.report.sections.memory import MemorySection, memory_section
+from suite.report.sections.outcomes import Failure, MatrixRow, failures
+from suite.report.sections.profiles import ProfileSection, profile_section
+from suite.report.sections.programs import ProgramSection, program_section
+from suite.report.sections.summary import (
     PairRow,
     SummaryRow,
     TransferRow,
@@ -27,16 +28,16 @@ from suite.report.summary import (
     summary_rows,
     transfer_rows,
 )
-from suite.report.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
-from suite.report.ways import WaysSection, ways_section
+from suite.report.sections.surroundings import BlockRecord, EnvironmentFacts, Fact, Recipe
+from suite.report.sections.within_set import WaysSection, ways_section
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
-from suite.results.behaviour import Behaviour
-from suite.results.holders import MadeOf
-from suite.results.memory import MemoryQuestion
-from suite.results.names import precision_words
-from suite.results.profiles import ProfileQuestion
-from suite.results.programs import ProgramQuestion
+from suite.results.questions.behaviour import Behaviour
+from suite.results.questions.capacity import MemoryQuestion
+from suite.results.questions.holders import MadeOf
+from suite.results.questions.names import precision_words
+from suite.results.questions.profiles import ProfileQuestion
+from suite.results.questions.programs import ProgramQuestion
 from suite.stacks.catalog import STACKS
 
 Question = Comparison | MemoryQuestion | ProfileQuestion | ProgramQuestion | Behaviour
@@ -93,17 +94,20 @@ def report_of(results: Results, analysis: Analysis) -> Report:
         set_id=set_id,
         title=title(analysis, set_id),
         facts=facts(results, analysis),
-        notices=(*notices(analysis, plan, records, modified), *filter(None, [moved(results.ceilings)]),
-                 *surroundings.differences(analysis.rows)),
+        notices=(
+            *notices(analysis, plan, records, modified),
+            *filter(None, [moved(results.ceilings)]),
+            *surroundings.differences(analysis.rows),
+        ),
         baseline=analysis.baseline,
         headlines=answers.headlines(analysis),
         summary=means,
-        summary_plot=figures.of_summary(means, analysis.baseline, tie),
+        summary_plot=comparison.of_summary(means, analysis.baseline, tie),
         stacks=stacks,
         matrix=tuple(matrix_row(each, stacks) for each in sections),
         sections=sections,
         peaks={each.anchor: peak_bars(each) for each in sections},
-        plots={each.anchor: figures.of_section(each, tie) for each in sections},
+        plots={each.anchor: comparison.of_section(each, tie) for each in sections},
         memory=tuple(map(memory_section, analysis.memory)),
         made_of=analysis.made_of,
         programs=tuple(map(program_section, analysis.programs)),
@@ -123,8 +127,13 @@ def report_of(results: Results, analysis: Analysis) -> Report:
 
 def names_of(analysis: Analysis) -> dict[str, str]:
     """What each comparison_id is called on the page."""
-    sized = {row["comparison_id"]: f"{each.name} ({size.label})" for each in analysis.memory for line in each.lines
-             for size, row in zip(each.sizes, line.rows, strict=True) if row is not None}  # fmt: skip
+    sized = {
+        row["comparison_id"]: f"{each.name} ({size.label})"
+        for each in analysis.memory
+        for line in each.lines
+        for size, row in zip(each.sizes, line.rows, strict=True)
+        if row is not None
+    }
     for group in (analysis.programs, analysis.profiles, analysis.behaviour):
         sized |= {each.id: each.name for each in group}
     return sized | {each.id: each.name for each in analysis.comparisons}

@@ -18,20 +18,70 @@ if TYPE_CHECKING:
 
     from suite.protocol import Protocol
     from suite.results.analysis import Analysis
-    from suite.results.plan_file import PlanFile
-    from suite.results.rows import Row
     from suite.results.stack_figures import StackFigures
+    from suite.results.store.plan_file import PlanFile
+    from suite.results.store.rows import Row
 
-RATIO_COLUMNS = ("name", "stack", "baseline", "value", "low", "high", "verdict", "blocks", "p", "log_ratios",
-                 "best", "reason")  # fmt: skip
-SUMMARY_COLUMNS = ("stack", "value", "low", "high", "n_ok", "n", "least", "greatest", "common", "common_low",
-                   "common_high", "n_common")  # fmt: skip
+RATIO_COLUMNS = (
+    "name",
+    "stack",
+    "baseline",
+    "value",
+    "low",
+    "high",
+    "verdict",
+    "blocks",
+    "p",
+    "log_ratios",
+    "best",
+    "reason",
+)
+SUMMARY_COLUMNS = (
+    "stack",
+    "value",
+    "low",
+    "high",
+    "n_ok",
+    "n",
+    "least",
+    "greatest",
+    "common",
+    "common_low",
+    "common_high",
+    "n_common",
+)
 STACK_COLUMNS = (
-    "comparison", "stack", "outcome", "reason", "ok", "planned", "first_seconds", "second_seconds", "average_seconds",
-    "median_seconds", "low_seconds", "high_seconds", "p5_seconds", "p95_seconds", "dispatch_seconds",
-    "pipelined_seconds", "fetch_seconds", "items_per_second", "item", "efficiency", "baseline", "speedup",
-    "speedup_low", "speedup_high", "verdict", "verdict_reason", "two_modes", "best_seconds", "spread", "kernels",
-)  # fmt: skip
+    "comparison",
+    "stack",
+    "outcome",
+    "reason",
+    "ok",
+    "planned",
+    "first_seconds",
+    "second_seconds",
+    "average_seconds",
+    "median_seconds",
+    "low_seconds",
+    "high_seconds",
+    "p5_seconds",
+    "p95_seconds",
+    "dispatch_seconds",
+    "pipelined_seconds",
+    "fetch_seconds",
+    "items_per_second",
+    "item",
+    "efficiency",
+    "baseline",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "verdict",
+    "verdict_reason",
+    "two_modes",
+    "best_seconds",
+    "spread",
+    "kernels",
+)
 
 
 @dataclass(frozen=True)
@@ -70,16 +120,16 @@ class Results:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Every attempt, one row each, with the columns of suite/results/schema.py."""
-        from suite.results.schema import NAMES
+        """Every attempt, one row each, with the columns of suite/results/store/schema.py."""
+        from suite.results.store.schema import NAMES
 
         return table(self.rows, NAMES)
 
     @property
     def accepted(self) -> pd.DataFrame:
         """Only the rows that count: the last accepted attempt of each block."""
-        from suite.results.rows import accepted
-        from suite.results.schema import NAMES
+        from suite.results.store.rows import accepted
+        from suite.results.store.schema import NAMES
 
         return table(accepted(self.rows), NAMES)
 
@@ -98,11 +148,19 @@ class Results:
         """One row for each question and stack, as in the page's tables; `comparison` is called as there."""
         comparisons = self.analysis(baseline).comparisons
         lines = [
-            {"comparison": comparison.name, "item": comparison.item, "stack": cell.stack, "outcome": cell.outcome,
-             "reason": cell.reason, "ok": cell.ok, "planned": cell.total, **stack_line(comparison.of(cell.stack))}
+            {
+                "comparison": comparison.name,
+                "item": comparison.item,
+                "stack": cell.stack,
+                "outcome": cell.outcome,
+                "reason": cell.reason,
+                "ok": cell.ok,
+                "planned": cell.total,
+                **stack_line(comparison.of(cell.stack)),
+            }
             for comparison in comparisons
             for cell in comparison.cells
-        ]  # fmt: skip
+        ]
         return table(lines, STACK_COLUMNS)
 
     def ratios(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
@@ -110,29 +168,39 @@ class Results:
 
         Raises UserError for a baseline that the set lacks, and for a clock that there isn't.
         """
-        from suite.results.compare import ratios
+        from suite.results.speedup.verdicts import ratios
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
-        lines = ({**asdict(s), **asdict(s.ratio), "log_ratios": list(s.log_ratios.values()),
-                  "best": s.best and s.best.value} for s in speedups)  # fmt: skip
+        lines = (
+            {**asdict(s), **asdict(s.ratio), "log_ratios": list(s.log_ratios.values()), "best": s.best and s.best.value}
+            for s in speedups
+        )
         return table(lines, RATIO_COLUMNS)
 
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
         """Geometric means over comparisons, with n_ok of n, least and greatest; `common` is over the questions that all
         stacks answered, and ranks them. Raises as `ratios` does."""
-        from suite.results.compare import ratios
-        from suite.results.rows import accepted, unrun
-        from suite.results.summaries import summaries
+        from suite.results.speedup.geometric_means import summaries
+        from suite.results.speedup.verdicts import ratios
+        from suite.results.store.rows import accepted, unrun
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
         planned = [*self.rows, *unrun(self.plan, accepted(self.rows))]
         lines = (
-            {"stack": s.stack, "n_ok": s.n_ok, "n": s.n, **(asdict(s.ratio) if s.ratio else {}),
-             "least": s.least and s.least.ratio.value, "greatest": s.greatest and s.greatest.ratio.value,
-             "n_common": s.n_common, "common": s.common and s.common.value, "common_low": s.common and s.common.low,
-             "common_high": s.common and s.common.high}
+            {
+                "stack": s.stack,
+                "n_ok": s.n_ok,
+                "n": s.n,
+                **(asdict(s.ratio) if s.ratio else {}),
+                "least": s.least and s.least.ratio.value,
+                "greatest": s.greatest and s.greatest.ratio.value,
+                "n_common": s.n_common,
+                "common": s.common and s.common.value,
+                "common_low": s.common and s.common.low,
+                "common_high": s.common and s.common.high,
+            }
             for s in summaries(planned, speedups, self.protocol)
-        )  # fmt: skip
+        )
         return table(lines, SUMMARY_COLUMNS)
 
 
@@ -141,9 +209,18 @@ def stack_line(figures: StackFigures | None) -> dict[str, Any]:
     if figures is None:
         return {}
     speedup = figures.speedup
-    ratio = {"baseline": speedup.baseline, "speedup": speedup.ratio.value, "speedup_low": speedup.ratio.low,
-             "speedup_high": speedup.ratio.high, "verdict": speedup.verdict,
-             "verdict_reason": speedup.reason} if speedup else {}  # fmt: skip
+    ratio = (
+        {
+            "baseline": speedup.baseline,
+            "speedup": speedup.ratio.value,
+            "speedup_low": speedup.ratio.low,
+            "speedup_high": speedup.ratio.high,
+            "verdict": speedup.verdict,
+            "verdict_reason": speedup.reason,
+        }
+        if speedup
+        else {}
+    )
     return ratio | {
         "first_seconds": figures.first,
         "second_seconds": figures.second,
@@ -175,8 +252,8 @@ def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFra
 def load(path: str | Path) -> Results:
     """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
     from suite.errors import COMMAND, UserError
-    from suite.results.parquet import read_parquet
-    from suite.results.store import ResultSet
+    from suite.results.store.parquet.reader import read_parquet
+    from suite.results.store.result_set import ResultSet
 
     path = Path(path)
     if path.is_file():

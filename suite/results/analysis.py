@@ -10,19 +10,19 @@ from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
-from suite.results.behaviour import Behaviour, behaviours
-from suite.results.compare import Pairing, Speedup
-from suite.results.holders import MadeOf, made_of
-from suite.results.memory import MemoryQuestion, memory_questions
-from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
-from suite.results.plan_file import PlanFile
-from suite.results.profiles import ProfileQuestion, profile_questions
-from suite.results.programs import ProgramQuestion, program_questions
-from suite.results.rows import NOT_RUN, Row, judged, unrun
+from suite.results.questions.behaviour import Behaviour, behaviours
+from suite.results.questions.capacity import MemoryQuestion, memory_questions
+from suite.results.questions.holders import MadeOf, made_of
+from suite.results.questions.names import question_names
+from suite.results.questions.profiles import ProfileQuestion, profile_questions
+from suite.results.questions.programs import ProgramQuestion, program_questions
+from suite.results.speedup.geometric_means import Summary, summaries
+from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.stack_figures import StackFigures, stack_figures
-from suite.results.summaries import Summary, summaries
-from suite.results.ways import Ways, all_ways
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.rows import NOT_RUN, Row, judged, unrun
+from suite.results.within_set import Ways, all_ways
 
 ITEMS = "items"  # of a step, where no plan says what they are
 
@@ -145,9 +145,13 @@ def analyse(
 
 
 def comparisons(
-    counted: Sequence[Row], pairing: Pairing, speedups: Iterable[Speedup], baseline: str, plan: PlanFile | None,
+    counted: Sequence[Row],
+    pairing: Pairing,
+    speedups: Iterable[Speedup],
+    baseline: str,
+    plan: PlanFile | None,
     roofline: Roofline | None,
-) -> tuple[Comparison, ...]:  # fmt: skip
+) -> tuple[Comparison, ...]:
     """Every planned question, by name, from one row for each planned process."""
     groups: dict[str, list[Row]] = {}
     for row in counted:
@@ -164,12 +168,17 @@ def comparisons(
         for row in rows:
             by_stack.setdefault(row.stack_name, []).append(row)
         figures = [
-            stack_figures(processes, is_baseline=stack == baseline, speedup=by_case.get((question, stack)),
-                          roofline=roofline, protocol=pairing.protocol,
-                          kernels=told.get(processes[0]["case_id"], ""))
+            stack_figures(
+                processes,
+                is_baseline=stack == baseline,
+                speedup=by_case.get((question, stack)),
+                roofline=roofline,
+                protocol=pairing.protocol,
+                kernels=told.get(processes[0]["case_id"], ""),
+            )
             for stack, processes in by_stack.items()
             if any(row.steady for row in processes)
-        ]  # fmt: skip
+        ]
         cells = tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items()))
         if chosen := stand_in(baseline, cells, figures):
             figures = over_stand_in(pairing, chosen, question, figures, len(groups))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from suite.results.compare import Pairing, Speedup
 from suite.results.outcomes import Cell
-from suite.results.rows import NOT_RUN
+from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.stack_figures import StackFigures
+from suite.results.store.rows import NOT_RUN
 
 
 def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigures]) -> str:

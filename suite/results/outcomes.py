@@ -6,14 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.case import Outcome
-from suite.results.rows import NOT_RUN, Row, accepted
+from suite.results.store.rows import NOT_RUN, Row, accepted
 
 # What a reader acts on first stands for processes that ended differently. A case that is unsupported in one block
 # is so in those that haven't run, too.
 SEVERITY = (
-    Outcome.WRONG, Outcome.CRASHED, Outcome.ERROR, Outcome.OOM_DEVICE, Outcome.OOM_HOST, Outcome.OOM_COMPILE,
-    Outcome.TIMEOUT, Outcome.UNSUPPORTED, NOT_RUN, Outcome.OK,
-)  # fmt: skip
+    Outcome.WRONG,
+    Outcome.CRASHED,
+    Outcome.ERROR,
+    Outcome.OOM_DEVICE,
+    Outcome.OOM_HOST,
+    Outcome.OOM_COMPILE,
+    Outcome.TIMEOUT,
+    Outcome.UNSUPPORTED,
+    NOT_RUN,
+    Outcome.OK,
+)
 
 
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run

@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 
 from suite.errors import unknown
 from suite.results.analysis import Analysis
-from suite.results.behaviour import behaviours
-from suite.results.holders import made_of
-from suite.results.memory import memory_questions
-from suite.results.profiles import profile_questions
-from suite.results.programs import program_questions
-from suite.results.rows import Row
-from suite.results.ways import Ways
+from suite.results.questions.behaviour import behaviours
+from suite.results.questions.capacity import memory_questions
+from suite.results.questions.holders import made_of
+from suite.results.questions.profiles import profile_questions
+from suite.results.questions.programs import program_questions
+from suite.results.store.rows import Row
+from suite.results.within_set import Ways
 
 
 def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
@@ -33,10 +33,13 @@ def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
         return analysis
     rows, counted = kept(analysis.rows, shown), kept(analysis.counted, shown)
     comparisons = (
-        replace(each, stacks=tuple(figures for figures in each.stacks if figures.stack in shown),
-                cells=tuple(cell for cell in each.cells if cell.stack in shown))
+        replace(
+            each,
+            stacks=tuple(figures for figures in each.stacks if figures.stack in shown),
+            cells=tuple(cell for cell in each.cells if cell.stack in shown),
+        )
         for each in analysis.comparisons
-    )  # fmt: skip
+    )
     return replace(
         analysis,
         rows=rows,

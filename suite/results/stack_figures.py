@@ -12,10 +12,10 @@ import numpy as np
 from suite.case import Outcome
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
-from suite.results.compare import Speedup
 from suite.results.outcomes import Cell, cell, flag_counts
-from suite.results.parts import Parts, floor_bytes, parts, total
-from suite.results.rows import Row
+from suite.results.questions.memory_parts import Parts, floor_bytes, parts, total
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.rows import Row
 from suite.stats import Estimate, has_modes, outliers, ratio_of
 
 
@@ -112,7 +112,12 @@ class StackFigures:
 
 
 def stack_figures(
-    rows: Sequence[Row], *, is_baseline: bool, speedup: Speedup | None, roofline: Roofline | None, protocol: Protocol,
+    rows: Sequence[Row],
+    *,
+    is_baseline: bool,
+    speedup: Speedup | None,
+    roofline: Roofline | None,
+    protocol: Protocol,
     kernels: str = "",
 ) -> StackFigures:
     """From all processes of one case, of which some have samples: those that ended `ok`, or all if none did."""

@@ -10,7 +10,7 @@ from suite.case import Outcome, Purpose
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.digests import Difference, Digest, difference, from_figures
 from suite.reference.tolerances import Tolerances
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.workloads.catalog import Workload
 
 LOSSES = 3  # of the first steps, that every process of a train pass tells
@@ -131,9 +131,7 @@ def told_digest(values: list[float]) -> Digest | None:
         return None
 
 
-def worst(
-    ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: Tolerances
-) -> tuple[str, Difference]:
+def worst(ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: Tolerances) -> tuple[str, Difference]:
     """The tensor in which two stacks differ most for what is allowed, and how."""
     largest = max((each.peak for name, each in theirs.items() if name.startswith("gradient/")), default=0.0)
     name_of_worst, most, of_worst = "", 0.0, Difference(0.0, 1.0)

@@ -18,13 +18,15 @@ from suite.errors import UserError
 from suite.launch.engine import worker_environment
 from suite.machine.description import moved
 from suite.machine.roofline import undisturbed
-from suite.results.files import write_json
-from suite.results.store import ResultSet
+from suite.results.store.files import write_json
+from suite.results.store.result_set import ResultSet
 from suite.stacks.threads import thread_environ
 
 AGAIN, PAUSE_SECONDS = 3, 10.0  # a host changes its pace for 10 to 20 s at a time: look again before saying so
-REMEDY = ("Look for another load, for power or frequency settings, for a virtual machine that was moved. To be sure, "
-          "stop now (Ctrl-C) and begin a new run.")  # fmt: skip
+REMEDY = (
+    "Look for another load, for power or frequency settings, for a virtual machine that was moved. To be sure, "
+    "stop now (Ctrl-C) and begin a new run."
+)
 
 
 def measure(store: ResultSet) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose
 from suite.plan.frontier import most_allowed, next_size
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.run.runner import Runner
 
 
@@ -28,10 +28,18 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collectio
             dims = dict(first.dims) | {plan.vary: size}
             case = replace(first, dims=dims, size=workload.size_of(dims, first.size))
             rows[size] = run(
-                Attempt(set_id=plan.set_id, case=case, block=0, order=order, replicate=1, purpose=Purpose.MEMORY,
-                        retry=retry, seed=plan.seed),
+                Attempt(
+                    set_id=plan.set_id,
+                    case=case,
+                    block=0,
+                    order=order,
+                    replicate=1,
+                    purpose=Purpose.MEMORY,
+                    retry=retry,
+                    seed=plan.seed,
+                ),
                 case.case_id in last,
-            )  # fmt: skip
+            )
 
 
 def ask_next(rows: Mapping[int, Row], axis: str, most: int, tolerance: float) -> int | None:

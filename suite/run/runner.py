@@ -26,9 +26,9 @@ from suite.plan.memory import needs_no_less
 from suite.plan.plan import Plan
 from suite.protocol import FLOPS_PER_CORE_MAX
 from suite.reference.floor import floor
-from suite.results.rows import Row, empty_row
-from suite.results.schema import NAMES
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row, empty_row
+from suite.results.store.schema import NAMES
 from suite.run.agreement import Agreement
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.workloads.catalog import Workload

@@ -11,9 +11,9 @@ from typing import Protocol as Interface
 
 from suite.case import Attempt, Flag, Purpose
 from suite.machine import noise
-from suite.results.compare import Pairing
-from suite.results.rows import Row
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import Pairing
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run import frontier
 from suite.run.runner import Runner
 

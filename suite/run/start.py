@@ -31,10 +31,10 @@ from suite.plan.planning import Selection, make, unsupported
 from suite.plan.preset import Preset
 from suite.plan.shards import Shard, share
 from suite.results import load
-from suite.results.files import sha256
-from suite.results.plan_file import PlanFile
-from suite.results.schema import SCHEMA_VERSION
-from suite.results.store import ResultSet
+from suite.results.store.files import sha256
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.results.store.schema import SCHEMA_VERSION
 from suite.run import engines
 from suite.run.runner import READER, Runner
 from suite.stacks.catalog import STACKS, environment_of
@@ -55,10 +55,18 @@ class Run:
 
 
 def prepare(
-    preset: Preset, selection: Selection, *, baseline: str | None = None, engine: str = engines.AUTO,
-    python: str | None = None, workload_paths: Sequence[Path] = (), fits: str | None = None, build: bool = True,
-    shard: Shard | None = None, scheduler: str = "",
-) -> Run:  # fmt: skip
+    preset: Preset,
+    selection: Selection,
+    *,
+    baseline: str | None = None,
+    engine: str = engines.AUTO,
+    python: str | None = None,
+    workload_paths: Sequence[Path] = (),
+    fits: str | None = None,
+    build: bool = True,
+    shard: Shard | None = None,
+    scheduler: str = "",
+) -> Run:
     """What is asked, refused where it is mistyped. Nothing is measured, but with `build` images may be built."""
     facts.refuse_platform()
     target, workloads = selection.target, find(workload_paths)
@@ -86,8 +94,15 @@ def prepare(
     made = plan(absent)
     if fits is not None:
         made = replace(made, cases=predicted(made.cases, curves(Path(fits)), spare_bytes()))
-    return Run(plan=made, workloads=workloads, workload_paths=tuple(workload_paths), target=target, engine=choice,
-               python=python, scheduler=scheduler)  # fmt: skip
+    return Run(
+        plan=made,
+        workloads=workloads,
+        workload_paths=tuple(workload_paths),
+        target=target,
+        engine=choice,
+        python=python,
+        scheduler=scheduler,
+    )
 
 
 def with_variants(selection: Selection, preset: Preset) -> Selection:
@@ -188,16 +203,17 @@ def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
     store = ResultSet.open(path)
     file = store.plan
     if not (store.begun_here or trust):
-        raise UserError(f"{path} wasn't begun in this folder: it was fetched or copied. Its plan names programs that "
-                        f"would run. `{COMMAND} reproduce --set={path}` runs it as a new set, with this checkout's own "
-                        f"programs; if it is yours, `{COMMAND} run --resume={path} --trust`.")  # fmt: skip
-    if file.schema_version != SCHEMA_VERSION:
-        raise UserError(f"{path} was begun by another version of this program, which has to complete it.")
+        raise UserError(
+            f"{path} wasn't begun in this folder: it was fetched or copied. Its plan names programs that "
+            f"would run. `{COMMAND} reproduce --set={path}` runs it as a new set, with this checkout's own "
+            f"programs; if it is yours, `{COMMAND} run --resume={path} --trust`."
+        )
     if file.collected:
         raise UserError(f"{path} was put together from shares: there is nothing to complete.")
     if file.scheduler and store.is_whole and not store.shares():
-        raise UserError(f"{path} is whole, and what its machines had sent is no longer beside it: there is nothing to "
-                        "complete.")  # fmt: skip
+        raise UserError(
+            f"{path} is whole, and what its machines had sent is no longer beside it: there is nothing to complete."
+        )
     if file.machine_id != facts.machine_id() and not file.scheduler:
         other = facts.changed(store.machine)
         which = f" ({', '.join(other)} differ)" if other else ""
@@ -213,8 +229,15 @@ def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
     plan = plan_of(file, file.cases, file.set_id)
     paths = tuple(map(Path, file.workload_paths))
     engine = engines.choose(file.engine, needed(plan), file.target, file.python, build=not file.scheduler)
-    return store, Run(plan=plan, workloads=find(paths), workload_paths=paths, target=file.target, engine=engine,
-                      python=file.python, scheduler=file.scheduler)  # fmt: skip
+    return store, Run(
+        plan=plan,
+        workloads=find(paths),
+        workload_paths=paths,
+        target=file.target,
+        engine=engine,
+        python=file.python,
+        scheduler=file.scheduler,
+    )
 
 
 def changed() -> str:
@@ -225,8 +248,19 @@ def changed() -> str:
 
 def plan_of(file: PlanFile, cases: tuple[Planned, ...], set_id: str) -> Plan:
     """What stands in a set's plan, to be carried out."""
-    return Plan(set_id, cases, file.protocol, file.baseline, file.twin, file.seed, file.purpose, file.exhaustive,
-                file.vary, file.shard, file.whole)  # fmt: skip
+    return Plan(
+        set_id,
+        cases,
+        file.protocol,
+        file.baseline,
+        file.twin,
+        file.seed,
+        file.purpose,
+        file.exhaustive,
+        file.vary,
+        file.shard,
+        file.whole,
+    )
 
 
 def strange(store: ResultSet) -> list[str]:
@@ -258,8 +292,14 @@ def again(store: ResultSet, engine: str, workload_paths: Sequence[Path] = ()) ->
         raise UserError(f"{store.folder} can't be reproduced here for want of: {'; '.join(lacking)}.")
     choice = engines.choose(engine, list(file.locks), file.target, None, build=True)
     plan = plan_of(file, judged_here(file, workloads, choice), new_set_id("reproduction", file.target))
-    return Run(plan=plan, workloads=workloads, workload_paths=tuple(workload_paths), target=file.target, engine=choice,
-               python=None)  # fmt: skip
+    return Run(
+        plan=plan,
+        workloads=workloads,
+        workload_paths=tuple(workload_paths),
+        target=file.target,
+        engine=choice,
+        python=None,
+    )
 
 
 def judged_here(file: PlanFile, workloads: Mapping[str, Workload], choice: engines.Choice) -> tuple[Planned, ...]:
@@ -317,6 +357,15 @@ def borrow(store: ResultSet) -> list[str]:
 def runner(store: ResultSet, run: Run) -> Runner:
     """Runs the attempts of a plan on its engine."""
     provide = engines.provider(run.engine, needed(run.plan), run.target, run.plan.set_id, run.python)
-    return Runner(run.plan, store, run.workloads, provide, store.plan.machine_id, list(store.plan.cores),
-                  run.engine.name, store.plan.flags, unpinned=run.python is not None,
-                  roofline=Roofline.of(store.roofline, store.ceilings))  # fmt: skip
+    return Runner(
+        run.plan,
+        store,
+        run.workloads,
+        provide,
+        store.plan.machine_id,
+        list(store.plan.cores),
+        run.engine.name,
+        store.plan.flags,
+        unpinned=run.python is not None,
+        roofline=Roofline.of(store.roofline, store.ceilings),
+    )

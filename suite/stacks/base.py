@@ -33,8 +33,7 @@ State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
 TF32_CAPABILITY = (8, 0)  # Ampere
 DEVICE_FIGURES = ("device_peak_bytes", "device_reserved_bytes", "device_total_bytes")
-PROGRAM_FIGURES = ("program_argument_bytes", "program_output_bytes", "program_temporary_bytes",
-                   "program_aliased_bytes")  # fmt: skip
+PROGRAM_FIGURES = ("program_argument_bytes", "program_output_bytes", "program_temporary_bytes", "program_aliased_bytes")
 REASON_MAX = 300  # characters of a framework's own words: some print their whole graph
 
 
@@ -113,8 +112,10 @@ class Adapter(ABC):
     def require_tf32(self, capability: Sequence[int]) -> None:
         """Raises Unsupported where tf32 is asked of an NVIDIA GPU, of this compute capability, that hasn't got it."""
         if self.case.precision == "tf32" and tuple(capability) < TF32_CAPABILITY:
-            raise Unsupported(f"tf32 needs an NVIDIA GPU of compute capability {version(TF32_CAPABILITY)} or newer; "
-                              f"this one has {version(capability)}")  # fmt: skip
+            raise Unsupported(
+                f"tf32 needs an NVIDIA GPU of compute capability {version(TF32_CAPABILITY)} or newer; "
+                f"this one has {version(capability)}"
+            )
 
     @abstractmethod
     def matmul(self, a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:

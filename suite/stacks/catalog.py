@@ -98,4 +98,4 @@ def environment_of(stack: str, variant: str) -> str:
 
 def adapter_class(stack: str) -> Any:
     """The adapter of a stack. Its module imports no framework; constructing it does."""
-    return importlib.import_module(f"suite.stacks.{stack}_adapter").Adapter
+    return importlib.import_module(f"suite.stacks.{STACKS[stack].environment}.{stack}_adapter").Adapter

@@ -57,8 +57,7 @@ def libraries(told: Told) -> list[Used]:
     announced, mkl = ONEDNN_ISA.search(heard), MKL_PATH.search(heard)
     generated = announced[1].replace("Intel ", "") if announced else None
     calls: list[tuple[str, str | None, float]] = [
-        ("oneDNN", instructions(found[1], generated), float(found[2]) / 1e3)
-        for found in ONEDNN.finditer(told.step)
+        ("oneDNN", instructions(found[1], generated), float(found[2]) / 1e3) for found in ONEDNN.finditer(told.step)
     ]
     path = plain(mkl[1]) if mkl else None
     calls += [("MKL", path, float(found[1]) * SECONDS[found[2]]) for found in MKL.finditer(told.step)]

@@ -32,9 +32,10 @@ def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[s
         return frozenset()
     images = any(len(tensor.shape) == 4 for tensor in workload.spec.inputs(dict(case.dims)).values())
     return frozenset(
-        knob.name for knob in knobs
+        knob.name
+        for knob in knobs
         if case.target in knob.targets and (images or not knob.images) and knob.processor in processor_flags()
-    )  # fmt: skip
+    )
 
 
 @functools.cache

@@ -16,8 +16,11 @@ def thread_environ(threads: int) -> dict[str, str]:
 
 def with_flags(environ: Mapping[str, str], flags: Mapping[str, str]) -> dict[str, str]:
     """A stack's variables with a variant's own. Lists of flags add up: of two that contradict, the last one counts."""
-    both = {name: f"{environ[name]} {value}" for name, value in flags.items()
-            if name in environ and name.endswith(("_FLAGS", "_ARGS"))}  # fmt: skip
+    both = {
+        name: f"{environ[name]} {value}"
+        for name, value in flags.items()
+        if name in environ and name.endswith(("_FLAGS", "_ARGS"))
+    }
     return {**environ, **flags, **both}
 
 

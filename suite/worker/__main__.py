@@ -59,10 +59,15 @@ def answer(request: dict[str, Any], events: Events) -> None:
     from suite.worker.witness import Witness
 
     device = timed(events, "device", adapter.device)
-    surroundings = facts.process(os.environ) | builds.process(request["cache_directory"]) | {
-        "device": device, "tuned": sorted(adapter.tuned),
-        "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
-    }  # fmt: skip
+    surroundings = (
+        facts.process(os.environ)
+        | builds.process(request["cache_directory"])
+        | {
+            "device": device,
+            "tuned": sorted(adapter.tuned),
+            "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
+        }
+    )
     events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
     if attempt.purpose is Purpose.PROBE:
         observe(adapter, events)
@@ -103,9 +108,14 @@ def answer(request: dict[str, Any], events: Events) -> None:
 
 
 def untimed(
-    purpose: Purpose, adapter: Any, placed: tuple[Any, Any], events: Events, listener: Any, caches: str,
+    purpose: Purpose,
+    adapter: Any,
+    placed: tuple[Any, Any],
+    events: Events,
+    listener: Any,
+    caches: str,
     could_reset: bool,
-) -> None:  # fmt: skip
+) -> None:
     """What a process does with a step that is placed, if it isn't to time it."""
     from suite.worker import capture, explain, measure, memory, trace
 
@@ -145,8 +155,11 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
 
     listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
     adapter_of_stack = adapter_class(case.stack)
-    environs = {Purpose.EXPLAIN: adapter_of_stack.explain_environ, Purpose.IR: adapter_of_stack.ir_environ,
-                Purpose.PROFILE: adapter_of_stack.profile_environ}  # fmt: skip
+    environs = {
+        Purpose.EXPLAIN: adapter_of_stack.explain_environ,
+        Purpose.IR: adapter_of_stack.ir_environ,
+        Purpose.PROFILE: adapter_of_stack.profile_environ,
+    }
     environ = environs.get(attempt.purpose, adapter_of_stack.environ)
     os.environ.update(with_flags(environ(case, request["cache_directory"]), request["flags"]))
     workload = catalog.load(Path(request["workload_folder"]))
@@ -156,9 +169,12 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     if attempt.purpose is Purpose.PROBE:
         return adapter, None, None
     data = Data(case, workload, attempt.seed)
-    events.facts(flops=workload.spec.flops(data.dims, case.pass_), parameters=data.parameter_count,
-                 bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_),
-                 items_per_step=workload.items(case.dims))  # fmt: skip
+    events.facts(
+        flops=workload.spec.flops(data.dims, case.pass_),
+        parameters=data.parameter_count,
+        bytes_floor=workload.spec.bytes_floor(data.dims, case.pass_),
+        items_per_step=workload.items(case.dims),
+    )
     return adapter, data, listener
 
 

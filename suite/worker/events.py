@@ -51,5 +51,9 @@ class Events:
         """An exception's type, message and traceback, shortened."""
         text = "".join(traceback.format_exception(error))
         kind = type(error)
-        self.write("exception", type=f"{kind.__module__}.{kind.__qualname__}", message=str(error)[:MESSAGE_BYTES_MAX],
-                   traceback=text[-TRACEBACK_MAX:])  # fmt: skip
+        self.write(
+            "exception",
+            type=f"{kind.__module__}.{kind.__qualname__}",
+            message=str(error)[:MESSAGE_BYTES_MAX],
+            traceback=text[-TRACEBACK_MAX:],
+        )

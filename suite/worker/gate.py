@@ -217,8 +217,10 @@ class Gate:
         chance = 6.0 * error * float(np.linalg.norm(moved)) / (length * float(np.sqrt(before.size)))
         lost, wanted = shrinkage(before, moved), self.expected.shrunk[name]
         if not abs(lost - wanted) <= 0.3 * DECAY + chance:
-            self.findings.refuse(f"{name} lost {lost:.2g} of itself in {protocol.GATE_STEPS} steps, the reference "
-                                 f"{wanted:.2g}: weight decay takes {DECAY:.0e}")  # fmt: skip
+            self.findings.refuse(
+                f"{name} lost {lost:.2g} of itself in {protocol.GATE_STEPS} steps, the reference "
+                f"{wanted:.2g}: weight decay takes {DECAY:.0e}"
+            )
 
     def check_optimizer(self) -> None:
         """The optimizer apart: injected gradients from 1 down to 1e-11 and 0, both signs."""
@@ -243,4 +245,3 @@ def noise_of(gradients: dict[str, Array]) -> dict[str, Any]:
     largest = max((float(np.abs(g).max(initial=0.0)) for g in gradients.values()), default=0.0)
     small = {name: g for name, g in gradients.items() if g.size <= WHOLE_MAX}
     return {name: np.abs(g) < protocol.ZERO_GRADIENT * largest for name, g in small.items()}
-

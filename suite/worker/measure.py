@@ -104,9 +104,14 @@ def settle() -> None:
 
 
 def measure(
-    adapter: Adapter, state: Any, batch: Any, protocol: Protocol, events: Events, look: Callable[[Any], object] = id,
+    adapter: Adapter,
+    state: Any,
+    batch: Any,
+    protocol: Protocol,
+    events: Events,
+    look: Callable[[Any], object] = id,
     cores: Cores | None = None,
-) -> Measured:  # fmt: skip
+) -> Measured:
     """All clocks of one case, written as events. The state passed in is consumed. `look` is shown it after the third
     step, between two samples; `cores` says what others did meanwhile."""
     cores = cores or Cores()
@@ -120,8 +125,13 @@ def measure(
         with quiet_collector(), cores.watch() as stretch:
             _, synced = clock.synced()
         compiles.append(count(adapter.counters()["compiles"]))
-        events.facts(**{f"{phase}_seconds": synced * NS, f"{phase}_others": stretch.others,
-                        f"compiles_{phase}": minus(compiles[-1], compiles[-2])})  # fmt: skip
+        events.facts(
+            **{
+                f"{phase}_seconds": synced * NS,
+                f"{phase}_others": stretch.others,
+                f"compiles_{phase}": minus(compiles[-1], compiles[-2]),
+            }
+        )
         losses += loss_of(adapter, clock)
 
     events.phase("steady")
@@ -236,8 +246,11 @@ def close(
     if seconds is not None:
         seconds -= before["compile_seconds"] or 0.0  # placing may have compiled: not the step's
     events.facts(compiles_steady=steady_compiles, compile_seconds=seconds, graph_breaks=graph_breaks)
-    for raised, flag in ((steady_compiles, Flag.RECOMPILED), (graph_breaks, Flag.GRAPH_BREAKS),
-                         (after["fallback_ops"], Flag.FALLBACK_OPS)):  # fmt: skip
+    for raised, flag in (
+        (steady_compiles, Flag.RECOMPILED),
+        (graph_breaks, Flag.GRAPH_BREAKS),
+        (after["fallback_ops"], Flag.FALLBACK_OPS),
+    ):
         if raised:
             events.write("flag", flag=str(flag))
 

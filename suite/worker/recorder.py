@@ -71,8 +71,9 @@ class Recorder:
         gc.enable()
         return taken
 
-    def tell(self, aspect: str, code: Callable[..., Any] | None, seen: Seen | None = None, words: str = "",
-             **figures: Figure) -> None:  # fmt: skip
+    def tell(
+        self, aspect: str, code: Callable[..., Any] | None, seen: Seen | None = None, words: str = "", **figures: Figure
+    ) -> None:
         """One aspect's answer: its class by the spec's classifier, or what was raised; `code` is what ran.
 
         `words` stand beside the class: a text that was printed, a value that no figure can be.
@@ -84,8 +85,9 @@ class Recorder:
         self.write(aspect, class_, words or (seen.words if seen else ""), code)
         for name, value in known.items():
             values = [float(each) for each in value] if isinstance(value, Sequence) else [float(value)]
-            self.events.write("metric", name=f"{aspect} {name}", unit=self.spec.FIGURES[name][0], kind="behaviour",
-                              values=values)  # fmt: skip
+            self.events.write(
+                "metric", name=f"{aspect} {name}", unit=self.spec.FIGURES[name][0], kind="behaviour", values=values
+            )
 
     def lacks(self, aspect: str, reason: str) -> None:
         """The idea doesn't exist on this stack."""
@@ -94,21 +96,28 @@ class Recorder:
     def write(self, aspect: str, class_: str, words: str, code: Callable[..., Any] | None) -> None:
         """The answers so far, with this one."""
         stack = self.stack.case.stack
-        self.answers.append({
-            "probe": self.spec.TITLE, "aspect": aspect, "title": self.spec.ASPECTS[aspect], "class": class_,
-            "words": words[:WORDS_MAX],
-            "code": inspect.getsource(code) if code else "",
-            "documented": expected(self.spec, "DOCUMENTED", aspect, stack),
-            "primer": expected(self.spec, "PRIMER", aspect, stack),
-        })  # fmt: skip
+        self.answers.append(
+            {
+                "probe": self.spec.TITLE,
+                "aspect": aspect,
+                "title": self.spec.ASPECTS[aspect],
+                "class": class_,
+                "words": words[:WORDS_MAX],
+                "code": inspect.getsource(code) if code else "",
+                "documented": expected(self.spec, "DOCUMENTED", aspect, stack),
+                "primer": expected(self.spec, "PRIMER", aspect, stack),
+            }
+        )
         self.events.facts(behaviour=self.answers)
 
     def close(self) -> None:
         """Raises RuntimeError for an aspect that was told never, or twice: the grid would have an empty cell."""
         told = [each["aspect"] for each in self.answers]
         if sorted(told) != sorted(self.spec.ASPECTS):
-            raise RuntimeError(f"{self.stack.case.workload} has told of {', '.join(told)}; its spec's aspects are "
-                               f"{', '.join(self.spec.ASPECTS)}")  # fmt: skip
+            raise RuntimeError(
+                f"{self.stack.case.workload} has told of {', '.join(told)}; its spec's aspects are "
+                f"{', '.join(self.spec.ASPECTS)}"
+            )
 
 
 def expected(spec: Any, name: str, aspect: str, stack: str) -> dict[str, str] | None:

@@ -55,8 +55,9 @@ class Taken:
         verdict = steady_start([self.seconds[place] for place in places])
         if verdict.state != "steady":
             events.write("flag", flag=str(Flag(verdict.state)))
-        wall, own, kernel = (sum(getattr(each, name) for each in self.stretches)
-                             for name in ("seconds", "own_seconds", "kernel_seconds"))  # fmt: skip
+        wall, own, kernel = (
+            sum(getattr(each, name) for each in self.stretches) for name in ("seconds", "own_seconds", "kernel_seconds")
+        )
         faults = sum(each.faults for each in self.stretches) / len(self.seconds)
         most_each = FAULT_SECONDS_MAX if faults < OWN_FAULTS else HOST_FAULT_SECONDS_MAX
         touching = min(kernel, faults * len(self.seconds) * most_each)

@@ -77,8 +77,10 @@ class Witness:
         scale = math.sqrt(self.squares)
         allowed = 0.3 * DECAY + 6.0 * math.sqrt(self.apart / self.figures) / scale
         if not abs(self.along) / self.squares <= allowed:
-            findings.refuse(f"parameters after {protocol.GATE_STEPS} timed steps: they shrank by another part of "
-                            f"themselves than in the replay, {self.along / self.squares:.1g} less")  # fmt: skip
+            findings.refuse(
+                f"parameters after {protocol.GATE_STEPS} timed steps: they shrank by another part of "
+                f"themselves than in the replay, {self.along / self.squares:.1g} less"
+            )
 
 
 def kept(name: str, value: Array) -> Array:

@@ -20,8 +20,7 @@ from suite.errors import UserError, unknown
 DIALECTS = ("numpy", "jax", "torch", "tf", "fake")
 ANY = "any"  # in place of a dialect: operators and numbers alone
 HOME = Path(__file__).parent
-REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops",
-            "bytes_floor", "items")  # fmt: skip
+REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops", "bytes_floor", "items")
 REQUIRED_OF_PROBES = ("TITLE", "SIZES", "PASSES", "ASPECTS", "FIGURES", "classify")
 
 

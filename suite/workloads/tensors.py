@@ -84,9 +84,7 @@ def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
     return values.reshape(tensor.shape)
 
 
-def generate_all(
-    tensors: Mapping[str, Tensor], group: str, seed: int
-) -> Iterator[tuple[str, NDArray[Any]]]:
+def generate_all(tensors: Mapping[str, Tensor], group: str, seed: int) -> Iterator[tuple[str, NDArray[Any]]]:
     """(name, values) one at a time, so that a model is placed without ever being whole in host memory."""
     for name, tensor in tensors.items():
         yield name, generate(tensor, f"{group}/{name}", seed)

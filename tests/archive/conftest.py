@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from suite.archive.place import Place
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from tests.archive.s3 import BUCKET, Server
 from tests.results.rows import attempt_of, make_set, record, row_of
 

@@ -36,21 +36,47 @@ class Server:
     @property
     def environment(self) -> dict[str, str]:
         """What a client's own chain of credentials reads."""
-        return {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1",
-                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}", "AWS_EC2_METADATA_DISABLED": "true"}  # fmt: skip
+        return {
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
 
     def start(self) -> None:
         """Until it takes an object."""
         self.folder.mkdir(parents=True, exist_ok=True)
         rights = self.folder / "identities.json"
-        rights.write_text(json.dumps({"identities": [
-            {"name": "tests", "credentials": [{"accessKey": KEY, "secretKey": SECRET}],
-             "actions": ["Admin", "Read", "Write", "List", "Tagging"]}]}))  # fmt: skip
+        rights.write_text(
+            json.dumps(
+                {
+                    "identities": [
+                        {
+                            "name": "tests",
+                            "credentials": [{"accessKey": KEY, "secretKey": SECRET}],
+                            "actions": ["Admin", "Read", "Write", "List", "Tagging"],
+                        }
+                    ]
+                }
+            )
+        )
         s3, master, volume, filer = self.ports
-        told = {"ip": "127.0.0.1", "ip.bind": "127.0.0.1", "master.port": master, "volume.port": volume,
-                "filer.port": filer, "s3.port": s3, "s3.port.iceberg": 0, "s3.port.lance": 0, "dir": self.folder,
-                "s3.config": rights, "master.volumeSizeLimitMB": 64, "volume.max": 50,
-                "master.telemetry": "false"}  # fmt: skip
+        told = {
+            "ip": "127.0.0.1",
+            "ip.bind": "127.0.0.1",
+            "master.port": master,
+            "volume.port": volume,
+            "filer.port": filer,
+            "s3.port": s3,
+            "s3.port.iceberg": 0,
+            "s3.port.lance": 0,
+            "dir": self.folder,
+            "s3.config": rights,
+            "master.volumeSizeLimitMB": 64,
+            "volume.max": 50,
+            "master.telemetry": "false",
+        }
         weed = [Path(sys.executable).with_name("weed"), "server", "-s3", *(f"-{name}={told[name]}" for name in told)]
         plain = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}  # it would take AWS_* for its own
         with (self.folder / "log").open("ab") as log:
@@ -74,9 +100,16 @@ class Server:
 
     def client(self) -> fs.S3FileSystem:
         """With the key."""
-        return fs.S3FileSystem(access_key=KEY, secret_key=SECRET, endpoint_override=f"127.0.0.1:{self.port}",
-                               scheme="http", region="us-east-1", allow_bucket_creation=True,
-                               connect_timeout=2, request_timeout=5)  # fmt: skip
+        return fs.S3FileSystem(
+            access_key=KEY,
+            secret_key=SECRET,
+            endpoint_override=f"127.0.0.1:{self.port}",
+            scheme="http",
+            region="us-east-1",
+            allow_bucket_creation=True,
+            connect_timeout=2,
+            request_timeout=5,
+        )
 
     def kill(self) -> None:
         """As a machine is lost: nothing is told or finished."""

@@ -17,7 +17,7 @@ from suite.archive import fetch, listing
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.errors import UserError
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from tests.archive.s3 import BUCKET, SECRET, Server
 
 Say = Callable[[str], None]
@@ -147,8 +147,9 @@ def test_two_writers_of_one_name(stored: ResultSet, place: Place, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_in_mid_upload(stored: ResultSet, bucket: Place, server: Server,
-                                               monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_server_that_is_killed_in_mid_upload(
+    stored: ResultSet, bucket: Place, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     try:
         with monkeypatch.context() as patched:
             patched.setattr(Place, "upload", failing(3, server.kill))
@@ -161,8 +162,9 @@ def test_a_server_that_is_killed_in_mid_upload(stored: ResultSet, bucket: Place,
     assert fetch.verify(bucket, name) == []
 
 
-def test_a_wrong_secret_is_refused_in_a_sentence(stored: ResultSet, bucket: Place,
-                                                 monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_wrong_secret_is_refused_in_a_sentence(
+    stored: ResultSet, bucket: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong-secret-of-mine")
     with pytest.raises(UserError, match=r"SIGNATURE_DOES_NOT_MATCH|ACCESS_DENIED") as refused:
         publish(stored.folder, Place.of(bucket.uri), quiet)
@@ -182,7 +184,7 @@ def test_no_secret_is_kept(stored: ResultSet, bucket: Place) -> None:
 
 def test_sets_are_listed(stored: ResultSet, place: Place) -> None:
     made = publish(stored.folder, place, quiet)
-    place.upload(json.dumps({"files": 1}).encode(), "2026-01-01.cpu.0000000", "manifest.json")
+    place.upload(json.dumps({"files": 1}).encode(), f"2026-01-01.cpu.{32 * '0'}", "manifest.json")
     broken, whole = listing.of_place(place)
     assert "can't be read" in broken.trouble and not broken.facts
     assert (whole.name, whole.trouble, whole.facts["stacks"]) == (made.name, "", ["jax_jit", "numpy"])

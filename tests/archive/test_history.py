@@ -15,11 +15,11 @@ from suite.archive.history import Point, changes, history
 from suite.archive.place import Place
 from suite.archive.publish import publish
 from suite.errors import UserError
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
 
-STORED = Path(__file__).parents[1] / "results" / "sets" / "v2"
+STORED = Path(__file__).parents[1] / "results" / "sets" / "three_questions"
 
 
 def made(folder: Path, day: int, seconds: float, machine: str = "a-machine", version: str = "1.0") -> ResultSet:
@@ -31,8 +31,12 @@ def made(folder: Path, day: int, seconds: float, machine: str = "a-machine", ver
     for stack in ("numpy", "jax_jit"):
         for block in (1, 2, 3):
             pace = seconds if stack == "jax_jit" else 0.01
-            row = row_of(attempt_of(stack, block), pace * float(np.exp(random.normal(0, 0.01))), machine_id=machine,
-                         versions=json.dumps({"jax": version, "python": "3.11", "numpy": "2.0"}))  # fmt: skip
+            row = row_of(
+                attempt_of(stack, block),
+                pace * float(np.exp(random.normal(0, 0.01))),
+                machine_id=machine,
+                versions=json.dumps({"jax": version, "python": "3.11", "numpy": "2.0"}),
+            )
             store.write_attempt(f"b{block:02d}-{stack}-r1-timed-a1", row)
     for block in (1, 2, 3):
         store.write_block(block, 1, record(block, 1))
@@ -54,7 +58,9 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_change_is_found_where_it_was_made(sets: Path) -> None:
     points = history(sets, None, "gemm", "jax_*", print)
     assert [(each.machine_id, each.created_at[8:10]) for each in points] == [
-        *(("a-machine", f"{day:02d}") for day in range(1, 11)), ("b-machine", "03")]  # fmt: skip
+        *(("a-machine", f"{day:02d}") for day in range(1, 11)),
+        ("b-machine", "03"),
+    ]
     (change,) = [each for each in points if each.ratio]
     assert change.created_at.startswith("2026-03-06") and change.ratio == pytest.approx(1 / 1.2, rel=0.03)
     assert (points[0].versions, change.versions) == ("jax 1.0, python 3.11", "jax 1.1, python 3.11")
@@ -84,8 +90,10 @@ def test_sets_of_earlier_versions_are_read(tmp_path: Path) -> None:
 def drawn(seed: int, count: int, spread: float) -> list[Point]:
     """Sets of three processes that differ by 1 %, on days that differ by `spread`."""
     random = np.random.default_rng(seed)
-    return [Point(f"{day}", f"{day:03d}", "m", "", "c", "q", "s", "", tuple(random.normal(pace, 0.01, 3)))
-            for day, pace in enumerate(random.normal(0, spread, count))]  # fmt: skip
+    return [
+        Point(f"{day}", f"{day:03d}", "m", "", "c", "q", "s", "", tuple(random.normal(pace, 0.01, 3)))
+        for day, pace in enumerate(random.normal(0, spread, count))
+    ]
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.05])
@@ -112,8 +120,7 @@ def test_a_history_is_a_page_and_a_table(sets: Path, tmp_path: Path) -> None:
     assert text.count("<section") == 4 and "1.2" in text and "became slower" in text and "script-src" in text
     history_page.write_parquet(points, tmp_path / "history.parquet")
     table = pq.read_table(tmp_path / "history.parquet").to_pylist()
-    assert len(table) == 22 and [row["change"] for row in table if row["change"]] == [
-        pytest.approx(1 / 1.2, rel=0.03)]  # fmt: skip
+    assert len(table) == 22 and [row["change"] for row in table if row["change"]] == [pytest.approx(1 / 1.2, rel=0.03)]
 
 
 def test_one_pass_alone(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from suite.archive.publish import publish
 from suite.cli import archives, cluster, commands, compare, programs, report, reproduce
 from suite.cli.options import Options
 from suite.errors import UserError
-from suite.results import manifest
-from suite.results.store import ResultSet
+from suite.results.store import manifest
+from suite.results.store.result_set import ResultSet
 from tests.archive.s3 import BUCKET
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
@@ -55,8 +55,16 @@ def test_every_name_and_unique_beginning_is_the_set(home: Path) -> None:
     folder = Path("results") / FIRST
     other = archive_name(FIRST)
     common = next(i for i, (a, b) in enumerate(zip(other, archive_name(SECOND), strict=True)) if a != b)
-    for text in (FIRST, SHORT, f"results/{FIRST}", f"results/{SHORT}", other, other[: common + 1],
-                 f"results/{other[: common + 1]}", str(home / "results" / SHORT)):  # fmt: skip
+    for text in (
+        FIRST,
+        SHORT,
+        f"results/{FIRST}",
+        f"results/{SHORT}",
+        other,
+        other[: common + 1],
+        f"results/{other[: common + 1]}",
+        str(home / "results" / SHORT),
+    ):
         assert named(text).resolve() == folder.resolve(), text
     assert named("latest").resolve() == named("results/latest").resolve() == (home / "results" / SECOND)
     shutil.move("results", "elsewhere")
@@ -119,20 +127,44 @@ COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
     "archive": (lambda text: archives.archive(text, "other", None, with_changes=True), ""),
     "report": (lambda text: report.report(text, None, (), form="json", out="told.json"), ""),
     "report --compare": (lambda text: report.report(report.LATEST, None, (text, OTHER), form="md", out=None), ""),
-    "compare": (lambda text: compare.compare((text, OTHER), by=None, baseline=None, across_unlike=False,
-                                             threshold="9", form="md", out=None), ""),
-    "compare --by": (lambda text: compare.compare((text,), by="track", baseline=None, across_unlike=False,
-                                                  threshold="9", form="md", out=None), "two kinds of track"),
+    "compare": (
+        lambda text: compare.compare(
+            (text, OTHER), by=None, baseline=None, across_unlike=False, threshold="9", form="md", out=None
+        ),
+        "",
+    ),
+    "compare --by": (
+        lambda text: compare.compare(
+            (text,), by="track", baseline=None, across_unlike=False, threshold="9", form="md", out=None
+        ),
+        "two kinds of track",
+    ),
     "ir": (lambda text: programs.tell_programs(text, (), as_markdown=False), f"results/{FIRST}: nothing of this set"),
     "pitfalls": (lambda text: tasks.pitfalls.body(None, set=text, times=text), f"results/{FIRST} has no probes"),
     "collect": (lambda text: cluster.collect((text,), Path("results")), f"results/{FIRST} is no share of a plan"),
-    "run --resume": (lambda text: commands.run(Options(), text, (), force=False, dry_run=False, as_json=False),
-                     f"results/{FIRST} was begun on another machine"),
-    "run --fits": (lambda text: commands.run(Options(preset="oom", fits=text), None, (), force=False, dry_run=True,
-                                             as_json=False), f"--fits=results/{FIRST}: no curve"),
-    "reproduce": (lambda text: reproduce.reproduce(text, None, OTHER, engine="local", trust=False, workload_path=(),
-                                                   folder="results", force=False, as_json=True), ""),
-}  # fmt: skip
+    "run --resume": (
+        lambda text: commands.run(Options(), text, (), force=False, dry_run=False, as_json=False),
+        f"results/{FIRST} was begun on another machine",
+    ),
+    "run --fits": (
+        lambda text: commands.run(Options(preset="oom", fits=text), None, (), force=False, dry_run=True, as_json=False),
+        f"--fits=results/{FIRST}: no curve",
+    ),
+    "reproduce": (
+        lambda text: reproduce.reproduce(
+            text,
+            None,
+            OTHER,
+            engine="local",
+            trust=False,
+            workload_path=(),
+            folder="results",
+            force=False,
+            as_json=True,
+        ),
+        "",
+    ),
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -95,8 +95,17 @@ def invoke(*words: object) -> subprocess.CompletedProcess[str]:
 @pytest.mark.stacks
 def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path, shelf: Place) -> None:
     """With another lock here than the set's: its own is used."""
-    asked = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--stack=numpy", "--stack=jax_jit",
-             "--baseline=numpy", "--engine=local", "--repeats=2", "--force")  # fmt: skip
+    asked = (
+        "--preset=tiny",
+        "--workload=gemm",
+        "--pass=forward",
+        "--stack=numpy",
+        "--stack=jax_jit",
+        "--baseline=numpy",
+        "--engine=local",
+        "--repeats=2",
+        "--force",
+    )
     done = invoke("run", *asked, f"--results={tmp_path / 'there'}")
     assert done.returncode == 0, done.stderr
     made = publish(tmp_path / "there" / "latest", shelf, lambda text: None, with_changes=True)
@@ -108,5 +117,3 @@ def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path, shelf: Pl
     judged = invoke("reproduce", f"--set={here / made.name}", f"--against={again}", "--json")
     (claim,) = json.loads(judged.stdout)["claims"]
     assert (claim["stack"], claim["outcomes"]) == ("jax_jit", ["ok", "ok"]) and claim["there"]["value"] > 0
-
-

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from suite.cli.answer import print_comparison, print_summary
-from suite.report.answers import headlines
-from suite.report.document import stack_json, summary_json
-from suite.report.text import cell_text
+from suite.report.formats.document import stack_json, summary_json
+from suite.report.formats.text import cell_text
+from suite.report.sections.answers import headlines
 from suite.results.analysis import Analysis, analyse
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
@@ -38,9 +38,13 @@ def test_the_console_has_median_speedup_verdict_and_times(capsys: pytest.Capture
 
 @pytest.mark.parametrize(
     ("outcome", "blocks", "said"),
-    [("timeout", (1, 2, 3), "timeout in steady"), ("wrong", (1,), "wrong result"),
-     ("timeout", (2,), "baseline (timeout in steady 1/3)"), ("wrong", (1, 2, 3), "wrong result")],
-)  # fmt: skip
+    [
+        ("timeout", (1, 2, 3), "timeout in steady"),
+        ("wrong", (1,), "wrong result"),
+        ("timeout", (2,), "baseline (timeout in steady 1/3)"),
+        ("wrong", (1, 2, 3), "wrong result"),
+    ],
+)
 def test_a_failed_baseline_shows_its_outcome(
     outcome: str, blocks: tuple[int, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,7 +68,10 @@ def test_a_stack_that_failed_in_one_block_says_so_beside_its_verdict(capsys: pyt
     assert figures is not None
     told = stack_json(figures)
     assert (told["outcome"], told["speedup"]["verdict"], told["median_seconds"]) == (
-        "crashed", "faster", pytest.approx(0.01))  # fmt: skip
+        "crashed",
+        "faster",
+        pytest.approx(0.01),
+    )
 
 
 def test_two_modes_are_said_with_best_mode_and_mean(capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,8 +41,10 @@ def archive_of(home: Path) -> Path:
 @pytest.mark.parametrize("damage", ["", "{", "[1, 2]", '{"files": {"plan.json": 3}}'])
 @pytest.mark.parametrize("file", ["manifest.json", "plan.json"])
 def test_damaged_json_is_a_finding(home: Path, file: str, damage: str) -> None:
-    for folder, words in ((home / "results" / NAME, [f"--set={NAME}"]),
-                          (archive_of(home), [f"--set={archive_of(home).name}", "--from=shelf"])):  # fmt: skip
+    for folder, words in (
+        (home / "results" / NAME, [f"--set={NAME}"]),
+        (archive_of(home), [f"--set={archive_of(home).name}", "--from=shelf"]),
+    ):
         intact = invoke(home, "verify", *words)
         assert (intact.returncode, ": intact. " in intact.stdout) == (0, True), intact.stderr
         (folder / file).write_text(damage)
@@ -54,11 +56,13 @@ def test_damaged_json_is_a_finding(home: Path, file: str, damage: str) -> None:
 
 def test_what_is_no_set_is_no_finding(home: Path) -> None:
     (home / "empty").mkdir()
-    for words, refusal in ((["--set=nowhere"], "There is no result set at nowhere"),
-                           (["--set=empty"], "empty is no result set"),
-                           (["--set=2027", "--from=shelf"], "no archive with a name that begins with '2027'"),
-                           (["--set=2026-03-01.cpu.0000000", "--from=shelf"], "has no archive"),
-                           (["--set=2026", "--from=nowhere"], "There is no folder nowhere")):  # fmt: skip
+    for words, refusal in (
+        (["--set=nowhere"], "There is no result set at nowhere"),
+        (["--set=empty"], "empty is no result set"),
+        (["--set=2027", "--from=shelf"], "no archive with a name that begins with '2027'"),
+        (["--set=2026-03-01.cpu.0000000", "--from=shelf"], "has no archive"),
+        (["--set=2026", "--from=nowhere"], "There is no folder nowhere"),
+    ):
         done = invoke(home, "verify", *words)
         assert (done.returncode, done.stdout) == (2, "") and refusal in done.stderr
 

@@ -13,7 +13,7 @@ import pytest
 from suite.cli import bisect
 from suite.cli.options import Options
 from suite.errors import UserError
-from suite.results.compare import Pairing
+from suite.results.speedup.verdicts import Pairing
 from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.pipeline import SCENARIOS
 from tests.runs import INVOKE
@@ -41,9 +41,17 @@ RELEASES = "1.2,1.3,1.4,1.5,1.6"
 def options(folder: Path) -> Options:
     """What is asked in a folder of its own, with few and short processes."""
     (folder / "search.toml").write_text(PRESET)
-    return Options(workload=("story",), pass_=("forward",), dims=("step_us=5000",), workload_path=(str(SCENARIOS),),
-                   preset=str(folder / "search.toml"), results=str(folder / "results"), engine="local",
-                   ir="off", profile="off")  # fmt: skip
+    return Options(
+        workload=("story",),
+        pass_=("forward",),
+        dims=("step_us=5000",),
+        workload_path=(str(SCENARIOS),),
+        preset=str(folder / "search.toml"),
+        results=str(folder / "results"),
+        engine="local",
+        ir="off",
+        profile="off",
+    )
 
 
 def searched(folder: Path, stack: str = "fake", good: str = "1.2", bad: str = "1.6", threshold: str = "1.3") -> int:
@@ -54,10 +62,23 @@ def searched(folder: Path, stack: str = "fake", good: str = "1.2", bad: str = "1
 def command(folder: Path) -> list[str]:
     """The same on a command line."""
     asked = options(folder)
-    return [str(INVOKE), "bisect", "--workload=story", "--pass=forward", "--dims=step_us=5000", "--stack=fake",
-            f"--workload-path={SCENARIOS}", f"--preset={asked.preset}", f"--results={asked.results}",
-            "--engine=local", "--good=1.2", "--bad=1.6", "--threshold=1.3", f"--releases={RELEASES}",
-            "--force"]  # fmt: skip
+    return [
+        str(INVOKE),
+        "bisect",
+        "--workload=story",
+        "--pass=forward",
+        "--dims=step_us=5000",
+        "--stack=fake",
+        f"--workload-path={SCENARIOS}",
+        f"--preset={asked.preset}",
+        f"--results={asked.results}",
+        "--engine=local",
+        "--good=1.2",
+        "--bad=1.6",
+        "--threshold=1.3",
+        f"--releases={RELEASES}",
+        "--force",
+    ]
 
 
 @pytest.fixture
@@ -67,11 +88,14 @@ def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("undisturbed")
-def test_the_first_slower_version_is_found_and_found_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    running: Any = subprocess.Popen(command(tmp_path), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
+def test_the_first_slower_version_is_found_and_found_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    running: Any = subprocess.Popen(
+        command(tmp_path),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     wait_for(lambda: len([*tmp_path.glob("results/*/*/*/attempts/*.parquet")]) >= 3)
     os.kill(running.pid, signal.SIGINT)
     _, cut = running.communicate(timeout=HUNG_SECONDS)
@@ -112,9 +136,14 @@ def test_a_mistake_is_told_before_anything_runs(tmp_path: Path, changed: dict[st
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize(("pin", "python", "told"), [
-    ("0.10.2", "3.13", None), ("0.10.2", "3.11", "on Python 3.11, not 0.10.2 on 3.13"),
-    ("0.10.1", "3.13", "has jax 0.10.1 on Python 3.13, not 0.10.2")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pin", "python", "told"),
+    [
+        ("0.10.2", "3.13", None),
+        ("0.10.2", "3.11", "on Python 3.11, not 0.10.2 on 3.13"),
+        ("0.10.1", "3.13", "has jax 0.10.1 on Python 3.13, not 0.10.2"),
+    ],
+)
 def test_a_variant_that_was_there_must_be_like_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pin: str, python: str, told: str | None
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from suite import environments
-from suite.results.store import ResultSet, accepted
+from suite.results.store.result_set import ResultSet, accepted
 from tests.launch.programs import HUNG_SECONDS, wait_for
 
 INVOKE = Path(sys.executable).parent / "invoke"
@@ -204,8 +204,13 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
     command[command.index("--repeats=1")] = "--repeats=2"
     # A shell without job control has background commands ignore Ctrl-C, and children inherit that.
-    running: Any = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
+    running: Any = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     wait_for(lambda: [*tmp_path.glob("*/attempts/*.parquet")])
     os.kill(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=HUNG_SECONDS)
@@ -219,7 +224,8 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     rows = accepted(ResultSet.open(folder).merged())
     assert sorted((row["size"], row["block"], row["replicate"]) for row in rows) == [
-        (size, block, replicate) for size in ("calm", "slow") for block in (1, 2) for replicate in (1, 2)]  # fmt: skip
+        (size, block, replicate) for size in ("calm", "slow") for block in (1, 2) for replicate in (1, 2)
+    ]
 
 
 def test_two_runs_of_one_set_exclude_each_other_whatever_is_forced(tmp_path: Path) -> None:

@@ -19,13 +19,23 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("sets")
 
     def made(name: str, slower: float, machine: str = "a-machine") -> Path:
-        rows = [row_of(attempt_of(stack, block), (slower if stack == "jax_jit" else 1.0) * 0.01 * (1 + block / 1000),
-                       machine_id=machine) for stack in ("numpy", "jax_jit") for block in (1, 2, 3)]  # fmt: skip
+        rows = [
+            row_of(
+                attempt_of(stack, block),
+                (slower if stack == "jax_jit" else 1.0) * 0.01 * (1 + block / 1000),
+                machine_id=machine,
+            )
+            for stack in ("numpy", "jax_jit")
+            for block in (1, 2, 3)
+        ]
         make_set(folder / name, rows, [record(block, 1) for block in (1, 2, 3)]).commit()
         return folder / name
 
-    return {"before": made("before", 1.0), "after": made("after", 2.0),
-            "elsewhere": made("elsewhere", 1.0, "b-machine")}  # fmt: skip
+    return {
+        "before": made("before", 1.0),
+        "after": made("after", 2.0),
+        "elsewhere": made("elsewhere", 1.0, "b-machine"),
+    }
 
 
 def invoke(*words: object) -> subprocess.CompletedProcess[str]:
@@ -61,12 +71,17 @@ def test_numbers_are_in_full_and_a_file_is_where_it_was_asked_for(sets: dict[str
 
 
 def test_two_commands_write_the_same_page(sets: dict[str, Path], tmp_path: Path) -> None:
-    words = [[INVOKE, "compare", sets["before"], sets["after"], "--format=html"],
-             [INVOKE, "report", "--compare", sets["before"], sets["after"]],
-             [INVOKE, "report", *(f"--compare={sets[name]}" for name in ("before", "after")), "--out=b.html"]]
+    words = [
+        [INVOKE, "compare", sets["before"], sets["after"], "--format=html"],
+        [INVOKE, "report", "--compare", sets["before"], sets["after"]],
+        [INVOKE, "report", *(f"--compare={sets[name]}" for name in ("before", "after")), "--out=b.html"],
+    ]
     done = [subprocess.run(each, capture_output=True, text=True, check=False, cwd=tmp_path) for each in words]
     assert [(each.returncode, each.stdout) for each in done] == [
-        (5, "compare.html\n"), (0, "compare.html\n"), (0, "b.html\n")], done[1].stderr  # fmt: skip
+        (5, "compare.html\n"),
+        (0, "compare.html\n"),
+        (0, "b.html\n"),
+    ], done[1].stderr
     text = (tmp_path / "compare.html").read_text(encoding="utf-8")
     assert "▼ slower" in text and text == (tmp_path / "b.html").read_text(encoding="utf-8")
 
@@ -96,7 +111,7 @@ def test_a_report_is_written_in_every_format(sets: dict[str, Path], tmp_path: Pa
         (["--set={before}", "--format=md", "--out={before}"], "is a folder. --out names the file to write"),
         (["{before}"], "There is no task"),
     ],
-)  # fmt: skip
+)
 def test_a_report_s_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:
     done = report(*(word.format(**sets) for word in words))
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
@@ -129,7 +144,7 @@ def test_unlike_machines_are_refused_unless_asked_for(sets: dict[str, Path]) -> 
         (["{before}/results.parquet", "{after}"], "give the set's folder"),
         (["{before}", "{after}", "--treshold=2"], "Did you mean '--threshold'?"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:
     done = invoke(*(word.format(**sets) for word in words))
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr

@@ -65,8 +65,12 @@ def test_words_stay_whole_and_prose_is_left(
 ) -> None:
     monkeypatch.setattr(console, "PIPED_WIDTH", width)
     prose = "no C++ compiler that Inductor takes was found; `invoke doctor` says how to get one"
-    print_table("Stacks", ["stack", "what it is", "median", "runs here"],
-                [["torch_inductor", "PyTorch, torch.compile", "9.05 ms", prose]], numbers=("median",))  # fmt: skip
+    print_table(
+        "Stacks",
+        ["stack", "what it is", "median", "runs here"],
+        [["torch_inductor", "PyTorch, torch.compile", "9.05 ms", prose]],
+        numbers=("median",),
+    )
     out = capsys.readouterr().out
     for word in ("torch_inductor", "torch.compile", "Inductor", "compiler"):
         assert word in out

@@ -8,7 +8,7 @@ from typing import Any
 from suite.case import Outcome
 from suite.cli.ending import explained
 from suite.results.outcomes import exit_code
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from tests.results.rows import attempt_of, row_of
 
 FOLDER, PAGE = Path("results/set"), Path("results/set/report.html")
@@ -32,15 +32,18 @@ def test_a_failure_has_its_stack_case_outcome_reason_and_log() -> None:
     row = ended("jax_jit", Outcome.ERROR, "ValueError: no (in the first call, at x/x_jax.py:7)")
     total, line, log = lines_of(row, ended("numpy", Outcome.OK), ended("tf_xla", Outcome.TIMEOUT, "late"))
     assert total == "Exit code 3: of 3 rows 1 ended as error."
-    assert line == (f"  jax_jit, {row['case_name']}: error in first: ValueError: no (in the first call, at "
-                    "x/x_jax.py:7)")  # fmt: skip
+    assert line == (
+        f"  jax_jit, {row['case_name']}: error in first: ValueError: no (in the first call, at x/x_jax.py:7)"
+    )
     assert log == f"    log: results/set/logs/{row.attempt_name}"
 
 
 def test_processes_that_ended_alike_are_one_line_and_the_rest_is_counted() -> None:
     twice = [ended("jax_jit", Outcome.CRASHED, "segmentation fault (signal 11)", block=block) for block in (1, 2)]
-    others = [ended(stack, Outcome.WRONG, "loss") for stack in
-              ("numpy", "tf_xla", "tf_graph", "tf_eager", "torch_xla", "torch_eager")]  # fmt: skip
+    others = [
+        ended(stack, Outcome.WRONG, "loss")
+        for stack in ("numpy", "tf_xla", "tf_graph", "tf_eager", "torch_xla", "torch_eager")
+    ]
     total, *lines = lines_of(*twice, *others)
     assert total == "Exit code 3: of 8 rows 2 ended as crashed, 6 ended as wrong."
     assert sum("(2 processes): crashed in first" in line for line in lines) == 1
@@ -59,4 +62,5 @@ def test_a_process_that_wasn_t_run_has_no_log() -> None:
 
 def test_nothing_measured_says_where_the_reasons_are() -> None:
     assert lines_of(ended("jax_jit", Outcome.UNSUPPORTED, "no Python 3.13")) == [
-        "Nothing was measured: no case of this run can run here. The page has each case's reason."]  # fmt: skip
+        "Nothing was measured: no case of this run can run here. The page has each case's reason."
+    ]

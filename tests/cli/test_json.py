@@ -28,8 +28,11 @@ USAGE = environments.ROOT / "docs" / "usage.md"
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where commands are typed: with a whole set and one that isn't in results/, and the first in an archive."""
     folder = tmp_path_factory.mktemp("home")
-    rows = [row_of(attempt_of(stack, block), 0.01 * (1 + block / 1000))
-            for stack in ("numpy", "jax_jit") for block in (1, 2)]  # fmt: skip
+    rows = [
+        row_of(attempt_of(stack, block), 0.01 * (1 + block / 1000))
+        for stack in ("numpy", "jax_jit")
+        for block in (1, 2)
+    ]
     for name in (NAME, "20260302-begun"):
         store = make_set(folder / "results" / name, rows, [record(1, 1), record(2, 1)])
         store.settle(plan_file(set_id=name))
@@ -43,8 +46,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def documented(command: str) -> set[str]:
     """The fields of a command's object: those named before the first `:` of its row, or after a further one's."""
     lines = USAGE.read_text(encoding="utf-8").splitlines()
-    (fields,) = [line.split("|")[2] for line in lines if line.startswith("| ") and f"`{command}`" in line.split("|")[1]
-                 and ("--dry-run" in line.split("|")[1]) == (command in ("run", "frontier", "explain"))]  # fmt: skip
+    (fields,) = [
+        line.split("|")[2]
+        for line in lines
+        if line.startswith("| ")
+        and f"`{command}`" in line.split("|")[1]
+        and ("--dry-run" in line.split("|")[1]) == (command in ("run", "frontier", "explain"))
+    ]
     return set(re.findall(r"`(\w+)`", re.sub(r"\([^)]*\)", "", fields.partition(":")[0].partition(";")[0])))
 
 
@@ -62,8 +70,13 @@ def test_the_catalogue(home: Path) -> None:
     found = told(home, "list")
     by_name = {each["name"]: each for group in ("workloads", "probes", "stacks", "presets") for each in found[group]}
     assert by_name["gemm"]["sizes"]["tiny"] == {"n": 64} and by_name["gpt2"]["largest_state_bytes"] > 10**9
-    assert by_name["numpy"] == {"name": "numpy", "title": "NumPy", "environment": "numpy", "targets": ["cpu"],
-                                "lacking": None}  # fmt: skip
+    assert by_name["numpy"] == {
+        "name": "numpy",
+        "title": "NumPy",
+        "environment": "numpy",
+        "targets": ["cpu"],
+        "lacking": None,
+    }
     assert by_name["retrace"]["aspects"] and by_name["quick"]["title"]
     (variant,) = [each for each in found["variants"] if each["environment"] == "jax@0.10"]
     assert variant["stacks"] == ["jax_eager@0.10", "jax_jit@0.10"] and variant["versions"]["jax"].startswith("0.10.")
@@ -94,8 +107,14 @@ def test_sets_here_and_in_an_archive(home: Path) -> None:
 
 
 def test_a_verdict_on_a_set(home: Path) -> None:
-    assert told(home, "verify", f"--set={NAME}") == {"set": f"results/{NAME}", "from": None, "intact": True,
-                                                     "problems": [], "signed": False, "signer": None}  # fmt: skip
+    assert told(home, "verify", f"--set={NAME}") == {
+        "set": f"results/{NAME}",
+        "from": None,
+        "intact": True,
+        "problems": [],
+        "signed": False,
+        "signer": None,
+    }
     found = told(home, "verify", "--set=20260302", code=3)
     assert not found["intact"] and "manifest.json is missing" in found["problems"][0]
     assert told(home, "verify", "--set=2026", "--from=shelf")["from"] == "shelf"
@@ -104,13 +123,27 @@ def test_a_verdict_on_a_set(home: Path) -> None:
 def test_a_history(home: Path) -> None:
     points = told(home, "history", "--workload=gemm", "--pass=forward")["points"]
     assert [(each["stack"], each["processes"], each["change"]) for each in points] == [
-        ("jax_jit", 2, None), ("numpy", 2, None)]  # fmt: skip
+        ("jax_jit", 2, None),
+        ("numpy", 2, None),
+    ]
     assert all(each["low_seconds"] < each["seconds"] < each["high_seconds"] for each in points)
 
 
 def test_dry_runs(home: Path) -> None:
-    found = told(home, "run", "--dry-run", "--preset=tiny", "--workload=gemm", "--stack=numpy", "--dims", "n=1000000",
-                 "--dims", "n=64", "--pass=forward", "--limit-memory=2GiB")  # fmt: skip
+    found = told(
+        home,
+        "run",
+        "--dry-run",
+        "--preset=tiny",
+        "--workload=gemm",
+        "--stack=numpy",
+        "--dims",
+        "n=1000000",
+        "--dims",
+        "n=64",
+        "--pass=forward",
+        "--limit-memory=2GiB",
+    )
     assert [(each["dims"], each["runs"]) for each in found["cases"]] == [({"n": 1000000}, False), ({"n": 64}, True)]
     assert found["cases"][0]["verdict"].startswith("runs out of memory: tensors of 7.28 TiB")
     assert found["purpose"] == "timed" and sum(found["processes"].values()) > 0 and found["seconds"] > 0
@@ -128,8 +161,15 @@ def test_jobs_and_their_estimate(home: Path) -> None:
 
 
 def test_images(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    built = images.Image("stackwars/cpu-jax:0e3406135f4a", "cpu", "jax", 10**9, "0e34", datetime.datetime(
-        2026, 3, 1, tzinfo=datetime.UTC), current=True)  # fmt: skip
+    built = images.Image(
+        "stackwars/cpu-jax:0e3406135f4a",
+        "cpu",
+        "jax",
+        10**9,
+        "0e34",
+        datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC),
+        current=True,
+    )
     monkeypatch.setattr(images, "connect", lambda: None)
     monkeypatch.setattr(images, "built", lambda client: [built])
     commands.print_images(prune=False, as_json=True)

@@ -15,8 +15,7 @@ from suite.units import BYTES, SECONDS
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("2GiB", 2 * 2**30), ("1.5 gb", 1.5e9), ("512MiB", 2**29), ("1k", 1024), ("100b", 100)],
+    ("text", "value"), [("2GiB", 2 * 2**30), ("1.5 gb", 1.5e9), ("512MiB", 2**29), ("1k", 1024), ("100b", 100)]
 )
 def test_bytes(text: str, value: float) -> None:
     assert parse_quantity(text, BYTES, "limit-memory", "2GiB") == value
@@ -74,12 +73,30 @@ def test_a_time_limit_limits_compiling_too() -> None:
 
 
 def test_the_command_asks_the_same_again() -> None:
-    options = Options(preset="ops", stack=("jax_*", "torch_eager"), dims=("n=2",), pass_=("train",),
-                      limit_memory=("2GiB", "3GiB"), purpose="memory", exhaustive=True)  # fmt: skip
+    options = Options(
+        preset="ops",
+        stack=("jax_*", "torch_eager"),
+        dims=("n=2",),
+        pass_=("train",),
+        limit_memory=("2GiB", "3GiB"),
+        purpose="memory",
+        exhaustive=True,
+    )
     words = shlex.split(options.command(engine="local"))
-    assert words == ["invoke", "run", "--preset=ops", "--purpose=memory", "--stack=jax_*", "--stack=torch_eager",
-                     "--pass=train", "--dims=n=2", "--engine=local", "--limit-memory=2GiB", "--limit-memory=3GiB",
-                     "--exhaustive"]  # fmt: skip
+    assert words == [
+        "invoke",
+        "run",
+        "--preset=ops",
+        "--purpose=memory",
+        "--stack=jax_*",
+        "--stack=torch_eager",
+        "--pass=train",
+        "--dims=n=2",
+        "--engine=local",
+        "--limit-memory=2GiB",
+        "--limit-memory=3GiB",
+        "--exhaustive",
+    ]
     search = Options(preset="oom", vary="seq", limit_memory=("6GiB",)).command()
     assert search == "invoke frontier --limit-memory=6GiB --vary=seq"
     near = Options(preset="oom", vary="seq", limit_memory=("6GiB",), tolerance="5%").command()

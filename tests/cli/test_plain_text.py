@@ -18,13 +18,13 @@ from suite import results
 from suite.archive import history_page
 from suite.archive.history import Point
 from suite.cli import console
+from suite.cli.output import told_form
 from suite.cli.program import Commands
 from suite.cli.streams import plain_streams
-from suite.cli.written import told_form
 from suite.guard.printable import printable
-from suite.report.render import render, write
-from suite.report.text import told
-from suite.results.store import ResultSet
+from suite.report.formats.render import render, write
+from suite.report.formats.text import told
+from suite.results.store.result_set import ResultSet
 from tests.results.rows import attempt_of, make_set, record, row_of
 
 # Erases the line, sets the title (C1), turns the text around, hides what follows, rings.
@@ -53,8 +53,9 @@ def test_printable_leaves_text_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("form", ["md", "csv", "json"])
 @pytest.mark.parametrize("where", ["a file", "standard output"])
-def test_a_report_in_every_form(store: ResultSet, form: str, where: str, tmp_path: Path,
-                                capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+def test_a_report_in_every_form(
+    store: ResultSet, form: str, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out" if where == "a file" else None
     with plain_streams():
         told_form(told(results.load(store.folder)), form, str(out) if out else None)
@@ -71,8 +72,17 @@ def test_a_page(store: ResultSet) -> None:
 
 
 def test_a_page_of_history(tmp_path: Path) -> None:
-    point = Point(set_name=f"set{EVIL}", created_at="2026-03-01T12:00:00", machine_id="m", machine=EVIL, case_id="c",
-                  question=f"question{EVIL}", stack=f"stack{EVIL}", versions=EVIL, logs=(0.0, 0.1))  # fmt: skip
+    point = Point(
+        set_name=f"set{EVIL}",
+        created_at="2026-03-01T12:00:00",
+        machine_id="m",
+        machine=EVIL,
+        case_id="c",
+        question=f"question{EVIL}",
+        stack=f"stack{EVIL}",
+        versions=EVIL,
+        logs=(0.0, 0.1),
+    )
     history_page.write_page([point, dataclasses.replace(point, created_at="2026-03-02")], tmp_path / "page.html")
     assert not CONTROLS.search((tmp_path / "page.html").read_text(encoding="utf-8"))
 

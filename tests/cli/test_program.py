@@ -72,9 +72,13 @@ def project(tmp_path: Path) -> Path:
 def invoke(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The command, with that folder's tasks."""
     return subprocess.run(
-        [sys.executable, "-c", RUN, *words], cwd=project, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", RUN, *words],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
         env={"PYTHONPATH": str(environments.ROOT), "PATH": "/usr/bin:/bin", "COLUMNS": "200"},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,9 +142,13 @@ def test_a_defect_of_ours_keeps_its_traceback(project: Path) -> None:
 
 def test_a_reader_that_leaves_early_sees_no_traceback(project: Path) -> None:
     program = subprocess.Popen(
-        [sys.executable, "-c", RUN, "flood"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", RUN, "flood"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={"PYTHONPATH": str(environments.ROOT), "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+    )
     assert program.stdout is not None
     assert program.stderr is not None
     assert program.stdout.readline() == "line\n"
@@ -167,10 +175,12 @@ def test_the_console_script_is_ours_and_works_from_any_folder(tmp_path: Path) ->
 
 def test_listing_the_tasks_imports_none_of_the_suites_libraries() -> None:
     # How long it takes depends on the machine; what is imported doesn't.
-    code = ("import sys; sys.argv = ['invoke', '--list']; from suite.cli import program\n"
-            "try:\n program.main()\nexcept SystemExit as end:\n assert not end.code\n"
-            "heavy = {'numpy', 'pandas', 'pyarrow', 'scipy', 'rich', 'jinja2'} & set(sys.modules)\n"
-            "assert not heavy, heavy\n")  # fmt: skip
+    code = (
+        "import sys; sys.argv = ['invoke', '--list']; from suite.cli import program\n"
+        "try:\n program.main()\nexcept SystemExit as end:\n assert not end.code\n"
+        "heavy = {'numpy', 'pandas', 'pyarrow', 'scipy', 'rich', 'jinja2'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=environments.ROOT, capture_output=True, text=True, check=False
     )

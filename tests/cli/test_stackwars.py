@@ -100,8 +100,9 @@ def test_no_text_tells_a_person_to_type_what_is_not_on_path() -> None:
 
 
 def test_every_command_in_a_text_exists() -> None:
-    commands = [(name, found) for name, text in PRINTED
-                for found in re.findall(rf"{re.escape(COMMAND)} ([^`;)]*)", text)]  # fmt: skip
+    commands = [
+        (name, found) for name, text in PRINTED for found in re.findall(rf"{re.escape(COMMAND)} ([^`;)]*)", text)
+    ]
     assert len(commands) > 30
     for name, command in commands:
         task, *words = command.split()

@@ -17,8 +17,8 @@ from suite.case import Planned
 from suite.cli import reproduce as reproducing
 from suite.environments.variants import BORROWED
 from suite.errors import Damaged, UserError
-from suite.report.surroundings import recipe, source
-from suite.results.store import ResultSet
+from suite.report.sections.surroundings import recipe, source
+from suite.results.store.result_set import ResultSet
 from suite.run import engines
 from suite.run.start import again, create, reopen
 from tests.environments.six_lock import SIX
@@ -129,10 +129,13 @@ def test_a_fetched_set_is_reproduced_and_never_resumed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("case", "said"),
-    [({"stack": "unheard"}, "the stack unheard"), ({"dims": {"m": 64}}, "no dim 'm'"),
-     ({"workload": "unheard"}, "the workload unheard"),
-     ({"workload": "ffn", "dims": {"batch": 1}}, "the dims hidden, seq, width of ffn")],
-)  # fmt: skip
+    [
+        ({"stack": "unheard"}, "the stack unheard"),
+        ({"dims": {"m": 64}}, "no dim 'm'"),
+        ({"workload": "unheard"}, "the workload unheard"),
+        ({"workload": "ffn", "dims": {"batch": 1}}, "the dims hidden, seq, width of ffn"),
+    ],
+)
 def test_a_case_that_this_version_can_t_ask_is_said(case: dict[str, Any], said: str, tmp_path: Path) -> None:
     asked = dataclasses.replace(attempt_of().case, **case)
     with pytest.raises(UserError, match=said):
@@ -151,4 +154,3 @@ def test_a_revision_that_a_shell_would_obey_is_in_no_recipe(tmp_path: Path) -> N
 def test_an_interpreter_of_theirs_is_not_run(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="an interpreter that no lock pins"):
         again(a_set(tmp_path, python="/tmp/evil"), "local")
-

@@ -19,10 +19,16 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 def job(target: str = "cpu", **facts: Any) -> Job:
     """A job of two shards."""
     plain: dict[str, Any] = {
-        "preset": "ops", "accelerator": find(None, target), "shards": 2,
-        "run": f"invoke run --target={target} --preset=ops", "archive": "s3://bucket/stack-wars",
-        "repository": "https://example.org/stack-wars.git", "revision": REVISION, "image": "", "limit_seconds": 7200,
-    }  # fmt: skip
+        "preset": "ops",
+        "accelerator": find(None, target),
+        "shards": 2,
+        "run": f"invoke run --target={target} --preset=ops",
+        "archive": "s3://bucket/stack-wars",
+        "repository": "https://example.org/stack-wars.git",
+        "revision": REVISION,
+        "image": "",
+        "limit_seconds": 7200,
+    }
     return Job(**{**plain, **facts})
 
 
@@ -31,8 +37,9 @@ def judged(folder: Path) -> dict[str, Any]:
     home = folder.parent / "sky-home"  # SkyPilot writes into its user's home
     home.mkdir(exist_ok=True)
     alone = {**os.environ, "HOME": str(home), "SKYPILOT_DISABLE_USAGE_COLLECTION": "1"}
-    done = subprocess.run([venv.ensure("skypilot", "test").python, JUDGE, folder], env=alone, capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [venv.ensure("skypilot", "test").python, JUDGE, folder], env=alone, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
 
@@ -48,8 +55,11 @@ def beyond_the_schema(manifest: dict[str, Any]) -> list[str]:
         "action": any(rule["action"] not in ("FailJob", "FailIndex", "Ignore", "Count") for rule in rules),
         "restartPolicy": bool(rules) and pod.get("restartPolicy") != "Never",
         "name": len(f"{manifest['metadata']['name']}-{spec['completions']}") > 63,
-        "containerName": any(rule["onExitCodes"].get("containerName") not in [c["name"] for c in pod["containers"]]
-                             for rule in rules if "onExitCodes" in rule),
+        "containerName": any(
+            rule["onExitCodes"].get("containerName") not in [c["name"] for c in pod["containers"]]
+            for rule in rules
+            if "onExitCodes" in rule
+        ),
         "topologyKey": "podAntiAffinity" not in pod["affinity"],
-    }  # fmt: skip
+    }
     return [name for name, is_wrong in wrong.items() if is_wrong]

@@ -19,10 +19,21 @@ def of_skypilot(path: Path) -> dict:
         return {"refused": f"{type(refused).__name__}: {refused}"}
     resources = next(iter(task.resources))
     stop = resources.autostop_config
-    return {"refused": None, "name": task.name, "nodes": task.num_nodes, "envs": dict(task.envs), "setup": task.setup,
-            "run": task.run, "accelerators": resources.accelerators, "arguments": resources.accelerator_args,
-            "cpus": resources.cpus, "image": resources.image_id, "spot": resources.use_spot,
-            "down": bool(stop and stop.enabled and stop.down), "recovery": resources.job_recovery}  # fmt: skip
+    return {
+        "refused": None,
+        "name": task.name,
+        "nodes": task.num_nodes,
+        "envs": dict(task.envs),
+        "setup": task.setup,
+        "run": task.run,
+        "accelerators": resources.accelerators,
+        "arguments": resources.accelerator_args,
+        "cpus": resources.cpus,
+        "image": resources.image_id,
+        "spot": resources.use_spot,
+        "down": bool(stop and stop.enabled and stop.down),
+        "recovery": resources.job_recovery,
+    }
 
 
 def of_kubernetes(path: Path) -> dict:

@@ -24,10 +24,45 @@ from tests.cluster.jobs import REVISION, beyond_the_schema, job, judged
 ROOT = Path(__file__).parents[2]
 IMAGE = "registry.example.org/team/stackwars/job:0123"
 # What each reader could trip over: quotes, comments, anchors, tags, flow marks, words that YAML takes for others.
-NASTY = ["a b", "it's", 'say "x"', "# no comment", "a #b", "key: value", "- item", "&a *b !c", "{x}", "[y]", "%d",
-         "@at", "null", "true", "0x10", "1e3", "~", "|", ">", ";touch pwned;", "&& false", "|| true", "> out", "*", "?",
-         "!!", "é", "日本", "🙂", "{{ job.name }}", "{% raw %}", "--", "=", "a" * 300, " lead", "trail ",
-         "<<E"]  # fmt: skip
+NASTY = [
+    "a b",
+    "it's",
+    'say "x"',
+    "# no comment",
+    "a #b",
+    "key: value",
+    "- item",
+    "&a *b !c",
+    "{x}",
+    "[y]",
+    "%d",
+    "@at",
+    "null",
+    "true",
+    "0x10",
+    "1e3",
+    "~",
+    "|",
+    ">",
+    ";touch pwned;",
+    "&& false",
+    "|| true",
+    "> out",
+    "*",
+    "?",
+    "!!",
+    "é",
+    "日本",
+    "🙂",
+    "{{ job.name }}",
+    "{% raw %}",
+    "--",
+    "=",
+    "a" * 300,
+    " lead",
+    "trail ",
+    "<<E",
+]
 # What is refused: a line of a file that isn't one any more, or a word that a shell or Kubernetes expands.
 EXPANDED = ["$(id)", "$HOME", "`id`", "a\nb", "a\r", "a\tb", "\0", "\x1b[31m", "\\", "a\u2028b", "\ufeff", "\x85"]
 
@@ -37,7 +72,8 @@ def stub(folder: Path, codes: str = "") -> Path:
     place = folder / ".venv" / "bin"
     place.mkdir(parents=True)
     program = place / "invoke"
-    program.write_text(f"""#!{sys.executable}
+    program.write_text(
+        f"""#!{sys.executable}
 import json, pathlib, sys
 codes = dict(each.split("=") for each in {codes!r}.split())
 with open({str(folder / "calls")!r}, "a") as file:
@@ -46,7 +82,9 @@ results = [word.partition("=")[2] for word in sys.argv if word.startswith("--res
 if sys.argv[1] == "run" and codes.get("run") in (None, "0", "3", "4"):
     pathlib.Path(results[0], "20260102-030405-ops-cpu-1a2b").mkdir(parents=True)
 sys.exit(int(codes.get(sys.argv[1], 0)))
-""", encoding="utf-8")
+""",
+        encoding="utf-8",
+    )
     program.chmod(0o755)
     return folder
 
@@ -83,11 +121,17 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Every accelerator's jobs, with and without an image and an archive, and every nasty text, judged at once."""
     folder = tmp_path_factory.mktemp("jobs") / "jobs"
     ways = {"plain": {}, "image": {"image": IMAGE}, "open": {"archive": "", "repository": ""}}
-    kinds = {f"{each.name}/{label}": job(each.target, accelerator=each, **facts)
-             for each in load().values() for label, facts in ways.items()}  # fmt: skip
-    nasty = {f"nasty/{number}": job(archive=f"s3://{text}", repository=text,
-                                    run=shlex.join(["invoke", "run", f"--workload={text}"]))
-             for number, text in enumerate(NASTY)}  # fmt: skip
+    kinds = {
+        f"{each.name}/{label}": job(each.target, accelerator=each, **facts)
+        for each in load().values()
+        for label, facts in ways.items()
+    }
+    nasty = {
+        f"nasty/{number}": job(
+            archive=f"s3://{text}", repository=text, run=shlex.join(["invoke", "run", f"--workload={text}"])
+        )
+        for number, text in enumerate(NASTY)
+    }
     for name, made in {**kinds, **nasty}.items():
         (folder / name).mkdir(parents=True)
         for file, text in render(made, (SKYPILOT, KUBERNETES)).items():
@@ -109,9 +153,12 @@ BROKEN = {
     "container": ("kubernetes.yaml", "containerName: shard", "containerName: other"),
     "key": ("skypilot-1-of-2.yaml", "accelerators:", "acelerators:"),
     "teardown": ("skypilot-1-of-2.yaml", "down: true", "down: perhaps"),
-    "name": ("skypilot-1-of-2.yaml", "{tpu-v6e-1: 1}\n  accelerator_args: {runtime_version: v2-alpha-tpuv6e}",
-             "{H1000: 1}"),
-}  # fmt: skip
+    "name": (
+        "skypilot-1-of-2.yaml",
+        "{tpu-v6e-1: 1}\n  accelerator_args: {runtime_version: v2-alpha-tpuv6e}",
+        "{H1000: 1}",
+    ),
+}
 
 
 @pytest.mark.environments("skypilot")
@@ -132,8 +179,12 @@ def test_broken_jobs_are_refused(verdicts: dict[str, Any]) -> None:
     assert "'two' is not" in by_name["type"]["refused"]
     assert "acelerators" in by_name["key"]["refused"] and "perhaps" in by_name["teardown"]["refused"]
     # The schema has these words as mere strings: the server's own rules catch them.
-    for name, found in (("mode", ["completionMode", "backoffLimitPerIndex"]), ("retry", ["action"]),
-                        ("restart", ["restartPolicy"]), ("container", ["containerName"])):  # fmt: skip
+    for name, found in (
+        ("mode", ["completionMode", "backoffLimitPerIndex"]),
+        ("retry", ["action"]),
+        ("restart", ["restartPolicy"]),
+        ("container", ["containerName"]),
+    ):
         assert by_name[name]["refused"] is None and beyond_the_schema(by_name[name]["manifest"]) == found
     # Why there is a list of our own.
     assert by_name["name"]["refused"] is None and by_name["name"]["accelerators"] == {"H1000": 1}
@@ -144,8 +195,12 @@ def test_broken_jobs_are_refused(verdicts: dict[str, Any]) -> None:
 def test_skypilot_understands_what_was_meant(verdicts: dict[str, Any]) -> None:
     tpu = verdicts["tpu-v6e-1/plain/skypilot-2-of-2.yaml"]
     assert tpu["accelerators"] == {"tpu-v6e-1": 1} and tpu["arguments"]["runtime_version"] == "v2-alpha-tpuv6e"
-    assert tpu["envs"] == {"SHARD": "2", "ARCHIVE": "s3://bucket/stack-wars", "REVISION": REVISION,
-                           "REPOSITORY": "https://example.org/stack-wars.git"}  # fmt: skip
+    assert tpu["envs"] == {
+        "SHARD": "2",
+        "ARCHIVE": "s3://bucket/stack-wars",
+        "REVISION": REVISION,
+        "REPOSITORY": "https://example.org/stack-wars.git",
+    }
     assert tpu["name"] == "stack-wars-ops-tpu-2-of-2" and tpu["nodes"] == 1 and tpu["down"] and not tpu["spot"]
     assert tpu["recovery"]["max_restarts_on_errors"] == 0
     assert verdicts["H100:1/plain/skypilot-1-of-2.yaml"]["accelerators"] == {"H100": 1}
@@ -205,10 +260,17 @@ def test_a_pod_does_the_whole_of_its_shard(verdicts: dict[str, Any], tmp_path: P
     make = f'#!/bin/bash\necho "$@" > {tmp_path}/made-by\nln -s {tmp_path}/made/.venv .venv\n'
     (programs / "make").write_text(make)
     (programs / "make").chmod(0o755)
-    there = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "JOB_COMPLETION_INDEX": "1",
-             "REVISION": revision, "ARCHIVE": "s3://b/a", "REPOSITORY": str(origin)}  # fmt: skip
-    done = subprocess.run(["bash", "-c", expanded(script, there)], cwd=tmp_path, env=there, capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    there = {
+        **os.environ,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "JOB_COMPLETION_INDEX": "1",
+        "REVISION": revision,
+        "ARCHIVE": "s3://b/a",
+        "REPOSITORY": str(origin),
+    }
+    done = subprocess.run(
+        ["bash", "-c", expanded(script, there)], cwd=tmp_path, env=there, capture_output=True, text=True, check=False
+    )
     assert done.returncode == int(code), done.stderr
     assert (tmp_path / "made-by").read_text().split()[::2] == ["setup", "ARGS=--target=cpu"]
     asked, run, archive = calls(tmp_path / "made")
@@ -218,6 +280,7 @@ def test_a_pod_does_the_whole_of_its_shard(verdicts: dict[str, Any], tmp_path: P
 
 def expanded(text: str, environment: dict[str, str]) -> str:
     """As Kubernetes expands `$(NAME)` in a container's arguments, before any shell sees them; `$$` is a dollar sign."""
+
     def one(found: re.Match[str]) -> str:
         return "$" if found[0] == "$$" else environment.get(found[1], found[0])
 
@@ -243,9 +306,17 @@ def test_an_array_asks_for_whole_nodes_and_is_requeued_for_lost_ones(target: str
 
 @pytest.mark.parametrize(
     ("codes", "code", "archived"),
-    [("", 0, True), ("run=3", 3, True), ("run=4", 4, True), ("run=2", 2, False), ("run=130", 130, False),
-     ("archive=2", 2, True), ("run=3 archive=2", 2, True), ("sets=2", 2, False)],
-)  # fmt: skip
+    [
+        ("", 0, True),
+        ("run=3", 3, True),
+        ("run=4", 4, True),
+        ("run=2", 2, False),
+        ("run=130", 130, False),
+        ("archive=2", 2, True),
+        ("run=3 archive=2", 2, True),
+        ("sets=2", 2, False),
+    ],
+)
 def test_a_shard_ends_as_its_run_did_and_is_archived_if_it_is_whole(
     tmp_path: Path, codes: str, code: int, archived: bool
 ) -> None:
@@ -298,8 +369,9 @@ def test_a_text_is_refused_or_reaches_the_shell_unchanged(text: str) -> None:
         return
     lines = [line for line in made.splitlines() if line.startswith(("ARCHIVE=", "timeout "))]
     asked = lines[1].replace("timeout --signal=INT 7200 echo", "printf '%s\\0'").partition(" --shard=")[0]
-    done = subprocess.run(["bash", "-c", f"{lines[0]}\nprintf '%s\\0' \"$ARCHIVE\"\n{asked}"], capture_output=True,
-                          check=True)  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-c", f"{lines[0]}\nprintf '%s\\0' \"$ARCHIVE\"\n{asked}"], capture_output=True, check=True
+    )
     assert done.stdout.decode().split("\0") == [text, text, ""]
 
 

@@ -15,9 +15,9 @@ from suite.cluster.collect import CLASS, collect
 from suite.errors import UserError
 from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share
-from suite.report.render import render
-from suite.results.rows import Row
-from suite.results.store import ResultSet
+from suite.report.formats.render import render
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run.start import reopen
 from tests.pipeline import make_plan, make_session
 
@@ -25,8 +25,14 @@ SCENES = ("calm", "slow", "raise")
 MACHINE = {"machine_id": "m", "cpu_model": "A processor", "cpu_flags": ["sse4_2", "avx2"], "cores_usable": [0, 1]}
 
 
-def measure(folder: Path, shard: Shard | None, machine: dict[str, object] | None = None, *, plan: Plan | None = None,
-            set_id: str = "") -> Path:  # fmt: skip
+def measure(
+    folder: Path,
+    shard: Shard | None,
+    machine: dict[str, object] | None = None,
+    *,
+    plan: Plan | None = None,
+    set_id: str = "",
+) -> Path:
     """A share, on a machine of its own, as a finished set."""
     name = set_id or f"20260102-03040{shard.index if shard else 0}-test-cpu-aaaa"
     whole = dataclasses.replace(plan or make_plan(SCENES, ("fake", "fake@slow")), set_id=name)

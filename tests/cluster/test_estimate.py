@@ -16,8 +16,8 @@ from suite.cluster import estimate
 from suite.plan import preset
 from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
-from suite.results.parquet import read_rows
-from suite.results.rows import Row
+from suite.results.store.parquet.reader import read_rows
+from suite.results.store.rows import Row
 from suite.workloads.catalog import find
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of
 
@@ -45,8 +45,10 @@ def processes(taken: dict[str, list[float]]) -> list[Row]:
 
 def test_a_process_takes_until_the_next_begins() -> None:
     known = estimate.wall_seconds(processes({"numpy": [3.0, 5.0, 40.0], "jax_jit": [8.0, 9.0, 10.0]}))
-    assert known == {("gemm", "full", "forward", "numpy", "timed"): 5.0,
-                     ("gemm", "full", "forward", "jax_jit", "timed"): 9.0}  # fmt: skip
+    assert known == {
+        ("gemm", "full", "forward", "numpy", "timed"): 5.0,
+        ("gemm", "full", "forward", "jax_jit", "timed"): 9.0,
+    }
 
 
 def test_nothing_is_told_across_a_gap_or_of_what_did_not_run() -> None:
@@ -60,8 +62,11 @@ def test_nothing_is_told_across_a_gap_or_of_what_did_not_run() -> None:
 
 def test_earlier_sets_stand_in_for_the_guess_where_they_tell() -> None:
     plan = plan_of()
-    plan = dataclasses.replace(plan, twin=False, protocol=dataclasses.replace(
-        plan.protocol, blocks=2, blocks_max=4, explain=False, ir=False, profile=False))  # fmt: skip
+    plan = dataclasses.replace(
+        plan,
+        twin=False,
+        protocol=dataclasses.replace(plan.protocol, blocks=2, blocks_max=4, explain=False, ir=False, profile=False),
+    )
     alone = tuple(each for each in plan.cases if (each.case.workload, each.case.pass_) == ("gemm", "forward"))
     plan = dataclasses.replace(plan, cases=alone)
     whole = {("gemm", alone[0].case.size, "forward", stack, "timed"): 30.0 for stack in ("numpy", "jax_jit")}
@@ -85,16 +90,17 @@ def test_sets_here_and_archived_ones_tell_the_same(tmp_path: Path) -> None:
     assert cloud.earlier(tmp_path / "results", None, "tpu") == [], "other hardware tells nothing"
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
-def test_sets_of_every_version_tell(version: int) -> None:
-    assert estimate.wall_seconds(read_rows(SETS / f"v{version}" / "results.parquet", estimate.COLUMNS))
+@pytest.mark.parametrize("stored", ["three_questions", "two_passes"])
+def test_measured_sets_tell(stored: str) -> None:
+    assert estimate.wall_seconds(read_rows(SETS / stored / "results.parquet", estimate.COLUMNS))
 
 
 def test_what_is_unsupported_takes_no_time_and_primes_are_part_of_what_follows() -> None:
     plan = plan_of(stacks=("numpy",), target="tpu")
     assert [shard.seconds for shard in estimate.shards_of(plan, 2, WORKLOADS, {})] == [0.0, 0.0]
-    warm = make("set", preset.load("tiny"), Selection(stacks=("jax_jit",), caches=("warm",)), WORKLOADS, None,
-                lambda *_: None)  # fmt: skip
+    warm = make(
+        "set", preset.load("tiny"), Selection(stacks=("jax_jit",), caches=("warm",)), WORKLOADS, None, lambda *_: None
+    )
     assert any(attempt.purpose is Purpose.PRIME for attempt in warm.attempts())
     (shard,) = estimate.shards_of(warm, 1, WORKLOADS, {})
     assert shard.seconds == pytest.approx(warm.seconds(dict(WORKLOADS)))

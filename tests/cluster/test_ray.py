@@ -19,7 +19,7 @@ import pytest
 
 from suite import results
 from suite.environments import venv
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from tests.pipeline import SCENARIOS
 
 pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]
@@ -49,8 +49,13 @@ def cluster(slots: Sequence[float]) -> Iterator[Machines]:
     python = venv.ensure("ray", "cluster").python
     program = Path(__file__).parent / "ray_cluster.py"
     short = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # Ray puts sockets there, whose paths have 107 letters at most
-    process = subprocess.Popen([str(python), str(program), *map(str, slots)], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": short})  # fmt: skip
+    process = subprocess.Popen(
+        [str(python), str(program), *map(str, slots)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": short},
+    )
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -79,18 +84,31 @@ def start(
     """
     words = ["run", f"--address={machines.address}", "--force", *options]
     with (place / "told").open("w") as told:
-        process = subprocess.Popen([str(INVOKE), *words], stdout=told, stderr=subprocess.STDOUT, text=True, cwd=place,
-                                   env=os.environ | {"TMPDIR": str(place)}, start_new_session=True,
-                                   preexec_fn=lambda: signal.signal(signal.SIGINT, on_sigint))  # fmt: skip
+        process = subprocess.Popen(
+            [str(INVOKE), *words],
+            stdout=told,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=place,
+            env=os.environ | {"TMPDIR": str(place)},
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, on_sigint),
+        )
     STARTED.append(process)
     return process
 
 
 def asked(place: Path, *scenes: str) -> list[str]:
     """Scenes of the fake stack, one comparison each, in one block."""
-    return ["--scheduler=ray", f"--preset={SCENARIOS / 'story.toml'}", f"--workload-path={SCENARIOS}", "--repeats=1",
-            f"--python={sys.executable}", f"--results={place / 'results'}",
-            *(f"--dims=step_us={scene}" if scene.isdecimal() else f"--size={scene}" for scene in scenes)]  # fmt: skip
+    return [
+        "--scheduler=ray",
+        f"--preset={SCENARIOS / 'story.toml'}",
+        f"--workload-path={SCENARIOS}",
+        "--repeats=1",
+        f"--python={sys.executable}",
+        f"--results={place / 'results'}",
+        *(f"--dims=step_us={scene}" if scene.isdecimal() else f"--size={scene}" for scene in scenes),
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -187,8 +205,11 @@ def test_a_driver_that_is_killed_is_resumed_without_measuring_twice(two: Machine
         assert (folder / "shares" / name / "manifest.json").stat().st_mtime_ns == when
 
 
-@pytest.mark.parametrize(("on_sigint", "number"), [(signal.SIG_DFL, signal.SIGINT), (signal.SIG_IGN, signal.SIGTERM)],
-                         ids=["ctrl-c", "kill of a script's background job"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("on_sigint", "number"),
+    [(signal.SIG_DFL, signal.SIGINT), (signal.SIG_IGN, signal.SIGTERM)],
+    ids=["ctrl-c", "kill of a script's background job"],
+)
 def test_ctrl_c_says_how_to_go_on(
     two: Machines, tmp_path: Path, on_sigint: signal.Handlers, number: signal.Signals
 ) -> None:

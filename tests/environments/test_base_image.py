@@ -33,9 +33,7 @@ def test_the_mirror_is_the_machines_own(debian: None, tmp_path: Path, file: str,
     assert base_image.host_mirror(tmp_path) == "http://mirror.example/debian"
 
 
-def test_a_machine_without_a_debian_mirror_is_asked_for_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_without_a_debian_mirror_is_asked_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sources.list").write_text("deb http://mirror.example/ubuntu noble main\n")
     with pytest.raises(UserError, match="--mirror=URL"):
         base_image.host_mirror(tmp_path)

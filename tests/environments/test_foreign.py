@@ -16,14 +16,34 @@ from tests.environments.six_lock import SIX
 
 DIGEST = "0" * 64
 HOSTILE = (
-    "evil @ https://example.com/evil-1.0.tar.gz \\", "https://example.com/evil-1.0-py3-none-any.whl", "file:///evil",
-    "./evil-1.0.tar.gz", "-e ./evil", "--index-url https://example.com", "-i https://example.com", "-r /etc/passwd",
-    "--find-links /somewhere", "--extra-index-url=https://example.com", "--no-binary :all:", "-c other.txt",
-    "evil[all]==1.0 \\", "evil==1.0 ; python_version > '3' \\", "evil>=1.0 \\", "evil==1.* \\", "evil \\", "evil==1.0",
-    "six==1.17.0 \\ --index-url https://example.com", " --index-url https://example.com", "\\", "",
-    f"    --hash=sha256:{DIGEST}", "    --hash=md5:00", "# a comment \u202e",
-    "# a comment\rsix==2 \\", "\u017fix==1.0 \\",
-)  # fmt: skip
+    "evil @ https://example.com/evil-1.0.tar.gz \\",
+    "https://example.com/evil-1.0-py3-none-any.whl",
+    "file:///evil",
+    "./evil-1.0.tar.gz",
+    "-e ./evil",
+    "--index-url https://example.com",
+    "-i https://example.com",
+    "-r /etc/passwd",
+    "--find-links /somewhere",
+    "--extra-index-url=https://example.com",
+    "--no-binary :all:",
+    "-c other.txt",
+    "evil[all]==1.0 \\",
+    "evil==1.0 ; python_version > '3' \\",
+    "evil>=1.0 \\",
+    "evil==1.* \\",
+    "evil \\",
+    "evil==1.0",
+    "six==1.17.0 \\ --index-url https://example.com",
+    " --index-url https://example.com",
+    "\\",
+    "",
+    f"    --hash=sha256:{DIGEST}",
+    "    --hash=md5:00",
+    "# a comment \u202e",
+    "# a comment\rsix==2 \\",
+    "\u017fix==1.0 \\",
+)
 
 
 @pytest.mark.parametrize("line", HOSTILE)
@@ -100,20 +120,32 @@ def test_without_a_history_todays_locks_alone_are_ours(root: Path, monkeypatch: 
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("XLA_FLAGS", "--xla_cpu_enable_fast_math=true --xla_gpu_autotune_level=4"), ("OMP_NUM_THREADS", "2"),
-     ("TF_ENABLE_ONEDNN_OPTS", "0")],
-)  # fmt: skip
+    [
+        ("XLA_FLAGS", "--xla_cpu_enable_fast_math=true --xla_gpu_autotune_level=4"),
+        ("OMP_NUM_THREADS", "2"),
+        ("TF_ENABLE_ONEDNN_OPTS", "0"),
+    ],
+)
 def test_what_can_only_compute_otherwise_is_harmless(variable: str, value: str) -> None:
     assert foreign.strange_variables("jax@theirs", "cpu", {variable: value}) == {}
 
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("LD_PRELOAD", "inputs/preset.toml"), ("PJRT_NAMES_AND_LIBRARY_PATHS", "x:inputs/preset.toml"),
-     ("PYTHONPATH", "."), ("TF_XLA_FLAGS", "--tf_xla_auto_jit=2"), ("JAX_PLATFORMS", "x"), ("OMP_NUM_THREADS", "2\n"),
-     ("XLA_FLAGS", "--xla_dump_to=/root"), ("XLA_FLAGS", "--xla_cpu_enable_fast_math=true --xla_dump_to=/root"),
-     ("XLA_FLAGS", "--xla_gpu_cuda_data_dir=/evil"), ("XLA_FLAGS", ""), ("XLA_FLAGS", "--flagfile=/evil")],
-)  # fmt: skip
+    [
+        ("LD_PRELOAD", "inputs/preset.toml"),
+        ("PJRT_NAMES_AND_LIBRARY_PATHS", "x:inputs/preset.toml"),
+        ("PYTHONPATH", "."),
+        ("TF_XLA_FLAGS", "--tf_xla_auto_jit=2"),
+        ("JAX_PLATFORMS", "x"),
+        ("OMP_NUM_THREADS", "2\n"),
+        ("XLA_FLAGS", "--xla_dump_to=/root"),
+        ("XLA_FLAGS", "--xla_cpu_enable_fast_math=true --xla_dump_to=/root"),
+        ("XLA_FLAGS", "--xla_gpu_cuda_data_dir=/evil"),
+        ("XLA_FLAGS", ""),
+        ("XLA_FLAGS", "--flagfile=/evil"),
+    ],
+)
 def test_what_loads_code_or_writes_files_is_named(variable: str, value: str) -> None:
     assert foreign.strange_variables("jax@theirs", "cpu", {variable: value}) == {variable: value}
 

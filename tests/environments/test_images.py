@@ -83,9 +83,13 @@ def test_the_build_context_holds_the_one_lock_and_its_wheels(folders: Path) -> N
     assert [wheel.name for wheel in wheels] == ["ml_dtypes-1.0-py3-none-any.whl"]
     entries = names_in(images.context("some", "cpu", wheels))
     assert set(entries) == {
-        "image.sh", "cpu/Dockerfile", "locks/orchestrator.txt", "locks/cpu/some.txt", "wheelhouse/.gitignore",
+        "image.sh",
+        "cpu/Dockerfile",
+        "locks/orchestrator.txt",
+        "locks/cpu/some.txt",
+        "wheelhouse/.gitignore",
         "wheelhouse/ml_dtypes-1.0-py3-none-any.whl",
-    }  # fmt: skip
+    }
     assert {entry[1:] for entry in entries.values()} == {(0, "", 0)}
 
 

@@ -61,7 +61,8 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: p
         assert pythons.find("3.99") is None
     assert asked == ["python find"], "once for all cases"
     assert (pythons.lacking("six", "cpu") or "").startswith(
-        "Python 3.99, which environment six has the lock for, isn't on this machine; `./stackwars doctor`")  # fmt: skip
+        "Python 3.99, which environment six has the lock for, isn't on this machine; `./stackwars doctor`"
+    )
     (refused,) = venv.get_pythons(["six"], "cpu")
     assert asked == ["python find", "python install"]
     assert "could not be got: no network.\n" in refused and "`python3.99` on PATH" in refused

@@ -29,8 +29,13 @@ def test_a_variant_is_a_lock_that_differs_in_what_was_said(jax: Path) -> None:
     made = variants.create("jax", "0.11", "cpu", ["jax==0.11.2", "ml_dtypes<1"], (), "3.13")
     assert [file.name for file in made] == ["jax@0.11.in", "jax@0.11.txt"]
     assert made[0].read_text().splitlines() == [
-        "# Python 3.13", "# jax@0.11: as jax, but for jax==0.11.2, ml_dtypes<1.",
-        "jax[cuda13]==0.11.2", "optax", "numpy==2.4.6", "ml_dtypes<1"]  # fmt: skip
+        "# Python 3.13",
+        "# jax@0.11: as jax, but for jax==0.11.2, ml_dtypes<1.",
+        "jax[cuda13]==0.11.2",
+        "optax",
+        "numpy==2.4.6",
+        "ml_dtypes<1",
+    ]
     assert locks.python_of("jax@0.11", "cpu") == "3.13"
     assert (locks.python_of("jax", "cpu"), locks.variants("cpu")) == ("3.11", ["jax@0.11"])
     assert "jax@0.11" not in locks.names("cpu"), "`make setup` makes no variants"

@@ -175,8 +175,11 @@ def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch
     monkeypatch.setattr(venv, "get_pythons", lambda *_, **__: [])
     for target in TARGETS:
         commands.set_up(target)
-    locked = {(path.stem, path.parent.name) for path in (environments.ROOT / "docker" / "locks").glob("*/*.txt")
-              if "@" not in path.stem and not locks.FALLBACK.search(path.stem)}
+    locked = {
+        (path.stem, path.parent.name)
+        for path in (environments.ROOT / "docker" / "locks").glob("*/*.txt")
+        if "@" not in path.stem and not locks.FALLBACK.search(path.stem)
+    }
     assert set(made) == {(name, target) for name, target in locked if target in TARGETS}
     assert ("numpy", "cpu") in made
     assert ("numpy", "cuda") not in made, "NumPy has nothing to do on an accelerator"
@@ -209,5 +212,3 @@ def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
     new.mkdir(parents=True)
     assert venv.prune() == [old]
     assert new.exists()
-
-

@@ -18,8 +18,12 @@ def main() -> None:
             found[name] = {"refused": str(refused)}
             continue
         told = [[region.kind, region.form, count] for region, count in regions.recognised(graph).items()]
-        found[name] = {"operations": graph.counts(), "regions": told, "aliases": graph.aliases,
-                       "arguments": [[*value.shape, value.dtype] for value in graph.arguments]}  # fmt: skip
+        found[name] = {
+            "operations": graph.counts(),
+            "regions": told,
+            "aliases": graph.aliases,
+            "arguments": [[*value.shape, value.dtype] for value in graph.arguments],
+        }
     print(json.dumps(found))
 
 

@@ -74,15 +74,21 @@ ENTRY %main (p: f32[4,4], q: f32[4,4], g: f32[2,4,4]) -> (f32[4,4], f32[4,4], f3
   %shown = f32[4,4] subtract(%p, %flat)
   ROOT %all = (f32[4,4], f32[4,4], f32[4,4]) tuple(%placed, %plain, %shown)
 }""",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, dict[str, str]]:
     """Each operation's category, by program."""
     python = venv.ensure("jax", "cpu").python
-    done = subprocess.run([python, "-m", "tests.ir.read_operations"], cwd=ROOT, input=json.dumps(PROGRAMS), text=True,
-                          capture_output=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [python, "-m", "tests.ir.read_operations"],
+        cwd=ROOT,
+        input=json.dumps(PROGRAMS),
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -102,6 +108,7 @@ def found() -> dict[str, dict[str, str]]:
         ("an update", "shown", Category.ELEMENTWISE),
     ],
 )
-def test_an_operation_is_what_runs_in_it(found: dict[str, dict[str, str]], program: str, operation: str,
-                                         category: str) -> None:  # fmt: skip
+def test_an_operation_is_what_runs_in_it(
+    found: dict[str, dict[str, str]], program: str, operation: str, category: str
+) -> None:
     assert found[program][operation] == category

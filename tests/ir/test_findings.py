@@ -20,28 +20,43 @@ def test_equal_programs_differ_in_nothing() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence", "counts"),
     [
-        ({"kept": 149, "kept_bytes": GIB // 2 + 4},
-         "torch_xla keeps 149 results alive beside the arguments, 512 MiB more than jax_jit with its 1.",
-         (("results kept", "1", "149"), ("their size", "4.00 B", "512 MiB"))),
-        ({"aliased": 0, "aliased_bytes": 0},
-         "jax_jit lets 2 results take the place of arguments (2.00 KiB), torch_xla 0 (0 B).",
-         (("results in place", "2", "0"), ("their size", "2.00 KiB", "0 B"))),
-        ({"arguments": 9}, "jax_jit's program takes 4 arguments of 4.00 KiB, torch_xla's 9 of 4.00 KiB.",
-         (("arguments", "4", "9"), ("their size", "4.00 KiB", "4.00 KiB"))),
-        ({"regions": (("layer norm", "batch_norm_training", 25),)},
-         "Layer norm: jax_jit 25 × enumerated: squared differences; torch_xla 25 × batch_norm_training.",
-         (("layer norm", "25", "25"),)),
-        ({"regions": ()},
-         "Layer norm: jax_jit 25 × enumerated: squared differences; torch_xla has none that is recognised.",
-         (("layer norm", "25", "0"),)),
-        ({"ranks": {"2": 18, "3": 12}},
-         "Products: jax_jit has 30 of 3 dimensions; torch_xla has 18 of 2 and 12 of 3 dimensions.",
-         (("with 2 dimensions", "0", "18"), ("with 3 dimensions", "30", "12"))),
-        ({"operations": {"add": 60, "dot_general": 30, "reshape": 110}},
-         "torch_xla hands over 200 operations, 2.00 × jax_jit's 100: reshape +100.",
-         (("operations", "100", "200"), ("reshape", "10", "110"))),
+        (
+            {"kept": 149, "kept_bytes": GIB // 2 + 4},
+            "torch_xla keeps 149 results alive beside the arguments, 512 MiB more than jax_jit with its 1.",
+            (("results kept", "1", "149"), ("their size", "4.00 B", "512 MiB")),
+        ),
+        (
+            {"aliased": 0, "aliased_bytes": 0},
+            "jax_jit lets 2 results take the place of arguments (2.00 KiB), torch_xla 0 (0 B).",
+            (("results in place", "2", "0"), ("their size", "2.00 KiB", "0 B")),
+        ),
+        (
+            {"arguments": 9},
+            "jax_jit's program takes 4 arguments of 4.00 KiB, torch_xla's 9 of 4.00 KiB.",
+            (("arguments", "4", "9"), ("their size", "4.00 KiB", "4.00 KiB")),
+        ),
+        (
+            {"regions": (("layer norm", "batch_norm_training", 25),)},
+            "Layer norm: jax_jit 25 × enumerated: squared differences; torch_xla 25 × batch_norm_training.",
+            (("layer norm", "25", "25"),),
+        ),
+        (
+            {"regions": ()},
+            "Layer norm: jax_jit 25 × enumerated: squared differences; torch_xla has none that is recognised.",
+            (("layer norm", "25", "0"),),
+        ),
+        (
+            {"ranks": {"2": 18, "3": 12}},
+            "Products: jax_jit has 30 of 3 dimensions; torch_xla has 18 of 2 and 12 of 3 dimensions.",
+            (("with 2 dimensions", "0", "18"), ("with 3 dimensions", "30", "12")),
+        ),
+        (
+            {"operations": {"add": 60, "dot_general": 30, "reshape": 110}},
+            "torch_xla hands over 200 operations, 2.00 × jax_jit's 100: reshape +100.",
+            (("operations", "100", "200"), ("reshape", "10", "110")),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_difference_is_told_with_its_counts(changes: dict[str, Any], sentence: str, counts: Any) -> None:
     (found,) = findings(handed("jax_jit"), handed("torch_xla", **changes))
     assert (found.text, found.counts) == (sentence, counts)
@@ -57,8 +72,13 @@ def test_a_second_program_is_told_and_the_last_large_one_is_the_step_s() -> None
 
 
 def test_what_the_compiler_makes_of_it_is_told() -> None:
-    more = Program(name="x", steps=("first",), told_by="", contents=contents(),
-                   compiled=compiled(kernels=100, runs={"fusion": 60, "copy": 40}))  # fmt: skip
+    more = Program(
+        name="x",
+        steps=("first",),
+        told_by="",
+        contents=contents(),
+        compiled=compiled(kernels=100, runs={"fusion": 60, "copy": 40}),
+    )
     (found,) = findings(handed("jax_jit"), Handed("torch_xla", (more,)))
     assert found.text == "Compiled, a step of torch_xla's runs 100 operations, jax_jit's 50."
     assert {name: (a, b) for name, a, b in found.counts}["copy"] == ("0", "40")

@@ -94,8 +94,14 @@ module {
 def found() -> dict[str, Any]:
     """What was read of each module."""
     job = Path(__file__).with_name("read_modules.py")
-    done = subprocess.run([venv.ensure("jax", "cpu").python, str(job)], input=json.dumps(MODULES), capture_output=True,
-                          text=True, check=False, env={"PYTHONPATH": str(ROOT)})  # fmt: skip
+    done = subprocess.run(
+        [venv.ensure("jax", "cpu").python, str(job)],
+        input=json.dumps(MODULES),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(ROOT)},
+    )
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
     return told
@@ -116,8 +122,10 @@ def test_what_only_looks_like_a_region_is_none(found: dict[str, Any]) -> None:
     assert found["a tanh and a root"]["regions"] == []
 
 
-@pytest.mark.parametrize("name", ["truncated", "no MLIR", "a foreign dialect", "a size not known", "a call of nothing",
-                                  "nothing to begin with"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    ["truncated", "no MLIR", "a foreign dialect", "a size not known", "a call of nothing", "nothing to begin with"],
+)
 def test_what_can_t_be_read_is_refused_in_a_sentence(found: dict[str, Any], name: str) -> None:
     assert found[name].keys() == {"refused"}
     assert found[name]["refused"] and "\n" not in found[name]["refused"]

@@ -19,7 +19,7 @@ import pytest
 
 from suite.environments import ROOT, venv
 from suite.ir.timeline import Category, by_rules
-from suite.stacks.torch_profile import RULES
+from suite.stacks.torch.torch_profile import RULES
 
 RECORDED = Path(__file__).with_name("recorded")
 OF_XLA = ("jax_jit", "torch_xla", "torchax_jit", "tf_xla")
@@ -35,8 +35,10 @@ OF_MODELS = [(model, stack) for model in REGIONS for stack in OF_XLA if (model, 
 
 def texts(ending: str) -> dict[str, str]:
     """The recorded texts of one kind, by model and stack."""
-    return {path.name.removesuffix(ending): gzip.decompress(path.read_bytes()).decode()
-            for path in RECORDED.glob(f"*{ending}")}  # fmt: skip
+    return {
+        path.name.removesuffix(ending): gzip.decompress(path.read_bytes()).decode()
+        for path in RECORDED.glob(f"*{ending}")
+    }
 
 
 def names(stack: str) -> list[str]:
@@ -46,8 +48,14 @@ def names(stack: str) -> list[str]:
 
 def read_by(module: str, asked: dict[str, Any]) -> dict[str, Any]:
     """What a program of JAX's environment says."""
-    done = subprocess.run([venv.ensure("jax", "cpu").python, "-m", module], cwd=ROOT, input=json.dumps(asked),
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [venv.ensure("jax", "cpu").python, "-m", module],
+        cwd=ROOT,
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -70,18 +78,22 @@ def test_every_region_of_a_model_is_recognised(handed: dict[str, Any], model: st
 def categories() -> dict[str, dict[str, str]]:
     """Of every operation of `resnet50`, by stack."""
     of_xla = {name.removeprefix("resnet50-"): text for name, text in texts(".hlo.txt.gz").items()}
-    of_torch = {stack: {name: by_rules(name, RULES) for name in names(stack)}
-                for stack in ("torch_eager", "torch_inductor")}  # fmt: skip
+    of_torch = {
+        stack: {name: by_rules(name, RULES) for name in names(stack)} for stack in ("torch_eager", "torch_inductor")
+    }
     return read_by("tests.ir.read_operations", of_xla | {"tf_graph": names("tf_graph")}) | of_torch
 
 
 # What is called so is a convolution; what runs inside of one counts with it (`_slow_`, `thnn_`), and an array that is
 # only named after one is moved.
 CONVOLUTIONS = {
-    "jax_jit": r"convolution", "torch_xla": r"convolution", "tf_xla": r"Conv2D\w*?(_\d+)?\.[1-9]",
-    "tf_graph": r"(gradient_tape/)?Conv2D", "torch_eager": r"aten::_?conv|aten::mkldnn_conv",
+    "jax_jit": r"convolution",
+    "torch_xla": r"convolution",
+    "tf_xla": r"Conv2D\w*?(_\d+)?\.[1-9]",
+    "tf_graph": r"(gradient_tape/)?Conv2D",
+    "torch_eager": r"aten::_?conv|aten::mkldnn_conv",
     "torch_inductor": r"aten::_?conv|aten::mkldnn_conv|graph_\d_cpp_fused_\w*convolution",
-}  # fmt: skip
+}
 
 
 @pytest.mark.stacks

@@ -10,8 +10,12 @@ from suite.ir.timeline import Category, Profile, Span, by_rules, in_flight, prof
 
 
 def test_an_operation_is_what_it_is_called_and_not_its_parts() -> None:
-    spans = [Span("a", "attention", 0.0, 4.0, Category.ATTENTION), Span("a", "product", 1.0, 3.0, Category.PRODUCTS),
-             Span("a", "wrapper", 0.0, 9.0, ""), Span("a", "product", 5.0, 6.0, Category.PRODUCTS)]  # fmt: skip
+    spans = [
+        Span("a", "attention", 0.0, 4.0, Category.ATTENTION),
+        Span("a", "product", 1.0, 3.0, Category.PRODUCTS),
+        Span("a", "wrapper", 0.0, 9.0, ""),
+        Span("a", "product", 5.0, 6.0, Category.PRODUCTS),
+    ]
     found = profile("test", spans, steps=1, seconds=9.0, plain_seconds=8.0)
     assert found.categories == {Category.PRODUCTS: 1.0, Category.ATTENTION: 4.0, Category.HOST: 4.0}
     assert found.largest == ((Category.ATTENTION, "attention", 4.0), (Category.PRODUCTS, "product", 1.0))

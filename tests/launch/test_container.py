@@ -32,13 +32,21 @@ def job_of(folder: Path, code: str, **changes: Any) -> Job:
     (folder / "cache").mkdir()
     (folder / "code").mkdir()
     program = folder / "code" / "program.py"
-    program.write_text(f"import json, os, signal, socket, sys\nOUT, CACHE = {str(folder / 'out')!r}, "
-                       f"{str(folder / 'cache')!r}\n{code}\n")  # fmt: skip
+    program.write_text(
+        f"import json, os, signal, socket, sys\nOUT, CACHE = {str(folder / 'out')!r}, "
+        f"{str(folder / 'cache')!r}\n{code}\n"
+    )
     fields: dict[str, Any] = {
-        "name": "a case", "arguments": [str(program)], "folder": folder / "out", "reads": [program.parent],
-        "cache_directory": folder / "cache", "keep_cache": False, "cpus": [0], "limits": LIMITS,
+        "name": "a case",
+        "arguments": [str(program)],
+        "folder": folder / "out",
+        "reads": [program.parent],
+        "cache_directory": folder / "cache",
+        "keep_cache": False,
+        "cpus": [0],
+        "limits": LIMITS,
         "variables": {},
-    }  # fmt: skip
+    }
     return Job(**fields | changes)
 
 
@@ -84,9 +92,7 @@ def containers_of(client: DockerClient, case: str) -> list[Any]:
     return client.containers.list(all=True, filters={"label": f"{CASE}={case}"})
 
 
-def test_everything_but_the_case_is_closed(
-    engine: Container, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_everything_but_the_case_is_closed(engine: Container, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
 def tries(what):
     try:
@@ -271,9 +277,18 @@ def test_137_alone_is_no_evidence_and_the_engines_word_is(tmp_path: Path) -> Non
 
 def test_the_supervisors_account_stands_with_the_engines_evidence_on_top(tmp_path: Path) -> None:
     job = job_of(tmp_path, "")
-    fields = {"exit_code": 1, "signal": None, "timed_out": False, "timeout_kind": None, "memory_killed": False,
-              "memory_limit_by": None, "oom_kills": 0, "peak_bytes_tree": None, "duration_seconds": 1.0,
-              "interrupted": False}  # fmt: skip
+    fields = {
+        "exit_code": 1,
+        "signal": None,
+        "timed_out": False,
+        "timeout_kind": None,
+        "memory_killed": False,
+        "memory_limit_by": None,
+        "oom_kills": 0,
+        "peak_bytes_tree": None,
+        "duration_seconds": 1.0,
+        "interrupted": False,
+    }
     (job.folder / EXIT_FILE).write_text(json.dumps(fields))
     assert not container.account(state(), job).memory_killed
     assert container.account(state(OOMKilled=True), job).memory_killed

@@ -23,10 +23,7 @@ json_values = st.recursive(
 )
 valid_event = st.one_of(
     st.builds(lambda phase: {"event": "phase", "phase": phase}, st.sampled_from(PHASES)),
-    st.builds(
-        lambda columns: {"event": "facts", "columns": columns},
-        st.dictionaries(words, json_values, max_size=3),
-    ),
+    st.builds(lambda columns: {"event": "facts", "columns": columns}, st.dictionaries(words, json_values, max_size=3)),
     st.builds(
         lambda pairs: {
             "event": "samples",
@@ -37,8 +34,7 @@ valid_event = st.one_of(
         st.lists(st.tuples(seconds, seconds), max_size=4),
     ),
     st.builds(
-        lambda values: {"event": "samples", "clock": "fetch", "fetch_seconds": values},
-        st.lists(seconds, max_size=4),
+        lambda values: {"event": "samples", "clock": "fetch", "fetch_seconds": values}, st.lists(seconds, max_size=4)
     ),
     st.builds(lambda flag: {"event": "flag", "flag": str(flag)}, st.sampled_from(list(Flag))),
     st.builds(
@@ -58,9 +54,7 @@ def encode(found: list[Any], first: int = 0) -> bytes:
 
 @given(st.lists(valid_event, max_size=8), st.booleans(), st.data())
 @settings(max_examples=150, deadline=None)
-def test_every_prefix_of_a_valid_file_is_consistent(
-    found: list[Any], ends: bool, data: st.DataObject
-) -> None:
+def test_every_prefix_of_a_valid_file_is_consistent(found: list[Any], ends: bool, data: st.DataObject) -> None:
     file = encode(found + ([{"event": "end"}] if ends else []))
     whole = parse(file)
     assert whole.problem is None and whole.ended == ends
@@ -109,10 +103,7 @@ def test_events_with_arbitrary_data_never_raise(found: list[Any]) -> None:
         (b'{"v": 1, "seq": 1, "event": ["end"]}', "unknown event a list"),
         (b'{"v": 1, "seq": 1, "event": "phase", "phase": "lunch"}', "unknown phase 'lunch'"),
         (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [-1]}', "no durations"),
-        (
-            b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [1e999]}',
-            "no durations",
-        ),
+        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [1e999]}', "no durations"),
         (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [true]}', "numbers"),
         (
             b'{"v": 1, "seq": 1, "event": "samples", "clock": "synced", "synced_seconds": [1],"dispatch_seconds": []}',
@@ -154,9 +145,7 @@ def test_half_a_surrogate_pair_becomes_text_that_can_be_stored() -> None:
     assert found.wrong == "file ?.bin, \U0001f600"
 
 
-def test_a_missing_an_unreadable_and_an_overlong_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_an_unreadable_and_an_overlong_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert events.read(tmp_path / "none.jsonl") == Account()
     assert "cannot be read" in (events.read(tmp_path).problem or "")
     monkeypatch.setattr(events, "EVENTS_BYTES_MAX", 2**20)

@@ -73,8 +73,9 @@ def test_the_account_stands_where_a_worker_has_laid_a_folder(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["stdout.log", "stderr.log"])
-def test_a_log_that_is_a_link_from_the_start_is_written_nowhere_else(name: str, secret: Path, tmp_path: Path,
-                                                                     run: Run) -> None:  # fmt: skip
+def test_a_log_that_is_a_link_from_the_start_is_written_nowhere_else(
+    name: str, secret: Path, tmp_path: Path, run: Run
+) -> None:
     (tmp_path / name).symlink_to(secret)
     assert run("print('out'); print('err', file=sys.stderr)").exit_code == 0
     assert secret.read_text() == SECRET and (tmp_path / name).read_text() == f"{name[3:6]}\n"
@@ -98,8 +99,9 @@ def test_what_is_no_file_has_no_events_and_no_last_lines(make: object, tmp_path:
 
 @pytest.mark.parametrize("name", ["0-1-step.py", "summary.json", "below/trace.pb"])
 @pytest.mark.parametrize("kind", ["link", "pipe"])
-def test_a_process_s_programs_with_a_link_or_a_pipe_are_not_read(kind: str, name: str, secret: Path,
-                                                                 tmp_path: Path) -> None:  # fmt: skip
+def test_a_process_s_programs_with_a_link_or_a_pipe_are_not_read(
+    kind: str, name: str, secret: Path, tmp_path: Path
+) -> None:
     """Whatever is read of them is kept in the set, and published with it."""
     path = tmp_path / "ir" / name
     path.parent.mkdir(parents=True)
@@ -120,5 +122,6 @@ def read_programs(folder: Path, place: Path) -> str:
     """By a reader that says what is in the files there."""
     code = "folder = sys.argv[3]\nopen(f'{folder}/summary.json', 'w').write('read')"
     python = write_program(place / "python", code)
-    return run_reader("reader", folder, "summary.json", engine=Local(python), protocol=Protocol(timeout_seconds=5.0),
-                      cpus=[0])  # fmt: skip
+    return run_reader(
+        "reader", folder, "summary.json", engine=Local(python), protocol=Protocol(timeout_seconds=5.0), cpus=[0]
+    )

@@ -64,16 +64,8 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "unsupported",
             "no cuda device: RuntimeError: No CUDA GPUs are available",
         ),
-        (
-            {"exception": ("NotImplementedError", "later")},
-            "error",
-            "NotImplementedError: later (in phase steady)",
-        ),
-        (
-            {**died(9), "timed_out": True, "timeout_kind": "total"},
-            "timeout",
-            "no answer within 20 min, while placing",
-        ),
+        ({"exception": ("NotImplementedError", "later")}, "error", "NotImplementedError: later (in phase steady)"),
+        ({**died(9), "timed_out": True, "timeout_kind": "total"}, "timeout", "no answer within 20 min, while placing"),
         (
             {
                 "exit_code": None,
@@ -88,20 +80,13 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
         (
             {
                 "target": "tpu",
-                "exception": (
-                    "XlaRuntimeError",
-                    "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.",
-                ),
+                "exception": ("XlaRuntimeError", "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm."),
                 "told": {"phase": "first"},
             },
             "oom_compile",
             "the compiler ran out of memory in the first call: Xla",
         ),
-        (
-            {"exception": ("InductorError", "MemoryError: "), "told": {"phase": "first"}},
-            "oom_compile",
-            "the compiler",
-        ),
+        ({"exception": ("InductorError", "MemoryError: "), "told": {"phase": "first"}}, "oom_compile", "the compiler"),
         ({"exception": ("InductorError", "MemoryError: ")}, "oom_host", "out of host memory in phase steady"),
         (
             {"exception": ("CppCompileError", "g++: fatal error: Killed signal terminated program cc1plus")},
@@ -113,16 +98,8 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "oom_device",
             "out of device memory in phase steady: OutOfMemoryError: CUDA",
         ),
-        (
-            {"target": "cuda", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")},
-            "oom_device",
-            "out of",
-        ),
-        (
-            {"target": "cuda", "exception": ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED")},
-            "oom_device",
-            "",
-        ),
+        ({"target": "cuda", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")}, "oom_device", "out of"),
+        ({"target": "cuda", "exception": ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED")}, "oom_device", ""),
         (
             {"target": "cpu", "exception": ("JaxRuntimeError", "INTERNAL: Error: Out of memory allocating 400 bytes.")},
             "oom_host",
@@ -133,34 +110,20 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "oom_host",
             "out of host",
         ),
+        ({"target": "cpu", "exception": ("ResourceExhaustedError", "OOM when allocating tensor")}, "oom_host", ""),
         (
-            {"target": "cpu", "exception": ("ResourceExhaustedError", "OOM when allocating tensor")},
-            "oom_host",
-            "",
-        ),
-        (
-            {
-                "target": "cuda",
-                "exception": ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you"),
-            },
+            {"target": "cuda", "exception": ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you")},
             "oom_host",
             "out of host memory",
         ),
-        (
-            {"exception": ("_ArrayMemoryError", "Unable to allocate 7.45 GiB")},
-            "oom_host",
-            "out of host memory",
-        ),
+        ({"exception": ("_ArrayMemoryError", "Unable to allocate 7.45 GiB")}, "oom_host", "out of host memory"),
         (
             {"exception": ("RuntimeError", "x"), "traceback": "MemoryError: y\n\nThe above\nRuntimeError: x"},
             "oom_host",
             "out of host memory in phase steady: MemoryError: y",
         ),
         (
-            {
-                "exception": ("RuntimeError", "x"),
-                "traceback": "  raise MemoryError if big else\nRuntimeError: x",
-            },
+            {"exception": ("RuntimeError", "x"), "traceback": "  raise MemoryError if big else\nRuntimeError: x"},
             "error",
             "RuntimeError: x (in phase steady)",
         ),
@@ -187,11 +150,7 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "error",
             "exited 3 in phase steady: out of paper",
         ),
-        (
-            {"told": {"ended": False, "phase": None}},
-            "error",
-            "exited 0 without results, before its first phase",
-        ),
+        ({"told": {"ended": False, "phase": None}}, "error", "exited 0 without results, before its first phase"),
     ],
 )
 def test_the_first_match_wins(arguments: dict[str, Any], outcome: str, reason: str) -> None:
@@ -207,11 +166,7 @@ def test_a_kill_without_a_limit_of_ours_is_the_machines() -> None:
 
 def test_what_the_harness_caused_is_flagged_so() -> None:
     found = verdict(**died(9), interrupted=True, timed_out=True)
-    assert (found.outcome, found.flags, found.reason) == (
-        Outcome.ERROR,
-        ["harness"],
-        "interrupted while placing",
-    )
+    assert (found.outcome, found.flags, found.reason) == (Outcome.ERROR, ["harness"], "interrupted while placing")
     lost = judge(Exit.lost("no account", LIMITS), Account(), "cpu", "")
     assert (lost.outcome, lost.flags, lost.reason) == (Outcome.ERROR, ["harness"], "no account")
 
@@ -240,9 +195,11 @@ ValueError: no
 
 @pytest.mark.parametrize(
     ("own", "told"),
-    [("{root}/suite/workloads/ops/mha/mha_torch.py", "suite/workloads/ops/mha/mha_torch.py:7"),
-     ("/home/me/mine/softmax/softmax_torch.py", "softmax/softmax_torch.py:7")],
-)  # fmt: skip
+    [
+        ("{root}/suite/workloads/ops/mha/mha_torch.py", "suite/workloads/ops/mha/mha_torch.py:7"),
+        ("/home/me/mine/softmax/softmax_torch.py", "softmax/softmax_torch.py:7"),
+    ],
+)
 def test_an_error_names_the_innermost_line_that_is_ours(own: str, told: str) -> None:
     """Neither the framework's line, which raised it, nor where on this machine the file lies."""
     traceback = FRAMES.format(root=ROOT, own=own.format(root=ROOT))

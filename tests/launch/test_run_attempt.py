@@ -33,9 +33,7 @@ CASE = Case(
     threads=1,
     limit_memory_bytes=2**30,
 )
-ATTEMPT = Attempt(
-    set_id="s", case=CASE, block=1, order=0, replicate=1, purpose=Purpose.TIMED, retry=1, seed=7
-)
+ATTEMPT = Attempt(set_id="s", case=CASE, block=1, order=0, replicate=1, purpose=Purpose.TIMED, retry=1, seed=7)
 PROTOCOL = Protocol(timeout_seconds=HUNG_SECONDS)
 
 
@@ -106,11 +104,7 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
     ("code", "outcome", "reason"),
     [
         ("", "error", "exited 0 without results, before its first phase"),
-        (
-            "open('events.jsonl', 'wb').write(bytes(range(256)))",
-            "error",
-            "unreadable events.jsonl: line 1: not JSON",
-        ),
+        ("open('events.jsonl', 'wb').write(bytes(range(256)))", "error", "unreadable events.jsonl: line 1: not JSON"),
         (
             "emit({'event': 'phase', 'phase': 'place'}); ctypes.string_at(0)",
             "crashed",
@@ -168,11 +162,7 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
 
 def test_limits_come_from_case_and_protocol() -> None:
     limits = limits_of(ATTEMPT, PROTOCOL)
-    assert (limits.timeout_seconds, limits.compile_timeout_seconds, limits.memory_bytes) == (
-        HUNG_SECONDS,
-        600.0,
-        2**30,
-    )
+    assert (limits.timeout_seconds, limits.compile_timeout_seconds, limits.memory_bytes) == (HUNG_SECONDS, 600.0, 2**30)
 
 
 def test_without_a_limit_of_its_own_a_case_leaves_the_machine_what_it_needs() -> None:

@@ -198,7 +198,16 @@ def test_thrashing_is_to_last_without_a_break() -> None:
     thrashing = Thrashing(2.0)
     counts = [0, 6000, 12_000, 16_000, 22_000, None, 28_000, 34_000, 40_000]
     assert [thrashing.lasts(float(second), count) for second, count in enumerate(counts)] == [
-        False, False, True, False, False, False, False, False, True]  # fmt: skip
+        False,
+        False,
+        True,
+        False,
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
     assert thrashing.seen
 
 
@@ -220,9 +229,7 @@ def test_the_watchdog_kills_at_the_memory_limit(run: Run, tmp_path: Path) -> Non
 
 def test_the_watchdog_counts_shared_pages_once(run: Run) -> None:
     code = (
-        f"data = bytearray(b'x') * {60 * MIB}\n"
-        "for _ in range(3):\n    if os.fork() == 0: time.sleep(FOREVER)\n"
-        "looks(8)"
+        f"data = bytearray(b'x') * {60 * MIB}\nfor _ in range(3):\n    if os.fork() == 0: time.sleep(FOREVER)\nlooks(8)"
     )
     end = run(code, memory_bytes=160 * MIB, cgroup=False)
     assert (end.exit_code, end.memory_killed) == (0, False)
@@ -244,17 +251,16 @@ def test_waiting_costs_nothing(run: Run, tmp_path: Path) -> None:
         "start, before = time.monotonic(), used()\n"
         "time.sleep(2)\n"
         "print(used() - before, time.monotonic() - start)",
-        memory_bytes=256 * MIB, cgroup=False,
-    )  # fmt: skip
+        memory_bytes=256 * MIB,
+        cgroup=False,
+    )
     ticks, seconds = map(float, log(tmp_path, "stdout").split())
     assert ticks / os.sysconf("SC_CLK_TCK") < 0.1 * seconds
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_die_with_their_orchestrator(tmp_path: Path, number: signal.Signals) -> None:
-    program = write_program(
-        tmp_path / "program.py", "note(worker=os.getpid(), daemon=daemon()); time.sleep(FOREVER)"
-    )
+    program = write_program(tmp_path / "program.py", "note(worker=os.getpid(), daemon=daemon()); time.sleep(FOREVER)")
     code = (
         "import signal, sys; from pathlib import Path\n"
         "from suite.launch.local import launch; from suite.launch.process import Limits\n"
@@ -325,9 +331,7 @@ def _need_cgroup() -> None:
 
 
 def _no_cgroup_left() -> None:
-    own, mountinfo = (
-        Path(f"/proc/self/{name}").read_text(encoding="utf-8") for name in ("cgroup", "mountinfo")
-    )
+    own, mountinfo = (Path(f"/proc/self/{name}").read_text(encoding="utf-8") for name in ("cgroup", "mountinfo"))
     for parent, _ in cgroup.parents(own, mountinfo):
         for folder in Path(parent).glob(f"{cgroup.PREFIX}*"):
             # Others may be at work: theirs goes before its supervisor does.

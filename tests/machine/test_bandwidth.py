@@ -24,8 +24,14 @@ def lay_out(root: Path, core: int, *entries: tuple[str, str, str, str]) -> None:
 def test_a_shared_cache_counts_once(tmp_path: Path) -> None:
     for core in (0, 1, 2):
         shared = "2-3" if core == 2 else "0-1"
-        lay_out(tmp_path, core, ("1", "Data", "48K", str(core)), ("1", "Instruction", "32K", str(core)),
-                ("2", "Unified", "1024K", str(core)), ("3", "Unified", "32768K", shared))  # fmt: skip
+        lay_out(
+            tmp_path,
+            core,
+            ("1", "Data", "48K", str(core)),
+            ("1", "Instruction", "32K", str(core)),
+            ("2", "Unified", "1024K", str(core)),
+            ("3", "Unified", "32768K", shared),
+        )
     assert caches([0, 1], tmp_path) == Caches(last=32768 * KIB, inner=2 * (48 + 1024) * KIB)
     assert caches([0, 2], tmp_path).last == 2 * 32768 * KIB, "two caches"
 

@@ -21,9 +21,14 @@ MOUNTS = r"""
 
 @pytest.mark.parametrize(
     ("path", "kind"),
-    [("/home/x", "ext4"), ("/dev/shm/cache", "tmpfs"), ("/dev/shmoo", "ext4"), ("/with space/y", "xfs"),
-     ("/data/z", "overlay")],
-)  # fmt: skip
+    [
+        ("/home/x", "ext4"),
+        ("/dev/shm/cache", "tmpfs"),
+        ("/dev/shmoo", "ext4"),
+        ("/with space/y", "xfs"),
+        ("/data/z", "overlay"),
+    ],
+)
 def test_a_folder_lies_on_the_deepest_mount_above_it(path: str, kind: str) -> None:
     assert builds.file_system(path, MOUNTS) == kind
 

@@ -21,7 +21,7 @@ def nothing_remembered() -> Iterator[None]:
 
 def test_the_compiler_is_tried_not_only_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = tmp_path / "g++"
-    fake.write_text("#!/bin/sh\necho \"probe.cpp:2: fatal error: omp.h: no such file\" >&2\nexit 1\n")
+    fake.write_text('#!/bin/sh\necho "probe.cpp:2: fatal error: omp.h: no such file" >&2\nexit 1\n')
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.delenv("CXX", raising=False)

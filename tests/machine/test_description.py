@@ -6,11 +6,15 @@ from suite.machine import facts
 from suite.machine.description import describe, moved, named
 
 MACHINE = {
-    "cpu_model": "AMD EPYC", "cpu_family_model_stepping": "26/2/1", "cores_online": 4, "cores_usable": [0, 1],
-    "cpu_flags": ["fpu", "avx", "avx2", "avx512f", "avx512_vnni", "avx512_bf16", "hypervisor"], "hypervisor": True,
+    "cpu_model": "AMD EPYC",
+    "cpu_family_model_stepping": "26/2/1",
+    "cores_online": 4,
+    "cores_usable": [0, 1],
+    "cpu_flags": ["fpu", "avx", "avx2", "avx512f", "avx512_vnni", "avx512_bf16", "hypervisor"],
+    "hypervisor": True,
     "caches": {"L1 Data": "48K", "L1 Instruction": "32K", "L2 Unified": "1024K", "L3 Unified": "32768K"},
     "ram_bytes": 24 * 2**30,
-}  # fmt: skip
+}
 CEILING = {"side": 1024, "threads": 2, "flops_per_second": 2.104e11}
 
 

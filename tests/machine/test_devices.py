@@ -31,8 +31,7 @@ def test_an_accelerator_without_its_driver_is_not_found(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
-    [("71, 10\n7, 300\n7, 20\n", 320 << 20), ("71, 10\n", None), ("7, [N/A]\n", None), ("", None)],
+    ("said", "expected"), [("71, 10\n7, 300\n7, 20\n", 320 << 20), ("71, 10\n", None), ("7, [N/A]\n", None), ("", None)]
 )
 def test_the_driver_tells_a_process_s_memory(
     said: str, expected: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -19,8 +19,14 @@ def test_another_platform_is_refused_in_one_line(system: str, machine: str) -> N
 
 # --- who this machine is ---
 
-CPU = {"vendor_id": "AuthenticAMD", "model name": "AMD EPYC", "cpu family": "25", "model": "17", "stepping": "1",
-       "flags": "fpu avx2 avx512f"}  # fmt: skip
+CPU = {
+    "vendor_id": "AuthenticAMD",
+    "model name": "AMD EPYC",
+    "cpu family": "25",
+    "model": "17",
+    "stepping": "1",
+    "flags": "fpu avx2 avx512f",
+}
 
 
 @pytest.mark.parametrize(
@@ -50,8 +56,15 @@ def test_this_machine_keeps_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["MALLOC_TRIM_THRESHOLD_", "THP_MEM_ALLOC_ENABLE", "LD_PRELOAD", "GLIBC_TUNABLES", "ONEDNN_MAX_CPU_ISA",
-             "MKL_NUM_THREADS"],
-)  # fmt: skip
+    "name",
+    [
+        "MALLOC_TRIM_THRESHOLD_",
+        "THP_MEM_ALLOC_ENABLE",
+        "LD_PRELOAD",
+        "GLIBC_TUNABLES",
+        "ONEDNN_MAX_CPU_ISA",
+        "MKL_NUM_THREADS",
+    ],
+)
 def test_variables_that_can_turn_a_result_are_recorded(name: str) -> None:
     assert facts.process({name: "1", "HOME": "/x"})["environment_variables"] == {name: "1"}

@@ -78,8 +78,14 @@ def test_arrays_in_a_cache_are_not_held_to_dram(floor: int, seconds: float, why:
 
 
 def test_a_roofline_is_what_was_measured() -> None:
-    swept = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3, "cache_bytes_per_second_best": 9,
-             "cache_bytes": 32, "inner_cache_bytes": 2, "threads": 2}  # fmt: skip
+    swept = {
+        "flops_per_second_best": 2e9,
+        "bytes_per_second_best": 3,
+        "cache_bytes_per_second_best": 9,
+        "cache_bytes": 32,
+        "inner_cache_bytes": 2,
+        "threads": 2,
+    }
     assert Roofline.of(swept) == Roofline({"f32": 2e9}, (Place(9.0, 2), Place(3.0, 32)))
     assert Roofline.of(swept | {"bf16_flops_per_second_best": 5e9}).flops_per_second == {"f32": 2e9, "bf16": 5e9}  # type: ignore[union-attr]
     slow = Roofline.of(swept | {"bf16_flops_per_second_best": 1e9})

@@ -6,8 +6,8 @@ import dataclasses
 
 from suite.case import Planned
 from suite.plan.fits import fits_of, predicted
-from suite.results.memory import memory_questions
-from tests.results.test_memory_questions import GIB, memory_row
+from suite.results.questions.capacity import memory_questions
+from tests.results.questions.test_capacity import GIB, memory_row
 
 SEEN = [memory_row("jax_jit", batch, 1 + 0.5 * batch) for batch in (1, 2, 4)]  # 1 GiB and half a GiB a sample
 FITS = fits_of(memory_questions(SEEN), "a-set")
@@ -25,15 +25,22 @@ def verdict(batch: int, **changes: object) -> str | None:
 
 def test_only_what_the_curve_puts_over_the_limit_isn_t_tried() -> None:
     assert verdict(38) is None
-    assert verdict(39) == ("needs about 20.5 GiB, by the curve through 3 peaks of a-set (largest error < 0.1 %); "
-                           "the limit is 20.0 GiB")  # fmt: skip
+    assert verdict(39) == (
+        "needs about 20.5 GiB, by the curve through 3 peaks of a-set (largest error < 0.1 %); the limit is 20.0 GiB"
+    )
     assert verdict(11, limit_memory_bytes=6 * GIB) is not None
     assert verdict(10, limit_memory_bytes=6 * GIB) is None
 
 
 def test_a_curve_is_for_its_own_case_alone() -> None:
-    for change in ({"stack": "torch_eager"}, {"precision": "bf16"}, {"pass_": "forward"}, {"allocator": "system"},
-                   {"dims": {"batch": 1000, "width": 16}}, {"dims": {"width": 8}}):  # fmt: skip
+    for change in (
+        {"stack": "torch_eager"},
+        {"precision": "bf16"},
+        {"pass_": "forward"},
+        {"allocator": "system"},
+        {"dims": {"batch": 1000, "width": 16}},
+        {"dims": {"width": 8}},
+    ):
         assert verdict(1000, **change) is None
     assert verdict(1000) is not None
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite.plan.frontier import first_size, most_allowed, next_size
-from suite.results.curves import SIZE_MAX
+from suite.results.questions.curves import SIZE_MAX
 from suite.workloads.catalog import find
 
 GIB = 2.0**30
@@ -46,9 +46,12 @@ def test_a_line_is_found_in_a_few_probes(fixed: float, item: float, limit: float
 
 
 @given(
-    steps=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=40), start=st.floats(0.1, 3.0), limit=st.floats(0.5, 20.0),
-    axis=st.sampled_from(["batch", "seq"]), known=st.booleans(),
-)  # fmt: skip
+    steps=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=40),
+    start=st.floats(0.1, 3.0),
+    limit=st.floats(0.5, 20.0),
+    axis=st.sampled_from(["batch", "seq"]),
+    known=st.booleans(),
+)
 def test_whatever_grows_the_answer_is_right(
     steps: list[float], start: float, limit: float, axis: str, known: bool
 ) -> None:
@@ -69,10 +72,13 @@ def test_whatever_grows_the_answer_is_right(
 
 
 @given(
-    steps=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=400), start=st.floats(0.1, 3.0),
-    limit=st.floats(0.5, 600.0), axis=st.sampled_from(["batch", "seq"]), known=st.booleans(),
+    steps=st.lists(st.floats(0.0, 3.0), min_size=1, max_size=400),
+    start=st.floats(0.1, 3.0),
+    limit=st.floats(0.5, 600.0),
+    axis=st.sampled_from(["batch", "seq"]),
+    known=st.booleans(),
     tolerance=st.floats(0.0, 0.5),
-)  # fmt: skip
+)
 def test_a_search_ends_within_its_tolerance(
     steps: list[float], start: float, limit: float, axis: str, known: bool, tolerance: float
 ) -> None:

@@ -15,8 +15,9 @@ from suite.stacks.catalog import STACKS
 from tests.results.rows import attempt_of
 
 GIB = 2**30
-BASE = dataclasses.replace(attempt_of("jax_jit").case, dims={"batch": 2, "seq": 64, "heads": 4},
-                           limit_memory_bytes=6 * GIB)  # fmt: skip
+BASE = dataclasses.replace(
+    attempt_of("jax_jit").case, dims={"batch": 2, "seq": 64, "heads": 4}, limit_memory_bytes=6 * GIB
+)
 
 
 def of(**changes: object) -> Case:

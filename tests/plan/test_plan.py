@@ -38,7 +38,10 @@ def test_a_warm_case_comes_right_after_the_process_that_fills_its_caches() -> No
             if attempt.case.cache == "warm" and attempt.purpose is Purpose.TIMED:
                 assert before is not None
                 assert (before.purpose, before.case, before.replicate) == (
-                    Purpose.PRIME, attempt.case, attempt.replicate)  # fmt: skip
+                    Purpose.PRIME,
+                    attempt.case,
+                    attempt.replicate,
+                )
 
 
 def test_the_same_block_has_the_same_order_and_others_have_others() -> None:

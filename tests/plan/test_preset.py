@@ -32,13 +32,13 @@ def test_the_published_sizes_are_called_full() -> None:
         ("size = ", "isn't valid TOML"),
         ('size = "tiny"', "needs the keys 'size' and 'questions'"),
         ('sise = "tiny"\nquestions = []', "unknown key 'sise'. Did you mean 'size'?"),
-        ('size = 3\nquestions = []', "'size' must be a str, not 3"),
+        ("size = 3\nquestions = []", "'size' must be a str, not 3"),
         ('size = "tiny"\nquestions = ["gemm"]', "questions[0] must be a table"),
         ('size = "tiny"\nquestions = [{ workload = "gemm", pass = "back" }]', "a 'pass' that is one of forward, train"),
         ('size = "tiny"\nquestions = []\n[protocol]\nblcks = 3', "[protocol]: unknown key 'blcks'. Did you mean 'blo"),
         ('size = "tiny"\nquestions = []\n[protocol]\nblocks = true', "'blocks' must be a int, not True"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)

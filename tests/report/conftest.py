@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.report.formats.render import render
 from suite.report.page import Report, report
-from suite.report.render import render
 from tests.report import synthetic
 
 

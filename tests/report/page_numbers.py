@@ -120,8 +120,9 @@ class PageNumbers(HTMLParser):
 
     def end_row(self) -> None:
         """Each cell under its row's names and its column's head, with the raw value that sorting uses."""
-        named = [text for head, (text, raw) in zip(self.heads, self.cells, strict=True)
-                 if head in NAMES and raw is None]  # fmt: skip
+        named = [
+            text for head, (text, raw) in zip(self.heads, self.cells, strict=True) if head in NAMES and raw is None
+        ]
         row = " / ".join(dict.fromkeys([self.cells[0][0], *named]))
         for column, (head, (text, raw)) in enumerate(zip(self.heads, self.cells, strict=True)):
             if column and not head.startswith(WORDS):

@@ -12,9 +12,9 @@ import numpy as np
 
 from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
-from suite.results.files import write_json
-from suite.results.rows import empty_row
-from suite.results.store import ResultSet
+from suite.results.store.files import write_json
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import empty_row
 from tests.plan_files import plan_file
 
 BLOCKS = 5
@@ -43,16 +43,26 @@ QUESTIONS: dict[tuple[str, str], tuple[dict[str, int], float, int]] = {
 }
 # (workload, stack): what it ends as, other than ok. Hostile text must come out as text.
 ENDINGS: dict[tuple[str, str], dict[str, Any]] = {
-    ("ffn", "tf_eager"): {"outcome": "oom_host", "phase": "build", "signal": 9,
-                          "reason": "The watchdog ended the process tree at 2.0 GiB.",
-                          "stderr_tail": "W tensorflow/allocator: 1207959552 exceeds 10 %"},
+    ("ffn", "tf_eager"): {
+        "outcome": "oom_host",
+        "phase": "build",
+        "signal": 9,
+        "reason": "The watchdog ended the process tree at 2.0 GiB.",
+        "stderr_tail": "W tensorflow/allocator: 1207959552 exceeds 10 %",
+    },
     ("ffn", "torch_xla"): {"outcome": "timeout", "phase": "first", "reason": "Compiling took longer than 600 s."},
     ("gemm", "numpy"): {"outcome": "ok"},
     ("selu", "torch_xla"): {"outcome": "unsupported", "reason": "selu has no PyTorch/XLA dialect here."},
-    ("selu", "tf_graph"): {"outcome": "error", "phase": "second", "reason": f"ValueError: {HOSTILE}",
-                           "exception_type": "ValueError", "message": HOSTILE, "exit_code": 1,
-                           "stderr_tail": f"Traceback (most recent call last):\n  File \"x.py\", line 1\n{HOSTILE}"},
-}  # fmt: skip
+    ("selu", "tf_graph"): {
+        "outcome": "error",
+        "phase": "second",
+        "reason": f"ValueError: {HOSTILE}",
+        "exception_type": "ValueError",
+        "message": HOSTILE,
+        "exit_code": 1,
+        "stderr_tail": f'Traceback (most recent call last):\n  File "x.py", line 1\n{HOSTILE}',
+    },
+}
 WRONG = ("selu", "torch_inductor")
 UNSUPPORTED_IN_PLAN = ("selu", "torch_xla")
 TWIN = "jax_jit"
@@ -61,9 +71,21 @@ PARTIAL = ("gemm", "tf_xla", 3)  # crashed in this block alone
 
 def case(workload: str, pass_: str, stack: str, dims: dict[str, int]) -> Case:
     """A case of the synthetic set."""
-    return Case(workload=workload, size="full", dims=dims, pass_=pass_, precision="f32", track="default", stack=stack,
-                variant="", target="cpu", device="cpu", cache="cold", threads=2,
-                limit_memory_bytes=2 * 2**30)  # fmt: skip
+    return Case(
+        workload=workload,
+        size="full",
+        dims=dims,
+        pass_=pass_,
+        precision="f32",
+        track="default",
+        stack=stack,
+        variant="",
+        target="cpu",
+        device="cpu",
+        cache="cold",
+        threads=2,
+        limit_memory_bytes=2 * 2**30,
+    )
 
 
 def attempts(set_id: str) -> list[Attempt]:
@@ -75,9 +97,18 @@ def attempts(set_id: str) -> list[Attempt]:
             for stack in STACKS:
                 for replicate in (1, 2) if stack == TWIN else (1,):
                     order += 1
-                    planned.append(Attempt(set_id=set_id, case=case(workload, pass_, stack, dims), block=block,
-                                           order=order, replicate=replicate, purpose=Purpose.TIMED, retry=1,
-                                           seed=20260115))  # fmt: skip
+                    planned.append(
+                        Attempt(
+                            set_id=set_id,
+                            case=case(workload, pass_, stack, dims),
+                            block=block,
+                            order=order,
+                            replicate=replicate,
+                            purpose=Purpose.TIMED,
+                            retry=1,
+                            seed=20260115,
+                        )
+                    )
     return planned
 
 
@@ -129,10 +160,16 @@ def timed_row(attempt: Attempt, random: np.random.Generator, factor: float = 1.0
         "weights_sha256": "0" * 64,
         "versions": json.dumps({environment: "2.13.0", "numpy": "2.3.5"}),
         "lock_sha256": f"{abs(hash_of(environment)):064x}",
-        "environment_facts": json.dumps({"affinity": [0, 1], "environment_variables": {"OMP_NUM_THREADS": "2"},
-                                         "mhz_before": 2800.0 + attempt.order, "timer_cost_seconds": 8.1e-8}),
+        "environment_facts": json.dumps(
+            {
+                "affinity": [0, 1],
+                "environment_variables": {"OMP_NUM_THREADS": "2"},
+                "mhz_before": 2800.0 + attempt.order,
+                "timer_cost_seconds": 8.1e-8,
+            }
+        ),
         "started_at": STARTED + timedelta(minutes=12 * attempt.block, seconds=9 * attempt.order),
-    }  # fmt: skip
+    }
 
 
 def hash_of(text: str) -> int:
@@ -146,8 +183,12 @@ def ended_row(attempt: Attempt, random: np.random.Generator) -> dict[str, Any]:
     row = timed_row(attempt, random)
     ending = ENDINGS.get((workload, stack))
     if (workload, stack, attempt.block) == PARTIAL:
-        ending = {"outcome": "crashed", "phase": "steady", "reason": "Signal 11 without evidence of lacking memory.",
-                  "signal": 11}  # fmt: skip
+        ending = {
+            "outcome": "crashed",
+            "phase": "steady",
+            "reason": "Signal 11 without evidence of lacking memory.",
+            "signal": 11,
+        }
     if ending and ending["outcome"] != "ok":
         kept = {name: row[name] for name in ("machine_id", "dialect", "environment", "engine", "started_at")}
         return empty_row(attempt) | kept | ending
@@ -168,18 +209,36 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
     planned = attempts(folder.name)
     cases = {attempt.case.case_id: attempt.case for attempt in planned}
     reasons = {UNSUPPORTED_IN_PLAN: ENDINGS[UNSUPPORTED_IN_PLAN]["reason"]}
-    stored = ResultSet.create(folder, plan_file(
-        set_id=folder.name, created_at=STARTED.isoformat(), protocol=PROTOCOL, baseline=BASELINE, twin=True,
-        seed=20260115, machine_id="a1b2c3d4e5f60718", attempts=tuple(planned),
-        cases=tuple(Planned(each, reasons.get((each.workload, each.stack))) for each in cases.values()),
-        locks={entry[1]: f"{hash_of(entry[1]):064x}" for entry in STACKS.values()},
-        units={"gemm": "rows", "ffn": "tokens", "selu": "rows"},
-        command="invoke run --target=cpu --preset=ops --workload=gemm --workload=ffn --workload=selu",
-    ))  # fmt: skip
-    write_json(folder / "machine.json", {"machine_id": "a1b2c3d4e5f60718", "cpu_model": "Example CPU @ 2.80GHz",
-                                         "kernel": "6.1.0", "platform": "Linux x86_64", "ram_bytes": 16 * 2**30,
-                                         "cpu_flags": [f"flag{i}" for i in range(90)], "governor": None,
-                                         "caches": {"L1 Data": "32K", "L3 Unified": "33792K"}})  # fmt: skip
+    stored = ResultSet.create(
+        folder,
+        plan_file(
+            set_id=folder.name,
+            created_at=STARTED.isoformat(),
+            protocol=PROTOCOL,
+            baseline=BASELINE,
+            twin=True,
+            seed=20260115,
+            machine_id="a1b2c3d4e5f60718",
+            attempts=tuple(planned),
+            cases=tuple(Planned(each, reasons.get((each.workload, each.stack))) for each in cases.values()),
+            locks={entry[1]: f"{hash_of(entry[1]):064x}" for entry in STACKS.values()},
+            units={"gemm": "rows", "ffn": "tokens", "selu": "rows"},
+            command="invoke run --target=cpu --preset=ops --workload=gemm --workload=ffn --workload=selu",
+        ),
+    )
+    write_json(
+        folder / "machine.json",
+        {
+            "machine_id": "a1b2c3d4e5f60718",
+            "cpu_model": "Example CPU @ 2.80GHz",
+            "kernel": "6.1.0",
+            "platform": "Linux x86_64",
+            "ram_bytes": 16 * 2**30,
+            "cpu_flags": [f"flag{i}" for i in range(90)],
+            "governor": None,
+            "caches": {"L1 Data": "32K", "L3 Unified": "33792K"},
+        },
+    )
     (folder / "inputs" / "revision.txt").write_text("0123456789abcdef0123456789abcdef01234567\n", encoding="utf-8")
     for attempt in planned:
         if attempt.block > blocks or (attempt.case.workload, attempt.case.stack) == UNSUPPORTED_IN_PLAN:
@@ -202,7 +261,18 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
 def record(block: int, retry: int, verdict: str, reasons: list[str], drift: float) -> dict[str, Any]:
     """A block's record."""
     started = STARTED + timedelta(minutes=12 * block + retry)
-    return {"block": block, "retry": retry, "verdict": verdict, "reasons": reasons,
-            "canary_seconds": [0.1002, 0.1002 * (1 + drift)], "steal_share": 0.0004, "throttled": None,
-            "load_before": 0.31, "load_after": 1.97, "mhz_before": 2800.0, "mhz_after": None,
-            "started_at": started.isoformat(), "ended_at": (started + timedelta(minutes=11)).isoformat()}  # fmt: skip
+    return {
+        "block": block,
+        "retry": retry,
+        "verdict": verdict,
+        "reasons": reasons,
+        "canary_seconds": [0.1002, 0.1002 * (1 + drift)],
+        "steal_share": 0.0004,
+        "throttled": None,
+        "load_before": 0.31,
+        "load_after": 1.97,
+        "mhz_before": 2800.0,
+        "mhz_after": None,
+        "started_at": started.isoformat(),
+        "ended_at": (started + timedelta(minutes=11)).isoformat(),
+    }

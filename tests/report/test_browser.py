@@ -10,16 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from suite.report.compare_page import compare_page
-from suite.report.compared import of_sets
-from suite.results.across import across
-from tests.report.test_compare_page import loaded, rows_of_set
-from tests.results.test_across import times
+from suite.report.between_sets import of_sets
+from suite.report.formats.compare_page import compare_page
+from suite.results.between_sets import across
+from tests.report.formats.test_compare_page import loaded, rows_of_set
+from tests.results.test_between_sets import times
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--enable-logging=stderr", "--v=0")  # fmt: skip
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-logging=stderr",
+    "--v=0",
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +47,11 @@ def dump(browser: str, page: Path, profile: Path) -> tuple[str, list[str]]:
     """The page's document after its script ran, and what it printed to the console."""
     done = subprocess.run(
         [browser, *FLAGS, f"--user-data-dir={profile}", "--virtual-time-budget=2000", "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 

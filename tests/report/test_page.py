@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.report.render import TEMPLATES, render
+from suite.report.formats.render import TEMPLATES, render
 from tests.plan_files import plan_file
 from tests.report import synthetic
 
@@ -102,7 +102,7 @@ def test_hostile_text_stays_text(page: Page, html_file: Path) -> None:
 
 def test_hostile_names_stay_text(folder: Path, tmp_path: Path) -> None:
     from suite import results
-    from suite.report.render import page as rendered
+    from suite.report.formats.render import page as rendered
 
     loaded = results.load(folder)
     bad = '"><script>alert(1)</script>'
@@ -153,15 +153,7 @@ def test_words_of_the_page(page: Page) -> None:
 def test_every_stack_and_verdict_is_on_the_page(page: Page) -> None:
     for stack in synthetic.STACKS:
         assert stack in page.text
-    for word in (
-        "▲ faster",
-        "▼ slower",
-        "? undecided",
-        "out of host memory",
-        "timeout",
-        "unsupported",
-        "wrong result",
-    ):
+    for word in ("▲ faster", "▼ slower", "? undecided", "out of host memory", "timeout", "unsupported", "wrong result"):
         assert word in page.text
 
 

@@ -15,13 +15,13 @@ from invoke.program import Program
 
 import tasks
 from suite import results
+from suite.report.formats.render import render
 from suite.report.page import report
-from suite.report.render import render
 from tests.report import synthetic
 from tests.report.test_page import Page
 
 ROOT = Path(__file__).parents[2]
-SET = ROOT / "tests" / "results" / "sets" / "v2"
+SET = ROOT / "tests" / "results" / "sets" / "three_questions"
 COMMAND = re.compile(r"(?:\./stackwars|\.venv/bin/invoke|\bmake) [a-z-]+(?: --?[\w-]+(?:=\S*[\w/])?)*")
 
 
@@ -45,18 +45,26 @@ def pages(tmp_path_factory: pytest.TempPathFactory, html_file: Path) -> dict[str
     (part / "inputs" / "diff.patch").write_text("--- a\n+++ b\n", encoding="utf-8")
     bare = home / "results.parquet"
     bare.write_bytes((SET / "results.parquet").read_bytes())
-    files = {"whole": html_file, "v2": render(SET, home / "v2.html"), "part": render(part), "bare": render(bare)}
+    stored = render(SET, home / "stored.html")
+    files = {"whole": html_file, "stored": stored, "part": render(part), "bare": render(bare)}
     return {name: file.read_text(encoding="utf-8") for name, file in files.items()}
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("whole", {"make setup", "./stackwars report --set=results/synthetic"}),
-     ("v2", {".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
-             "./stackwars report --set=results/20261121-213115-mixed-cpu-e241"}),
-     ("part", {"./stackwars run --resume=results/part", "./stackwars report --set=results/part"}),
-     ("bare", set())],
-)  # fmt: skip
+    [
+        ("whole", {"make setup", "./stackwars report --set=results/synthetic"}),
+        (
+            "stored",
+            {
+                ".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
+                "./stackwars report --set=results/20261121-213115-mixed-cpu-e241",
+            },
+        ),
+        ("part", {"./stackwars run --resume=results/part", "./stackwars report --set=results/part"}),
+        ("bare", set()),
+    ],
+)
 def test_every_command_on_the_page_parses(name: str, expected: set[str], pages: dict[str, str]) -> None:
     printed = commands(pages[name])
     assert expected <= set(printed) and (expected or not printed)
@@ -74,16 +82,18 @@ def test_what_is_no_command_would_be_seen() -> None:
     with pytest.raises(ParseError):
         parsed(["report", "20261121-213115-mixed-cpu-e241"])
     assert commands("<p>To render: <code>./stackwars report --set=results/a-b.</code></p>") == [
-        "./stackwars report --set=results/a-b"]  # fmt: skip
+        "./stackwars report --set=results/a-b"
+    ]
 
 
 def test_the_recipe_s_steps_are_whole(pages: dict[str, str]) -> None:
     made = report(results.load(SET))
     assert made.recipe is not None
     assert made.recipe.steps == (
-        "git checkout b9880b9ef7e5aa15d0d9b915f083a390a690e764", "make setup",
+        "git checkout b9880b9ef7e5aa15d0d9b915f083a390a690e764",
+        "make setup",
         ".venv/bin/invoke run --preset=mixed.toml --engine=local --limit-memory=640MiB",
-    )  # fmt: skip
+    )
     assert {fact.name for fact in made.recipe.facts} >= {"lock jax", "lock numpy", "lock torch", "lock torch_xla"}
     assert "git apply results/part/inputs/diff.patch" in pages["part"]
 

@@ -1,7 +1,8 @@
-"""A set of schema version 2 and a page that was made of it: today's page has the same numbers.
+"""A stored set and a page that an earlier version made of it: today's page has the same numbers.
 
 A change of method changes some by intention. Then the differences are read one by one, the changelog says which and
-why, and the page is renewed: `invoke report --set=tests/results/sets/v2`, with its new sha256 in the manifest there.
+why, and the page is renewed: `invoke report --set=tests/results/sets/three_questions`, with its new sha256 in the
+manifest there.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from suite.report.render import render
+from suite.report.formats.render import render
 from tests.report.page_numbers import Key, page_numbers
 
-SET = Path(__file__).parents[1] / "results" / "sets" / "v2"
+SET = Path(__file__).parents[1] / "results" / "sets" / "three_questions"
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,14 @@ def test_the_old_page_is_read_whole(then: dict[Key, tuple[str, ...]]) -> None:
         assert {(question, "table 1"), (question, "table 2"), (question, "figure"), (question, "noise floor")} <= kinds
         assert sum(key[:2] == (question, "figure") for key in then) == 3
         assert ("", "answer", question) in then
-    sections = ("Summary against torch_eager", "What ran", "Eager or compiled", "Device or host",
-                "Failures and their reasons", "Blocks and their noise")  # fmt: skip
+    sections = (
+        "Summary against torch_eager",
+        "What ran",
+        "Eager or compiled",
+        "Device or host",
+        "Failures and their reasons",
+        "Blocks and their noise",
+    )
     assert {(section, "table 1") for section in sections} <= kinds | {("What ran", "table 1")}
     one = then["ffn train full", "table 1", "jax_jit", "Speedup"]
     assert one == ("1.75", "1.75117532")

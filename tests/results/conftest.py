@@ -9,20 +9,30 @@ from typing import Any
 import pytest
 
 from suite.case import Attempt, Case, Purpose
-from suite.results.rows import Row, empty_row
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row, empty_row
 from tests.plan_files import plan_file
 
 
-def attempt_of(
-    stack: str, block: int, *, workload: str = "gemm", replicate: int = 1, retry: int = 1
-) -> Attempt:
+def attempt_of(stack: str, block: int, *, workload: str = "gemm", replicate: int = 1, retry: int = 1) -> Attempt:
     """One process of `stack` in `block`."""
-    case = Case(workload=workload, size="tiny", dims={"n": 8}, pass_="forward", precision="f32",
-                track="default", stack=stack, variant="", target="cpu", device="cpu", cache="cold",
-                threads=2)  # fmt: skip
-    return Attempt(set_id="s", case=case, block=block, order=1, replicate=replicate, purpose=Purpose.TIMED,
-                   retry=retry, seed=7)  # fmt: skip
+    case = Case(
+        workload=workload,
+        size="tiny",
+        dims={"n": 8},
+        pass_="forward",
+        precision="f32",
+        track="default",
+        stack=stack,
+        variant="",
+        target="cpu",
+        device="cpu",
+        cache="cold",
+        threads=2,
+    )
+    return Attempt(
+        set_id="s", case=case, block=block, order=1, replicate=replicate, purpose=Purpose.TIMED, retry=retry, seed=7
+    )
 
 
 def row_of(stack: str, block: int, seconds: float, **which: Any) -> Row:
@@ -57,8 +67,14 @@ def judge(stored: ResultSet) -> Callable[..., None]:
     """`judge(1, 1)`: record block 1, retry 1 as complete; `reasons` are those of its noise."""
 
     def judge(block: int, retry: int, *reasons: str, verdict: str = "accepted") -> None:
-        record = {"block": block, "retry": retry, "verdict": verdict, "reasons": list(reasons),
-                  "canary_seconds": [0.1, 0.11], "steal_share": 0.002}  # fmt: skip
+        record = {
+            "block": block,
+            "retry": retry,
+            "verdict": verdict,
+            "reasons": list(reasons),
+            "canary_seconds": [0.1, 0.11],
+            "steal_share": 0.002,
+        }
         stored.write_block(block, retry, record)
 
     return judge

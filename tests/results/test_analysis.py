@@ -14,12 +14,12 @@ from suite.case import Planned, Purpose
 from suite.errors import UserError
 from suite.machine.roofline import Place, Roofline
 from suite.results.analysis import Analysis, analyse, raised
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.stats import is_doubtful
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of, rows_of
 
-SET = Path(__file__).parent / "sets" / "v2"
+SET = Path(__file__).parent / "sets" / "three_questions"
 JAX = "jax_jit"
 THREE = plan_file().protocol
 
@@ -51,7 +51,8 @@ def test_a_notebook_s_tables_are_the_analysis(loaded: results.Results) -> None:
     assert list(loaded.ratios()["verdict"]) == [s.verdict for s in analysis.speedups]
     lines = loaded.summary().set_index("stack")
     assert {s.stack: (s.ratio and s.ratio.value, s.n_ok, s.n) for s in analysis.summaries} == {
-        stack: (line["value"], line["n_ok"], line["n"]) for stack, line in lines.iterrows()}  # fmt: skip
+        stack: (line["value"], line["n_ok"], line["n"]) for stack, line in lines.iterrows()
+    }
     assert lines.loc["numpy", "least"] == min(s.ratio.value for s in analysis.speedups if s.stack == "numpy")
 
 
@@ -65,7 +66,10 @@ def test_an_unknown_clock_is_refused_with_the_near_match(table: str, loaded: res
 
 def test_throughput_says_what_a_step_processes(loaded: results.Results) -> None:
     assert {c.name: c.item for c in loaded.analysis().comparisons} == {
-        "ffn train full": "tokens", "gemm forward tiny": "rows", "llama train tiny": "tokens"}  # fmt: skip
+        "ffn train full": "tokens",
+        "gemm forward tiny": "rows",
+        "llama train tiny": "tokens",
+    }
     bare = results.load(SET / "results.parquet").analysis()
     assert {c.item for c in bare.comparisons} == {"items"}  # no plan says it
 
@@ -177,8 +181,10 @@ def test_a_roof_is_raised_in_its_own_precision_alone() -> None:
 
 
 def test_what_an_explain_process_was_told_stands_beside_its_stack() -> None:
-    used = ('[{"calls":2,"isa":"avx512_core","library":"oneDNN","seconds":0.1},'
-            '{"calls":null,"isa":null,"library":"ATen","seconds":null}]')  # fmt: skip
+    used = (
+        '[{"calls":2,"isa":"avx512_core","library":"oneDNN","seconds":0.1},'
+        '{"calls":null,"isa":null,"library":"ATen","seconds":null}]'
+    )
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})
     explained = attempt_of(JAX, 0, purpose=Purpose.EXPLAIN)
     rows.append(row_of(explained, synced_seconds=None, kernels=used))

@@ -11,7 +11,7 @@ import pytest
 from suite.case import Planned
 from suite.environments import locks, venv
 from suite.errors import UserError
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run.start import again
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of
@@ -20,8 +20,9 @@ OTHER = "# another lock\nnumpy==1.0\n"
 DIGEST = hashlib.sha256(OTHER.encode()).hexdigest()
 
 
-def stored(folder: Path, lock: str = DIGEST, copy: str | None = OTHER, python: str | None = None,
-           **case: object) -> ResultSet:  # fmt: skip
+def stored(
+    folder: Path, lock: str = DIGEST, copy: str | None = OTHER, python: str | None = None, **case: object
+) -> ResultSet:
     """A set of one case, begun with a lock of the environment numpy."""
     asked = dataclasses.replace(attempt_of("numpy").case, **case)  # type: ignore[arg-type]
     store = ResultSet.create(folder / "a-set", plan_file(locks={"numpy": lock}, cases=(Planned(asked),), python=python))

@@ -11,7 +11,7 @@ import pytest
 
 from suite.reference.digests import Digest, digest
 from suite.reference.tolerances import Tolerances
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.run.agreement import Agreement, worst
 from suite.workloads.catalog import find
 from suite.workloads.tensors import Normal, generate
@@ -65,10 +65,22 @@ def test_a_missing_tensor_is_the_worst_there_is() -> None:
 
 def row_of(metrics: dict[str, list[float]], pass_: str = "train", **columns: Any) -> Row:
     told = [{"name": name, "unit": "1", "kind": "gate", "values": values} for name, values in metrics.items()]
-    return Row({
-        "case_id": "c", "comparison_id": "q", "workload": "ffn", "pass": pass_, "precision": "f32", "purpose": "timed",
-        "outcome": "ok", "reason": None, "relative_error": None, "stack": "numpy", "metrics": told,
-    } | columns)  # fmt: skip
+    return Row(
+        {
+            "case_id": "c",
+            "comparison_id": "q",
+            "workload": "ffn",
+            "pass": pass_,
+            "precision": "f32",
+            "purpose": "timed",
+            "outcome": "ok",
+            "reason": None,
+            "relative_error": None,
+            "stack": "numpy",
+            "metrics": told,
+        }
+        | columns
+    )
 
 
 def figures(value: Any) -> list[float]:

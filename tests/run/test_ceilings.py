@@ -9,7 +9,7 @@ import pytest
 
 from suite.machine import roofline
 from suite.machine.roofline import Roofline
-from suite.results.store import ResultSet
+from suite.results.store.result_set import ResultSet
 from suite.run import ceilings
 from tests.plan_files import plan_file
 
@@ -18,8 +18,16 @@ from tests.plan_files import plan_file
 def paces(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """What the next readings are, in operations a second."""
     queue: list[float] = []
-    monkeypatch.setattr(ceilings, "reading", lambda cores: {
-        "measured_at": "2026-03-01T12:30:00+00:00", "threads": 2, "side": 1024, "flops_per_second": queue.pop(0)})
+    monkeypatch.setattr(
+        ceilings,
+        "reading",
+        lambda cores: {
+            "measured_at": "2026-03-01T12:30:00+00:00",
+            "threads": 2,
+            "side": 1024,
+            "flops_per_second": queue.pop(0),
+        },
+    )
     monkeypatch.setattr(ceilings, "PAUSE_SECONDS", 0.0)
     return queue
 

@@ -77,8 +77,13 @@ def test_an_image_that_cant_be_built_makes_auto_local(monkeypatch: pytest.Monkey
     ],
 )
 def test_what_was_asked_for_is_had_or_refused_in_one_line(words: list[str], code: int, said: str) -> None:
-    done = subprocess.run([INVOKE, "run", "--stack=numpy", "--baseline=numpy", *words], capture_output=True, text=True,
-                          check=False, env=os.environ | {"DOCKER_HOST": NOWHERE})  # fmt: skip
+    done = subprocess.run(
+        [INVOKE, "run", "--stack=numpy", "--baseline=numpy", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"DOCKER_HOST": NOWHERE},
+    )
     assert done.returncode == code, done.stderr
     assert said in done.stdout + done.stderr
     if code:
@@ -113,8 +118,16 @@ def test_rows_of_an_interpreter_of_ones_own_are_unpinned(
     if by_name:  # as a shell would find it
         monkeypatch.setenv("PATH", f"{python.parent}:/usr/bin:/bin")
         python = Path("python")
-    words = ["run", "--preset=tiny", "--workload=gemm", "--pass=forward", "--stack=numpy", f"--python={python}",
-             f"--results={tmp_path}", "--json"]  # fmt: skip
+    words = [
+        "run",
+        "--preset=tiny",
+        "--workload=gemm",
+        "--pass=forward",
+        "--stack=numpy",
+        f"--python={python}",
+        f"--results={tmp_path}",
+        "--json",
+    ]
     done = subprocess.run([INVOKE, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "not pinned by any lock" in done.stderr

@@ -14,7 +14,7 @@ from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.results.rows import Row
+from suite.results.store.rows import Row
 from suite.workloads.catalog import find
 from tests.pipeline import QUICK, SCENARIOS, Heard, make_session
 
@@ -22,13 +22,32 @@ MIB = 2**20
 FIXED, SAMPLE = 40, 20  # MiB, as the ballast allocates them
 
 
-def plan_of(*batches: int, limits: tuple[int, ...] = (), stacks: tuple[str, ...] = ("fake",), vary: str = "",
-            exhaustive: bool = False, **constants: Any) -> Plan:  # fmt: skip
+def plan_of(
+    *batches: int,
+    limits: tuple[int, ...] = (),
+    stacks: tuple[str, ...] = ("fake",),
+    vary: str = "",
+    exhaustive: bool = False,
+    **constants: Any,
+) -> Plan:
     """A plan of memory processes of the ballast."""
     question = Question("ballast", "train", None, {"batch": batches} if batches else {})
     protocol = Protocol(**QUICK | constants)
-    preset = Preset("test", Path("test.toml"), "test", "tiny", stacks[0], stacks, ("f32",), ("default",), twin=False,
-                    seed=0, questions=(question,), protocol=protocol, purpose=Purpose.MEMORY)  # fmt: skip
+    preset = Preset(
+        "test",
+        Path("test.toml"),
+        "test",
+        "tiny",
+        stacks[0],
+        stacks,
+        ("f32",),
+        ("default",),
+        twin=False,
+        seed=0,
+        questions=(question,),
+        protocol=protocol,
+        purpose=Purpose.MEMORY,
+    )
     selection = Selection(threads=1, limits=limits, vary=vary, exhaustive=exhaustive)
     return make("set", preset, selection, find([SCENARIOS]), None, lambda *_: None)
 
@@ -50,7 +69,10 @@ def test_a_memory_process_tells_its_peaks_and_nothing_of_time(tmp_path: Path) ->
         assert row["host_file_bytes"] > 0
         assert row["synced_seconds"] is None and row["first_seconds"] is None and row["relative_error"] is None
         assert (row["floor_parameters_bytes"], row["floor_gradients_bytes"], row["floor_optimizer_bytes"]) == (
-            16, 16, 32)  # fmt: skip
+            16,
+            16,
+            32,
+        )
         assert row["floor_inputs_bytes"] == 2 * 16 * batch
     assert large.peak_bytes - small.peak_bytes == pytest.approx(3 * SAMPLE * MIB, rel=0.1)
 
@@ -72,7 +94,9 @@ def test_exhaustive_tries_everything(tmp_path: Path) -> None:
 def test_a_smaller_limit_is_spared_after_a_larger_one_has_failed(tmp_path: Path) -> None:
     rows = make_session(tmp_path / "set", plan_of(8, limits=(150 * MIB, 200 * MIB))).run()
     assert [(row["limit_memory_bytes"] // MIB, row["provenance"]) for row in rows] == [
-        (200, "measured"), (150, "inferred")]  # fmt: skip
+        (200, "measured"),
+        (150, "inferred"),
+    ]
 
 
 def test_the_largest_batch_is_found_and_the_next_one_has_failed(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 from suite import results
 from suite.case import Attempt, Flag
 from suite.machine import noise
-from suite.results.compare import ratios, twins
 from suite.results.outcomes import exit_code
-from suite.results.rows import Row, accepted
-from suite.results.store import ResultSet
+from suite.results.speedup.verdicts import ratios, twins
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row, accepted
 from suite.run.runner import Runner, implausible
 from tests.launch.programs import wait_for
 from tests.pipeline import SCENARIOS, Heard, make_plan, make_session, run_scenes
@@ -110,7 +110,10 @@ def test_a_warm_case_is_primed_in_a_process_of_its_own(tmp_path: Path) -> None:
     plan = make_plan(("calm",), caches=("cold", "warm"))
     rows = make_session(tmp_path / "set", plan).run()
     assert sorted((row["cache"], row["purpose"]) for row in rows) == [
-        ("cold", "timed"), ("warm", "prime"), ("warm", "timed")]  # fmt: skip
+        ("cold", "timed"),
+        ("warm", "prime"),
+        ("warm", "timed"),
+    ]
     prime, warm = (row for row in sorted(rows, key=lambda r: r["order"]) if row["cache"] == "warm")
     assert (prime["purpose"], warm["order"]) == ("prime", prime["order"] + 1)
     assert prime["synced_seconds"] is None
@@ -126,7 +129,11 @@ def test_interrupted_and_resumed_is_whole_without_duplicates(tmp_path: Path) -> 
     assert [row["block"] for row in rows if Flag.INCOMPLETE_BLOCK in row["flags"]] == [2], "kept, flagged"
     counted = accepted(rows)
     assert sorted((row["block"], row["stack"], row["variant"]) for row in counted) == [
-        (1, "fake", ""), (1, "fake", "slow"), (2, "fake", ""), (2, "fake", "slow")]  # fmt: skip
+        (1, "fake", ""),
+        (1, "fake", "slow"),
+        (2, "fake", ""),
+        (2, "fake", "slow"),
+    ]
     keys = [(r["case_id"], r["block"], r["replicate"], r["purpose"], r["retry"]) for r in rows]
     assert len(keys) == len(set(keys))
     assert ResultSet.open(tmp_path / "set").problems() == []
@@ -164,7 +171,6 @@ def test_a_noisy_block_is_run_again_and_the_rejected_one_kept(tmp_path: Path, mo
     assert [(row["retry"], Flag.REJECTED_BLOCK in row["flags"]) for row in rows] == [(1, True), (2, False)]
     assert [row["retry"] for row in accepted(rows)] == [2]
     assert any("noisy" in note for note in heard.notes)
-
 
 
 def test_a_row_faster_than_any_core_is_flagged(tmp_path: Path) -> None:
@@ -247,7 +253,9 @@ def test_a_resumed_run_explains_what_is_left(tmp_path: Path) -> None:
 def test_a_case_that_can_t_run_has_nothing_to_explain(tmp_path: Path) -> None:
     rows = make_session(tmp_path / "set", make_plan(("wrong",), explain=True)).run()
     assert [(row["purpose"], row["outcome"], row["provenance"]) for row in rows] == [
-        ("explain", "wrong", "inferred"), ("timed", "wrong", "measured")]  # fmt: skip
+        ("explain", "wrong", "inferred"),
+        ("timed", "wrong", "measured"),
+    ]
 
 
 class Disturbing(Runner):

@@ -13,7 +13,7 @@ from suite.errors import UserError
 from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection
-from suite.results.store import ResultSet, write_json
+from suite.results.store.result_set import ResultSet, write_json
 from suite.run import engines
 from suite.run.start import Run, create, prepare, reopen
 from tests.pipeline import SCENARIOS
@@ -58,16 +58,12 @@ def test_workloads_from_outside_are_kept_whole(tmp_path: Path) -> None:
     [
         ({"machine_id": "another"}, "begun on another machine"),
         ({"locks": {"numpy": "0" * 64}}, "another lock of environment 'numpy'"),
-        ({"schema_version": 2, "request": {"target": "cpu", "engine": "local", "python": None, "workload_path": []}},
-         "another version of this program"),
+        ({"schema_version": 2}, "schema version 2; this program reads 8"),
     ],
 )
 def test_what_can_t_be_paired_is_not_completed(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     store = create(prepared(), TINY.path, "invoke run", tmp_path)
     fields = json.loads((store.folder / "plan.json").read_text()) | changes
-    if "request" in changes:
-        fields["attempts"] = []
-        fields["protocol"]["ceiling"] = fields["protocol"].pop("roofline")
     write_json(store.folder / "plan.json", fields)
     with pytest.raises(UserError, match=said):
         reopen(store.folder)

@@ -9,14 +9,20 @@ from typing import Any
 import pytest
 
 from suite.environments import venv
-from suite.stacks import jax_runtime, torch_eager_adapter
 from suite.stacks.catalog import STACKS, adapter_class
+from suite.stacks.jax import jax_runtime
+from suite.stacks.torch import torch_eager_adapter
 from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
 
 # Eager JAX dispatches each primitive by itself, and torchax compiles for a minute: an operation will do.
-ASKED = {"jax_eager": "ops/ffn", "jax_jit": "models/gpt2", "torch_eager": "models/gpt2", "torchax_jit": "ops/ffn",
-         "tf_graph": "models/gpt2"}  # fmt: skip
+ASKED = {
+    "jax_eager": "ops/ffn",
+    "jax_jit": "models/gpt2",
+    "torch_eager": "models/gpt2",
+    "torchax_jit": "ops/ffn",
+    "tf_graph": "models/gpt2",
+}
 TWO_ADAPTERS = """
 import json, os, sys
 from pathlib import Path
@@ -71,7 +77,7 @@ def test_two_adapters_of_one_process_agree_and_leave_the_dialect_as_it_was(stack
 
 WRITES = """
 import numpy as np, tensorflow as tf
-from suite.stacks import tf_eager_adapter, tf_optimizers
+from suite.stacks.tensorflow import tf_eager_adapter, tf_optimizers
 for part, shape in ((7, (5, 3)), (1, (4,)), (2, (3, 2, 2)), (100, ()), (100, (2, 2))):
     tf_eager_adapter.PART = part
     variable, value = tf.Variable(tf.zeros(shape)), np.random.default_rng(1).normal(size=shape).astype(np.float32)

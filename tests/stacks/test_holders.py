@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.stacks import tf_memory, torch_memory, xla_buffers
 from suite.stacks.holders import LARGEST, Change, Holder, Holders, at_peak
+from suite.stacks.tensorflow import tf_memory
+from suite.stacks.torch import torch_memory
+from suite.stacks.xla import buffers
 
 # As XLA of jaxlib 0.10 writes it; names shortened.
 PLAN = """BufferAssignment:
@@ -82,7 +84,7 @@ def test_a_buffer_assignment_is_taken_apart(tmp_path: Path, page: str) -> None:
     (tmp_path / "m.cpu_after_optimizations-buffer-assignment.txt").write_text(plan)
     (tmp_path / "m.cpu_after_optimizations.txt").write_text(PROGRAM)
     (tmp_path / "small.cpu_after_optimizations-buffer-assignment.txt").write_text("BufferAssignment:\n")
-    found = xla_buffers.holders(tmp_path)
+    found = buffers.holders(tmp_path)
     assert found is not None and found.told_by == "XLA's buffer assignment"
     assert found.all == (
         Holder("parameters", "state[0]['w']", 800),
@@ -95,7 +97,7 @@ def test_a_buffer_assignment_is_taken_apart(tmp_path: Path, page: str) -> None:
 
 
 def test_without_a_dump_nobody_tells(tmp_path: Path) -> None:
-    assert xla_buffers.holders(tmp_path) is None
+    assert buffers.holders(tmp_path) is None
 
 
 def test_tensorflow_s_log_is_allocations_and_releases() -> None:
@@ -114,12 +116,14 @@ def event(name: str, parent: Any = None, **extra: Any) -> SimpleNamespace:
     ("chain", "asked"),
     [
         (["nn.Module: Linear_3", "aten::linear", "aten::addmm"], ("aten::linear", "Linear_3", False)),
-        (["backward", "autograd::engine::evaluate_function: MmBackward0", "MmBackward0", "aten::mm"],
-         ("MmBackward0", "", True)),
+        (
+            ["backward", "autograd::engine::evaluate_function: MmBackward0", "MmBackward0", "aten::mm"],
+            ("MmBackward0", "", True),
+        ),
         (["step", "aten::_fused_adamw_"], ("aten::_fused_adamw_", "", False)),
         ([], ("", "", False)),
     ],
-)  # fmt: skip
+)
 def test_who_asked_for_an_allocation_is_its_module_and_outermost_operation(
     chain: list[str], asked: tuple[str, str, bool]
 ) -> None:

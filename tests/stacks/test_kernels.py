@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suite.stacks import xla
 from suite.stacks.kernels import Told, Used, libraries
+from suite.stacks.xla import compiler
 
 MKL = """\
 MKL_VERBOSE oneMKL 2024.0 Update 2 Product build 20240605 for Intel(R) 64 architecture {path} processors, Lnx 2.60GHz \
@@ -57,8 +57,11 @@ def test_mkl_names_its_path_for_this_processor(path: str, isa: str) -> None:
 def test_one_dnn_names_an_implementation_for_each_call() -> None:
     found = libraries(told(ONEDNN))
     assert [(used.library, used.isa, used.calls) for used in found] == [
-        ("oneDNN", "avx512_core_bf16", 1), ("oneDNN", "avx512_core", 1), ("oneDNN", ANNOUNCED, 2),
-        ("oneDNN", "ref:any", 1)]  # fmt: skip
+        ("oneDNN", "avx512_core_bf16", 1),
+        ("oneDNN", "avx512_core", 1),
+        ("oneDNN", ANNOUNCED, 2),
+        ("oneDNN", "ref:any", 1),
+    ]
     assert found[0].seconds == pytest.approx(0.0306309)
 
 
@@ -102,29 +105,33 @@ backend_config={"fusion_config":{"kind":"__ynn_fusion"}}
 
 
 def test_a_program_of_xla_s_tells_whose_kernels_it_calls(tmp_path: Path) -> None:
-    folder = tmp_path / xla.DUMP
+    folder = tmp_path / compiler.DUMP
     folder.mkdir()
     (folder / "module_0004.jit_f.cpu_after_optimizations.txt").write_text(PROGRAM)
     (folder / "module_0001.jit_g.cpu_after_optimizations.txt").write_text("ENTRY %main (a: f32[]) -> f32[] {\n}\n")
     (folder / "module_0004.jit_f.x.ir-with-opt.ll").write_text('attributes #0 = { "prefer-vector-width"="256" }')
-    found = xla.kernels_used(told("", folder=tmp_path))
+    found = compiler.kernels_used(told("", folder=tmp_path))
     assert {(used.library, used.isa, used.calls) for used in found} == {
-        ("YNNPACK", None, 2), ("XLA", "256-bit vectors", 1), ("XLA runtime", None, 1), ("oneDNN", None, 1)}  # fmt: skip
+        ("YNNPACK", None, 2),
+        ("XLA", "256-bit vectors", 1),
+        ("XLA runtime", None, 1),
+        ("oneDNN", None, 1),
+    }
     assert {used.library for used in found[:2]} == {"YNNPACK", "XLA runtime"}, "who has products comes first"
     assert all(used.seconds is None for used in found)
 
 
 def test_op_by_op_every_program_counts(tmp_path: Path) -> None:
-    folder = tmp_path / xla.DUMP
+    folder = tmp_path / compiler.DUMP
     folder.mkdir()
     for number in range(3):
         (folder / f"module_000{number}.jit_f.cpu_after_optimizations.txt").write_text(PROGRAM)
-    assert {used.library: used.calls for used in xla.kernels_used(told("", folder=tmp_path), one_program=False)} == {
-        "YNNPACK": 6, "XLA": 3, "XLA runtime": 3, "oneDNN": 3}  # fmt: skip
+    used = compiler.kernels_used(told("", folder=tmp_path), one_program=False)
+    assert {each.library: each.calls for each in used} == {"YNNPACK": 6, "XLA": 3, "XLA runtime": 3, "oneDNN": 3}
 
 
 def test_xla_keeps_the_flags_that_it_has() -> None:
-    flags = xla.dumping({"XLA_FLAGS": "--xla_x=1", "A": "b"}, "/caches", "text")
+    flags = compiler.dumping({"XLA_FLAGS": "--xla_x=1", "A": "b"}, "/caches", "text")
     assert flags["A"] == "b"
     assert flags["XLA_FLAGS"].split()[:2] == ["--xla_x=1", '--xla_dump_to="/caches/xla"']
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from suite.case import TARGETS
-from suite.stacks import base, knobs, xla
+from suite.stacks import base, knobs
 from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.xla import compiler
 from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
 
@@ -75,9 +76,9 @@ def test_stacks_of_other_compilers_inherit_none_of_pytorchs() -> None:
 
 
 def test_xla_gets_them_as_options_or_as_flags() -> None:
-    assert xla.compiler_options(frozenset()) is None
-    assert xla.compiler_options({knob.name for knob in xla.KNOBS}) == {"xla_cpu_prefer_vector_width": "512"}
+    assert compiler.compiler_options(frozenset()) is None
+    assert compiler.compiler_options({knob.name for knob in compiler.KNOBS}) == {"xla_cpu_prefer_vector_width": "512"}
     for stack in ("tf_xla", "torch_xla"):
         environ = adapter_class(stack).environ(case_of(stack=stack, track="tuned"), "/nowhere")
         assert environ["XLA_FLAGS"] == "--xla_cpu_prefer_vector_width=512"
-    assert xla.flags_environ(case_of(track="tuned", target="tpu")) == {}
+    assert compiler.flags_environ(case_of(track="tuned", target="tpu")) == {}

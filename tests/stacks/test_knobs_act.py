@@ -18,9 +18,9 @@ import pytest
 from suite.case import Planned
 from suite.environments import venv
 from suite.plan import planning, preset
-from suite.stacks import xla
 from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.knobs import processor_flags
+from suite.stacks.xla import compiler
 from suite.workloads import catalog
 from tests.worker.processes import ROOT
 
@@ -97,8 +97,14 @@ def planned(stack: str, track: str) -> dict[Question, Planned]:
     """Each workload and pass that the knobs of a stack might be for."""
     found = {}
     for workload, size in IMAGES.get(stack, OPERATIONS).items():
-        asked = planning.Selection(workloads=(workload,), stacks=(stack,), sizes=(size,), tracks=(track,),
-                                   passes=("forward", "train"), threads=len(os.sched_getaffinity(0)))  # fmt: skip
+        asked = planning.Selection(
+            workloads=(workload,),
+            stacks=(stack,),
+            sizes=(size,),
+            tracks=(track,),
+            passes=("forward", "train"),
+            threads=len(os.sched_getaffinity(0)),
+        )
         made = planning.make("set", preset.load("tiny"), asked, WORKLOADS, None, lambda *_: None)
         found |= {(workload, each.case.pass_): each for each in made.cases}
     return found
@@ -126,5 +132,5 @@ def test_a_tuned_case_is_executed_otherwise_and_what_is_left_out_is_not(stack: s
     default, tuned = executed(stack, "default"), executed(stack, "tuned")
     changed = {question for question, seen in default.items() if seen != tuned[question]}
     assert changed == run
-    if adapter_class(stack).knobs is xla.KNOBS:  # what was asked for: vectors of 16 floats, which are 512 bits
+    if adapter_class(stack).knobs is compiler.KNOBS:  # what was asked for: vectors of 16 floats, which are 512 bits
         assert all(tuned[each]["vectors"].get("16", 0) > default[each]["vectors"].get("16", 0) for each in changed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suite.stacks import numpy_calls
+from suite.stacks.numpy import numpy_calls
 
 
 def test_products_are_openblas_s_and_the_rest_numpy_s_own_loops() -> None:

@@ -30,8 +30,11 @@ EVERYWHERE = {  # of a case with 3 threads
     "tensorflow": {"TF_NUM_INTEROP_THREADS": "3", "TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
 }
 CUDA = {"CUDA_CACHE_DISABLE": "1"}
-JAX = {"cpu": {"JAX_PLATFORMS": "cpu"}, "tpu": {"JAX_PLATFORMS": "tpu"},
-       "cuda": CUDA | {"JAX_PLATFORMS": "cuda", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}}  # fmt: skip
+JAX = {
+    "cpu": {"JAX_PLATFORMS": "cpu"},
+    "tpu": {"JAX_PLATFORMS": "tpu"},
+    "cuda": CUDA | {"JAX_PLATFORMS": "cuda", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
+}
 # What a stack's environment adds by target: one row for each that has a lock.
 ADDED = {
     "numpy": {"cpu": {}},
@@ -47,21 +50,32 @@ CACHES = {"TORCHINDUCTOR_CACHE_DIR": "/caches/one/inductor", "TRITON_CACHE_DIR":
 # By precision.
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "jax_jit": {
-        "framework.config.jax_default_matmul_precision":
-            {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"},
-        "framework.config.jax_enable_x64": dict.fromkeys(PRECISIONS, False)},
+        "framework.config.jax_default_matmul_precision": {
+            "f32": "highest",
+            "tf32": "tensorfloat32",
+            "bf16": "bfloat16",
+        },
+        "framework.config.jax_enable_x64": dict.fromkeys(PRECISIONS, False),
+    },
     "torch_eager": {
         "framework.get_float32_matmul_precision()": {"f32": "highest", "tf32": "high", "bf16": "highest"},
         "framework.backends.cuda.matmul.fp32_precision": {"f32": "ieee", "tf32": "tf32", "bf16": "ieee"},
         "framework.backends.cuda.matmul.allow_tf32": {"f32": False, "tf32": True, "bf16": False},
         "framework.backends.cudnn.conv.fp32_precision": {"f32": "none", "tf32": "tf32", "bf16": "none"},
-        "framework.backends.cudnn.allow_tf32": {"f32": False, "tf32": True, "bf16": False}},
+        "framework.backends.cudnn.allow_tf32": {"f32": False, "tf32": True, "bf16": False},
+    },
     "torch_xla": {"framework.backends.get_mat_mul_precision()": {"f32": "highest", "bf16": "default"}},
-    "torchax_jit": {"__import__('jax').config.jax_default_matmul_precision":
-                    {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}},
-    "tf_graph": {"framework.config.experimental.tensor_float_32_execution_enabled()":
-                 {"f32": False, "tf32": True, "bf16": False}},
-}  # fmt: skip
+    "torchax_jit": {
+        "__import__('jax').config.jax_default_matmul_precision": {
+            "f32": "highest",
+            "tf32": "tensorfloat32",
+            "bf16": "bfloat16",
+        }
+    },
+    "tf_graph": {
+        "framework.config.experimental.tensor_float_32_execution_enabled()": {"f32": False, "tf32": True, "bf16": False}
+    },
+}
 READ = """
 import importlib, json, os, sys
 from pathlib import Path
@@ -136,13 +150,22 @@ def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
 def test_precision_is_set_and_never_a_default(stack: str) -> None:
     """One process is asked for each in turn, and twice for the first: nothing stays of the one before."""
     asked = (*PRECISIONS, PRECISIONS[0])
-    wanted = [{expression: values[precision] for expression, values in SETTINGS[stack].items() if precision in values}
-              for precision in asked]  # fmt: skip
+    wanted = [
+        {expression: values[precision] for expression, values in SETTINGS[stack].items() if precision in values}
+        for precision in asked
+    ]
     made = venv.ensure(STACKS[stack].environment, "cpu")
-    questions = [(case_of(stack=stack, precision=precision).to_json(), list(settings))
-                 for precision, settings in zip(asked, wanted, strict=True)]  # fmt: skip
-    done = subprocess.run([made.python, "-c", READ, str(GEMM), json.dumps(questions)], cwd=ROOT, capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    questions = [
+        (case_of(stack=stack, precision=precision).to_json(), list(settings))
+        for precision, settings in zip(asked, wanted, strict=True)
+    ]
+    done = subprocess.run(
+        [made.python, "-c", READ, str(GEMM), json.dumps(questions)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == wanted
 

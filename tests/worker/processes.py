@@ -23,9 +23,18 @@ ROOT = Path(catalog.HOME).parents[1]
 def case_of(**fields: Any) -> Case:
     """`gemm` at `tiny`, forward, on numpy, but for what is given."""
     asked: dict[str, Any] = {
-        "workload": "gemm", "size": "tiny", "pass_": "forward", "precision": "f32", "track": "default",
-        "stack": "numpy", "variant": "", "target": "cpu", "device": "cpu", "cache": "cold", "threads": 1,
-    }  # fmt: skip
+        "workload": "gemm",
+        "size": "tiny",
+        "pass_": "forward",
+        "precision": "f32",
+        "track": "default",
+        "stack": "numpy",
+        "variant": "",
+        "target": "cpu",
+        "device": "cpu",
+        "cache": "cold",
+        "threads": 1,
+    }
     asked |= fields
     if "dims" not in asked:
         asked["dims"] = catalog.load(catalog.HOME / "ops" / asked["workload"]).dims(asked["size"], {})
@@ -38,7 +47,11 @@ def attempt_of(case: Case, purpose: Purpose = Purpose.TIMED) -> Attempt:
 
 
 def request(
-    attempt: Attempt, folder: Path, out: Path, protocol: Protocol = FAST, gate: bool = True,
+    attempt: Attempt,
+    folder: Path,
+    out: Path,
+    protocol: Protocol = FAST,
+    gate: bool = True,
     changes: Mapping[str, Any] | None = None,
 ) -> Path:
     """ATTEMPT.json as the launcher writes it."""
@@ -66,8 +79,12 @@ def run_worker(
     variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)} | dict(environ or {})
     done = subprocess.run(
         [str(python), "-m", "suite.worker", str(file), "--out", str(file.parent)],
-        env=variables, capture_output=True, text=True, timeout=HUNG_SECONDS, cwd=file.parent,
-    )  # fmt: skip
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=HUNG_SECONDS,
+        cwd=file.parent,
+    )
     return done, read_events(file.parent)
 
 

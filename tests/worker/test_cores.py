@@ -46,10 +46,13 @@ def test_rounding_never_makes_a_negative_share() -> None:
     assert stretch.others == 0
 
 
-@pytest.mark.parametrize("readings", [
-    (reading(0, 0), reading(0.19, 0)),  # shorter than what 10 ms ticks can tell
-    (reading(0, None), reading(9, None)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "readings",
+    [
+        (reading(0, 0), reading(0.19, 0)),  # shorter than what 10 ms ticks can tell
+        (reading(0, None), reading(9, None)),
+    ],
+)
 def test_what_can_t_be_told_is_unknown(readings: tuple[Reading, Reading]) -> None:
     with Scripted(*readings).watch() as stretch:
         pass

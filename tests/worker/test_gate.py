@@ -18,8 +18,8 @@ from suite.case import Case
 from suite.reference import optimizers
 from suite.reference.expected import Expected
 from suite.reference.tolerances import Tolerances
-from suite.stacks import numpy_adapter
 from suite.stacks.base import Adapter
+from suite.stacks.numpy import numpy_adapter
 from suite.worker import gate
 from suite.worker.data import Data
 from suite.worker.findings import REASONS_MAX, Findings
@@ -37,9 +37,13 @@ def op(name: str) -> Workload:
     return catalog.load(catalog.HOME / "ops" / name)
 
 
-def run(workload: Workload, pass_: str, adapter_class: Callable[..., Adapter] = numpy_adapter.Adapter,
-        spoil: Callable[[list[float]], list[float]] = lambda losses: losses, digested: bool = False,
-        ) -> Findings:  # fmt: skip
+def run(
+    workload: Workload,
+    pass_: str,
+    adapter_class: Callable[..., Adapter] = numpy_adapter.Adapter,
+    spoil: Callable[[list[float]], list[float]] = lambda losses: losses,
+    digested: bool = False,
+) -> Findings:
     """Some timed steps and the gate, as the worker does; `digested`: held to digests, as at published sizes."""
     dims = workload.dims("tiny", {})
     case: Case = case_of(workload=workload.name, dims=dims, pass_=pass_)
@@ -126,7 +130,6 @@ def mutated(*changes: tuple[str, str]) -> Callable[..., Adapter]:
     return module.Adapter  # type: ignore[no-any-return]
 
 
-
 @pytest.mark.parametrize("name", NUMPY_OPTIMIZERS)
 def test_every_wrong_optimizer_is_caught(name: str) -> None:
     found = run(op("gemm"), "train", mutated(*NUMPY_OPTIMIZERS[name]))
@@ -141,8 +144,12 @@ def test_gross_mistakes_show_in_the_parameters_too(name: str) -> None:
 
 def test_an_optimizer_that_differs_from_the_step_s_is_caught() -> None:
     """`update` is right, but the timed step does something else."""
-    wrong = mutated(("        self.apply(state, gradients)\n        return state, loss",
-                     "        for _ in '12': self.apply(state, gradients)\n        return state, loss"))  # fmt: skip
+    wrong = mutated(
+        (
+            "        self.apply(state, gradients)\n        return state, loss",
+            "        for _ in '12': self.apply(state, gradients)\n        return state, loss",
+        )
+    )
     found = run(op("ffn"), "train", wrong)
     assert found.reasons and not any("optimizer" in reason for reason in found.reasons)
 
@@ -199,7 +206,7 @@ ANSWERS = {
     "output of another shape": ("output", changed("output", lambda y: y[:1])),
     "NaN in the output": ("output", changed("output", with_nan)),
     "no output": ("output", without("output")),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -213,9 +220,14 @@ def test_every_wrong_answer_is_a_reason(name: str) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [without("p"), changed("p", lambda p: p.T), changed("p", lambda p: p[:, :1]), changed("p", with_nan),
-     changed("p", lambda p: p.mean())],
-)  # fmt: skip
+    [
+        without("p"),
+        changed("p", lambda p: p.T),
+        changed("p", lambda p: p[:, :1]),
+        changed("p", with_nan),
+        changed("p", lambda p: p.mean()),
+    ],
+)
 def test_a_wrong_update_is_a_reason(change: Any) -> None:
     found = run(op("gemm"), "train", spoiled("update", change))
     assert any("optimizer" in reason for reason in found.reasons)
@@ -374,15 +386,21 @@ IN_STEP_ALONE = f"""        protected = protocol.WEIGHT_DECAY
         protocol.WEIGHT_DECAY = 0.0
 {STEP.replace("        return state, loss", "        protocol.WEIGHT_DECAY = protected")}
         return state, loss"""
-PLACED = "        state = {\"parameters\": {name"
+PLACED = '        state = {"parameters": {name'
 SKIPPED = {
     "backward": ((STEP, "        for gradient in gradients.values(): gradient[...] = 0\n" + STEP), "movement of"),
     "optimizer": ((STEP, "        return state, loss"), "movement of"),
     "decay": ((STEP, IN_STEP_ALONE), "of itself"),
-    "one parameter": ((STEP, "        gradients = gradients | {'b' if 'b' in gradients else 'down.weight': 0 * "
-                             "gradients['b' if 'b' in gradients else 'down.weight']}\n" + STEP), "movement of"),
+    "one parameter": (
+        (
+            STEP,
+            "        gradients = gradients | {'b' if 'b' in gradients else 'down.weight': 0 * "
+            "gradients['b' if 'b' in gradients else 'down.weight']}\n" + STEP,
+        ),
+        "movement of",
+    ),
     "the moments": ((STEP, "        state['moments'] = zeros(state['parameters'])\n" + STEP), "movement of"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("digested", [False, True])
@@ -407,7 +425,7 @@ def test_decay_that_only_the_timed_steps_skip_is_caught() -> None:
     wrong = mutated(
         (STEP, timed_alone.replace("WEIGHT_DECAY = 0.0", "WEIGHT_DECAY = 0.0 if timed else protected")),
         (PLACED, f"        self.places = getattr(self, 'places', 0) + 1\n{PLACED}"),
-    )  # fmt: skip
+    )
     found = run(op("ffn"), "train", wrong)
     assert "parameters after 3 timed steps: they shrank by another part" in found.reasons[-1]
     assert all("timed step" in reason for reason in found.reasons)

@@ -82,8 +82,12 @@ def test_each_clock_reads_what_it_says(run: Any) -> None:
     assert columns["pipelined_seconds"] == pytest.approx([0.020] * 10)
     assert columns["fetch_seconds"] == pytest.approx([0.025] * 10)
     assert [event["phase"] for event in of(recorder.events, "phase")] == [
-        "first", "second", "steady", "pipelined", "fetch",
-    ]  # fmt: skip
+        "first",
+        "second",
+        "steady",
+        "pipelined",
+        "fetch",
+    ]
 
 
 def test_pipelined_hides_the_latency_of_dispatch(run: Any) -> None:
@@ -178,9 +182,17 @@ def test_no_side_clock_without_budget(run: Any) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "calls", "pipelined", "fetch"),
-    [(1e-5, 32, 10, 10), (3.2e-4, 32, 10, 10), (6.3e-4, 16, 10, 10), (2.6e-3, 4, 10, 10), (0.4, 4, 10, 10),
-     (0.6, 4, 5, 5), (2.5, None, 0, 5), (5.5, None, 0, 0)],
-)  # fmt: skip
+    [
+        (1e-5, 32, 10, 10),
+        (3.2e-4, 32, 10, 10),
+        (6.3e-4, 16, 10, 10),
+        (2.6e-3, 4, 10, 10),
+        (0.4, 4, 10, 10),
+        (0.6, 4, 5, 5),
+        (2.5, None, 0, 5),
+        (5.5, None, 0, 0),
+    ],
+)
 def test_side_clocks_take_fewer_samples_of_slow_calls(
     run: Any, seconds: float, calls: int | None, pipelined: int, fetch: int
 ) -> None:
@@ -209,8 +221,12 @@ def test_no_more_samples_than_the_most_are_taken(run: Any, seconds: float) -> No
 
 def shares(columns: dict[str, Any], clock: str = "synced") -> list[float | None]:
     """Of each sample, what others had of the cores."""
-    return [share for event in columns["events"] if event["clock"] == clock
-            for share in [event["others"]] * len(event[f"{clock}_seconds"])]  # fmt: skip
+    return [
+        share
+        for event in columns["events"]
+        if event["clock"] == clock
+        for share in [event["others"]] * len(event[f"{clock}_seconds"])
+    ]
 
 
 @pytest.mark.parametrize("seconds", [2e-3, 0.05])
@@ -225,8 +241,11 @@ def test_samples_that_others_disturbed_are_kept_and_replaced(run: Any, seconds: 
     assert len(clean) >= PROTOCOL.samples_min and sum(clean) >= PROTOCOL.seconds_min
     assert set(np.round(clean, 9)) == {seconds}
     assert flags_of(recorder.events) <= {"assumed"}
-    pipelined = [s for s, share in zip(columns["pipelined_seconds"], shares(columns, "pipelined"), strict=True)
-                 if not (share or 0) > 0.05]  # fmt: skip
+    pipelined = [
+        s
+        for s, share in zip(columns["pipelined_seconds"], shares(columns, "pipelined"), strict=True)
+        if not (share or 0) > 0.05
+    ]
     assert len(pipelined) >= 10
 
 
@@ -260,11 +279,16 @@ def test_the_warm_up_ends_at_a_clean_sample(run: Any) -> None:
     assert set(np.round(columns["synced_seconds"][columns["synced_warmup"] :], 9)) == {0.02}
 
 
-@pytest.mark.parametrize(("kernel", "faults", "flagged"), [
-    (0.5, 100_000, True), (0.5, 0, False), (0.04, 100_000, False),  # busy in the kernel without faults, or hardly
-    (0.5, 8, False),  # a few pages, that can't be what keeps the kernel busy
-    (0.5, 90, True),  # as many huge ones can, where a host has to find them
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kernel", "faults", "flagged"),
+    [
+        (0.5, 100_000, True),
+        (0.5, 0, False),
+        (0.04, 100_000, False),  # busy in the kernel without faults, or hardly
+        (0.5, 8, False),  # a few pages, that can't be what keeps the kernel busy
+        (0.5, 90, True),  # as many huge ones can, where a host has to find them
+    ],
+)
 def test_pages_touched_anew_in_each_step_are_flagged(run: Any, kernel: float, faults: int, flagged: bool) -> None:
     recorder, columns, _ = run(Scripted(jitter(0.1)), PROTOCOL, Neighbours([0.0], kernel, faults))
     assert ("page_faults" in flags_of(recorder.events)) == flagged
@@ -364,8 +388,13 @@ def test_forward_hands_its_last_result_to_the_gate(run: Any) -> None:
 
 def counters(compiles: Callable[[int], float | None], **others: float | None) -> Callable[[int], dict[str, Any]]:
     """Counters after n calls."""
-    return lambda n: {"compiles": compiles(n), "compile_seconds": None, "graph_breaks": None,
-                      "fallback_ops": None, **others}  # fmt: skip
+    return lambda n: {
+        "compiles": compiles(n),
+        "compile_seconds": None,
+        "graph_breaks": None,
+        "fallback_ops": None,
+        **others,
+    }
 
 
 @pytest.mark.parametrize(
@@ -398,9 +427,15 @@ def test_a_compile_in_the_side_clocks_is_a_recompile_too(run: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "flags"),
-    [("graph_breaks", 2, {"graph_breaks"}), ("graph_breaks", 0, set()), ("graph_breaks", None, set()),
-     ("fallback_ops", 3, {"fallback_ops"}), ("fallback_ops", 0, set()), ("fallback_ops", None, set())],
-)  # fmt: skip
+    [
+        ("graph_breaks", 2, {"graph_breaks"}),
+        ("graph_breaks", 0, set()),
+        ("graph_breaks", None, set()),
+        ("fallback_ops", 3, {"fallback_ops"}),
+        ("fallback_ops", 0, set()),
+        ("fallback_ops", None, set()),
+    ],
+)
 def test_breaks_and_fallbacks_are_flagged(run: Any, name: str, value: int | None, flags: set[str]) -> None:
     recorder, columns, _ = run(Scripted(jitter(0.04), counters_at=counters(lambda n: 0, **{name: value})))
     assert flags_of(recorder.events) == flags

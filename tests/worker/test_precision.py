@@ -31,8 +31,12 @@ def rounded(values: Array, bits: int, nearest: bool) -> Array:
 
 
 @settings(deadline=None, max_examples=50)
-@given(name=st.sampled_from(sorted(MANTISSA)), nearest=st.booleans(), stored=st.sampled_from(["f32", "bf16"]),
-       order=st.permutations(range(8)))  # fmt: skip
+@given(
+    name=st.sampled_from(sorted(MANTISSA)),
+    nearest=st.booleans(),
+    stored=st.sampled_from(["f32", "bf16"]),
+    order=st.permutations(range(8)),
+)
 def test_every_format_is_recognised(name: str, nearest: bool, stored: str, order: list[int]) -> None:
     """However operands are rounded, sums are ordered, and the result is stored."""
     a, b = (rounded(operand, MANTISSA[name], nearest) for operand in precision.probe_operands())

@@ -18,9 +18,14 @@ class Spec:
 
     TITLE = "What happens"
     ASPECTS: ClassVar = {"call": "a call", "again": "one more"}
-    FIGURES: ClassVar = {"seconds": ("s", ""), "size": ("bytes", ""), "compiles": ("count", ""),
-                         "traces": ("count", ""), "graph_breaks": ("count", ""),
-                         "fallback_ops": ("count", "")}  # fmt: skip
+    FIGURES: ClassVar = {
+        "seconds": ("s", ""),
+        "size": ("bytes", ""),
+        "compiles": ("count", ""),
+        "traces": ("count", ""),
+        "graph_breaks": ("count", ""),
+        "fallback_ops": ("count", ""),
+    }
     DOCUMENTED: ClassVar = {"call": {"fake": ("compiles", "https://example.org/docs")}}
     PRIMER: ClassVar = {"call": {"other": ("reuses", "https://example.org/primer")}}
 

@@ -12,7 +12,7 @@ import pytest
 from suite.case import PHASES, Purpose
 from suite.environments import venv
 from suite.reference.digests import SUMS
-from suite.results.schema import NAMES
+from suite.results.store.schema import NAMES
 from suite.worker import events as events_module
 from suite.worker.events import Events
 from suite.workloads import catalog
@@ -21,17 +21,59 @@ from tests.worker.processes import attempt_of, case_of, columns_of, flags_of, of
 
 OPS = catalog.HOME / "ops"
 TOLD_BY_THE_WORKER = {
-    "import_seconds", "device_seconds", "build_seconds", "place_seconds", "first_seconds", "second_seconds",
-    "synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "synced_warmup", "pipelined_calls",
-    "compile_seconds", "compiles_first", "compiles_second", "compiles_steady", "graph_breaks",
-    "host_base_bytes", "host_peak_build_bytes", "host_peak_step_bytes", "host_file_bytes", "device_peak_bytes",
-    "device_reserved_bytes", "device_total_bytes", "flops",
-    "bytes_floor", "parameters", "items_per_step", "relative_error", "precision_observed", "weights_sha256",
-    "versions", "environment_facts", "first_others", "second_others", "effective_cores", "kernel_share",
+    "import_seconds",
+    "device_seconds",
+    "build_seconds",
+    "place_seconds",
+    "first_seconds",
+    "second_seconds",
+    "synced_seconds",
+    "dispatch_seconds",
+    "pipelined_seconds",
+    "fetch_seconds",
+    "synced_warmup",
+    "pipelined_calls",
+    "compile_seconds",
+    "compiles_first",
+    "compiles_second",
+    "compiles_steady",
+    "graph_breaks",
+    "host_base_bytes",
+    "host_peak_build_bytes",
+    "host_peak_step_bytes",
+    "host_file_bytes",
+    "device_peak_bytes",
+    "device_reserved_bytes",
+    "device_total_bytes",
+    "flops",
+    "bytes_floor",
+    "parameters",
+    "items_per_step",
+    "relative_error",
+    "precision_observed",
+    "weights_sha256",
+    "versions",
+    "environment_facts",
+    "first_others",
+    "second_others",
+    "effective_cores",
+    "kernel_share",
     "minor_faults_per_step",
-}  # fmt: skip
-MEASURED = ["start", "import", "device", "build", "place", "first", "second", "steady", "pipelined", "fetch", "memory",
-            "probe"]  # fmt: skip
+}
+MEASURED = [
+    "start",
+    "import",
+    "device",
+    "build",
+    "place",
+    "first",
+    "second",
+    "steady",
+    "pipelined",
+    "fetch",
+    "memory",
+    "probe",
+]
 
 
 @pytest.fixture(scope="module")
@@ -160,13 +202,21 @@ IN_FORWARD = 'return a @ parameters["b"]'
     [
         (lambda text: "1 / 0", "gemm_numpy.py", "build", "builtins.ZeroDivisionError"),
         (lambda text: "import no_such_framework", "gemm_numpy.py", "build", "builtins.ModuleNotFoundError"),
-        (lambda text: text.replace(IN_FORWARD, "raise MemoryError('no more')"), "gemm_numpy.py", "first",
-         "builtins.MemoryError"),
-        (lambda text: text.replace(IN_FORWARD, 'return a @ parameters["c"]'), "gemm_numpy.py", "first",
-         "builtins.KeyError"),
+        (
+            lambda text: text.replace(IN_FORWARD, "raise MemoryError('no more')"),
+            "gemm_numpy.py",
+            "first",
+            "builtins.MemoryError",
+        ),
+        (
+            lambda text: text.replace(IN_FORWARD, 'return a @ parameters["c"]'),
+            "gemm_numpy.py",
+            "first",
+            "builtins.KeyError",
+        ),
         (lambda text: "1 / 0", "spec.py", "import", "suite.errors.UserError"),
     ],
-)  # fmt: skip
+)
 def test_an_exception_is_recorded_with_its_phase(
     change: Callable[[str], str], file: str, phase: str, type_: str, tmp_path: Path
 ) -> None:
@@ -280,5 +330,3 @@ def test_runs_with_numpy_alone(tmp_path: Path) -> None:
     done, told = run_worker(request(attempt_of(case_of(pass_="train")), OPS / "gemm", tmp_path), python)
     assert done.returncode == 0, done.stderr
     assert told[-1]["event"] == "end" and not of(told, "wrong") and flags_of(told) <= {"assumed", "no_steady_state"}
-
-

@@ -20,15 +20,19 @@ def built_by_torch(workload, dims):
     """The nn.Module on the meta device. nn.Linear has (outputs, inputs), nn.Conv2d OIHW, images NCHW."""
     import torch
 
-    inputs = {name: torch.empty(t.shape, dtype=torch.int64 if isinstance(t, Integers) else torch.float32, device="meta")
-              for name, t in workload.spec.inputs(dims).items()}  # fmt: skip
+    inputs = {
+        name: torch.empty(t.shape, dtype=torch.int64 if isinstance(t, Integers) else torch.float32, device="meta")
+        for name, t in workload.spec.inputs(dims).items()
+    }
     inputs = {name: value.permute(0, 3, 1, 2) if value.ndim == 4 else value for name, value in inputs.items()}
     with torch.device("meta"):
         model = workload.dialect("torch").Model(**dims).eval()
         turned = {id(m.weight): (1, 0) for m in model.modules() if isinstance(m, torch.nn.Linear)}
         turned |= {id(m.weight): (2, 3, 1, 0) for m in model.modules() if isinstance(m, torch.nn.Conv2d)}
-        shapes = {name: list(value.permute(*turned.get(id(value), range(value.ndim))).shape)
-                  for name, value in model.named_parameters()}  # fmt: skip
+        shapes = {
+            name: list(value.permute(*turned.get(id(value), range(value.ndim))).shape)
+            for name, value in model.named_parameters()
+        }
         return shapes, list(model(**inputs).shape)
 
 
@@ -38,8 +42,10 @@ def built_by_tf(workload, dims):
 
     with tf.Graph().as_default():
         model = workload.dialect("tf").Model(**dims)
-        inputs = {name: tf.zeros(t.shape, tf.int32 if isinstance(t, Integers) else tf.float32)
-                  for name, t in workload.spec.inputs(dims).items()}  # fmt: skip
+        inputs = {
+            name: tf.zeros(t.shape, tf.int32 if isinstance(t, Integers) else tf.float32)
+            for name, t in workload.spec.inputs(dims).items()
+        }
         output = model(**inputs)
         shapes = {v.name.removesuffix(":0"): v.shape.as_list() for v in model.trainable_variables}
         return shapes, output.shape.as_list()
@@ -50,7 +56,7 @@ def built_by_jax(workload, dims):
     import jax
     import optax
 
-    from suite.stacks.jax_runtime import make_optimizer
+    from suite.stacks.jax.jax_runtime import make_optimizer
 
     def abstract(tensors):
         kinds = {name: "int32" if isinstance(t, Integers) else "float32" for name, t in tensors.items()}

@@ -22,8 +22,10 @@ def tensors(workload: Workload, dims: Mapping[str, int], seed: int = 0) -> tuple
     """(parameters, inputs, target) in float64, as the worker makes them."""
     spec = workload.spec
     groups = {"parameter": spec.parameters(dims), "batch": {**spec.inputs(dims), "target": spec.target(dims)}}
-    made = {group: {name: value.astype(np.float64) for name, value in generate_all(asked, group, seed)}
-            for group, asked in groups.items()}  # fmt: skip
+    made = {
+        group: {name: value.astype(np.float64) for name, value in generate_all(asked, group, seed)}
+        for group, asked in groups.items()
+    }
     target = made["batch"].pop("target")
     return made["parameter"], made["batch"], target
 
@@ -83,8 +85,12 @@ def test_ffn_by_hand() -> None:
     """One token, one hidden unit: y = gelu(x w + b) v + c with gelu(1) = 0.84119199 in tanh's form."""
     spec = WORKLOADS["ffn"].spec
     dims = {"batch": 1, "seq": 1, "width": 1, "hidden": 1}
-    one = {"up.weight": np.array([[0.5]]), "up.bias": np.array([0.5]), "down.weight": np.array([[2.0]]),
-           "down.bias": np.array([0.25])}  # fmt: skip
+    one = {
+        "up.weight": np.array([[0.5]]),
+        "up.bias": np.array([0.5]),
+        "down.weight": np.array([[2.0]]),
+        "down.bias": np.array([0.25]),
+    }
     found = spec.reference(dims, one, x=np.ones((1, 1, 1)))["output"].item()
     assert found == pytest.approx(2 * 0.8411919906082768 + 0.25, rel=1e-12)
 
@@ -110,12 +116,18 @@ def test_selu_by_hand() -> None:
 # Counted by hand: gemm n=4; ffn 2 x 3 tokens, 4 -> 8 -> 4; mha 2 x 3 tokens, 2 heads of 2; selu n=4.
 HAND = [
     ("gemm", {"n": 4}, 2 * 64, 4 * 64, 3 * 16 * 4, 8 * 16 * 4, 16),
-    ("ffn", {"batch": 2, "seq": 3, "width": 4, "hidden": 8}, 2 * 384, 5 * 384,
-     4 * 76 + 8 * 24, 24 * 76 + 8 * 24, 76),
-    ("mha", {"batch": 2, "seq": 3, "heads": 2, "width": 4}, 576 + 192 + 288, 2 * 576 + 3 * 192 + 3 * 288,
-     4 * 80 + 8 * 24, 24 * 80 + 8 * 24, 80),
+    ("ffn", {"batch": 2, "seq": 3, "width": 4, "hidden": 8}, 2 * 384, 5 * 384, 4 * 76 + 8 * 24, 24 * 76 + 8 * 24, 76),
+    (
+        "mha",
+        {"batch": 2, "seq": 3, "heads": 2, "width": 4},
+        576 + 192 + 288,
+        2 * 576 + 3 * 192 + 3 * 288,
+        4 * 80 + 8 * 24,
+        24 * 80 + 8 * 24,
+        80,
+    ),
     ("selu", {"n": 4}, 0, 0, 2 * 64, 3 * 64, 16),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "dims", "forward", "train", "bytes_forward", "bytes_train", "parameters"), HAND)
@@ -134,15 +146,21 @@ def test_the_original_study_s_shapes() -> None:
     assert WORKLOADS["ffn"].dims("full", {}) == {"batch": 2, "seq": 64, "width": 768, "hidden": 3072}
     assert WORKLOADS["mha"].dims("full", {}) == {"batch": 2, "seq": 64, "heads": 12, "width": 768}
     assert WORKLOADS["selu"].dims("full", {}) == {"n": 3000}
-    counts = {name: sum(t.size for t in WORKLOADS[name].spec.parameters(WORKLOADS[name].dims("full", {})).values())
-              for name in OPS}  # fmt: skip
+    counts = {
+        name: sum(t.size for t in WORKLOADS[name].spec.parameters(WORKLOADS[name].dims("full", {})).values())
+        for name in OPS
+    }
     assert counts == {
-        "gemm": 9_000_000, "ffn": 2 * 768 * 3072 + 3072 + 768, "mha": 4 * 768 * 768 + 4 * 768, "selu": 9_000_000
-    }  # fmt: skip
+        "gemm": 9_000_000,
+        "ffn": 2 * 768 * 3072 + 3072 + 768,
+        "mha": 4 * 768 * 768 + 4 * 768,
+        "selu": 9_000_000,
+    }
 
 
-@pytest.mark.parametrize(("name", "count", "unit"), [("gemm", 64, "rows"), ("ffn", 8, "tokens"),
-                                                     ("mha", 12, "tokens"), ("selu", 64, "rows")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "count", "unit"), [("gemm", 64, "rows"), ("ffn", 8, "tokens"), ("mha", 12, "tokens"), ("selu", 64, "rows")]
+)
 def test_items(name: str, count: int, unit: str) -> None:
     assert WORKLOADS[name].spec.items(WORKLOADS[name].dims("tiny", {})) == (count, unit)
 

@@ -55,9 +55,13 @@ def test_a_place_without_workloads_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("def (", "SyntaxError"), ("1 / 0", "ZeroDivisionError"), ("import no_such_module", "ModuleNotFoundError"),
-     ("TITLE = ''", "lacks SIZES, PASSES, OPTIMIZER, parameters, inputs, target, flops, bytes_floor, items")],
-)  # fmt: skip
+    [
+        ("def (", "SyntaxError"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("import no_such_module", "ModuleNotFoundError"),
+        ("TITLE = ''", "lacks SIZES, PASSES, OPTIMIZER, parameters, inputs, target, flops, bytes_floor, items"),
+    ],
+)
 def test_a_broken_spec_is_named(text: str, said: str, tmp_path: Path) -> None:
     folder = copy(tmp_path, "product")
     (folder / "spec.py").write_text(text)

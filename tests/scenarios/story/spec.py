@@ -8,9 +8,27 @@ from suite.workloads.tensors import Normal
 
 TITLE = "Scenes that the fake stack plays"
 SCENES = (
-    "calm", "segfault", "silent", "flood", "hang", "fork", "garbage", "raise", "oom", "unsupported", "allocate",
-    "recompile", "break", "fallback", "wrong", "drift", "slow", "rounded", "verbose", "cut",
-)  # fmt: skip
+    "calm",
+    "segfault",
+    "silent",
+    "flood",
+    "hang",
+    "fork",
+    "garbage",
+    "raise",
+    "oom",
+    "unsupported",
+    "allocate",
+    "recompile",
+    "break",
+    "fallback",
+    "wrong",
+    "drift",
+    "slow",
+    "rounded",
+    "verbose",
+    "cut",
+)
 SIZES = {scene: {"step_us": 200} for scene in SCENES}
 PASSES = ("forward",)
 OPTIMIZER = None

@@ -41,8 +41,12 @@ def test_counts_are_told_apart(figures: dict[str, Any], class_: str) -> None:
 def test_every_call_has_a_shape_of_its_own(size: str) -> None:
     spec, dims = PROBE.spec, PROBE.spec.SIZES[size]
     for aspect in ("mask", "slice", "lengths", "nonzero"):
-        shapes = {"mask": lambda x: int((x > 0).sum()), "slice": lambda x, k: int(k), "lengths": len,
-                  "nonzero": lambda x: int((x > 0).sum())}  # fmt: skip
+        shapes = {
+            "mask": lambda x: int((x > 0).sum()),
+            "slice": lambda x, k: int(k),
+            "lengths": len,
+            "nonzero": lambda x: int((x > 0).sum()),
+        }
         found = {shapes[aspect](*call) for call in spec.inputs(aspect, dims)}
         assert len(found) == dims["calls"] and 1 not in found, "1 is a length that compilers may treat apart"
 

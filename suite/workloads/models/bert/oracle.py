@@ -22,13 +22,21 @@ NORMS = {"attention_norm": "attention.output.LayerNorm", "mlp_norm": "output.Lay
 def build(dims: Mapping[str, int]) -> Any:
     """The model with these dims, random weights and no dropout."""
     config = BertConfig(
-        vocab_size=dims["vocab"], max_position_embeddings=dims["positions"], type_vocab_size=dims["types"],
-        num_hidden_layers=dims["layers"], num_attention_heads=dims["heads"],
-        hidden_size=dims["width"], intermediate_size=dims["hidden"],
-        hidden_act="gelu", layer_norm_eps=1e-12, tie_word_embeddings=True,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager",
+        vocab_size=dims["vocab"],
+        max_position_embeddings=dims["positions"],
+        type_vocab_size=dims["types"],
+        num_hidden_layers=dims["layers"],
+        num_attention_heads=dims["heads"],
+        hidden_size=dims["width"],
+        intermediate_size=dims["hidden"],
+        hidden_act="gelu",
+        layer_norm_eps=1e-12,
+        tie_word_embeddings=True,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",
         pad_token_id=None,  # else the lookup of token 0 has no gradient
-    )  # fmt: skip
+    )
     return BertForMaskedLM(config)
 
 

@@ -17,15 +17,51 @@ from suite.workloads.tensors import Integers, Normal
 
 TITLE = "BERT Base, masked language model"
 SIZES = {
-    "tiny": {"batch": 2, "seq": 13, "layers": 2, "heads": 4, "width": 32, "hidden": 128,
-             "vocab": 211, "positions": 16, "types": 2},
-    "odd": {"batch": 1, "seq": 7, "layers": 3, "heads": 3, "width": 33, "hidden": 77,
-            "vocab": 97, "positions": 7, "types": 3},
-    "small": {"batch": 2, "seq": 64, "layers": 4, "heads": 4, "width": 256, "hidden": 1024,
-              "vocab": 8192, "positions": 128, "types": 2},
-    "full": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
-             "vocab": 30522, "positions": 512, "types": 2},
-}  # fmt: skip
+    "tiny": {
+        "batch": 2,
+        "seq": 13,
+        "layers": 2,
+        "heads": 4,
+        "width": 32,
+        "hidden": 128,
+        "vocab": 211,
+        "positions": 16,
+        "types": 2,
+    },
+    "odd": {
+        "batch": 1,
+        "seq": 7,
+        "layers": 3,
+        "heads": 3,
+        "width": 33,
+        "hidden": 77,
+        "vocab": 97,
+        "positions": 7,
+        "types": 3,
+    },
+    "small": {
+        "batch": 2,
+        "seq": 64,
+        "layers": 4,
+        "heads": 4,
+        "width": 256,
+        "hidden": 1024,
+        "vocab": 8192,
+        "positions": 128,
+        "types": 2,
+    },
+    "full": {
+        "batch": 2,
+        "seq": 64,
+        "layers": 12,
+        "heads": 12,
+        "width": 768,
+        "hidden": 3072,
+        "vocab": 30522,
+        "positions": 512,
+        "types": 2,
+    },
+}
 SIZES["large"] = SIZES["full"] | {"batch": 32, "seq": 512}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"

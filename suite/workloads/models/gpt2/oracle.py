@@ -12,19 +12,36 @@ def build(dims: Mapping[str, int]) -> Any:
 
     return GPT2LMHeadModel(
         GPT2Config(
-            vocab_size=dims["vocab"], n_positions=dims["positions"], n_embd=dims["width"], n_layer=dims["layers"],
-            n_head=dims["heads"], n_inner=dims["hidden"], activation_function="gelu_new", resid_pdrop=0.0,
-            embd_pdrop=0.0, attn_pdrop=0.0, layer_norm_epsilon=1e-5, tie_word_embeddings=True, use_cache=False,
-            bos_token_id=0, eos_token_id=0,
+            vocab_size=dims["vocab"],
+            n_positions=dims["positions"],
+            n_embd=dims["width"],
+            n_layer=dims["layers"],
+            n_head=dims["heads"],
+            n_inner=dims["hidden"],
+            activation_function="gelu_new",
+            resid_pdrop=0.0,
+            embd_pdrop=0.0,
+            attn_pdrop=0.0,
+            layer_norm_epsilon=1e-5,
+            tie_word_embeddings=True,
+            use_cache=False,
+            bos_token_id=0,
+            eos_token_id=0,
         )
-    )  # fmt: skip
+    )
 
 
 def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
     """Canonical name: (theirs, how its layout differs). Their Conv1D keeps (inputs, outputs), as we do."""
     found = {"tokens.weight": "transformer.wte.weight", "positions.weight": "transformer.wpe.weight"}
-    parts = {"norm1": "ln_1", "attention.qkv": "attn.c_attn", "attention.out": "attn.c_proj", "norm2": "ln_2",
-             "mlp.up": "mlp.c_fc", "mlp.down": "mlp.c_proj"}  # fmt: skip
+    parts = {
+        "norm1": "ln_1",
+        "attention.qkv": "attn.c_attn",
+        "attention.out": "attn.c_proj",
+        "norm2": "ln_2",
+        "mlp.up": "mlp.c_fc",
+        "mlp.down": "mlp.c_proj",
+    }
     for layer in range(dims["layers"]):
         for ours, theirs in parts.items():
             for kind in ("weight", "bias"):

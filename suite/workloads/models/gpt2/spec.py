@@ -15,11 +15,27 @@ TITLE = "GPT-2 Small"
 SIZES = {
     "tiny": {"batch": 2, "seq": 13, "layers": 2, "heads": 2, "width": 32, "hidden": 128, "vocab": 67, "positions": 16},
     "odd": {"batch": 1, "seq": 7, "layers": 1, "heads": 3, "width": 27, "hidden": 50, "vocab": 31, "positions": 9},
-    "small": {"batch": 2, "seq": 64, "layers": 4, "heads": 4, "width": 256, "hidden": 1024, "vocab": 8192,
-              "positions": 256},
-    "full": {"batch": 2, "seq": 64, "layers": 12, "heads": 12, "width": 768, "hidden": 3072, "vocab": 50257,
-             "positions": 1024},
-}  # fmt: skip
+    "small": {
+        "batch": 2,
+        "seq": 64,
+        "layers": 4,
+        "heads": 4,
+        "width": 256,
+        "hidden": 1024,
+        "vocab": 8192,
+        "positions": 256,
+    },
+    "full": {
+        "batch": 2,
+        "seq": 64,
+        "layers": 12,
+        "heads": 12,
+        "width": 768,
+        "hidden": 3072,
+        "vocab": 50257,
+        "positions": 1024,
+    },
+}
 SIZES["large"] = SIZES["full"] | {"batch": 8, "seq": 1024}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"

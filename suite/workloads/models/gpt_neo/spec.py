@@ -21,27 +21,62 @@ from suite.workloads.tensors import Integers, Normal, Tensor, fan_in
 TITLE = "GPT-Neo 1.3B"
 SIZES = {
     "tiny": {
-        "batch": 2, "seq": 13, "layers": 2, "heads": 2, "width": 32, "hidden": 128, "vocab": 67, "positions": 16,
+        "batch": 2,
+        "seq": 13,
+        "layers": 2,
+        "heads": 2,
+        "width": 32,
+        "hidden": 128,
+        "vocab": 67,
+        "positions": 16,
         "window": 4,
     },
     "odd": {
-        "batch": 1, "seq": 11, "layers": 3, "heads": 3, "width": 27, "hidden": 50, "vocab": 31, "positions": 11,
+        "batch": 1,
+        "seq": 11,
+        "layers": 3,
+        "heads": 3,
+        "width": 27,
+        "hidden": 50,
+        "vocab": 31,
+        "positions": 11,
         "window": 5,
     },
     "small": {
-        "batch": 2, "seq": 64, "layers": 4, "heads": 4, "width": 256, "hidden": 1024, "vocab": 8192, "positions": 256,
+        "batch": 2,
+        "seq": 64,
+        "layers": 4,
+        "heads": 4,
+        "width": 256,
+        "hidden": 1024,
+        "vocab": 8192,
+        "positions": 256,
         "window": 32,
     },
     # Two published blocks and a sequence beyond their window, whose oracle takes 7 GB: at `full` it would take 42.
     "blocks": {
-        "batch": 1, "seq": 320, "layers": 2, "heads": 16, "width": 2048, "hidden": 8192, "vocab": 50257,
-        "positions": 2048, "window": 256,
+        "batch": 1,
+        "seq": 320,
+        "layers": 2,
+        "heads": 16,
+        "width": 2048,
+        "hidden": 8192,
+        "vocab": 50257,
+        "positions": 2048,
+        "window": 256,
     },
     "full": {
-        "batch": 2, "seq": 64, "layers": 24, "heads": 16, "width": 2048, "hidden": 8192, "vocab": 50257,
-        "positions": 2048, "window": 256,
+        "batch": 2,
+        "seq": 64,
+        "layers": 24,
+        "heads": 16,
+        "width": 2048,
+        "hidden": 8192,
+        "vocab": 50257,
+        "positions": 2048,
+        "window": 256,
     },
-}  # fmt: skip
+}
 SIZES["large"] = SIZES["full"] | {"batch": 4, "seq": 1024}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"

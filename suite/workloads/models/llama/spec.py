@@ -17,18 +17,63 @@ from suite.workloads.tensors import Integers, Normal, Tensor, fan_in
 
 TITLE = "Llama 3.1 8B"
 SIZES = {
-    "tiny": {"batch": 2, "seq": 13, "layers": 2, "heads": 4, "kv_heads": 2, "width": 64, "hidden": 56,
-             "vocab": 97, "positions": 32},
-    "odd": {"batch": 1, "seq": 7, "layers": 1, "heads": 3, "kv_heads": 1, "width": 30, "hidden": 41,
-            "vocab": 53, "positions": 11},
-    "small": {"batch": 2, "seq": 64, "layers": 4, "heads": 8, "kv_heads": 2, "width": 256, "hidden": 896,
-              "vocab": 4096, "positions": 256},
+    "tiny": {
+        "batch": 2,
+        "seq": 13,
+        "layers": 2,
+        "heads": 4,
+        "kv_heads": 2,
+        "width": 64,
+        "hidden": 56,
+        "vocab": 97,
+        "positions": 32,
+    },
+    "odd": {
+        "batch": 1,
+        "seq": 7,
+        "layers": 1,
+        "heads": 3,
+        "kv_heads": 1,
+        "width": 30,
+        "hidden": 41,
+        "vocab": 53,
+        "positions": 11,
+    },
+    "small": {
+        "batch": 2,
+        "seq": 64,
+        "layers": 4,
+        "heads": 8,
+        "kv_heads": 2,
+        "width": 256,
+        "hidden": 896,
+        "vocab": 4096,
+        "positions": 256,
+    },
     # A published block behind a small vocabulary, whose oracle takes 9 GB: at `full` it would take 257.
-    "blocks": {"batch": 1, "seq": 512, "layers": 1, "heads": 32, "kv_heads": 8, "width": 4096, "hidden": 14336,
-               "vocab": 8192, "positions": 131072},
-    "full": {"batch": 2, "seq": 64, "layers": 32, "heads": 32, "kv_heads": 8, "width": 4096, "hidden": 14336,
-             "vocab": 128256, "positions": 131072},
-}  # fmt: skip
+    "blocks": {
+        "batch": 1,
+        "seq": 512,
+        "layers": 1,
+        "heads": 32,
+        "kv_heads": 8,
+        "width": 4096,
+        "hidden": 14336,
+        "vocab": 8192,
+        "positions": 131072,
+    },
+    "full": {
+        "batch": 2,
+        "seq": 64,
+        "layers": 32,
+        "heads": 32,
+        "kv_heads": 8,
+        "width": 4096,
+        "hidden": 14336,
+        "vocab": 128256,
+        "positions": 131072,
+    },
+}
 SIZES["large"] = SIZES["full"] | {"batch": 1, "seq": 2048}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"

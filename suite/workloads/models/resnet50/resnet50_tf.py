@@ -23,9 +23,15 @@ class BatchNorm(tf.Module):
         # The raw operation, because tf.compat.v1.nn.fused_batch_norm raises an epsilon of 1e-5 to 1.001e-5. In
         # training it normalizes by the batch's biased variance and returns the running one moved to the unbiased.
         y_BRCD, mean_D, var_D, *_ = tf.raw_ops.FusedBatchNormV3(
-            x=x_BRCD, scale=self.weight, offset=self.bias, mean=self.running_mean, variance=self.running_var,
-            epsilon=EPSILON, exponential_avg_factor=MOMENTUM, is_training=training,
-        )  # fmt: skip
+            x=x_BRCD,
+            scale=self.weight,
+            offset=self.bias,
+            mean=self.running_mean,
+            variance=self.running_var,
+            epsilon=EPSILON,
+            exponential_avg_factor=MOMENTUM,
+            is_training=training,
+        )
         if training:
             self.running_mean.assign(mean_D)
             self.running_var.assign(var_D)

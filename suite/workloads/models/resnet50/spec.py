@@ -22,15 +22,38 @@ TITLE = "ResNet-50 v1.5"
 SIZES = {
     # Maps with even and with odd sides: TensorFlow's "SAME" pads the even ones differently. These two images were
     # chosen among a few: no activation is so near zero that another rounding would change its sign (see `parameters`).
-    "tiny": {"batch": 2, "image": 70, "classes": 10, "width": 4,
-             "blocks1": 2, "blocks2": 1, "blocks3": 1, "blocks4": 1},
-    "odd": {"batch": 1, "image": 83, "classes": 7, "width": 7,
-            "blocks1": 1, "blocks2": 2, "blocks3": 1, "blocks4": 1},
-    "small": {"batch": 2, "image": 112, "classes": 100, "width": 32,
-              "blocks1": 2, "blocks2": 2, "blocks3": 2, "blocks4": 2},
-    "full": {"batch": 2, "image": 224, "classes": 1000, "width": 64,
-             "blocks1": 3, "blocks2": 4, "blocks3": 6, "blocks4": 3},
-}  # fmt: skip
+    "tiny": {
+        "batch": 2,
+        "image": 70,
+        "classes": 10,
+        "width": 4,
+        "blocks1": 2,
+        "blocks2": 1,
+        "blocks3": 1,
+        "blocks4": 1,
+    },
+    "odd": {"batch": 1, "image": 83, "classes": 7, "width": 7, "blocks1": 1, "blocks2": 2, "blocks3": 1, "blocks4": 1},
+    "small": {
+        "batch": 2,
+        "image": 112,
+        "classes": 100,
+        "width": 32,
+        "blocks1": 2,
+        "blocks2": 2,
+        "blocks3": 2,
+        "blocks4": 2,
+    },
+    "full": {
+        "batch": 2,
+        "image": 224,
+        "classes": 1000,
+        "width": 64,
+        "blocks1": 3,
+        "blocks2": 4,
+        "blocks3": 6,
+        "blocks4": 3,
+    },
+}
 SIZES["large"] = SIZES["full"] | {"batch": 256}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "sgd"

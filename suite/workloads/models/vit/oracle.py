@@ -22,12 +22,21 @@ NORMS = {"attention_norm": "layernorm_before", "mlp_norm": "layernorm_after"}
 def build(dims: Mapping[str, int]) -> Any:
     """The model with these dims, random weights and no dropout."""
     config = ViTConfig(
-        image_size=dims["image"], patch_size=dims["patch"], num_channels=3, num_labels=dims["classes"],
-        num_hidden_layers=dims["layers"], num_attention_heads=dims["heads"],
-        hidden_size=dims["width"], intermediate_size=dims["hidden"],
-        hidden_act="gelu", layer_norm_eps=1e-12, qkv_bias=True,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager",
-    )  # fmt: skip
+        image_size=dims["image"],
+        patch_size=dims["patch"],
+        num_channels=3,
+        num_labels=dims["classes"],
+        num_hidden_layers=dims["layers"],
+        num_attention_heads=dims["heads"],
+        hidden_size=dims["width"],
+        intermediate_size=dims["hidden"],
+        hidden_act="gelu",
+        layer_norm_eps=1e-12,
+        qkv_bias=True,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",
+    )
     return ViTForImageClassification(config)
 
 

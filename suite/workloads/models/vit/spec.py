@@ -20,11 +20,27 @@ SIZES = {
     "tiny": {"batch": 2, "image": 28, "patch": 7, "layers": 2, "heads": 4, "width": 32, "hidden": 128, "classes": 11},
     "odd": {"batch": 1, "image": 40, "patch": 8, "layers": 3, "heads": 3, "width": 33, "hidden": 77, "classes": 7},
     # Ti/16 of Touvron et al. 2021 (arXiv:2012.12877), table 1.
-    "small": {"batch": 2, "image": 224, "patch": 16, "layers": 12, "heads": 3, "width": 192, "hidden": 768,
-              "classes": 1000},
-    "full": {"batch": 2, "image": 224, "patch": 16, "layers": 12, "heads": 12, "width": 768, "hidden": 3072,
-             "classes": 1000},
-}  # fmt: skip
+    "small": {
+        "batch": 2,
+        "image": 224,
+        "patch": 16,
+        "layers": 12,
+        "heads": 3,
+        "width": 192,
+        "hidden": 768,
+        "classes": 1000,
+    },
+    "full": {
+        "batch": 2,
+        "image": 224,
+        "patch": 16,
+        "layers": 12,
+        "heads": 12,
+        "width": 768,
+        "hidden": 3072,
+        "classes": 1000,
+    },
+}
 SIZES["large"] = SIZES["full"] | {"batch": 128}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"

@@ -52,9 +52,7 @@ def items(dims: Dims) -> tuple[int, str]:
     return dims["n"], "rows"
 
 
-def reference(
-    dims: Dims, parameters: Mapping[str, Array], a: Array, target: Array | None = None
-) -> dict[str, Array]:
+def reference(dims: Dims, parameters: Mapping[str, Array], a: Array, target: Array | None = None) -> dict[str, Array]:
     """float64 `output` and, with a target, `loss` and the gradient of each parameter by name."""
     y = a @ parameters["b"]
     if target is None:

@@ -73,9 +73,7 @@ def items(dims: Dims) -> tuple[int, str]:
     return dims["batch"] * dims["seq"], "tokens"
 
 
-def reference(
-    dims: Dims, parameters: Mapping[str, Array], x: Array, target: Array | None = None
-) -> dict[str, Array]:
+def reference(dims: Dims, parameters: Mapping[str, Array], x: Array, target: Array | None = None) -> dict[str, Array]:
     """float64 `output` and, with a target, `loss` and the gradient of each parameter by name."""
     w, wo = parameters["qkv.weight"], parameters["out.weight"]
     b, s, d = x.shape

@@ -57,14 +57,15 @@ def items(dims: Dims) -> tuple[int, str]:
     return dims["n"], "rows"
 
 
-def reference(
-    dims: Dims, parameters: Mapping[str, Array], target: Array | None = None
-) -> dict[str, Array]:
+def reference(dims: Dims, parameters: Mapping[str, Array], target: Array | None = None) -> dict[str, Array]:
     """float64 `output` and, with a target, `loss` and the gradient of X."""
     x = parameters["x"]
     y = LAMBDA * np.where(x > 0, x, ALPHA * np.expm1(x))
     if target is None:
         return {"output": y}
     dy = 2.0 * (y - target) / y.size
-    return {"output": y, "loss": np.asarray(np.mean((y - target) ** 2)),
-            "x": dy * LAMBDA * np.where(x > 0, 1.0, ALPHA * np.exp(x))}  # fmt: skip
+    return {
+        "output": y,
+        "loss": np.asarray(np.mean((y - target) ** 2)),
+        "x": dy * LAMBDA * np.where(x > 0, 1.0, ALPHA * np.exp(x)),
+    }

@@ -65,5 +65,10 @@ def run(stack, recorder):
         seconds, y = forget_to_wait(function, x, x)
         stack.wait(None, y)
         reported.append(seconds)
-    recorder.tell("forgotten", forget_to_wait, reported_seconds=reported, completed_seconds=completed,
-                  factor=median(completed) / median(reported))  # fmt: skip
+    recorder.tell(
+        "forgotten",
+        forget_to_wait,
+        reported_seconds=reported,
+        completed_seconds=completed,
+        factor=median(completed) / median(reported),
+    )

@@ -70,12 +70,21 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "dispatch": {"jax_eager": ("asynchronous", JAX_ASYNC), "jax_jit": ("asynchronous", JAX_ASYNC),
-                 "torch_xla": ("asynchronous", XLA_TRACING)},
-    "forgotten": {"jax_eager": ("flatters", JAX_ASYNC), "jax_jit": ("flatters", JAX_ASYNC),
-                  "torch_xla": ("flatters", XLA_TRACING)},
-}  # fmt: skip
+    "dispatch": {
+        "jax_eager": ("asynchronous", JAX_ASYNC),
+        "jax_jit": ("asynchronous", JAX_ASYNC),
+        "torch_xla": ("asynchronous", XLA_TRACING),
+    },
+    "forgotten": {
+        "jax_eager": ("flatters", JAX_ASYNC),
+        "jax_jit": ("flatters", JAX_ASYNC),
+        "torch_xla": ("flatters", XLA_TRACING),
+    },
+}
 PRIMER = {
-    "dispatch": {"jax_eager": ("asynchronous", THE_PRIMER), "torch_eager": ("synchronous", THE_PRIMER),
-                 "tf_eager": ("synchronous", THE_PRIMER)},
-}  # fmt: skip
+    "dispatch": {
+        "jax_eager": ("asynchronous", THE_PRIMER),
+        "torch_eager": ("synchronous", THE_PRIMER),
+        "tf_eager": ("synchronous", THE_PRIMER),
+    }
+}

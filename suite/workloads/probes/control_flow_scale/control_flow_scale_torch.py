@@ -71,8 +71,14 @@ def run(stack, recorder):
         recorder.lacks("scanned", "eager has no loop but Python's: torch's scan is for torch.compile and torch.export")
     elif name == "torch_inductor":
         with torch._dynamo.config.patch(capture_scalar_outputs=True):
-            ask(stack, recorder, "scanned", scanned, **named,
-                words="with torch._dynamo.config.capture_scalar_outputs, or Inductor raises")  # fmt: skip
+            ask(
+                stack,
+                recorder,
+                "scanned",
+                scanned,
+                **named,
+                words="with torch._dynamo.config.capture_scalar_outputs, or Inductor raises",
+            )
     else:
         ask(stack, recorder, "scanned", scanned_by_xla if name == "torch_xla" else scanned_by_jax, **named)
     for aspect in ("batch", "sequence"):

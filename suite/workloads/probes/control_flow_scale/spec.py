@@ -69,9 +69,15 @@ def points(aspect: str, dims: Mapping[str, int]) -> list[tuple[int, int, int]]:
     return [(depth, batch, sequence) for depth in depths(dims)]
 
 
-def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any],
-        operations: Callable[..., float] | None = None, words: str = "",
-        forget: Callable[[], None] = lambda: None) -> None:  # fmt: skip
+def ask(
+    stack: Any,
+    recorder: Any,
+    aspect: str,
+    code: Callable[..., Any],
+    operations: Callable[..., float] | None = None,
+    words: str = "",
+    forget: Callable[[], None] = lambda: None,
+) -> None:
     """Tells one aspect. `operations` counts those of the program that a compiled function is for its arguments.
     `forget` has the framework compile a function anew that it has compiled for another shape."""
     dims = stack.dims
@@ -92,8 +98,11 @@ def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any],
         taken["operations"].append(operations(code, function, *arguments) if operations else None)
     figures = {name: known(each[1:]) for name, each in taken.items()}
     seconds = figures["seconds"] or []
-    sizes = {"sizes": [dims[aspect] * times for times in TIMES]} if aspect in {"batch", "sequence"} else {
-        "depths": depths(dims)}  # fmt: skip
+    sizes = (
+        {"sizes": [dims[aspect] * times for times in TIMES]}
+        if aspect in {"batch", "sequence"}
+        else {"depths": depths(dims)}
+    )
     recorder.tell(aspect, code, words=words, factor=seconds[-1] / seconds[0], **figures, **sizes)
 
 
@@ -113,8 +122,14 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "unrolled": {"jax_jit": ("grows with depth", JAX_SCAN), "torch_xla": ("grows with depth", TORCH_XLA_SCAN),
-                 "tf_graph": ("grows with depth", TF_FUNCTION)},
-    "scanned": {"jax_jit": ("flat", JAX_SCAN), "torch_xla": ("flat", TORCH_XLA_SCAN),
-                "tf_graph": ("flat", TF_FUNCTION)},
-}  # fmt: skip
+    "unrolled": {
+        "jax_jit": ("grows with depth", JAX_SCAN),
+        "torch_xla": ("grows with depth", TORCH_XLA_SCAN),
+        "tf_graph": ("grows with depth", TF_FUNCTION),
+    },
+    "scanned": {
+        "jax_jit": ("flat", JAX_SCAN),
+        "torch_xla": ("flat", TORCH_XLA_SCAN),
+        "tf_graph": ("flat", TF_FUNCTION),
+    },
+}

@@ -62,8 +62,9 @@ FILL = -1  # where there are fewer places than the size that was given
 JAX_ERRORS = "https://docs.jax.dev/en/latest/errors.html"
 JAX_CONTROL_FLOW = "https://docs.jax.dev/en/latest/control-flow.html"
 JAX_NONZERO = "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nonzero.html"
-TORCH_RECOMPILATION = ("https://docs.pytorch.org/docs/2.12/user_guide/torch_compiler/compile/"
-                       "programming_model.recompilation.html")  # fmt: skip
+TORCH_RECOMPILATION = (
+    "https://docs.pytorch.org/docs/2.12/user_guide/torch_compiler/compile/programming_model.recompilation.html"
+)
 TORCH_XLA_RECOMPILATION = "https://docs.pytorch.org/xla/release/r2.8/perf/recompilation.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
 THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
@@ -102,9 +103,16 @@ def answers(aspect: str, dims: Mapping[str, int]) -> list[Any]:
     return [x[x > 0].sum() for (x,) in calls]
 
 
-def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], function: Callable[..., Any] | None = None,
-        calls: Sequence[Sequence[Any]] = (), beside: float = 0.0,
-        count: Callable[[], Mapping[str, float]] = dict) -> float:  # fmt: skip
+def ask(
+    stack: Any,
+    recorder: Any,
+    aspect: str,
+    code: Callable[..., Any],
+    function: Callable[..., Any] | None = None,
+    calls: Sequence[Sequence[Any]] = (),
+    beside: float = 0.0,
+    count: Callable[[], Mapping[str, float]] = dict,
+) -> float:
     """Tells one aspect; the seconds of a call that is compiled, 0 where something was raised. `beside` are those of
     the function without the remedy; `count` are counters of the framework's that the stack hasn't got."""
     function = function or stack.jit(code)
@@ -130,12 +138,19 @@ def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], functi
         recorder.tell(aspect, code, rest)
         return 0.0
     expected = answers("lengths" if aspect == "remedy" else aspect, stack.dims)
-    right = [np.array_equal(np.ravel(got), np.ravel(answer))
-             for got, answer in zip([first.value, *rest.value], expected, strict=True)]  # fmt: skip
+    right = [
+        np.array_equal(np.ravel(got), np.ravel(answer))
+        for got, answer in zip([first.value, *rest.value], expected, strict=True)
+    ]
     figures = {name: together(first.counted[name], rest.counted[name]) for name in ("graph_breaks", "fallback_ops")}
     figures |= {name: after - before[name] for name, after in count().items()}
-    figures |= {"first_seconds": first.seconds, "first_compiles": first.counted["compiles"], "calls": len(right),
-                "right": sum(right), "factor": median(again) / beside if beside else None}  # fmt: skip
+    figures |= {
+        "first_seconds": first.seconds,
+        "first_compiles": first.counted["compiles"],
+        "calls": len(right),
+        "right": sum(right),
+        "factor": median(again) / beside if beside else None,
+    }
     recorder.tell(aspect, code, rest, seconds=seconds, again_seconds=again, **figures)
     return float(median(again))
 
@@ -170,11 +185,12 @@ DOCUMENTED = {
     "where": {"jax_jit": ("one program", JAX_ERRORS)},
     "nonzero": {"jax_jit": ("raises: ConcretizationTypeError", JAX_ERRORS)},
     "size": {"jax_jit": ("one program", JAX_NONZERO)},
-    "lengths": {"jax_jit": ("recompiles each time", JAX_CONTROL_FLOW),
-                "torch_inductor": ("recompiles once or twice", TORCH_RECOMPILATION),
-                "torch_xla": ("recompiles each time", TORCH_XLA_RECOMPILATION),
-                "tf_graph": ("recompiles each time", TF_FUNCTION)},
-    "remedy": {"torch_inductor": ("one program", TORCH_RECOMPILATION),
-               "tf_graph": ("one program", TF_FUNCTION)},
-}  # fmt: skip
+    "lengths": {
+        "jax_jit": ("recompiles each time", JAX_CONTROL_FLOW),
+        "torch_inductor": ("recompiles once or twice", TORCH_RECOMPILATION),
+        "torch_xla": ("recompiles each time", TORCH_XLA_RECOMPILATION),
+        "tf_graph": ("recompiles each time", TF_FUNCTION),
+    },
+    "remedy": {"torch_inductor": ("one program", TORCH_RECOMPILATION), "tf_graph": ("one program", TF_FUNCTION)},
+}
 PRIMER = {"mask": {"jax_jit": ("raises: NonConcreteBooleanIndexError", THE_PRIMER)}}

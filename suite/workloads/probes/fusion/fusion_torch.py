@@ -44,6 +44,10 @@ def run(stack, recorder):
     def of_lazy_tensors(function, x):
         stack.jit(function)(x)  # PyTorch/XLA has no way to ask for the optimized program
 
-    kernels = {"torch_eager": of_profiler, "torch_inductor": of_inductor, "torchax_jit": of_torchax,
-               "torch_xla": of_lazy_tensors}  # fmt: skip
+    kernels = {
+        "torch_eager": of_profiler,
+        "torch_inductor": of_inductor,
+        "torchax_jit": of_torchax,
+        "torch_xla": of_lazy_tensors,
+    }
     spec.observe(stack, recorder, {"selu": selu, "chain": chain}, kernels[stack.case.stack])

@@ -64,8 +64,12 @@ def short(x: Any) -> Any:
     return x * 0.5 + 1.0
 
 
-def observe(stack: Any, recorder: Any, functions: Mapping[str, Callable[[Any], Any]],
-            kernels: Callable[[Callable[[Any], Any], Any], int | None]) -> None:  # fmt: skip
+def observe(
+    stack: Any,
+    recorder: Any,
+    functions: Mapping[str, Callable[[Any], Any]],
+    kernels: Callable[[Callable[[Any], Any], Any], int | None],
+) -> None:
     """What is the same in all dialects; `kernels` counts those of a function of one array."""
     n = stack.dims["n"]
     host = np.random.default_rng(0).standard_normal((n, n), np.float32)
@@ -102,8 +106,11 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 PAGES = {
-    "jax_eager": ("op by op", JAX_JIT), "jax_jit": ("fused", JAX_JIT),
-    "torch_eager": ("op by op", TORCH_COMPILE), "torch_inductor": ("fused", TORCH_COMPILE),
-    "tf_graph": ("op by op", TF_XLA), "tf_xla": ("fused", TF_XLA),
-}  # fmt: skip
+    "jax_eager": ("op by op", JAX_JIT),
+    "jax_jit": ("fused", JAX_JIT),
+    "torch_eager": ("op by op", TORCH_COMPILE),
+    "torch_inductor": ("fused", TORCH_COMPILE),
+    "tf_graph": ("op by op", TF_XLA),
+    "tf_xla": ("fused", TF_XLA),
+}
 DOCUMENTED = {"selu": PAGES, "chain": PAGES}

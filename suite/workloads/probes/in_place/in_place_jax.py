@@ -59,8 +59,10 @@ def run(stack, recorder):
         recorder.tell("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
     else:
         recorder.lacks("donate", "arguments are given away to what jax.jit has compiled")
-    for aspect, code in {"own_way": add_one_donated if compiled else add_one,
-                         "one_value": set_first_donated if compiled else set_first}.items():  # fmt: skip
+    for aspect, code in {
+        "own_way": add_one_donated if compiled else add_one,
+        "one_value": set_first_donated if compiled else set_first,
+    }.items():
         tell_update(stack, recorder, aspect, code, np.zeros(n, np.float32))
 
 

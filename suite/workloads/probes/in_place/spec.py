@@ -84,11 +84,14 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 DOCUMENTED = {
     "assign": dict.fromkeys(("jax_eager", "jax_jit"), ("raises: TypeError", JAX_ARRAYS)),
-    "view": {"jax_eager": ("copies", JAX_NUMPY), "jax_jit": ("copies", JAX_NUMPY),
-             "torch_eager": ("both write through", TORCH_VIEWS)},
+    "view": {
+        "jax_eager": ("copies", JAX_NUMPY),
+        "jax_jit": ("copies", JAX_NUMPY),
+        "torch_eager": ("both write through", TORCH_VIEWS),
+    },
     "compiled": {"jax_jit": ("seen by the caller", JAX_REFS)},
     "donate": {"jax_jit": ("deleted", JAX_DONATION)},
     "own_way": {"jax_jit": ("in place", JAX_DONATION), "tf_eager": ("in place", TF_VARIABLES)},
     "one_value": {"jax_eager": ("a new buffer", JAX_ARRAYS), "jax_jit": ("in place", JAX_ARRAYS)},
-}  # fmt: skip
+}
 PRIMER = {"assign": {"jax_eager": ("raises: TypeError", THE_PRIMER)}}

@@ -47,9 +47,20 @@ def divided(x, y):
     return x // y
 
 
-FUNCTIONS = {"matmul": product, "matmul_bf16": product_bf16, "sum": total, "nan_maximum": larger, "nan_max": largest,
-             "nan_max_large": largest, "nan_compare": comparisons, "subnormal": multiplied, "overflow": exponential,
-             "int_overflow": plus_one, "float_to_int": to_int32, "divide_by_zero": divided}  # fmt: skip
+FUNCTIONS = {
+    "matmul": product,
+    "matmul_bf16": product_bf16,
+    "sum": total,
+    "nan_maximum": larger,
+    "nan_max": largest,
+    "nan_max_large": largest,
+    "nan_compare": comparisons,
+    "subnormal": multiplied,
+    "overflow": exponential,
+    "int_overflow": plus_one,
+    "float_to_int": to_int32,
+    "divide_by_zero": divided,
+}
 
 
 def run(stack, recorder):

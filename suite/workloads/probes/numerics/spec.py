@@ -153,14 +153,22 @@ def distinct(numbers: Array) -> list[float]:
 def spoken(told: Mapping[str, Any]) -> str:
     """Integers that came out, whole: as figures they are shown with three digits."""
     titles = {"value": "", "from_minus": "of the negative ", "from_nan": "of nan "}
-    return ", ".join(title + " or ".join(f"{int(number):,}" for number in told[name])
-                     for name, title in titles.items() if name in told)  # fmt: skip
+    return ", ".join(
+        title + " or ".join(f"{int(number):,}" for number in told[name])
+        for name, title in titles.items()
+        if name in told
+    )
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
     """By the values. Errors: a decade or more lies between what a class holds and its threshold."""
-    rules = {"matmul": of_product, "matmul_bf16": of_product_bf16, "sum": of_sum, "subnormal": of_subnormal,
-             "divide_by_zero": of_division}  # fmt: skip
+    rules = {
+        "matmul": of_product,
+        "matmul_bf16": of_product_bf16,
+        "sum": of_sum,
+        "subnormal": of_subnormal,
+        "divide_by_zero": of_division,
+    }
     if aspect.startswith("nan_max"):
         return of_nan(figures)
     if aspect in rules:
@@ -197,8 +205,12 @@ def of_nan(figures: Mapping[str, Any]) -> str:
 
 def of_subnormal(figures: Mapping[str, Any]) -> str:
     """By how many values aren't 0."""
-    names = {(1.0, 1.0): "kept", (0.0, 0.0): "flushed to zero", (1.0, 0.0): "operands alone are kept",
-             (0.0, 1.0): "results alone are kept"}  # fmt: skip
+    names = {
+        (1.0, 1.0): "kept",
+        (0.0, 0.0): "flushed to zero",
+        (1.0, 0.0): "operands alone are kept",
+        (0.0, 1.0): "results alone are kept",
+    }
     return names.get((float(figures["operand"]), float(figures["result"])), "in part")
 
 
@@ -217,8 +229,12 @@ def of_division(figures: Mapping[str, Any]) -> str:
 
 DOCUMENTED = {
     "sum": {"numpy": ("pairwise or better", NUMPY_SUM)},
-    "nan_maximum": {"numpy": ("propagates", NUMPY_MAXIMUM), "jax_eager": ("propagates", JAX_MAXIMUM),
-                    "jax_jit": ("propagates", JAX_MAXIMUM), "torch_eager": ("propagates", TORCH_MAXIMUM),
-                    "torch_inductor": ("propagates", TORCH_MAXIMUM)},
+    "nan_maximum": {
+        "numpy": ("propagates", NUMPY_MAXIMUM),
+        "jax_eager": ("propagates", JAX_MAXIMUM),
+        "jax_jit": ("propagates", JAX_MAXIMUM),
+        "torch_eager": ("propagates", TORCH_MAXIMUM),
+        "torch_inductor": ("propagates", TORCH_MAXIMUM),
+    },
     "subnormal": {"jax_eager": ("flushed to zero", JAX_ACCURACY), "jax_jit": ("flushed to zero", JAX_ACCURACY)},
-}  # fmt: skip
+}

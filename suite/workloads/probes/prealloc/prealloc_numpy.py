@@ -10,8 +10,14 @@ def first_array(target):
 
 
 def run(stack, recorder):
-    stack.workload.spec.ask(stack, recorder, __file__, first_array, {}, "NumPy takes memory an array at a time; there "
-                            "is nothing to turn off")  # fmt: skip
+    stack.workload.spec.ask(
+        stack,
+        recorder,
+        __file__,
+        first_array,
+        {},
+        "NumPy takes memory an array at a time; there is nothing to turn off",
+    )
 
 
 if __name__ == "__main__":

@@ -21,10 +21,7 @@ TITLE = "Memory that is taken at the start"
 SIZES = {"tiny": {"n": 1_024}, "quick": {"n": 1_024}}
 PASSES = ("forward",)
 
-ASPECTS = {
-    "default": "the first array, as the framework comes",
-    "off": "the first array, preallocation turned off",
-}
+ASPECTS = {"default": "the first array, as the framework comes", "off": "the first array, preallocation turned off"}
 FIGURES = {
     "share": ("1", "share of the device's memory that the process has taken; of the machine's on a CPU"),
     "python_bytes": ("bytes", "resident memory of the process before the import"),
@@ -47,8 +44,8 @@ TF_MEMORY = "https://www.tensorflow.org/guide/gpu"
 # Of "default" nothing is documented that holds on every device: JAX's 75 % and TensorFlow's nearly all are GPUs'.
 DOCUMENTED = {
     "off": dict.fromkeys(("jax_eager", "jax_jit"), ("takes what it needs", JAX_MEMORY))
-    | dict.fromkeys(("tf_eager", "tf_graph", "tf_xla"), ("takes what it needs", TF_MEMORY)),
-}  # fmt: skip
+    | dict.fromkeys(("tf_eager", "tf_graph", "tf_xla"), ("takes what it needs", TF_MEMORY))
+}
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
@@ -88,8 +85,12 @@ def weigh(module: str, first_array: Callable[[str], Any], target: str) -> dict[s
     imported = status("VmRSS")
     array = first_array(target)
     after = status("VmRSS")
-    figures = {"python_bytes": before, "import_bytes": imported - before, "array_bytes": after - imported,
-               "anonymous_bytes": status("RssAnon")}  # fmt: skip
+    figures = {
+        "python_bytes": before,
+        "import_bytes": imported - before,
+        "array_bytes": after - imported,
+        "anonymous_bytes": status("RssAnon"),
+    }
     if target == "cuda":
         taken = gpu()[0] - device_before
         figures |= {"device_bytes": taken, "share": taken / total}

@@ -85,26 +85,41 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "same_seed": {"jax_eager": ("same", JAX_RANDOM), "jax_jit": ("same", JAX_RANDOM),
-                  "torch_eager": ("same", TORCH_RANDOMNESS), "tf_eager": ("same", TF_SEED)},
+    "same_seed": {
+        "jax_eager": ("same", JAX_RANDOM),
+        "jax_jit": ("same", JAX_RANDOM),
+        "torch_eager": ("same", TORCH_RANDOMNESS),
+        "tf_eager": ("same", TF_SEED),
+    },
     "two_draws": {"jax_eager": ("same", JAX_RANDOM), "jax_jit": ("same", JAX_RANDOM), "tf_eager": ("differ", TF_SEED)},
-    "split": {"numpy": ("splits", NUMPY_SPAWN), "jax_eager": ("splits", JAX_RANDOM), "jax_jit": ("splits", JAX_RANDOM),
-              "tf_eager": ("splits", TF_RANDOM), "tf_graph": ("splits", TF_RANDOM), "tf_xla": ("splits", TF_RANDOM)},
+    "split": {
+        "numpy": ("splits", NUMPY_SPAWN),
+        "jax_eager": ("splits", JAX_RANDOM),
+        "jax_jit": ("splits", JAX_RANDOM),
+        "tf_eager": ("splits", TF_RANDOM),
+        "tf_graph": ("splits", TF_RANDOM),
+        "tf_xla": ("splits", TF_RANDOM),
+    },
     "compiled_seed": {"tf_graph": ("same", TF_SEED), "tf_xla": ("differ", TF_XLA_ISSUES)},
     "compiled_draws": {"tf_graph": ("differ", TF_SEED)},
     "compiled_stream": {"tf_xla": ("same but for rounding", TF_RANDOM)},  # "almost the same", with XLA, too
     "processes": {"tf_eager": ("same", TF_SEED)},
-}  # fmt: skip
+}
 PRIMER = {
-    "two_draws": {"jax_eager": ("same", THE_PRIMER), "torch_eager": ("differ", THE_PRIMER),
-                  "tf_eager": ("differ", THE_PRIMER)},
-}  # fmt: skip
+    "two_draws": {
+        "jax_eager": ("same", THE_PRIMER),
+        "torch_eager": ("differ", THE_PRIMER),
+        "tf_eager": ("differ", THE_PRIMER),
+    }
+}
 
 
 def compared(one: NDArray[np.float32], other: NDArray[np.float32]) -> dict[str, float]:
     """The figures of two draws."""
-    return {"equal": float(np.mean(one.view(np.uint32) == other.view(np.uint32))),
-            "difference": float(np.max(np.abs(one - other)))}  # fmt: skip
+    return {
+        "equal": float(np.mean(one.view(np.uint32) == other.view(np.uint32))),
+        "difference": float(np.max(np.abs(one - other))),
+    }
 
 
 def digest(numbers: NDArray[np.float32]) -> int:

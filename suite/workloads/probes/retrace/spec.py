@@ -59,14 +59,17 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 DOCUMENTED = {
     "same": {stack: ("reuses", page) for stack, page in (("jax_jit", JAX_JIT), ("tf_graph", TF_FUNCTION))},
     "value": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("reuses", TF_FUNCTION)},
-    "shape": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION),
-              "torch_inductor": ("retraces", TORCH_DYNAMIC)},
+    "shape": {
+        "jax_jit": ("retraces", JAX_JIT),
+        "tf_graph": ("retraces", TF_FUNCTION),
+        "torch_inductor": ("retraces", TORCH_DYNAMIC),
+    },
     "rank": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
     "dtype": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
     "scalar": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
     "static": {"jax_jit": ("retraces", JAX_JIT), "tf_graph": ("retraces", TF_FUNCTION)},
     "scalars": {"jax_jit": ("reuses", JAX_JIT), "tf_graph": ("retraces each time", TF_FUNCTION)},
-}  # fmt: skip
+}
 PRIMER = {
     "same": {"jax_jit": ("reuses", THE_PRIMER)},
     "shape": {"jax_jit": ("retraces", THE_PRIMER)},

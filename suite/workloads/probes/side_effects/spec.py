@@ -52,10 +52,16 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "print": {"jax_jit": ("while tracing", JAX_JIT), "torchax_jit": ("while tracing", TORCHAX_IMPURE),
-              "tf_graph": ("while tracing", TF_FUNCTION)},
+    "print": {
+        "jax_jit": ("while tracing", JAX_JIT),
+        "torchax_jit": ("while tracing", TORCHAX_IMPURE),
+        "tf_graph": ("while tracing", TF_FUNCTION),
+    },
     "append": {"jax_jit": ("while tracing", JAX_JIT), "tf_graph": ("while tracing", TF_FUNCTION)},
-    "global": {"jax_jit": ("stale", JAX_GOTCHAS), "torchax_jit": ("stale", TORCHAX_IMPURE),
-               "tf_graph": ("stale", TF_FUNCTION)},
-}  # fmt: skip
+    "global": {
+        "jax_jit": ("stale", JAX_GOTCHAS),
+        "torchax_jit": ("stale", TORCHAX_IMPURE),
+        "tf_graph": ("stale", TF_FUNCTION),
+    },
+}
 PRIMER = {"print": {"jax_jit": ("while tracing", THE_PRIMER)}}

@@ -68,12 +68,15 @@ def calls(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
     return [[np.full((2, n), length, np.float32)] for length in lengths]
 
 
-def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any],
-        count: Callable[[], Mapping[str, float]] = dict) -> None:  # fmt: skip
+def ask(
+    stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], count: Callable[[], Mapping[str, float]] = dict
+) -> None:
     """Tells one aspect. `count` are counters of the framework's that the stack hasn't got."""
     asked = calls(aspect, stack.dims)
-    answers = [x.ravel() if aspect in {"reshape", "python"} else x[:length] for x, length in
-               (call if len(call) > 1 else (*call, 0) for call in asked)]  # fmt: skip
+    answers = [
+        x.ravel() if aspect in {"reshape", "python"} else x[:length]
+        for x, length in (call if len(call) > 1 else (*call, 0) for call in asked)
+    ]
     placed = [[stack.put(each) if isinstance(each, np.ndarray) else each for each in call] for call in asked]
     function = stack.jit(code, static=(1,) if aspect == "static" else ())
     seconds: list[float] = []
@@ -99,8 +102,12 @@ def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any],
     right = [np.array_equal(got, answer) for got, answer in zip([first.value, *rest.value], answers, strict=True)]
     figures = {name: together(first.counted[name], rest.counted[name]) for name in ("graph_breaks", "fallback_ops")}
     figures |= {name: after - before[name] for name, after in count().items()}
-    figures |= {"first_seconds": first.seconds, "first_compiles": first.counted["compiles"], "calls": len(right),
-                "right": sum(right)}  # fmt: skip
+    figures |= {
+        "first_seconds": first.seconds,
+        "first_compiles": first.counted["compiles"],
+        "calls": len(right),
+        "right": sum(right),
+    }
     recorder.tell(aspect, code, rest, seconds=seconds, again_seconds=again, **figures)
 
 
@@ -128,6 +135,6 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "static": {"jax_jit": ("recompiles each time", JAX_JIT), "tf_graph": ("recompiles each time", TF_FUNCTION)},
+    "static": {"jax_jit": ("recompiles each time", JAX_JIT), "tf_graph": ("recompiles each time", TF_FUNCTION)}
 }
 PRIMER = {"reshape": {"jax_jit": ("raises: TypeError", THE_PRIMER)}}

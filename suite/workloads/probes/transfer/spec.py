@@ -150,8 +150,14 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "copy_in": {"numpy": ("aliases", NUMPY_ASARRAY), "torch_eager": ("aliases", FROM_NUMPY),
-                "torch_inductor": ("aliases", FROM_NUMPY)},
-    "copy_out": {"numpy": ("aliases", NUMPY_ASARRAY), "torch_eager": ("aliases", TENSOR_NUMPY),
-                 "torch_inductor": ("aliases", TENSOR_NUMPY)},
-}  # fmt: skip
+    "copy_in": {
+        "numpy": ("aliases", NUMPY_ASARRAY),
+        "torch_eager": ("aliases", FROM_NUMPY),
+        "torch_inductor": ("aliases", FROM_NUMPY),
+    },
+    "copy_out": {
+        "numpy": ("aliases", NUMPY_ASARRAY),
+        "torch_eager": ("aliases", TENSOR_NUMPY),
+        "torch_inductor": ("aliases", TENSOR_NUMPY),
+    },
+}

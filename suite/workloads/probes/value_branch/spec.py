@@ -51,15 +51,23 @@ AGAIN = 20  # samples
 JAX_CONTROL_FLOW = "https://docs.jax.dev/en/latest/control-flow.html"
 JAX_JIT = "https://docs.jax.dev/en/latest/jit-compilation.html"
 JAX_COND = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html"
-TORCH_BREAKS = ("https://docs.pytorch.org/docs/2.12/user_guide/torch_compiler/compile/"
-                "programming_model.common_graph_breaks.html")  # fmt: skip
+TORCH_BREAKS = (
+    "https://docs.pytorch.org/docs/2.12/user_guide/torch_compiler/compile/programming_model.common_graph_breaks.html"
+)
 TORCH_XLA_RECOMPILATION = "https://docs.pytorch.org/xla/release/r2.8/perf/recompilation.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
 THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
-def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], branch: Callable[..., Any],
-        words: str = "", count: Callable[[], Mapping[str, float]] = dict) -> None:  # fmt: skip
+def ask(
+    stack: Any,
+    recorder: Any,
+    aspect: str,
+    code: Callable[..., Any],
+    branch: Callable[..., Any],
+    words: str = "",
+    count: Callable[[], Mapping[str, float]] = dict,
+) -> None:
     """Tells one aspect. `branch` is what is taken where the values are positive; `count` are counters of the
     framework's that the stack hasn't got."""
     n, static = stack.dims["n"], aspect == "static"
@@ -77,12 +85,18 @@ def ask(stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], branch
     plain(one[0])
     seconds, plain_seconds = (recorder.seconds(call, AGAIN) for call in (lambda: function(*one), lambda: plain(one[0])))
     answers = (first.value, up * 2), (second.value, down - 1)
-    everywhere = {name: together(first.counted[name], second.counted[name]) for name in ("graph_breaks",
-                                                                                         "fallback_ops")}  # fmt: skip
-    figures = {"seconds": seconds, "plain_seconds": plain_seconds, "factor": median(seconds) / median(plain_seconds),
-               "first_seconds": first.seconds, "other_seconds": second.seconds,
-               "first_compiles": first.counted["compiles"],
-               "right": sum(np.array_equal(*pair) for pair in answers)}  # fmt: skip
+    everywhere = {
+        name: together(first.counted[name], second.counted[name]) for name in ("graph_breaks", "fallback_ops")
+    }
+    figures = {
+        "seconds": seconds,
+        "plain_seconds": plain_seconds,
+        "factor": median(seconds) / median(plain_seconds),
+        "first_seconds": first.seconds,
+        "other_seconds": second.seconds,
+        "first_compiles": first.counted["compiles"],
+        "right": sum(np.array_equal(*pair) for pair in answers),
+    }
     recorder.tell(aspect, code, second, words, **(everywhere | figures | counted))
 
 
@@ -107,14 +121,19 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 DOCUMENTED = {
-    "python_if": {"jax_jit": ("raises: TracerBoolConversionError", JAX_CONTROL_FLOW),
-                  "torch_inductor": ("breaks the graph", TORCH_BREAKS),
-                  "torch_xla": ("waits for the value", TORCH_XLA_RECOMPILATION),
-                  "tf_graph": ("one program", TF_FUNCTION)},
+    "python_if": {
+        "jax_jit": ("raises: TracerBoolConversionError", JAX_CONTROL_FLOW),
+        "torch_inductor": ("breaks the graph", TORCH_BREAKS),
+        "torch_xla": ("waits for the value", TORCH_XLA_RECOMPILATION),
+        "tf_graph": ("one program", TF_FUNCTION),
+    },
     "static": {"jax_jit": ("a program per branch", JAX_JIT), "tf_graph": ("a program per branch", TF_FUNCTION)},
-    "remedy": {"jax_jit": ("one program", JAX_COND), "torch_inductor": ("one program", TORCH_BREAKS),
-               "tf_graph": ("one program", TF_FUNCTION)},
-}  # fmt: skip
+    "remedy": {
+        "jax_jit": ("one program", JAX_COND),
+        "torch_inductor": ("one program", TORCH_BREAKS),
+        "tf_graph": ("one program", TF_FUNCTION),
+    },
+}
 PRIMER = {
     "python_if": {"jax_jit": ("raises: TracerBoolConversionError", THE_PRIMER)},
     "static": {"jax_jit": ("a program per branch", THE_PRIMER)},

@@ -1,0 +1,97 @@
+"""Stacked bars: peaks of memory over the least that any stack must hold, times of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from suite import units
+from suite.report.figures.axes import LinearAxis, Tick
+from suite.results.questions.memory_parts import Parts, total
+
+KINDS = {
+    "base": "Python and framework, before anything is placed",
+    "placing": "placing, beyond that",
+    "stepping": "stepping, beyond both",
+    "device": "in use on the device",
+}
+FLOOR = "the floor, what every stack must hold"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What bars are of: a unit for the axis, and a value in words."""
+
+    unit: Callable[[Iterable[float]], units.Unit]
+    words: Callable[[float], str]
+
+
+MEMORY = Scale(units.byte_unit, units.quantity)
+TIME = Scale(units.time_unit, units.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One stack by its parts: (kind, where it begins, how wide, words), in percent."""
+
+    label: str
+    segments: tuple[tuple[str, float, float, str], ...]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A figure of stacked bars; `floor` and `limit` are lines, in percent."""
+
+    id: str
+    title: str
+    description: str
+    axis_label: str
+    ticks: tuple[Tick, ...]
+    rows: tuple[Bar, ...]
+    floor: float | None
+    limit: float | None
+    legend: tuple[tuple[str, str], ...]
+
+
+def bars(
+    id_: str,
+    title: str,
+    stacks: Sequence[tuple[str, Parts]],
+    kinds: Mapping[str, str],
+    scale: Scale,
+    floor: float = 0.0,
+    limit: float | None = None,
+) -> Bars | None:
+    """Stacked bars; None where no stack told its parts."""
+    if not stacks:
+        return None
+    axis = LinearAxis.over([total(split) for _, split in stacks] + ([floor] if floor else []))
+    unit = scale.unit([axis.high])
+    rows = tuple(
+        Bar(stack, segments(stack, split, axis, kinds, scale), scale.words(total(split))) for stack, split in stacks
+    )
+    shown = {kind for _, split in stacks for kind, _ in split}
+    return Bars(
+        id=id_,
+        title=title,
+        description="; ".join(words for row in rows for *_, words in row.segments),
+        axis_label=f"{unit.name}; line: {FLOOR}" if floor else unit.name,
+        ticks=axis.ticks(unit),
+        rows=rows,
+        floor=axis.x(floor) if floor else None,
+        limit=axis.x(limit) if limit is not None and limit <= axis.high else None,
+        legend=tuple((kind, words) for kind, words in kinds.items() if kind in shown),
+    )
+
+
+def segments(
+    stack: str, split: Parts, axis: LinearAxis, kinds: Mapping[str, str], scale: Scale
+) -> tuple[tuple[str, float, float, str], ...]:
+    """One after the other."""
+    found, begin = [], 0.0
+    for kind, size in split:
+        x, end = axis.x(begin), axis.x(begin + size)
+        found.append((kind, x, round(end - x, 2), f"{stack}, {kinds[kind]}: {scale.words(size)}"))
+        begin += size
+    return tuple(found)

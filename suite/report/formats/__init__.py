@@ -1,0 +1,1 @@
+"""The ways to write a report: HTML, Markdown, CSV and JSON."""

@@ -1,0 +1,1 @@
+"""docs/pitfalls.md: a lesson whose numbers come from a result set."""

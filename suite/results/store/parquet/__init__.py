@@ -1,0 +1,1 @@
+"""Rows in Parquet files: counted before they are unpacked, checked when they are read."""

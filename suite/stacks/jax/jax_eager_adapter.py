@@ -1,0 +1,111 @@
+"""JAX op by op: no jit around the step, each primitive dispatched by itself as the primer times it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite.stacks import base
+from suite.stacks.jax.jax_runtime import JaxAdapter
+
+
+class Adapter(JaxAdapter):
+    """State: (parameters, buffers, optimizer state), pytrees; most workloads have no buffers."""
+
+    packages = ("jax", "jaxlib", "libtpu", "optax", "numpy")
+
+    def __init__(self, case, workload):
+        import jax
+        import optax
+
+        super().__init__(case, workload, jax, optax)
+
+    def device(self):
+        devices = self.find_devices()
+        asynchronous = self.jax.config.values.get("jax_cpu_enable_async_dispatch")
+        return {"device": devices[0].device_kind, "devices": len(devices), "async_dispatch": asynchronous}
+
+    def matmul(self, a, b):
+        product = self.compile(self.in_precision(self.jax.numpy.matmul))
+        return np.array(product(self.jax.device_put(a), self.jax.device_put(b)))
+
+    def in_precision(self, function):
+        """bf16: what comes in becomes bfloat16, results float32; so do gradients, through the cast. On a CPU, asking
+        for bfloat16 products of float32 (JAX's dot algorithms) changes nothing."""
+        if self.case.precision != "bf16":
+            return function
+        return lambda *arguments, **named: self.cast(function(*self.low(arguments), **self.low(named)), "float32")
+
+    def low(self, tree):
+        """A tree as the step computes with it."""
+        return self.cast(tree, "bfloat16") if self.case.precision == "bf16" else tree
+
+    def cast(self, tree, dtype):
+        jnp = self.jax.numpy
+        return self.jax.tree.map(
+            lambda x: x.astype(dtype) if jnp.issubdtype(jnp.result_type(x), jnp.floating) else x, tree
+        )
+
+    def build(self, abstract=False):
+        dialect, dims = self.workload.dialect("jax"), self.dims
+        in_precision = self.in_precision(dialect.forward)
+
+        def forward(parameters, buffers, inputs):
+            state = (parameters, buffers) if self.buffers else (parameters,)
+            return in_precision(dims, *state, **inputs)
+
+        def loss(parameters, buffers, batch):
+            # Target and running statistics stay as they are.
+            parameters, batch = self.low(parameters), self.low(batch) | {"target": batch["target"]}
+            if self.buffers:
+                loss, buffers = dialect.loss(dims, parameters, buffers, **batch)
+            else:
+                loss = dialect.loss(dims, parameters, **batch)
+            return loss.astype("float32"), buffers
+
+        self.forward, self.loss = forward, loss
+        self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
+        self.call = self.train_step if self.train else self.forward_step
+
+    def forward_step(self, state, batch):
+        parameters, buffers, _ = state
+        return state, self.forward(parameters, buffers, batch)
+
+    def train_step(self, state, batch):
+        parameters, buffers, moments = state
+        (loss, buffers), gradients = self.loss_and_gradients(parameters, buffers, batch)
+        if not self.optimizer:
+            return state, (loss, gradients)
+        parameters, moments = self.apply(parameters, moments, gradients)
+        return (parameters, buffers, moments), loss
+
+    def place(self, parameters, batch, moments=True):
+        put = self.jax.device_put
+        weights = {name: put(value) for name, value in parameters}
+        buffers = base.nested({name: weights.pop(name) for name in self.buffers})
+        weights = base.nested(weights)
+        updates = self.train and self.optimizer and moments
+        state = weights, buffers, self.transform.init(weights) if updates else ()
+        return self.jax.block_until_ready((state, {name: put(value) for name, value in batch}))
+
+    def step(self, state, batch):
+        return self.call(state, batch)
+
+    def wait(self, state, outputs):
+        self.jax.block_until_ready((state, outputs))
+
+    def fetch(self, outputs):
+        # np.array copies: np.asarray of a CPU array is a read-only alias of the device's buffer.
+        return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+    def read(self, what, state, batch):
+        parameters, buffers, _ = state
+        if what == "parameters":
+            return {**self.host(parameters), **self.host(buffers)}
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": np.asarray(self.compile(self.forward)(parameters, buffers, inputs))}
+        (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
+        return {"loss": np.asarray(loss), **self.host(gradients)}
+
+    def host(self, tree):
+        return {name: np.asarray(value) for name, value in base.flat(tree).items()}

@@ -1,0 +1,61 @@
+"""JAX under jit: the whole step is one XLA program and the training state is donated to it."""
+
+from __future__ import annotations
+
+from suite.stacks.jax import jax_eager_adapter as jax_eager
+from suite.stacks.xla import buffers, compiler
+
+
+class Adapter(jax_eager.Adapter):
+    """As op by op, with the step compiled."""
+
+    knobs = compiler.KNOBS
+
+    def build(self, abstract=False):
+        super().build(abstract)
+        if self.train and self.optimizer:
+            self.call = self.program = self.compile(self.train_step, donate_argnums=(0,))
+        else:
+            # Nothing is updated: the state stays outside, or each call would copy it to its outputs.
+            self.program = self.compile(self.gradients if self.train else self.forward)
+            self.call = self.stateless(self.program)
+
+    def gradients(self, parameters, buffers, batch):
+        (loss, _), gradients = self.loss_and_gradients(parameters, buffers, batch)
+        return loss, gradients
+
+    @staticmethod
+    def stateless(compiled):
+        def run(state, batch):
+            parameters, buffers, _ = state
+            return state, compiled(parameters, buffers, batch)
+
+        return run
+
+    def arguments(self, state, batch):
+        """Of the program, which takes the whole state where it updates it."""
+        parameters, buffers, _ = state
+        return (state, batch) if self.call is self.program else (parameters, buffers, batch)
+
+    def program_memory(self, state, batch):
+        return self.analysed(self.program, *self.arguments(state, batch))
+
+    def lowered(self, state, batch):
+        return self.lowering(self.program, *self.arguments(state, batch))
+
+    def compile_on_shapes(self, parameters, batch):
+        def place(parameters, batch):
+            return self.place(parameters.items(), batch.items())
+
+        state, batch = self.jax.eval_shape(place, self.shapes_of(parameters), self.shapes_of(batch))
+        self.program.lower(*self.arguments(state, batch)).compile()
+        return state, batch
+
+    def holders(self, told, state, batch):
+        return buffers.holders(told.folder / compiler.DUMP)
+
+    def jit(self, function, static=()):
+        return self.jax.jit(function, static_argnums=static)
+
+    def compile(self, function, **options):
+        return self.jax.jit(function, compiler_options=compiler.compiler_options(self.tuned), **options)

@@ -1,0 +1,104 @@
+"""NumPy: the floor. One BLAS, no graph, gradients written by hand in the dialect files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite import protocol
+from suite.stacks import base
+from suite.stacks.numpy import numpy_calls
+
+
+class Adapter(base.Adapter):
+    """State: {"parameters", "moments", "count"}, updated in place as NumPy code would."""
+
+    def device(self):
+        return {"device": "cpu", "blas": np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]}
+
+    def matmul(self, a, b):
+        return a @ b
+
+    def build(self, abstract=False):
+        self.dialect = self.workload.dialect("numpy")
+
+    def place(self, parameters, batch, moments=True):
+        state = {"parameters": {name: value.copy() for name, value in parameters}, "count": 0}
+        if self.train and self.optimizer and moments:
+            state["moments"] = zeros(state["parameters"])
+        return state, {name: value.copy() for name, value in batch}
+
+    def listened(self, state, batch):
+        numpy_calls.calls.clear()
+        return numpy_calls.counted((state, batch))
+
+    def kernels_used(self, told):
+        return numpy_calls.kernels_used()
+
+    def put(self, value):
+        return value.copy()
+
+    def step(self, state, batch):
+        if not self.train:
+            return state, self.dialect.forward(self.dims, state["parameters"], **batch)
+        loss, gradients = self.dialect.loss_and_gradients(self.dims, state["parameters"], **batch)
+        if not self.optimizer:
+            return state, (loss, gradients)
+        self.apply(state, gradients)
+        return state, loss
+
+    def apply(self, state, gradients):
+        adamw(state, gradients)
+
+    def profile(self, steps, folder):
+        self.apply = numpy_calls.noted("adamw", self.apply)
+        steps()
+        return base.Traced("NumPy's protocol for array-likes", numpy_calls.spans())
+
+    def wait(self, state, outputs):
+        pass  # NumPy returns when the result is there
+
+    def fetch(self, outputs):
+        return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
+
+    def read(self, what, state, batch):
+        parameters = state["parameters"]
+        if what == "parameters":
+            return dict(parameters)
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": self.dialect.forward(self.dims, parameters, **inputs)}
+        loss, gradients = self.dialect.loss_and_gradients(self.dims, parameters, **batch)
+        return {"loss": np.asarray(loss), **gradients}
+
+    def update(self, parameters, gradients):
+        updated = {name: value.copy() for name, value in parameters.items()}
+        state = {"parameters": updated, "count": 0, "moments": zeros(updated)}
+        for injected in gradients:
+            adamw(state, injected)
+        return updated
+
+
+def zeros(parameters):
+    """Both of AdamW's moments of each parameter, before the first step."""
+    return {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in parameters.items()}
+
+
+def adamw(state, gradients):
+    """One AdamW step in place: every moment and parameter is read and written once per operation."""
+    state["count"] += 1
+    correction1 = 1.0 - protocol.BETA1 ** state["count"]
+    correction2 = 1.0 - protocol.BETA2 ** state["count"]
+    for name, p in state["parameters"].items():
+        g = gradients[name]
+        m, v = state["moments"][name]
+        m *= protocol.BETA1
+        m += (1.0 - protocol.BETA1) * g
+        v *= protocol.BETA2
+        v += (1.0 - protocol.BETA2) * np.square(g)
+        denominator = np.sqrt(v)
+        denominator *= 1.0 / correction2**0.5
+        denominator += protocol.EPSILON
+        np.divide(m, denominator, out=denominator)
+        denominator *= protocol.LEARNING_RATE / correction1
+        p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY
+        p -= denominator

@@ -1,0 +1,1 @@
+"""The stack of the tests, which runs in the orchestrator's own environment."""

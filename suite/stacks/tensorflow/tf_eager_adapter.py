@@ -1,0 +1,230 @@
+"""TensorFlow eager: the tf.Module as written, every operation dispatched to its kernel."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from suite.stacks import base, kernels
+from suite.stacks.tensorflow.tf_optimizers import OPTIMIZERS, renew
+from suite.workloads.tensors import Integers
+
+# What bf16 is about. Models call these by their public names.
+PRODUCTS = (
+    "matmul",
+    "linalg.matmul",
+    "einsum",
+    "linalg.einsum",
+    "tensordot",
+    "nn.convolution",
+    "nn.conv1d",
+    "nn.conv2d",
+    "nn.conv3d",
+    "nn.depthwise_conv2d",
+)
+
+PART = 1 << 22  # values written to a variable at a time
+
+
+class Adapter(base.Adapter):
+    """State: (model, optimizer or None); the optimizer's moments are tf.Variables like the weights."""
+
+    packages = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "numpy")  # one build a target
+
+    @classmethod
+    def environ(cls, case, cache_directory):
+        variables = super().environ(case, cache_directory) | {
+            "TF_NUM_INTEROP_THREADS": str(case.threads),  # the default, stated
+            "TF_ENABLE_ONEDNN_OPTS": "1",  # the default on x86, stated
+            "TF_CPP_MIN_LOG_LEVEL": "1",
+        }
+        if case.target == "cuda":
+            variables["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+        return variables
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import tensorflow as tf
+
+        self.tf = tf
+        tf.config.experimental.enable_tensor_float_32_execution(case.precision == "tf32")
+        self.mix(case.precision == "bf16")
+        tf.config.threading.set_intra_op_parallelism_threads(case.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(case.threads)
+
+    def mix(self, mixed):
+        """TensorFlow has no autocast for tf.Modules. If `mixed`, products take their operands in bfloat16
+        in this process and return float32, as one would write it around each; so do their gradients.
+
+        For the process, because a dialect file finds `tf.matmul` in TensorFlow itself: nothing nearer could be changed
+        but the dialect's own module. A worker has one case and so one precision, but for the gate's twin in float32,
+        which comes last and finds TensorFlow's own products again.
+        """
+        for path in PRODUCTS:
+            parent = functools.reduce(getattr, path.split(".")[:-1], self.tf)
+            name = path.rpartition(".")[2]
+            product = getattr(parent, name)
+            product = getattr(product, "unmixed", product)
+            setattr(parent, name, self.mixed(product) if mixed else product)
+
+    def mixed(self, product):
+        tf = self.tf
+
+        def cast(value):
+            floating = tf.is_tensor(value) and value.dtype == tf.float32
+            return tf.cast(value, tf.bfloat16) if floating else value
+
+        @functools.wraps(product)
+        def call(*operands, **named):
+            operands, named = map(cast, operands), {name: cast(value) for name, value in named.items()}
+            return tf.cast(product(*operands, **named), tf.float32)
+
+        call.unmixed = product
+        return call
+
+    def device(self):
+        tf, kind = self.tf, {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}[self.case.target]
+        if kind == "TPU":
+            self.start_tpu()
+        devices = tf.config.list_logical_devices(kind)
+        if not devices:
+            raise self.no_device(f"TensorFlow lists no {kind}")
+        self.logical = devices[0]
+        details = tf.config.experimental.get_device_details(tf.config.list_physical_devices(kind)[0])
+        if kind == "GPU":
+            self.require_tf32(details["compute_capability"])
+        return {
+            "device": details.get("device_name", self.logical.name),
+            "tf_intra_op": tf.config.threading.get_intra_op_parallelism_threads(),
+            "tf_inter_op": tf.config.threading.get_inter_op_parallelism_threads(),
+        }
+
+    def start_tpu(self):
+        tf = self.tf
+        try:
+            tf.distribute.cluster_resolver.TPUClusterResolver.connect("local")  # this machine's own
+        except (tf.errors.OpError, RuntimeError) as missing:
+            raise self.no_device(missing) from missing
+        # Operations go to a GPU by themselves; a TPU has to be named, here for the rest of the process.
+        tf.device("/device:TPU:0").__enter__()
+
+    def matmul(self, a, b):
+        tf = self.tf
+        product = self.compile(tf.matmul, tf.TensorSpec(a.shape), tf.TensorSpec(b.shape))
+        return product(tf.constant(a), tf.constant(b)).numpy()
+
+    def build(self, abstract=False):
+        self.dialect = self.workload.dialect("tf")
+        self.model = self.dialect.Model(**self.dims)
+        named = {v.name.removesuffix(":0"): v for v in self.model.variables}
+        self.kept = {name: named.pop(name) for name in self.buffers}
+        self.variables = {name: v for name, v in named.items() if v.trainable}
+        spec = self.workload.spec
+        shapes = {name: self.signature(tensor) for name, tensor in spec.inputs(self.dims).items()}
+        with_target = shapes | {"target": self.signature(spec.target(self.dims))}
+        self.updater = self.make_optimizer(self.variables) if self.train and self.optimizer else None
+        self.forward = self.compile(lambda batch: self.model(**batch), shapes)
+        self.loss_and_gradients = self.compile(self.gradients_of_loss, with_target)
+        self.call = self.compile(self.train_step, with_target) if self.updater else self.loss_and_gradients
+
+    def signature(self, tensor):
+        return self.tf.TensorSpec(tensor.shape, self.tf.int32 if isinstance(tensor, Integers) else self.tf.float32)
+
+    def make_optimizer(self, variables):
+        return OPTIMIZERS[self.optimizer](self.tf, variables)
+
+    def compile(self, function, *signature):
+        """How this stack runs a function of tensors of these shapes: as it is."""
+        return function
+
+    def put(self, value):
+        return self.tf.constant(value)
+
+    def gradients_of_loss(self, batch):
+        with self.tf.GradientTape() as tape:
+            loss = self.dialect.loss(self.model, **batch)
+        # Zeros, as in JAX, for a variable that the loss doesn't depend on; None would end the step.
+        gradients = tape.gradient(loss, self.variables, unconnected_gradients=self.tf.UnconnectedGradients.ZERO)
+        # A looked-up table's gradient comes as slices; AdamW decays and moves every row, as in the other stacks.
+        return loss, {name: self.tf.convert_to_tensor(gradient) for name, gradient in gradients.items()}
+
+    def train_step(self, batch):
+        loss, gradients = self.gradients_of_loss(batch)
+        self.updater.apply(gradients)
+        return loss
+
+    def place(self, parameters, batch, moments=True):
+        tf = self.tf
+        if self.updater and not moments:
+            self.updater.release()
+        variables = self.variables | self.kept
+        for variable in variables.values():  # what the model began with makes room for what is on its way
+            renew(tf, variable, tf.zeros([0], variable.dtype))
+        for name, value in parameters:
+            renew(tf, variables[name], tf.raw_ops.Empty(shape=value.shape, dtype=variables[name].dtype))
+            write(variables[name], value)
+        if self.updater and moments:
+            self.updater.reset()
+        placed = (self.model, self.updater), {name: tf.constant(value) for name, value in batch}
+        self.wait(*placed)
+        return placed
+
+    def step(self, state, batch):
+        return state, self.call(batch) if self.train else self.forward(batch)
+
+    def wait(self, state, outputs):
+        if self.case.target != "cpu":  # on a CPU a call returns when it has computed; syncing costs 0.2 ms more
+            self.tf.test.experimental.sync_devices()
+
+    def fetch(self, outputs):
+        # .numpy() copies, np.asarray of a tensor would be a read-only alias of its buffer. A scalar's is no array.
+        return np.asarray((outputs[0] if isinstance(outputs, tuple) else outputs).numpy())
+
+    def read(self, what, state, batch):
+        if what == "parameters":
+            return {name: v.numpy() for name, v in (self.variables | self.kept).items()}
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": np.asarray(self.forward(inputs))}
+        before = {name: variable.numpy() for name, variable in self.kept.items()}
+        loss, gradients = self.loss_and_gradients(batch)
+        for name, value in before.items():
+            self.kept[name].assign(value)  # reading isn't a step
+        return {"loss": np.asarray(loss), **{name: np.asarray(g) for name, g in gradients.items()}}
+
+    def update(self, parameters, gradients):
+        tf = self.tf
+        updated = {name: tf.Variable(value, name=name) for name, value in parameters.items()}
+        updater = self.make_optimizer(updated)
+        shapes = {name: tf.TensorSpec(v.shape) for name, v in updated.items()}
+        apply = self.compile(updater.apply, shapes)
+        for injected in gradients:
+            apply({name: tf.constant(g) for name, g in injected.items()})
+        return {name: v.numpy() for name, v in updated.items()}
+
+    def kernels_used(self, told):
+        # What oneDNN doesn't take is Eigen's; TensorFlow says only which instructions that was not built for.
+        return [*kernels.libraries(told), kernels.Used("Eigen")]
+
+    def profile(self, steps, folder):
+        experimental = self.tf.profiler.experimental
+        with experimental.Profile(str(folder), experimental.ProfilerOptions(host_tracer_level=2)):
+            steps()
+        return base.Traced("tf.profiler")
+
+    def memory(self):
+        if self.case.target == "cpu":
+            return super().memory()  # TensorFlow reports 0 for CPUs: it doesn't know
+        figures = self.tf.config.experimental.get_memory_info(self.logical.name.removeprefix("/device:"))
+        return super().memory() | {"device_peak_bytes": figures["peak"]}
+
+
+def write(variable, value):
+    """A host array into a variable; a large one by rows. As one constant it would be in memory a third time."""
+    if value.size <= PART:
+        variable.assign(value)
+        return
+    rows = max(1, PART * len(value) // value.size)
+    for start in range(0, len(value), rows):
+        variable[start : start + rows].assign(value[start : start + rows])

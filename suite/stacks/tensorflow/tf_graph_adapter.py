@@ -1,0 +1,51 @@
+"""TensorFlow with tf.function: the step is traced once to a graph with fixed input shapes."""
+
+from __future__ import annotations
+
+from suite.stacks.holders import Holder
+from suite.stacks.tensorflow import tf_eager_adapter as tf_eager
+from suite.stacks.tensorflow import tf_memory
+
+
+class Adapter(tf_eager.Adapter):
+    """As eager, with forward, gradients and the whole train step as graphs."""
+
+    jit_compile = False  # True: XLA compiles the graph; None would leave it to TensorFlow
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        self.functions = []
+
+    def compile(self, function, *signature):
+        compiled = self.tf.function(function, input_signature=signature, jit_compile=self.jit_compile)
+        self.functions.append(compiled)
+        return compiled
+
+    def counters(self):
+        traces = sum(function.experimental_get_tracing_count() for function in self.functions)
+        return super().counters() | {"traces": traces, "compiles": traces}
+
+    def jit(self, function, static=()):
+        compiled = self.tf.function(function, jit_compile=self.jit_compile)
+        self.functions.append(compiled)
+        return compiled
+
+    @classmethod
+    def explain_environ(cls, case, cache_directory):
+        return super().explain_environ(case, cache_directory) | tf_memory.ENVIRON
+
+    def holders(self, told, state, batch):
+        moments = {
+            f"{name} {k}": moment
+            for name, each in (self.updater.moments.items() if self.updater else ())
+            for k, moment in enumerate(each, 1)
+        }
+        kinds = {"parameters": self.variables | self.kept, "optimizer": moments, "inputs": batch}
+        known = [
+            Holder(kind, name, tensor.shape.num_elements() * tensor.dtype.size)
+            for kind, tensors in kinds.items()
+            for name, tensor in tensors.items()
+        ]
+        # By keys that no allocation of the step has: they stay.
+        before = {-key: holder for key, holder in enumerate(known, 1)}
+        return tf_memory.holders(lambda: self.wait(*self.step(state, batch)), before, told.folder)

@@ -1,0 +1,1 @@
+"""The stacks that run PyTorch on its own."""

@@ -1,0 +1,227 @@
+"""PyTorch eager: the nn.Module as written, every operation dispatched to its kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite import protocol
+from suite.stacks import base, kernels
+from suite.stacks.holders import Holder
+from suite.stacks.knobs import Knob
+from suite.stacks.torch import torch_memory, torch_modules, torch_profile
+
+
+class Adapter(base.Adapter):
+    """State: (model, optimizer or None), updated in place."""
+
+    knobs = (
+        Knob("channels_last", "convolutions run in the memory order that their kernels prefer", ("cpu",), images=True),
+    )
+    packages = ("torch", "numpy")
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import torch
+
+        self.torch = torch
+        self.no_gradients = torch.inference_mode
+        # Of products of float32, then of convolutions: they default to TF32 on GPUs whatever the first setting says.
+        torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
+        torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
+        torch_modules.set_threads(torch, case.threads)
+
+    def device(self):
+        self.home = self.torch.device(self.case.target)
+        name = self.gpu_name() if self.case.target == "cuda" else "cpu"
+        return {
+            "device": name,
+            "torch_threads": self.torch.get_num_threads(),
+            "torch_interop_threads": self.torch.get_num_interop_threads(),
+            "cpu_capability": self.torch.backends.cpu.get_cpu_capability(),
+        }
+
+    def gpu_name(self):
+        try:
+            self.torch.cuda.init()
+        except (RuntimeError, AssertionError) as missing:  # an assertion in a build without CUDA
+            raise self.no_device(missing) from missing
+        self.require_tf32(self.torch.cuda.get_device_capability())
+        return self.torch.cuda.get_device_name()
+
+    def matmul(self, a, b):
+        product = self.compile(self.in_precision(self.torch.matmul))
+        with self.no_gradients():
+            return self.host(product(self.put(a), self.put(b)))
+
+    def in_precision(self, function):
+        return torch_modules.in_precision(function, self.case.precision, self.autocast)
+
+    def autocast(self):
+        return self.torch.autocast(self.home.type, dtype=self.torch.bfloat16)
+
+    def build(self, abstract=False):
+        self.dialect = self.workload.dialect("torch")
+        with self.torch.device("meta"):
+            self.model = self.dialect.Model(**self.dims).train(self.train)
+        self.layouts = torch_modules.Layouts(self.torch, self.model)
+        self.forward = self.compile(self.in_precision(self.model))
+        self.loss = self.compile(self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch)))
+        self.call = self.train_step if self.train else self.forward_step
+
+    def compile(self, function):
+        """How this stack runs a function: as it is."""
+        return function
+
+    def make_optimizer(self, parameters, fused=True):
+        # One fused kernel for each tensor: what PyTorch recommends and current trainers use.
+        if self.optimizer == "sgd":
+            return self.torch.optim.SGD(parameters, lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM, fused=fused)
+        return self.torch.optim.AdamW(
+            parameters,
+            lr=protocol.LEARNING_RATE,
+            betas=(protocol.BETA1, protocol.BETA2),
+            eps=protocol.EPSILON,
+            weight_decay=protocol.WEIGHT_DECAY,
+            fused=fused,
+        )
+
+    def put(self, value):
+        return self.torch.tensor(value, device=self.home)
+
+    def put_input(self, value):
+        """Ids and labels are 64 bits wide in PyTorch."""
+        if value.dtype == np.int32:
+            value = value.astype(np.int64)
+        tensor = self.put(torch_modules.channels_first(value))
+        return tensor.to(memory_format=self.memory_format()) if value.ndim == 4 else tensor
+
+    def memory_format(self):
+        """Of images and of the weights of convolutions."""
+        return self.torch.channels_last if "channels_last" in self.tuned else self.torch.contiguous_format
+
+    def place(self, parameters, batch, moments=True):
+        self.load(parameters)
+        updates = self.train and self.optimizer and moments
+        optimizer = self.make_optimizer(self.model.parameters()) if updates else None
+        state, batch = (self.model, optimizer), {name: self.put_input(value) for name, value in batch}
+        self.wait(state, None)
+        return state, batch
+
+    def load(self, parameters):
+        """Parameters and buffers into the model."""
+        torch = self.torch
+        self.model.to_empty(device=self.home).to(memory_format=self.memory_format())
+        empty = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
+        with torch.no_grad():
+            for name, value in parameters:
+                # Straight from the host array: a copy of a model's largest tensor would be GBs.
+                empty[name].copy_(torch.from_numpy(self.layouts.native(name, value)))
+                empty.pop(name).grad = None
+            for counter in empty.values():  # of batches seen, which aren't part of any result
+                counter.zero_()
+
+    def canonical(self, name, tensor):
+        """On the host, in canonical layout."""
+        return self.layouts.canonical(name, self.host(tensor))
+
+    def forward_step(self, state, batch):
+        with self.no_gradients():
+            return state, self.forward(**batch)
+
+    def train_step(self, state, batch):
+        model, optimizer = state
+        model.zero_grad(set_to_none=True)
+        loss = self.loss(**batch)
+        loss.backward()
+        if optimizer is None:
+            return state, (loss.detach(), [p.grad for p in model.parameters()])
+        optimizer.step()
+        return state, loss.detach()
+
+    def kernels_used(self, told):
+        return [*kernels.libraries(told), kernels.Used("ATen", self.torch.backends.cpu.get_cpu_capability())]
+
+    def profile(self, steps, folder):
+        return base.Traced("torch.profiler", torch_profile.spans(self.torch, steps))
+
+    def step(self, state, batch):
+        return self.call(state, batch)
+
+    def wait(self, state, outputs):
+        if self.home.type == "cuda":
+            self.torch.cuda.synchronize()
+
+    def fetch(self, outputs):
+        result = outputs[0] if isinstance(outputs, tuple) else outputs
+        return result.to("cpu", copy=True).numpy()
+
+    def read(self, what, state, batch):
+        model = state[0]
+        if what == "parameters":
+            tensors = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in self.buffers}
+            return {name: self.canonical(name, value.detach()) for name, value in tensors.items()}
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            model.eval()
+            with self.no_gradients():
+                output = self.host(self.forward(**inputs))
+            model.train(self.train)
+            return {"output": output}
+        model.zero_grad(set_to_none=True)  # .grad outlives a step
+        before = {name: value.clone() for name, value in model.named_buffers()}
+        loss = self.loss(**batch)
+        loss.backward()
+        for name, value in model.named_buffers():
+            value.copy_(before[name])  # reading isn't a step
+        self.cut()
+        # What the loss doesn't depend on has no gradient: the gate will miss its name.
+        reached = ((name, p.grad) for name, p in model.named_parameters() if p.grad is not None)
+        gradients = {name: self.canonical(name, gradient) for name, gradient in reached}
+        model.zero_grad(set_to_none=True)
+        return {"loss": self.host(loss.detach()), **gradients}
+
+    def cut(self):
+        """End of what is computed together: PyTorch/XLA's graphs end where they are told to."""
+
+    def host(self, tensor):
+        return tensor.cpu().numpy()
+
+    def update(self, parameters, gradients):
+        updated = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters.items()}
+        optimizer = self.make_optimizer(list(updated.values()))
+        for injected in gradients:
+            for name, parameter in updated.items():
+                parameter.grad = self.put(injected[name])
+            optimizer.step()
+        return {name: self.host(parameter.detach()) for name, parameter in updated.items()}
+
+    def holders(self, told, state, batch):
+        model, optimizer = state
+        known = {}
+
+        def remember(category, named):
+            for name, tensor in named:
+                known[tensor.data_ptr()] = Holder(category, name, tensor.nbytes)
+
+        remember("parameters", model.named_parameters())
+        remember("parameters", model.named_buffers())
+        remember("inputs", batch.items())
+        for name, p in model.named_parameters():
+            kept = optimizer.state[p] if optimizer else {}
+            remember(
+                "optimizer", ((f"{name} {key}", value) for key, value in kept.items() if self.torch.is_tensor(value))
+            )
+
+        def gradients():
+            return {p.grad.data_ptr(): name for name, p in model.named_parameters() if p.grad is not None}
+
+        return torch_memory.holders(self.torch, lambda: self.wait(*self.step(state, batch)), known, gradients)
+
+    def memory(self):
+        if self.case.target != "cuda":
+            return super().memory()
+        return {
+            "device_peak_bytes": self.torch.cuda.max_memory_allocated(),
+            "device_reserved_bytes": self.torch.cuda.max_memory_reserved(),
+            "device_total_bytes": self.torch.cuda.get_device_properties().total_memory,
+        }

@@ -1,0 +1,67 @@
+"""PyTorch with torch.compile: forward and loss are traced whole, Inductor generates C++ or Triton kernels."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from suite.ir import files
+from suite.stacks import kernels
+from suite.stacks.base import Unsupported
+from suite.stacks.torch import torch_eager_adapter as torch_eager
+
+
+class Adapter(torch_eager.Adapter):
+    """The loss is inside the compiled region and AOTAutograd compiles its backward pass with it."""
+
+    @classmethod
+    def environ(cls, case, cache_directory):
+        # Always named: Inductor's default folder is shared by every process of the user.
+        return super().environ(case, cache_directory) | {
+            "TORCHINDUCTOR_CACHE_DIR": f"{cache_directory}/inductor",
+            "TRITON_CACHE_DIR": f"{cache_directory}/triton",
+        }
+
+    @classmethod
+    def profile_environ(cls, case, cache_directory):
+        # Generated kernels are told to the profiler by their names, which have in them what is fused.
+        return super().profile_environ(case, cache_directory) | {"TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1"}
+
+    def device(self):
+        for path in (os.environ["TORCHINDUCTOR_CACHE_DIR"], sys.prefix):
+            if " " in path and self.case.target == "cpu":
+                raise Unsupported(
+                    f"Inductor hands paths to the C++ compiler as words of one line, and there is a space in {path}"
+                )
+        return super().device()
+
+    def compile(self, function):
+        return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
+
+    def jit(self, function, static=()):
+        from torch._inductor import config
+
+        # Probes alone come here. Inductor would compile and load a program for each instruction set of the CPU first,
+        # which takes longer than all that a probe asks (docs/methodology.md has the figure); it is told that they work.
+        config.cpp.vec_isa_ok = True
+        return self.torch.compile(function)  # without `fullgraph`: what it does with a break is what is asked
+
+    def programs(self, caches):
+        return files.generated(caches / "inductor")
+
+    def kernels_used(self, told):
+        from torch._inductor.cpu_vec_isa import pick_vec_isa
+
+        written = "".join(path.read_text() for path in (told.folder / "inductor").rglob("*.py"))
+        generated = kernels.Used("Inductor", str(pick_vec_isa()), written.count("async_compile.cpp"))
+        return [*kernels.libraries(told), *([generated] if generated.calls else []), super().kernels_used(told)[-1]]
+
+    def counters(self):
+        from torch._dynamo.utils import compilation_time_metrics, counters
+
+        seconds = compilation_time_metrics.get("_compile.compile_inner", [])
+        return super().counters() | {
+            "compiles": counters["stats"]["unique_graphs"],
+            "compile_seconds": float(sum(seconds)),
+            "graph_breaks": sum(counters["graph_break"].values()),
+        }

@@ -1,0 +1,186 @@
+"""PyTorch/XLA: lazy tensors record the step, `sync` cuts the graph, XLA compiles and runs it."""
+
+from __future__ import annotations
+
+from suite.stacks import base, kernels
+from suite.stacks.torch import torch_eager_adapter as torch_eager
+from suite.stacks.torch import torch_modules
+from suite.stacks.xla import buffers, compiler
+from suite.workloads.tensors import Integers
+
+
+class Adapter(compiler.Dumping, torch_eager.Adapter):
+    """The nn.Module on an XLA device. The second step compiles again: the optimizer's moments have appeared."""
+
+    knobs = compiler.KNOBS
+    packages = ("torch", "torch_xla", "libtpu", "numpy")
+
+    @classmethod
+    def environ(cls, case, cache_directory):
+        return (
+            super().environ(case, cache_directory) | compiler.flags_environ(case) | {"PJRT_DEVICE": case.target.upper()}
+        )
+
+    @classmethod
+    def profile_environ(cls, case, cache_directory):
+        # Its programs then name the operation of PyTorch's that each of theirs was made for: norms, too.
+        return super().profile_environ(case, cache_directory) | {"XLA_HLO_DEBUG": "1"}
+
+    def compile_on_shapes(self, parameters, batch):
+        # Placeholders hold no memory. A graph with them can be compiled but not run, so `sync` isn't what cuts it; that
+        # would also find out what is updated in place, which has to be said here.
+        from torch_xla.utils.buffer_donor_context import alias_with_buffer_donor_config
+
+        torch, state = self.torch, self.model.state_dict()
+        for name, value in state.items():
+            self.model.load_state_dict({name: self.placeholder(value)}, strict=False, assign=True)
+        optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
+        names = {"adamw": ("exp_avg", "exp_avg_sq"), "sgd": ("momentum_buffer",)}.get(self.optimizer, ())
+        for p in self.model.parameters() if optimizer else ():
+            optimizer.state[p] = {name: self.placeholder(p) for name in names} | {"step": torch.tensor(0.0)}
+        inputs = {
+            name: torch.empty(
+                torch_modules.shape_channels_first(tensor.shape),
+                device="meta",
+                dtype=torch.int64 if isinstance(tensor, Integers) else torch.float32,
+            )
+            for name, tensor in batch.items()
+        }
+        inputs = {name: self.placeholder(value, donated=False) for name, value in inputs.items()}
+        _, result = self.call((self.model, optimizer), inputs)
+        kept = [*self.model.state_dict().values(), *(p.grad for p in self.model.parameters() if p.grad is not None)]
+        kept += [
+            value
+            for p in self.model.parameters()
+            for name, value in (optimizer.state[p].items() if optimizer else ())
+            if name in names
+        ]
+        results = [result] if torch.is_tensor(result) else [result[0], *result[1]]
+        with alias_with_buffer_donor_config():
+            self.torch_xla._XLAC._xla_warm_up_cache([value.detach() for value in (*results, *kept)], [])
+        return None, None
+
+    def placeholder(self, like, donated=True):
+        tensor = self.builder.create_placeholder_tensor(like.shape, like.dtype)
+        self.torch_xla._XLAC._set_buffer_donation(tensor, donated)
+        return tensor
+
+    def kernels_used(self, told):
+        return compiler.kernels_used(told) + kernels.libraries(told)
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import torch_xla
+        import torch_xla.backends
+        import torch_xla.core.xla_builder as builder
+        import torch_xla.core.xla_model as xm
+        from torch_xla.debug import metrics
+
+        self.no_gradients = self.torch.no_grad  # inference tensors have no version counter, which XLA's need
+        self.torch_xla, self.xm, self.builder, self.metrics = torch_xla, xm, builder, metrics
+        torch_xla.backends.set_mat_mul_precision("highest" if case.precision == "f32" else "default")
+
+    def device(self):
+        try:
+            self.home = self.torch_xla.device()
+        except (RuntimeError, OSError) as missing:  # OSError: no libtpu
+            raise self.no_device(missing) from missing
+        return {"device": self.xm.xla_device_hw(self.home), "torch_threads": self.torch.get_num_threads()}
+
+    def build(self, abstract=False):
+        super().build(abstract)
+        for module in self.model.modules():
+            if isinstance(module, self.torch.nn.BatchNorm2d):
+                module.register_forward_pre_hook(remember_variance)
+                module.register_forward_hook(unbias_variance)
+
+    def make_optimizer(self, parameters, fused=False):
+        # The fused CPU and CUDA kernels can't be traced; XLA fuses the plain formula itself.
+        return super().make_optimizer(parameters, fused)
+
+    def place(self, parameters, batch, moments=True):
+        placed = super().place(parameters, batch, moments)
+        self.torch_xla.sync(wait=True)  # whatever was computed for it isn't part of the first step
+        return placed
+
+    def load(self, parameters):
+        # Assigned: copies into tensors that are there already would be a graph, and the model there twice.
+        for name, value in parameters:
+            tensor = self.put(self.layouts.native(name, value))
+            self.model.load_state_dict({name: tensor}, strict=False, assign=True)
+        for name, value in self.model.named_buffers():
+            if name not in self.buffers:  # counters of batches seen, which aren't part of any result
+                zero = self.torch.zeros(value.shape, dtype=value.dtype, device=self.home)
+                self.model.load_state_dict({name: zero}, strict=False, assign=True)
+
+    def put(self, value):
+        return self.torch.as_tensor(value).to(self.home)  # which copies; one on the host before it would be one more
+
+    def step(self, state, batch):
+        state, outputs = self.call(state, batch)
+        self.cut()
+        return state, outputs
+
+    def jit(self, function, static=()):
+        def cut_after(*arguments):
+            result = function(*arguments)
+            self.cut()
+            return result
+
+        return cut_after
+
+    def cut(self):
+        self.torch_xla.sync(wait=False)
+
+    def wait(self, state, outputs):
+        self.xm.wait_device_ops()
+
+    def holders(self, told, state, batch):
+        return buffers.holders(told.folder / compiler.DUMP)
+
+    def profile(self, steps, folder):
+        from torch_xla.debug import profiler
+
+        profiler.start_trace(str(folder))
+        steps()
+        profiler.stop_trace()
+        return base.Traced("torch_xla.debug.profiler")
+
+    def counters(self):
+        compiled = self.metrics.metric_data("CompileTime")  # (count, total in ns, samples)
+        # Each aten:: counter is an operation that XLA can't lower and the CPU ran instead. Reading a
+        # scalar (`item`) is a transfer, not such an operation.
+        fallbacks = [
+            name
+            for name in self.metrics.counter_names()
+            if name.startswith("aten::") and name != "aten::_local_scalar_dense"
+        ]
+        return super().counters() | {
+            "compiles": compiled[0] if compiled else 0,
+            "compile_seconds": compiled[1] / 1e9 if compiled else 0.0,
+            "fallback_ops": sum(self.metrics.counter_value(name) for name in fallbacks),
+        }
+
+    def memory(self):
+        if self.case.target == "cpu":
+            return base.Adapter.memory(self)
+        found = self.xm.get_memory_info(self.home)
+        return {
+            "device_peak_bytes": found.get("peak_bytes_used"),
+            "device_reserved_bytes": None,
+            "device_total_bytes": found.get("bytes_limit"),
+        }
+
+
+def remember_variance(norm, inputs):
+    """Before a batch norm in training."""
+    if norm.training:
+        norm.variance_before = norm.running_var.clone()
+
+
+def unbias_variance(norm, inputs, output):
+    """After it. PyTorch moves the running variance to the batch's unbiased one, PyTorch/XLA to the biased."""
+    if norm.training:
+        values = inputs[0].numel() // inputs[0].shape[1]  # of each channel
+        moved = norm.running_var - (1.0 - norm.momentum) * norm.variance_before
+        norm.running_var.data += moved.detach() / (values - 1)  # the data: autograd keeps an eye on the tensor

@@ -1,0 +1,236 @@
+"""torchax: the nn.Module traced to JAX, the whole train step (optax's AdamW) in one jit, state donated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite.stacks.jax.jax_runtime import JaxAdapter
+from suite.stacks.torch import torch_modules
+from suite.stacks.xla import buffers, compiler
+
+HOME = "jax"  # torchax's name for the device
+
+
+class Adapter(JaxAdapter):
+    """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
+
+    knobs = compiler.KNOBS
+    packages = ("torch", "torchax", "jax", "jaxlib", "libtpu", "optax", "numpy")
+
+    def __init__(self, case, workload):
+        import jax
+        import optax
+        import torch
+        import torchax
+        import torchax.amp
+        import torchax.interop
+        from torchax.ops import ops_registry
+
+        super().__init__(case, workload, jax, optax)
+        self.torch, self.torchax, self.interop, self.ops_registry = torch, torchax, torchax.interop, ops_registry
+        torch_modules.set_threads(torch, case.threads)
+
+    def device(self):
+        devices = self.find_devices()
+        self.torchax.enable_globally()
+        norm = self.torch.ops.aten.native_batch_norm
+        self.pure_batch_norm = self.ops_registry.all_aten_ops[norm].func
+        self.torchax.default_env().override_op_definition(norm, self.batch_norm)
+        self.mend_autocast()
+        return {"device": devices[0].device_kind, "devices": len(devices)}
+
+    def batch_norm(self, x, weight, bias, mean, var, training, momentum, epsilon):
+        """torchax's own, a pure function that leaves the running statistics as they were, and then their update."""
+        result = self.interop.call_jax(self.pure_batch_norm, x, weight, bias, mean, var, training, momentum, epsilon)
+        if training:
+            others = [axis for axis in range(x.ndim) if axis != 1]
+            x = x.float()  # under autocast it is bfloat16, the statistics aren't
+            mean.lerp_(x.mean(others), momentum)  # XLA finds both sums in the norm itself
+            var.lerp_(self.torch.var(x, others, correction=1), momentum)
+        return result
+
+    def matmul(self, a, b):
+        product = self.compile_torch(self.in_precision(self.torch.matmul))
+        return self.host(product(self.put(a), self.put(b)))
+
+    def compile(self, function):
+        return self.jax.jit(function, **self.options())
+
+    def compile_torch(self, function, **options):
+        """As `compile`, for a function of torch tensors."""
+        return self.interop.jax_jit(function, kwargs_for_jax_jit=self.options() | options)
+
+    def jit(self, function, static=()):
+        return self.interop.jax_jit(function, kwargs_for_jax_jit={"static_argnums": static})
+
+    def options(self):
+        return {"compiler_options": compiler.compiler_options(self.tuned)}
+
+    def in_precision(self, function):
+        return torch_modules.in_precision(function, self.case.precision, self.autocast)
+
+    def autocast(self):
+        return self.torchax.amp.autocast(HOME, self.torch.bfloat16)
+
+    def mend_autocast(self):
+        """torchax's list of casts misses what these products become in it: functions of its own, or ATen's one
+        convolution. And where it promotes operands it fails on lists of them (`cat`); JAX promotes by itself."""
+        amp, functional = self.torchax.amp, self.torch.nn.functional
+        for function, cast in list(amp.autocast_policy.items()):
+            if cast is amp.CastPolicy.PROMOTE:
+                del amp.autocast_policy[function]
+        for product in (
+            functional.linear,
+            functional.scaled_dot_product_attention,
+            self.torch.einsum,
+            self.torch.ops.aten.convolution.default,
+        ):
+            amp.autocast_policy[product] = amp.CastPolicy.LOWER_PRECISION_FP
+
+    def build(self, abstract=False):
+        torch, interop = self.torch, self.interop
+        dialect = self.workload.dialect("torch")
+
+        class WithLoss(torch.nn.Module):
+            """The loss as a module's forward, so that `functional_call` swaps the weights in."""
+
+            def __init__(self, model):
+                super().__init__()
+                self.model = model
+
+            def forward(self, batch):
+                return dialect.loss(self.model, **batch)
+
+        # Enabled, torchax makes every new tensor its own, on `meta` too: the model would be there twice, and stay.
+        with self.torchax.disable_temporarily(), torch.device("meta"):
+            self.model = dialect.Model(**self.dims).eval()
+            with_loss = WithLoss(dialect.Model(**self.dims).train())
+        self.layouts = torch_modules.Layouts(torch, self.model)
+
+        def call(module, prefix, weights, buffers, *args, **kwargs):
+            tensors = {f"{prefix}{name}": value for name, value in (weights | buffers).items()}
+            return torch.func.functional_call(module, tensors, args, kwargs)
+
+        def loss(weights, buffers, batch):
+            # The model updates its buffers in place: in the trace these same tensors hold the new values.
+            return self.in_precision(call)(with_loss, "model.", weights, buffers, batch), buffers
+
+        def forward(weights, buffers, inputs):
+            return call(self.model, "", weights, buffers, **inputs)
+
+        loss_and_gradients = interop.jax_value_and_grad(loss, {"has_aux": True})
+
+        def step(weights, buffers, moments, batch):
+            (loss, buffers), gradients = loss_and_gradients(weights, buffers, batch)
+            weights, moments = interop.call_jax(self.apply, weights, moments, gradients)
+            return loss, weights, buffers, moments
+
+        def gradients(weights, buffers, batch):
+            (loss, _), gradients = loss_and_gradients(weights, buffers, batch)
+            return loss, gradients
+
+        self.forward = self.compile_torch(self.in_precision(forward))
+        self.loss_and_gradients = self.compile_torch(gradients)
+        self.compiled_step = self.compile_torch(step, donate_argnums=(0, 1, 2))
+        if not self.train:
+            self.call = self.forward_step
+        else:
+            self.call = self.train_step if self.optimizer else self.gradient_step
+
+    def holders(self, told, state, batch):
+        return buffers.holders(told.folder / compiler.DUMP)
+
+    def program(self):
+        """The step as JAX has it: what torchax has wrapped for torch's tensors."""
+        wrapped = self.forward if not self.train else self.compiled_step if self.optimizer else self.loss_and_gradients
+        return wrapped.args[0]
+
+    def arguments(self, state, batch):
+        """Of the program, as JAX's arrays."""
+        weights, buffers, moments = state
+        last = (moments, batch) if self.train and self.optimizer else (batch,)
+        return self.interop.jax_view((weights, buffers, *last))
+
+    def program_memory(self, state, batch):
+        return self.analysed(self.program(), *self.arguments(state, batch))
+
+    def lowered(self, state, batch):
+        return self.lowering(self.program(), *self.arguments(state, batch))
+
+    def compile_on_shapes(self, parameters, batch):
+        jax = self.jax
+        weights = {name: jax.ShapeDtypeStruct(p.shape, "float32") for name, p in self.model.named_parameters()}
+        buffers = {
+            name: jax.ShapeDtypeStruct(b.shape, "float32" if name in self.buffers else "int32")
+            for name, b in self.model.named_buffers()
+        }
+        moments = jax.eval_shape(self.transform.init, weights) if self.train and self.optimizer else ()
+        shapes = {
+            name: jax.ShapeDtypeStruct(torch_modules.shape_channels_first(x.shape), x.dtype)
+            for name, x in self.shapes_of(batch).items()
+        }
+        state = weights, buffers, moments
+        self.program().lower(*self.arguments(state, shapes)).compile()
+        return state, shapes
+
+    def put(self, value):
+        # By JAX: torch.tensor would have the value twice more, as a tensor of the host and on its way to JAX.
+        return self.interop.torch_view(self.jax.device_put(value))
+
+    def put_input(self, value):
+        return self.put(torch_modules.channels_first(value))
+
+    def put_weight(self, name, value):
+        return self.put(np.ascontiguousarray(self.layouts.native(name, value)))
+
+    def place(self, parameters, batch, moments=True):
+        weights = {name: self.put_weight(name, value) for name, value in parameters}
+        buffers = {name: weights.pop(name) for name in self.buffers}
+        # Counters of batches seen, which aren't part of any result.
+        rest = {name: value for name, value in self.model.named_buffers() if name not in self.buffers}
+        counts = {"dtype": self.torch.int32, "device": HOME}
+        buffers |= {name: self.torch.zeros(value.shape, **counts) for name, value in rest.items()}
+        updates = self.train and self.optimizer and moments
+        state = weights, buffers, self.interop.call_jax(self.transform.init, weights) if updates else ()
+        placed = state, {name: self.put_input(value) for name, value in batch}
+        self.wait(*placed)
+        return placed
+
+    def step(self, state, batch):
+        return self.call(state, batch)
+
+    def forward_step(self, state, batch):
+        weights, buffers, _ = state
+        return state, self.forward(weights, buffers, batch)
+
+    def gradient_step(self, state, batch):
+        weights, buffers, _ = state
+        return state, self.loss_and_gradients(weights, buffers, batch)
+
+    def train_step(self, state, batch):
+        weights, buffers, moments = state
+        loss, weights, buffers, moments = self.compiled_step(weights, buffers, moments, batch)
+        return (weights, buffers, moments), loss
+
+    def wait(self, state, outputs):
+        self.jax.block_until_ready(self.interop.jax_view((state, outputs)))
+
+    def fetch(self, outputs):
+        # np.array copies: np.asarray of a CPU array is a read-only alias of the device's buffer.
+        return np.array(self.interop.jax_view(outputs[0] if isinstance(outputs, tuple) else outputs))
+
+    def host(self, tensor):
+        return np.asarray(self.interop.jax_view(tensor))
+
+    def canonical(self, tensors):
+        return {name: self.layouts.canonical(name, self.host(tensor)) for name, tensor in tensors.items()}
+
+    def read(self, what, state, batch):
+        weights, buffers, _ = state
+        if what == "parameters":
+            return self.canonical(weights | {name: buffers[name] for name in self.buffers})
+        if what == "output":
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return {"output": self.host(self.forward(weights, buffers, inputs))}
+        loss, gradients = self.loss_and_gradients(weights, buffers, batch)
+        return {"loss": self.host(loss), **self.canonical(gradients)}

@@ -1,0 +1,1 @@
+"""What every stack that compiles with XLA shares."""

@@ -1,0 +1,100 @@
+"""What rows say of behaviour: a class a cell, also where a process ended early; and what moved between two sets."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from suite.case import Purpose
+from suite.results.questions.behaviour import Moved, behaviours, between, by_variant, classes
+from suite.results.store.rows import Row
+from tests.results.rows import attempt_of, row_of
+
+TITLES = {"same": "nothing changes", "shape": "another length"}
+
+
+def entry(aspect: str, class_: str, **columns: Any) -> dict[str, Any]:
+    return {
+        "probe": "What is traced again",
+        "aspect": aspect,
+        "title": TITLES[aspect],
+        "class": class_,
+        "words": "",
+        "code": "def f(x): ...",
+        "documented": None,
+        "primer": None,
+    } | columns
+
+
+def probe_row(stack: str, *entries: dict[str, Any], metrics: Any = (), variant: str = "", **columns: Any) -> Row:
+    attempt = attempt_of(stack, block=0, purpose=Purpose.PROBE, workload="retrace", dims={"n": 64}, variant=variant)
+    times = (
+        "synced_seconds",
+        "dispatch_seconds",
+        "pipelined_seconds",
+        "fetch_seconds",
+        "first_seconds",
+        "second_seconds",
+    )
+    told = {"behaviour": json.dumps(entries) if entries else None, "metrics": list(metrics)}
+    return row_of(attempt) | dict.fromkeys(times) | told | columns
+
+
+def rows() -> list[Row]:
+    """One that reuses, against what is documented; one that crashed half-way; one that can't."""
+    believed = {"documented": {"class": "retraces", "page": "https://example.org"}}
+    seconds = {"name": "same seconds", "unit": "s", "kind": "behaviour", "values": [0.5]}
+    other = {"name": "loss", "unit": "1", "kind": "gate", "values": [0.5]}
+    return [
+        probe_row("jax_jit", entry("same", "reuses", **believed), entry("shape", "retraces"), metrics=[seconds, other]),
+        probe_row("torch_xla", entry("same", "reuses"), outcome="crashed", reason="killed by SIGSEGV"),
+        probe_row("numpy", outcome="unsupported", reason="it compiles nothing"),
+    ]
+
+
+def test_every_planned_stack_has_a_class_in_every_cell() -> None:
+    (probe,) = behaviours(rows())
+    assert (probe.title, probe.stacks) == ("What is traced again", ("jax_jit", "numpy", "torch_xla"))
+    assert [aspect.title for aspect in probe.aspects] == ["nothing changes", "another length"]
+    cells = {
+        (aspect.name, stack): answer.class_ for aspect in probe.aspects for stack, answer in aspect.answers.items()
+    }
+    assert cells == {
+        ("same", "jax_jit"): "reuses",
+        ("same", "torch_xla"): "reuses",
+        ("same", "numpy"): "unsupported",
+        ("shape", "jax_jit"): "retraces",
+        ("shape", "torch_xla"): "crashed",
+        ("shape", "numpy"): "unsupported",
+    }
+    assert probe.without == {
+        "torch_xla": ("crashed", "killed by SIGSEGV"),
+        "numpy": ("unsupported", "it compiles nothing"),
+    }
+
+
+def test_a_cell_says_its_figures_and_where_it_is_not_as_documented() -> None:
+    (probe,) = behaviours(rows())
+    same, shape = (aspect.answers["jax_jit"] for aspect in probe.aspects)
+    assert same.figure("seconds") == (0.5,) and shape.figure("seconds") == ()
+    assert same.is_otherwise and not shape.is_otherwise and not same.differs_from_primer
+
+
+def test_a_class_that_changed_between_two_sets_is_named() -> None:
+    before = classes(behaviours(rows()))
+    now = rows()
+    now[0] = probe_row("jax_jit", entry("same", "reuses"), entry("shape", "reuses"))
+    found = between(before, classes(behaviours(now)))
+    assert found.common == 6
+    assert found.moved == (Moved("retrace-tiny-forward-f32-cpu", "shape", "jax_jit", "retraces", "reuses"),)
+
+
+def test_versions_of_a_stack_are_held_against_it() -> None:
+    old = probe_row("jax_jit", entry("same", "retraces"), entry("shape", "retraces"), variant="0.10")
+    ((version, found),) = by_variant(classes(behaviours([*rows(), old]))).items()
+    assert (version, found.common) == ("0.10", 2)
+    assert [(each.stack, each.before, each.after) for each in found.moved] == [("jax_jit", "reuses", "retraces")]
+
+
+def test_timed_rows_say_nothing_of_behaviour() -> None:
+    assert behaviours([row_of(attempt_of("jax_jit"))]) == ()

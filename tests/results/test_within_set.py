@@ -1,0 +1,97 @@
+"""One set that asked the same in two ways: paired, each field by the clock that it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from suite.protocol import Protocol
+from suite.results.store.rows import Row
+from suite.results.within_set import FIELDS, Ways, all_ways, within
+from tests.results.rows import attempt_of, row_of, rows_of
+
+THREE = Protocol(blocks=3, blocks_max=3)
+PACE = (1.0, 1.1, 1.25)  # of each block, which a pairing takes out
+NOISE = (0.99, 1.0, 1.01)
+
+
+def two_ways(faster: float = 2.0, **change: Any) -> list[Row]:
+    """Two stacks, one of which was asked in another way too, by which it is faster."""
+    plain = rows_of({"jax_jit": [0.01 * each for each in PACE], "numpy": [0.02 * each for each in PACE]})
+    return plain + rows_of(
+        {"jax_jit": [0.01 / faster * each * noise for each, noise in zip(PACE, NOISE, strict=True)]}, **change
+    )
+
+
+def only(rows: list[Row], field: str) -> Ways:
+    """The ways of one field, and of no other."""
+    (found,) = all_ways(rows, THREE)
+    assert found.field == field
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "question"),
+    [
+        ({"track": "tuned"}, "track", "gemm forward"),
+        ({"precision": "bf16"}, "precision", "gemm forward"),
+        ({"pass_": "train"}, "pass", "gemm"),
+        ({"cache": "warm"}, "cache", "gemm forward"),
+        ({"variant": "nightly"}, "variant", "gemm forward"),
+    ],
+)
+def test_two_ways_of_one_set_are_paired(change: dict[str, Any], field: str, question: str) -> None:
+    ways = only(two_ways(**change), field)
+    assert ways.base == FIELDS[field] and ways.values == [ways.base, next(iter(change.values()))]
+    (way,) = ways.over(ways.base)
+    assert (way.question, way.stack, way.speedup.stack) == (question, "jax_jit", next(iter(change.values())))
+    assert way.speedup.verdict == "faster" and way.speedup.ratio.value == pytest.approx(2.0, rel=0.01)
+    assert way.speedup.ratio.low and way.speedup.ratio.low > 1.9, "the pace of the blocks is taken out"
+    (turned,) = ways.over(ways.values[1])
+    assert turned.speedup.ratio.value == pytest.approx(0.5, rel=0.01)
+
+
+def test_a_cache_is_judged_by_the_first_run() -> None:
+    cold = [row_of(attempt_of("jax_jit", block), 0.01, first_seconds=2.0 * pace) for block, pace in enumerate(PACE, 1)]
+    warm = [
+        row_of(attempt_of("jax_jit", block, cache="warm"), 0.01, first_seconds=0.5 * pace)
+        for block, pace in enumerate(PACE, 1)
+    ]
+    (way,) = only(cold + warm, "cache").over("cold")
+    assert way.speedup.ratio.value == pytest.approx(4.0)
+
+
+def test_questions_are_told_apart_by_what_differs() -> None:
+    other: dict[str, Any] = {"size": "custom", "dims": {"n": 128}}
+    rows = two_ways(pass_="train")
+    rows += rows_of({"jax_jit": PACE}, **other) + rows_of({"jax_jit": PACE}, pass_="train", **other)
+    (ways,) = all_ways(rows, THREE)
+    assert {way.question for way in ways.over("forward")} == {"gemm tiny", "gemm custom"}
+
+
+def test_nothing_where_nothing_was_asked_twice() -> None:
+    assert all_ways(rows_of({"numpy": [0.01] * 3, "jax_jit": [0.02] * 3}), THREE) == ()
+    # What ran one way on one stack and another way on another is no pair.
+    apart = rows_of({"numpy": [0.01] * 3}) + rows_of({"jax_jit": [0.01] * 3}, track="tuned")
+    assert within(apart, "track", THREE) is None
+    failed = [
+        row | {"outcome": "error", "synced_seconds": None} if row["track"] == "tuned" else row
+        for row in two_ways(track="tuned")
+    ]
+    assert within(failed, "track", THREE) is None
+
+
+def test_three_ways_are_each_held_against_the_plain_one() -> None:
+    rows = two_ways(precision="bf16") + two_ways(1.5, precision="tf32")[-3:]
+    ways = only(rows, "precision")
+    assert ways.values == ["f32", "bf16", "tf32"]
+    assert [way.speedup.stack for way in ways.over("f32")] == ["bf16", "tf32"]
+
+
+def test_two_ways_of_two_machines_are_never_paired() -> None:
+    """A set may have been put together from machines' shares."""
+    rows = two_ways(track="tuned")
+    assert only(rows, "track")
+    elsewhere = [row | {"machine_id": "another"} if row["track"] == "tuned" else row for row in rows]
+    assert all_ways(elsewhere, THREE) == ()
