@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from suite.results.store.plan_file import PlanFile
 from suite.results.store.rows import CASE, Row, accepted
 from suite.results.store.schema import SCHEMA_VERSION, to_table
 
+LINE_MAX = 4096  # characters; Linux has no longer path
 LATEST = "latest"  # beside the sets: a link to the newest
 BEGUN = "begun-here"  # the mark of a set that was begun in its folder: no archive has it
 # Columns of the rows that a manifest's facts are derived from; names, where a row of an older version is read.
@@ -160,7 +162,8 @@ class ResultSet:
         patch = self.folder / "inputs" / "diff.patch"
         if not patch.is_file() or not patch.stat().st_size:
             return []
-        with patch.open(encoding="utf-8", errors="replace") as lines:
+        with patch.open(encoding="utf-8", errors="replace") as text:
+            lines = iter(partial(text.readline, LINE_MAX), "")  # a patch of one endless line isn't held in memory
             found = [line.rstrip("\n").partition(" b/")[2] for line in lines if line.startswith("diff --git ")]
         return found or ["a patch that names no file"]
 

@@ -141,7 +141,7 @@ class Row(dict[str, Any]):
 
         What takes under a twentieth of the time that is known is left out.
         """
-        used = json.loads(self.get("kernels") or "[]")
+        used = self.entries("kernels")
         all_seconds = sum(each["seconds"] or 0.0 for each in used)
         shown = [each for each in used if each["seconds"] is None or each["seconds"] >= LEAST_SHARE * all_seconds]
         words = [f"{each['library']} {each['isa'] or ''}".strip() for each in shown]
