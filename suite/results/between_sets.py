@@ -14,7 +14,7 @@ from statistics import fmean, median
 
 from suite.case import Outcome
 from suite.protocol import Protocol
-from suite.results.questions.behaviour import Observed, Place, behaviours, between, classes
+from suite.results.questions.behaviour import CellKey, Observed, behaviours, between, classes
 from suite.results.speedup.family import Sample, cut, simultaneous
 from suite.results.speedup.pairing import all_seconds
 from suite.results.speedup.verdicts import Pairing, freedom
@@ -44,7 +44,7 @@ class Times:
     rows: tuple[Row, ...]
     floors: Mapping[str, Estimate]  # by question, what equal processes differ by
     ceiling: float | None  # FLOP/s, at the run's begin
-    observed: Mapping[Place, str]
+    observed: Mapping[CellKey, str]
 
     @classmethod
     def of(cls, name: str, rows: Iterable[Row], plan: PlanFile, ceilings: Sequence[Mapping[str, float]]) -> Times:
