@@ -13,7 +13,7 @@ from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.behaviour import Behaviour, behaviours
 from suite.results.questions.capacity import MemoryQuestion, memory_questions
-from suite.results.questions.holders import MadeOf, made_of
+from suite.results.questions.holders import HolderQuestion, holder_questions
 from suite.results.questions.names import question_names
 from suite.results.questions.profiles import ProfileQuestion, profile_questions
 from suite.results.questions.programs import ProgramQuestion, program_questions
@@ -81,7 +81,7 @@ class Analysis:
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
     memory: tuple[MemoryQuestion, ...]
-    made_of: tuple[MadeOf, ...]
+    holders: tuple[HolderQuestion, ...]
     programs: tuple[ProgramQuestion, ...]
     profiles: tuple[ProfileQuestion, ...]
     behaviour: tuple[Behaviour, ...]
@@ -136,7 +136,7 @@ def analyse(
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
         memory=memory_questions(counted, protocol.search_tolerance if plan and plan.vary else None),
-        made_of=made_of(counted),
+        holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),

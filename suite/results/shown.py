@@ -10,7 +10,7 @@ from suite.errors import unknown
 from suite.results.analysis import Analysis
 from suite.results.questions.behaviour import behaviours
 from suite.results.questions.capacity import memory_questions
-from suite.results.questions.holders import made_of
+from suite.results.questions.holders import holder_questions
 from suite.results.questions.profiles import profile_questions
 from suite.results.questions.programs import program_questions
 from suite.results.store.rows import Row
@@ -49,7 +49,7 @@ def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
         comparisons=tuple(each for each in comparisons if each.cells),
         # These have nothing that is judged over several stacks.
         memory=memory_questions(counted),
-        made_of=made_of(counted),
+        holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),

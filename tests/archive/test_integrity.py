@@ -124,7 +124,7 @@ def test_a_manifest_of_wrong_types_hides_no_other_set(
     exchange(shelf, other, **facts)
     archives.sets(Path("nowhere"), shelf.uri, as_json=False)
     said = capsys.readouterr()
-    assert whole in said.out and f"{other}: The manifest of {other} has another kind of" in said.err
+    assert whole in said.out and f"{other}: The manifest of {other} has '" in said.err
 
 
 # --- at once ---
