@@ -65,7 +65,7 @@ class Times:
 @dataclass(frozen=True, slots=True)
 class CaseChange:
     """A case in two sets. `ratio` is its time in the first over that in the second (above 1: the second is faster),
-    None without both; `outcomes` and `seconds` are (first, second). `reason` says why `verdict` isn't the interval's."""
+    None without both; `outcomes` and `seconds` are (first, second). `reason`: why it overrules the interval."""
 
     name: str
     stack: str
