@@ -16,8 +16,7 @@ from suite.results.store.rows import NOT_RUN
 
 
 def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigures]) -> str:
-    """Returns the fastest stack that counts, if the baseline was run and has no time that counts; else an empty string,
-    also if fewer than two stacks count."""
+    """Returns the fastest of several stacks that count, if the baseline was run and doesn't; else an empty string."""
     failed = any(cell.stack == baseline and not cell.counts and cell.outcome != NOT_RUN for cell in cells)
     counting = [stack for stack in figures if stack.counts]
     if not failed or len(counting) < 2:
@@ -38,7 +37,6 @@ def over_stand_in(
 def sharing_doubt(
     pairing: Pairing, baseline: str, stacks: Collection[str], question: str | None, of: float
 ) -> list[Speedup]:
-    """Returns the speedups of some stacks over a baseline, judged as one `of` so many families that share the error
-    probability (Bonferroni)."""
+    """Returns the speedups of a family that is one `of` so many which share the error probability (Bonferroni)."""
     doubt = (1 - pairing.protocol.confidence) / of
     return replace(pairing, protocol=replace(pairing.protocol, confidence=1 - doubt)).over(baseline, stacks, question)

@@ -23,7 +23,6 @@ SEVERITY = (
     Outcome.OK,
 )
 
-
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
 
 

@@ -120,8 +120,7 @@ def stack_figures(
     protocol: Protocol,
     kernels: str = "",
 ) -> StackFigures:
-    """Returns the figures of one case, from the rows of all its processes, some of which must have samples: of those
-    that ended `ok`, or of all with samples if none did."""
+    """Returns the figures of one case's processes, some with samples: those that ended `ok`, or all if none did."""
     of_stack = [row for row in rows if row["replicate"] == 1]
     timed = [row for row in of_stack if row.steady]
     used = [row for row in timed if row.outcome == Outcome.OK] or timed or [row for row in rows if row.steady]

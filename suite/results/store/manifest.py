@@ -1,6 +1,5 @@
-"""Reads and writes manifest.json: the name of a whole set, and the digest and size of each of its files.
-
-It is written last. A set may come from anywhere, so what it says is checked before it is used."""
+"""Reads and writes manifest.json: the name of a whole set, and the digest and size of each of its files. It is written
+last. What it says is checked before it is used, because a set may come from anywhere."""
 
 from __future__ import annotations
 
@@ -134,8 +133,7 @@ def misstated(known: Manifest, derived: Mapping[str, Any]) -> list[str]:
     if known.facts["schema_version"] < SIZES_SINCE:
         return []
     by_files = json.loads(json.dumps(derived))
-    # The schema version in a manifest is that of the program that wrote it.
-    facts = sorted((known.facts.keys() | by_files.keys()) - {"schema_version"})
+    facts = sorted((known.facts.keys() | by_files.keys()) - {"schema_version"})  # which depends on who wrote it
     wrong = (fact for fact in facts if known.facts.get(fact) != by_files.get(fact))
     return [f"the manifest says another {fact} than the files" for fact in wrong]
 
