@@ -54,7 +54,7 @@ class Line:
 
     @property
     def stopped(self) -> tuple[int, str] | None:
-        """Returns (size, outcome) of the smallest size above `largest` that ended otherwise, by a timeout say."""
+        """Returns (size, outcome) of the smallest size above `largest` that ended neither `ok` nor out of memory."""
         largest = self.largest or 0
         ended = [
             (size, row.outcome)
