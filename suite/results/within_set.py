@@ -69,7 +69,7 @@ def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
     by_value: dict[Side, Timings] = {}
     heads: dict[str, Row] = {}
     machines: dict[str, set[tuple[str, str]]] = {}
-    asked: dict[str, tuple[str, str]] = {}  # {id of a stack on a question: (id of the question, stack)}
+    pairs: dict[str, tuple[str, str]] = {}  # {id of a stack on a question: (id of the question, stack)}
     for row in kept:
         side, id_ = (row["comparison_id"], row.stack_name), row.case.digest(field)
         if side in timings:
@@ -77,21 +77,21 @@ def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
             question = row.case.digest(field, "stack", "variant")
             stack = row.text("stack") if field == "variant" else row.stack_name
             machines.setdefault(id_, set()).add((row.text("machine_id"), row.text("set_id")))
-            heads[question], asked[id_] = row | {"comparison_id": question}, (question, stack)
+            heads[question], pairs[id_] = row | {"comparison_id": question}, (question, stack)
     both = {id_ for id_, _ in by_value if sum(other == id_ for other, _ in by_value) > 1 and len(machines[id_]) == 1}
     if not both:
         return None
     names = question_names(
-        [heads[question] for question in {asked[id_][0]: None for id_ in asked if id_ in both}], without=field
+        [heads[question] for question in {pairs[id_][0]: None for id_ in pairs if id_ in both}], without=field
     )
     paired = {side: by_block for side, by_block in by_value.items() if side[0] in both}
     pairing = Pairing(
         paired,
-        {id_: names[asked[id_][0]] for id_ in asked if id_ in both},
+        {id_: names[pairs[id_][0]] for id_ in pairs if id_ in both},
         frozenset(value for _, value in paired),
         protocol,
     )
-    return Ways(field, pairing, {id_: stack for id_, (_, stack) in asked.items() if id_ in both})
+    return Ways(field, pairing, {id_: stack for id_, (_, stack) in pairs.items() if id_ in both})
 
 
 def all_ways(rows: Iterable[Row], protocol: Protocol) -> tuple[Ways, ...]:

@@ -54,10 +54,7 @@ class Line:
 
     @property
     def stopped(self) -> tuple[int, str] | None:
-        """Returns (size, outcome) of the smallest size above `largest` that ended neither `ok` nor out of memory.
-
-        Such an outcome, a timeout say, tells nothing about memory.
-        """
+        """Returns (size, outcome) of the smallest size above `largest` that ended neither `ok` nor out of memory."""
         largest = self.largest or 0
         ended = [
             (size, row.outcome)

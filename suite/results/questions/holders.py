@@ -53,8 +53,6 @@ def holder_questions(rows: Iterable[Row]) -> tuple[HolderQuestion, ...]:
 def stack_holders(row: Row) -> StackHolders:
     """Returns the holders that one explain process recorded."""
     holders = row.mapping("holders")
-    largest = tuple(
-        (tensor["category"], tensor["name"], float(tensor["bytes"])) for tensor in holders.get("largest", ())
-    )
+    largest = tuple((held["category"], held["name"], float(held["bytes"])) for held in holders.get("largest", ()))
     categories = tuple((name, float(size)) for name, size in holders.get("categories", {}).items())
     return StackHolders(row.stack_name, str(holders.get("told_by", "")), categories, largest)

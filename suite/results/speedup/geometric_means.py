@@ -35,10 +35,10 @@ class Summary:
 
 def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protocol) -> list[Summary]:
     """Returns a line for each stack but the baseline, ranked by `common`; `rows` show which questions it was asked."""
-    asked: dict[str, set[str]] = defaultdict(set)
+    ids: dict[str, set[str]] = defaultdict(set)
     for row in counting(rows):
-        asked[row.stack_name].add(row["comparison_id"])
-    by_stack: dict[str, list[Speedup]] = {stack: [] for stack in asked}
+        ids[row.stack_name].add(row["comparison_id"])
+    by_stack: dict[str, list[Speedup]] = {stack: [] for stack in ids}
     for speedup in speedups:
         by_stack[speedup.stack].append(speedup)
     by_value = {stack: sorted(group, key=lambda s: (s.ratio.value, s.name)) for stack, group in by_stack.items()}
@@ -49,13 +49,13 @@ def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protoc
         {stack: [s for s in group if s.comparison_id in shared] for stack, group in answered.items()}, protocol
     )
     lines = [
-        Summary(stack, means[stack], len(group), len(asked[stack]), group[0], group[-1], common.get(stack), len(shared))
+        Summary(stack, means[stack], len(group), len(ids[stack]), group[0], group[-1], common.get(stack), len(shared))
         for stack, group in answered.items()
     ]
     baselines = {speedup.baseline for speedup in speedups}
     lines += [
         Summary(stack, None, 0, len(questions), None, None)
-        for stack, questions in asked.items()
+        for stack, questions in ids.items()
         if stack not in answered and stack not in baselines
     ]
     return sorted(lines, key=rank)

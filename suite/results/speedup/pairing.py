@@ -34,8 +34,7 @@ Logs = Mapping[int, float]  # {block: ln(t_baseline / t_stack)}
 
 
 def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[Timing]]]:
-    """Returns {(comparison_id, stack): {block: processes}} of the ok rows; a disturbed one only if its block has no
-    other."""
+    """Returns {(comparison_id, stack): {block: ok processes}}; a block has disturbed ones only if it has no others."""
     timings: dict[Side, dict[int, list[Timing]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         seconds = row.median(clock)
@@ -84,9 +83,8 @@ def twin_log_ratios(stack: Timings) -> dict[int, float]:
     """Returns {block: ln(t of the first replicate / t of the others)} of each block in which the stack ran twice."""
     logs = {}
     for block, processes in sorted(stack.items()):
-        in_order = sorted(processes, key=lambda timing: timing.replicate)
-        first, *others = (math.log(timing.seconds) for timing in in_order)
-        if others and in_order[0].replicate == 1:
+        first, *others = (math.log(timing.seconds) for timing in sorted(processes, key=lambda timing: timing.replicate))
+        if others and min(timing.replicate for timing in processes) == 1:
             logs[block] = first - fmean(others)
     return logs
 
@@ -97,10 +95,9 @@ def all_seconds(timings: Timings) -> list[float]:
 
 
 def best_mode(timings: Timings) -> dict[int, list[Timing]]:
-    """Returns the processes of the fast mode: those within MODES_SPREAD of that mode's median.
+    """Returns the processes of the fast mode: those within MODES_SPREAD of the median of all near to the fastest.
 
-    The median is of the processes within MODES_SPREAD of the fastest. The fastest itself is an extreme: counted from
-    it, the slower processes of the same mode would be cut off.
+    The fastest is an extreme: counted from it, the slower processes of the same mode would be cut off.
     """
     medians = all_seconds(timings)
     middle = median(seconds for seconds in medians if seconds <= MODES_SPREAD * min(medians))

@@ -173,7 +173,7 @@ class Pairing:
         `known` has, by stack, block log-ratios over it that were computed before.
         """
         logs = {side: by_block for side, timings in self.timings.items() if (by_block := twin_log_ratios(timings))}
-        pairs = {side: Estimate(math.exp(fmean(each.values())), blocks=len(each)) for side, each in logs.items()}
+        pairs = {side: Estimate(math.exp(fmean(log.values())), blocks=len(log)) for side, log in logs.items()}
         for stack in {stack for _, stack in logs}:
             samples = {
                 side: self.sample(side[0], by_block)

@@ -88,5 +88,5 @@ def flags(row: Row, *more: Flag) -> list[str]:
 
 def mended(by_run: dict[tuple[int, int], Block], row: Row) -> Block | None:
     """Returns the accepted block of a process that was later run again alone: such a run leaves no block record."""
-    blocks = (block for (number, retry), block in by_run.items() if number == row["block"] and retry < row["retry"])
+    blocks = (by_run[run] for run in by_run if run[0] == row["block"] and run[1] < row["retry"])
     return next((block for block in blocks if block.accepted), None)

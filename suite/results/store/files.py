@@ -23,8 +23,7 @@ PIECE_BYTES = 2**20
 
 
 def check_writable(folder: Path) -> None:
-    """Makes the folder, writes and syncs a file there, and deletes it. Raises UserError if that fails or the disk is
-    nearly full."""
+    """Makes the folder and writes a file there as a test. Raises UserError if that fails or the disk is nearly full."""
     probe = folder / f".probe-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

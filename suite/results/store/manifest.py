@@ -1,6 +1,5 @@
-"""Reads and writes manifest.json: the name of a whole set, and the digest and size of each of its files.
-
-It is written last. A set may come from anywhere, so what it says is checked before it is used."""
+"""Reads and writes manifest.json: the name of a whole set, and the digest and size of each of its files. It is written
+last. What it says is checked before it is used, because a set may come from anywhere."""
 
 from __future__ import annotations
 

@@ -145,9 +145,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _count("compiles_second", "compiles and retraces during the second call"),
         _count("compiles_steady", "compiles and retraces in later calls; any sets the flag recompiled"),
         _count("graph_breaks", "graph breaks"),
-        _shares(
-            "synced_others", "share of our cores' time that other programs used, in the batch of each synced sample"
-        ),
+        _shares("synced_others", "share of our cores' time that others used, in the batch of each synced sample"),
         _shares("pipelined_others", "the same for pipelined_seconds"),
         _shares("fetch_others", "the same for fetch_seconds"),
         _share("first_others", "the same of the first call"),
@@ -177,9 +175,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _bytes("floor_gradients_bytes", "all gradients at once, which a compiler may avoid"),
         _bytes("floor_optimizer_bytes", "the optimizer's moments"),
         _bytes("floor_inputs_bytes", "inputs and targets"),
-        _text(
-            "holders", "what holds the memory, recorded by an explain process: sums by category, largest tensors", JSON
-        ),
+        _text("holders", "what holds the memory, by an explain process: bytes by category, largest tensors", JSON),
     ),
     "work": (
         Column("flops", "int64", "FLOP", "analytic floating-point operations of a call"),
