@@ -152,7 +152,7 @@ def test_two_cases_or_a_case_and_a_file_are_compared(runs: Lanes) -> None:
         ("half.mlir", "half.mlir couldn't be read: line 1, column "),
         ("foreign.mlir", "foreign.mlir couldn't be read: "),
         ("absent.mlir", "absent.mlir can't be read: No such file or directory."),
-        ("cut.mlir.gz", "cut.mlir.gz is no gzip file: "),
+        ("cut.mlir.gz", "cut.mlir.gz isn't a whole gzip file: "),
     ],
 )
 def test_what_can_t_be_compared_is_said(runs: Lanes, tmp_path: Path, case: str, said: str) -> None:

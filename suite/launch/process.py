@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-CGROUP_V1 = "cgroup v1"
-CGROUP_V2 = "cgroup v2"
-WATCHDOG = "watchdog"
 CHECK_SECONDS = 0.25
 THRASHING_SECONDS = 15.0
 EXIT_FILE = "exit.json"  # a supervisor's account of its worker, in the worker's folder

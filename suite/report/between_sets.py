@@ -15,7 +15,7 @@ from suite.report.figures.comparison import forest, ratio_axis
 from suite.report.formats.document import VERSION, estimate_json, ways_json
 from suite.report.formats.tables import Table, Told, Value
 from suite.report.sections.within_set import WaysSection, table_of, ways_section
-from suite.results.between_sets import Across, Change
+from suite.results.between_sets import Across, CaseChange
 from suite.results.questions.behaviour import Moved
 from suite.results.within_set import Ways
 from suite.stats import Estimate
@@ -64,7 +64,7 @@ class Compared:
     alone: tuple[str, ...]
     plots: tuple[Plot, ...]
     unit: units.Unit
-    changes: tuple[Change, ...] = ()
+    changes: tuple[CaseChange, ...] = ()
     moved: tuple[Moved, ...] = ()
     ways: WaysSection | None = None
 
@@ -219,13 +219,13 @@ def shown(alone: Sequence[str]) -> list[str]:
     return [*alone[:ALONE_SHOWN], *([f"{left} more cases are in one set alone."] if left > 0 else [])]
 
 
-def change_line(change: Change) -> list[str]:
+def change_line(change: CaseChange) -> list[str]:
     """One case, for people."""
     before, after = (units.UNKNOWN if seconds is None else units.seconds(seconds) for seconds in change.seconds)
     return [change.name, change.stack, before, after, ratio_text(change.ratio), change_word(change)]
 
 
-def change_word(change: Change) -> str:
+def change_word(change: CaseChange) -> str:
     """The verdict; where there are no two times, what became of it."""
     ended = None in change.seconds
     return change.verdict or (" → ".join(change.outcomes) if ended else units.UNKNOWN)
@@ -236,7 +236,7 @@ def ratio_text(ratio: Estimate | None) -> str:
     return units.estimate(ratio.value, ratio.low, ratio.high) if ratio else units.UNKNOWN
 
 
-def change_cells(found: Across, change: Change) -> list[Value]:
+def change_cells(found: Across, change: CaseChange) -> list[Value]:
     """One case, for a spreadsheet."""
     ratio = change.ratio
     return [

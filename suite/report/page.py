@@ -34,7 +34,7 @@ from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.questions.behaviour import Behaviour
 from suite.results.questions.capacity import MemoryQuestion
-from suite.results.questions.holders import MadeOf
+from suite.results.questions.holders import HolderQuestion
 from suite.results.questions.names import precision_words
 from suite.results.questions.profiles import ProfileQuestion
 from suite.results.questions.programs import ProgramQuestion
@@ -61,7 +61,7 @@ class Report:
     plots: dict[str, tuple[Plot, ...]]
     peaks: dict[str, Bars | None]
     memory: tuple[MemorySection, ...]
-    made_of: tuple[MadeOf, ...]
+    holders: tuple[HolderQuestion, ...]
     programs: tuple[ProgramSection, ...]
     profiles: tuple[ProfileSection, ...]
     behaviour: tuple[BehaviourSection, ...]
@@ -109,7 +109,7 @@ def report_of(results: Results, analysis: Analysis) -> Report:
         peaks={each.anchor: peak_bars(each) for each in sections},
         plots={each.anchor: comparison.of_section(each, tie) for each in sections},
         memory=tuple(map(memory_section, analysis.memory)),
-        made_of=analysis.made_of,
+        holders=analysis.holders,
         programs=tuple(map(program_section, analysis.programs)),
         profiles=tuple(map(profile_section, analysis.profiles)),
         behaviour=tuple(map(behaviour_section, analysis.behaviour)),

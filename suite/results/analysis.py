@@ -1,4 +1,4 @@
-"""The one analysis of a result set: what a notebook, the console and the page show. Pure functions of its rows."""
+"""The one analysis of a result set, which notebooks, the console and the page show. Pure functions of its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.behaviour import Behaviour, behaviours
 from suite.results.questions.capacity import MemoryQuestion, memory_questions
-from suite.results.questions.holders import MadeOf, made_of
+from suite.results.questions.holders import HolderQuestion, holder_questions
 from suite.results.questions.names import question_names
 from suite.results.questions.profiles import ProfileQuestion, profile_questions
 from suite.results.questions.programs import ProgramQuestion, program_questions
@@ -24,18 +24,17 @@ from suite.results.store.plan_file import PlanFile
 from suite.results.store.rows import NOT_RUN, Row, judged, unrun
 from suite.results.within_set import Ways, all_ways
 
-ITEMS = "items"  # of a step, where no plan says what they are
+ITEMS = "items"  # what a step processes, if no plan gives it a name
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """One question asked of several stacks.
 
-    `stacks` have times, fastest first, those that don't count last; `cells` are of all that were planned, by name.
-    `baseline` is who the ratios are over; it `stands_in_for` the set's where that has no time that counts, else for
-    nobody (empty). `head` is one of its rows, for what all of them share; `item` is what a step processes many of
-    (tokens, images, rows). `noise` is the stack that ran twice in each block over itself, and `noise_flags` are of its
-    second runs.
+    `stacks` are those with times, the fastest first, those that don't count last; `cells` those that were planned, by
+    name. `baseline` is the stack that the ratios are over; it `stands_in_for` the set's baseline if that has no time
+    that counts (else empty). `head` is one of the rows, for what all of them share; `item` is what a step processes
+    (tokens, images, rows). `noise` is the A/A twin's ratio over itself, and `noise_flags` the flags of its second runs.
     """
 
     id: str
@@ -51,25 +50,25 @@ class Comparison:
 
     @property
     def cell_of_baseline(self) -> Cell | None:
-        """How the set's baseline ended here; None where it wasn't asked."""
-        asked = self.stands_in_for or self.baseline
-        return next((each for each in self.cells if each.stack == asked), None)
+        """Returns the cell of the set's baseline; None where it wasn't asked this question."""
+        baseline = self.stands_in_for or self.baseline
+        return next((cell for cell in self.cells if cell.stack == baseline), None)
 
     @property
     def untimed(self) -> tuple[Cell, ...]:
-        """The stacks without any time."""
-        timed = {each.stack for each in self.stacks}
-        return tuple(each for each in self.cells if each.stack not in timed)
+        """Returns the cells of the stacks without any time."""
+        timed = {figures.stack for figures in self.stacks}
+        return tuple(cell for cell in self.cells if cell.stack not in timed)
 
     def of(self, stack: str) -> StackFigures | None:
-        """A stack's figures, if it has times."""
-        return next((each for each in self.stacks if each.stack == stack), None)
+        """Returns a stack's figures; None where it has no times."""
+        return next((figures for figures in self.stacks if figures.stack == stack), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All that a set says. `rows`: every attempt, and one for each that was planned and has none; `counted`: one a
-    planned process, what is wrong in one block wrong in all. `summaries` has a line for each stack but the baseline.
+    """All results of a set. `rows` has every attempt, and a row for each planned process without one; `counted` has one
+    row for each planned process, as `judged` returns it. `summaries` has a line for each stack but the baseline.
     """
 
     rows: tuple[Row, ...]
@@ -81,39 +80,39 @@ class Analysis:
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
     memory: tuple[MemoryQuestion, ...]
-    made_of: tuple[MadeOf, ...]
+    holders: tuple[HolderQuestion, ...]
     programs: tuple[ProgramQuestion, ...]
     profiles: tuple[ProfileQuestion, ...]
     behaviour: tuple[Behaviour, ...]
     ways: tuple[Ways, ...]
-    hidden: tuple[str, ...] = ()  # stacks of the set that aren't shown
+    hidden: tuple[str, ...] = ()  # stacks of the set that the reader chose not to see
 
     @property
     def blocks(self) -> frozenset[int]:
-        """The blocks that have a row."""
+        """Returns the blocks with a row of a timed process."""
         timed = (row for row in self.counted if row["purpose"] == Purpose.TIMED)
         return frozenset(row["block"] for row in timed if row["provenance"] is not None)
 
     @property
     def not_run(self) -> int:
-        """How many planned processes have no row yet."""
+        """Returns how many planned processes have no row yet."""
         return sum(row.outcome == NOT_RUN for row in self.counted)
 
     def over(
         self, baseline: str, stacks: Collection[str], question: str | None = None, of: float = 1.0
     ) -> dict[tuple[str, str], Speedup]:
-        """Some stacks over another baseline, a family of their own, by (comparison_id, stack).
+        """Returns {(comparison_id, stack): speedup} of some stacks over another baseline, judged as a family.
 
-        `of` such families are to hold together: each has its share of the doubt (Bonferroni).
+        `of` such families share the error probability (Bonferroni).
         """
-        found = sharing_doubt(self.pairing, baseline, stacks, question, of)
-        return {(each.comparison_id, each.stack): each for each in found}
+        speedups = sharing_doubt(self.pairing, baseline, stacks, question, of)
+        return {(speedup.comparison_id, speedup.stack): speedup for speedup in speedups}
 
 
 def analyse(
     rows: Iterable[Row], plan: PlanFile | None, protocol: Protocol, baseline: str, roofline: Roofline | None
 ) -> Analysis:
-    """The analysis of a set against one baseline; `roofline` is as it was measured, None without one.
+    """Returns the analysis of a set against one baseline; `roofline` is the measured one, None without one.
 
     Raises UserError for a baseline that the set doesn't have.
     """
@@ -136,7 +135,7 @@ def analyse(
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
         memory=memory_questions(counted, protocol.search_tolerance if plan and plan.vary else None),
-        made_of=made_of(counted),
+        holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
@@ -152,14 +151,14 @@ def comparisons(
     plan: PlanFile | None,
     roofline: Roofline | None,
 ) -> tuple[Comparison, ...]:
-    """Every planned question, by name, from one row for each planned process."""
+    """Returns every planned question, sorted by name; `counted` has one row for each planned process."""
     groups: dict[str, list[Row]] = {}
     for row in counted:
         if row["purpose"] == Purpose.TIMED:
             groups.setdefault(row["comparison_id"], []).append(row)
     names = question_names([group[0] for group in groups.values()])
-    told = {row["case_id"]: row.kernels for row in counted if row["purpose"] == Purpose.EXPLAIN}
-    by_case = {(each.comparison_id, each.stack): each for each in speedups}
+    kernels = {row["case_id"]: row.kernels for row in counted if row["purpose"] == Purpose.EXPLAIN}
+    by_case = {(speedup.comparison_id, speedup.stack): speedup for speedup in speedups}
     twins = {twin.comparison_id: twin for twin in pairing.twins()}
     items = plan.units if plan else {}
     answered = []
@@ -174,7 +173,7 @@ def comparisons(
                 speedup=by_case.get((question, stack)),
                 roofline=roofline,
                 protocol=pairing.protocol,
-                kernels=told.get(processes[0]["case_id"], ""),
+                kernels=kernels.get(processes[0]["case_id"], ""),
             )
             for stack, processes in by_stack.items()
             if any(row.steady for row in processes)
@@ -190,18 +189,18 @@ def comparisons(
                 item=items.get(rows[0].text("workload"), ITEMS),
                 baseline=chosen or baseline,
                 stands_in_for=baseline if chosen else "",
-                stacks=tuple(sorted(figures, key=lambda each: (not each.counts, each.median.value, each.stack))),
+                stacks=tuple(sorted(figures, key=lambda stack: (not stack.counts, stack.median.value, stack.stack))),
                 cells=cells,
                 noise=twins.get(question),
                 noise_flags=flag_counts([row for row in rows if row["replicate"] > 1]),
             )
         )
-    return tuple(sorted(answered, key=lambda each: each.name))
+    return tuple(sorted(answered, key=lambda comparison: comparison.name))
 
 
 def raised(measured: Roofline | None, rows: Iterable[Row]) -> Roofline | None:
-    """The measured roofline, of each precision that has one raised by any stack of the set that did better; None for a
-    set without one. A row with any flag raises nothing: a step that skips work would lift the roof to itself."""
+    """Returns the measured roofline, raised to the fastest row of each of its precisions that exceeds it; None without
+    one. Rows with flags are left out: a step that skips work would raise the roof to itself."""
     if measured is None:
         return None
     flops = dict(measured.flops_per_second)

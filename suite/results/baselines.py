@@ -1,7 +1,7 @@
-"""Who is compared with on a question: the set's baseline, or, where that has no time that counts, the fastest that has.
+"""Chooses the baseline of each question: the set's, or the fastest stack where the set's has no time that counts.
 
-A stack that stands in was chosen by these very times, and each question may have another: so its ratios share the doubt
-as the answers to all questions do (Bonferroni), and no ratio over it is in a geometric mean.
+The stand-in is chosen by the same times that it is then compared with, and questions may have different ones. So the
+error probability is split over all pairs of all questions (Bonferroni), and geometric means leave these ratios out.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from suite.results.store.rows import NOT_RUN
 
 
 def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigures]) -> str:
-    """The fastest stack that counts, where the baseline was run and doesn't; empty where it does, or may still."""
+    """Returns the fastest of several stacks that count, if the baseline was run and doesn't; else an empty string."""
     failed = any(cell.stack == baseline and not cell.counts and cell.outcome != NOT_RUN for cell in cells)
-    counting = [each for each in figures if each.counts]
+    counting = [stack for stack in figures if stack.counts]
     if not failed or len(counting) < 2:
         return ""
-    return min(counting, key=lambda each: (each.median.value, each.stack)).stack
+    return min(counting, key=lambda stack: (stack.median.value, stack.stack)).stack
 
 
 def over_stand_in(
     pairing: Pairing, chosen: str, question: str, figures: Sequence[StackFigures], questions: int
 ) -> list[StackFigures]:
-    """The same figures with their ratios over the stack that stands in, on one of so many `questions`."""
-    others = [each.stack for each in figures if each.counts and each.stack != chosen]
-    found = sharing_doubt(pairing, chosen, others, question, of=questions * (len(others) + 1) / 2)
-    of_stack = {each.stack: each for each in found}
-    return [replace(each, is_baseline=each.stack == chosen, speedup=of_stack.get(each.stack)) for each in figures]
+    """Returns the same figures with ratios over the stand-in `chosen`, on one of so many `questions`."""
+    others = [stack.stack for stack in figures if stack.counts and stack.stack != chosen]
+    speedups = sharing_doubt(pairing, chosen, others, question, of=questions * (len(others) + 1) / 2)
+    over = {speedup.stack: speedup for speedup in speedups}
+    return [replace(stack, is_baseline=stack.stack == chosen, speedup=over.get(stack.stack)) for stack in figures]
 
 
 def sharing_doubt(
     pairing: Pairing, baseline: str, stacks: Collection[str], question: str | None, of: float
 ) -> list[Speedup]:
-    """Some stacks over another baseline, a family of their own, one `of` so many that are to hold together."""
+    """Returns the speedups of a family that is one `of` so many which share the error probability (Bonferroni)."""
     doubt = (1 - pairing.protocol.confidence) / of
     return replace(pairing, protocol=replace(pairing.protocol, confidence=1 - doubt)).over(baseline, stacks, question)

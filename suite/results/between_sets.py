@@ -1,8 +1,8 @@
-"""One set held against another: what runs in common no block, so nothing is paired. Pure functions.
+"""Compares one set with another. They have no block in common, so no processes are paired. Pure functions.
 
-A case's processes in two sets are two samples. Their spread, each set's own, says how far two runs of equal programs
-lie apart; what equal processes of one set were seen to differ by (A/A), and how far the machine itself has moved
-between the runs, must be exceeded as well.
+A case's processes in two sets are two independent samples, and the spread inside each set gives the interval of their
+ratio. A verdict must also exceed the noise floors (A/A) of both sets, and how far the machine's own speed has drifted
+between the runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import fmean, median
 
 from suite.case import Outcome
 from suite.protocol import Protocol
-from suite.results.questions.behaviour import Observed, Place, behaviours, between, classes
+from suite.results.questions.behaviour import CellKey, Observed, behaviours, between, classes
 from suite.results.speedup.family import Sample, cut, simultaneous
 from suite.results.speedup.pairing import all_seconds
 from suite.results.speedup.verdicts import Pairing, freedom
@@ -22,7 +22,7 @@ from suite.results.store.plan_file import PlanFile
 from suite.results.store.rows import Row, counting, judged
 from suite.stats import Estimate, Word, spread, verdict
 
-# What mustn't differ between sets for their times to be held against each other, in words.
+# Columns that must be equal in both sets for their times to be compared, with their names in words.
 LIKE = {
     "machine_id": "machine",
     "target": "target",
@@ -36,36 +36,36 @@ LIKE = {
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What a set says of time: its name, the processes that count, what each case ended as, and the f32 ceiling;
-    and the classes that its probes have observed."""
+    """What one set brings to a comparison: its name, the processes and rows that count, the noise floors, the f32
+    ceiling, and the classes that its probes observed."""
 
     name: str
     pairing: Pairing
     rows: tuple[Row, ...]
-    floors: Mapping[str, Estimate]  # by question, what equal processes differ by
-    ceiling: float | None  # FLOP/s, at the run's begin
-    observed: Mapping[Place, str]
+    floors: Mapping[str, Estimate]  # {comparison_id: noise floor}
+    ceiling: float | None  # FLOP/s, at the start of the run
+    observed: Mapping[CellKey, str]
 
     @classmethod
     def of(cls, name: str, rows: Iterable[Row], plan: PlanFile, ceilings: Sequence[Mapping[str, float]]) -> Times:
-        """Of a loaded set."""
+        """Returns the times of a loaded set."""
         rows = list(rows)
         kept = tuple(counting(rows))
         pairing = Pairing.of(kept, plan.protocol)
-        reached = [each["flops_per_second"] for each in ceilings if each.get("flops_per_second")]
+        reached = [reading["flops_per_second"] for reading in ceilings if reading.get("flops_per_second")]
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
         observed = classes(behaviours(judged(rows)))
         return cls(name, pairing, kept, floors, reached[0] if reached else None, observed)
 
     def logs(self, row: Row) -> list[float]:
-        """The logarithms of the medians of all processes of a row's case."""
+        """Returns the logarithms of the medians, in seconds, of all processes of a row's case."""
         return [*map(math.log, all_seconds(self.pairing.timings.get((row["comparison_id"], row.stack_name), {})))]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A case in two sets. `ratio` is the first's time over the second's: above 1, the second is faster; None without
-    times in both. `outcomes` and `seconds` are those of each. `reason`: why it isn't the interval's verdict."""
+class CaseChange:
+    """A case in two sets. `ratio` is its time in the first over that in the second (above 1: the second is faster),
+    None without both; `outcomes` and `seconds` are (first, second). `reason`: why `verdict` isn't the interval's."""
 
     name: str
     stack: str
@@ -78,13 +78,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """All cases of two sets. `shift`: the middle of their ratios; `drift`: how far the machine's f32 ceiling has moved,
-    as a ratio from 1 on; `unlike`: what differs so that nothing may be called faster; `alone`: what only one has;
-    `versions`: which differ, `jax 0.10.1 → 0.10.2 (jax)`; `observed`: what their probes have seen in both."""
+    """All cases of two sets. `shift` is the median of their ratios; `drift` the ratio, at least 1, of the f32 ceilings;
+    `unlike` names columns that differ, so that there are no verdicts; `alone` names cases that only one set has;
+    `versions` those that differ, `jax 0.10.1 → 0.10.2 (jax)`; `observed` compares what the probes of both observed."""
 
     first: str
     second: str
-    changes: tuple[Change, ...]
+    changes: tuple[CaseChange, ...]
     shift: float | None
     drift: float | None
     unlike: tuple[str, ...]
@@ -92,18 +92,18 @@ class Across:
     versions: tuple[str, ...] = ()
     observed: Observed = field(default=Observed(0, ()))
 
-    def regressions(self, threshold: float) -> tuple[Change, ...]:
-        """Those that are slower in the second set by more than a ratio, and those that no longer end `ok`."""
+    def regressions(self, threshold: float) -> tuple[CaseChange, ...]:
+        """Returns the cases that are slower in the second set by more than `threshold`, or no longer end `ok`."""
         return tuple(
-            each
-            for each in self.changes
-            if each.outcomes[0] == Outcome.OK != each.outcomes[1]
-            or (each.verdict == "slower" and each.ratio and 1 / each.ratio.value > threshold)
+            case
+            for case in self.changes
+            if case.outcomes[0] == Outcome.OK != case.outcomes[1]
+            or (case.verdict == "slower" and case.ratio and 1 / case.ratio.value > threshold)
         )
 
 
 def across(first: Times, second: Times) -> Across:
-    """The second set held against the first."""
+    """Compares the second set with the first."""
     before, after = by_case(first.rows), by_case(second.rows)
     both = [case for case in before if case in after]
     unlike = unlikeness([before[case] for case in both], [after[case] for case in both])
@@ -113,19 +113,19 @@ def across(first: Times, second: Times) -> Across:
     ratios = estimates(first, second, [before[case][0] for case in both])
     changes = [change(first, second, before[case], after[case], ratios.get(case), drift) for case in both]
     if unlike:
-        changes = [replace(each, verdict=None, reason="") for each in changes]
-    known = [math.log(each.ratio.value) for each in changes if each.ratio]
+        changes = [replace(case, verdict=None, reason="") for case in changes]
+    logs = [math.log(case.ratio.value) for case in changes if case.ratio]
     alone = [
         f"{rows[0].text('case_name')}: in {times.name} alone"
-        for times, mine, others in ((first, before, after), (second, after, before))
-        for case, rows in mine.items()
-        if case not in others
+        for times, by_id, other in ((first, before, after), (second, after, before))
+        for case, rows in by_id.items()
+        if case not in other
     ]
     return Across(
         first=first.name,
         second=second.name,
-        changes=tuple(sorted(changes, key=lambda each: (each.name, each.stack))),
-        shift=math.exp(median(known)) if known else None,
+        changes=tuple(sorted(changes, key=lambda case: (case.name, case.stack))),
+        shift=math.exp(median(logs)) if logs else None,
         drift=drift,
         unlike=tuple(unlike),
         alone=tuple(alone),
@@ -141,8 +141,8 @@ def change(
     after: Sequence[Row],
     ratio: Estimate | None,
     drift: float | None,
-) -> Change:
-    """One case."""
+) -> CaseChange:
+    """Compares one case, with its rows in both sets."""
     row, tie = before[0], first.pairing.protocol.tie_ratio
     floors = [floor for times in (first, second) if (floor := times.floors.get(row["comparison_id"]))]
     floors += [Estimate(1.0, 1 / drift, drift)] if drift else []
@@ -150,7 +150,7 @@ def change(
     reason = ""
     if ratio and word in ("faster", "slower") and any(verdict(ratio, tie, floor) != word for floor in floors):
         word, reason = "undecided", "equal processes, or the machine itself, differ as much"
-    return Change(
+    return CaseChange(
         row.comparison_name,
         row.stack_name,
         (outcome(before), outcome(after)),
@@ -162,22 +162,22 @@ def change(
 
 
 def by_case(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Rows by case_id: the same question in both sets, by its whole identity."""
-    found: dict[str, list[Row]] = {}
+    """Returns {case_id: rows}; a case has the same id in every set."""
+    groups: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row["case_id"], []).append(row)
-    return found
+        groups.setdefault(row["case_id"], []).append(row)
+    return groups
 
 
 def unlikeness(first: Iterable[Sequence[Row]], second: Iterable[Sequence[Row]]) -> list[str]:
-    """In which of `LIKE` the cases of two sets differ."""
-    mine, others = ([row for rows in side for row in rows] for side in (first, second))
-    told = {name: [{row[name] for row in rows} - {None} for rows in (mine, others)] for name in LIKE}
-    return [LIKE[name] for name, (one, other) in told.items() if one and other and one != other]
+    """Returns the names in words of the `LIKE` columns in which the cases of two sets differ; None is no difference."""
+    sides = [[row for rows in side for row in rows] for side in (first, second)]
+    values = {name: [{row[name] for row in rows} - {None} for rows in sides] for name in LIKE}
+    return [LIKE[name] for name, (before, after) in values.items() if before and after and before != after]
 
 
 def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
-    """Versions that an environment has in both sets and that differ, with the environments."""
+    """Returns the packages whose version in an environment differs between the sets, with the environments."""
     before, after = (
         {
             (row.text("environment"), name): str(version)
@@ -186,47 +186,47 @@ def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
         }
         for rows in (first, second)
     )
-    found: dict[str, list[str]] = {}
+    by_change: dict[str, list[str]] = {}
     for (environment, name), version in sorted(before.items()):
         now = after.get((environment, name), version)
         if now != version:
-            found.setdefault(f"{name} {version} → {now}", []).append(environment)
-    return [f"{change} ({', '.join(places)})" for change, places in sorted(found.items())]
+            by_change.setdefault(f"{name} {version} → {now}", []).append(environment)
+    return [f"{change} ({', '.join(environments)})" for change, environments in sorted(by_change.items())]
 
 
-def estimates(first: Times, second: Times, asked: Iterable[Row]) -> dict[str, Estimate]:
-    """The ratios of all cases that both have times of, by case_id, as one family; without an interval where either has
-    fewer than two processes."""
+def estimates(first: Times, second: Times, cases: Iterable[Row]) -> dict[str, Estimate]:
+    """Returns {case_id: ratio} of the cases with times in both sets, estimated as one family; a ratio has no interval
+    where either set has fewer than two processes. `cases` has a row of each."""
     confidence = first.pairing.protocol.confidence
-    logs = {row["case_id"]: (first.logs(row), second.logs(row)) for row in asked}
-    found = {
-        case: Estimate(math.exp(fmean(mine) - fmean(others)))
-        for case, (mine, others) in logs.items()
-        if mine and others
+    logs = {row["case_id"]: (first.logs(row), second.logs(row)) for row in cases}
+    means = {
+        case: Estimate(math.exp(fmean(before) - fmean(after)))
+        for case, (before, after) in logs.items()
+        if before and after
     }
     samples = {
-        case: unpaired(case, *logs[case], first.pairing.protocol) for case in found if min(map(len, logs[case])) > 1
+        case: unpaired(case, *logs[case], first.pairing.protocol) for case in means if min(map(len, logs[case])) > 1
     }
     ratios = simultaneous([*samples.values()], range(len(samples)), confidence)
-    return found | {case: cut(ratio, confidence) for case, ratio in zip(samples, ratios, strict=True)}
+    return means | {case: cut(ratio, confidence) for case, ratio in zip(samples, ratios, strict=True)}
 
 
 def unpaired(case: str, first: Sequence[float], second: Sequence[float], protocol: Protocol) -> Sample:
-    """The difference of two means of log times, with the variance that both sides' processes give it; degrees of
-    freedom are Welch's (1947), and it counts as the blocks that have them."""
-    parts = [spread(each) ** 2 / len(each) for each in (first, second)]
-    own = [freedom(len(each), protocol) for each in (first, second)]
-    doubt = sum(part**2 / free for part, free in zip(parts, own, strict=True))
-    free = max(1, math.floor(sum(parts) ** 2 / doubt)) if doubt else sum(own)
+    """Returns the difference of two means of log times, with its variance and Welch's degrees of freedom (1947). It has
+    as many blocks as a paired ratio with these degrees of freedom."""
+    parts = [spread(logs) ** 2 / len(logs) for logs in (first, second)]
+    freedoms = [freedom(len(logs), protocol) for logs in (first, second)]
+    denominator = sum(part**2 / free for part, free in zip(parts, freedoms, strict=True))
+    free = max(1, math.floor(sum(parts) ** 2 / denominator)) if denominator else sum(freedoms)
     return Sample(case, fmean(first) - fmean(second), sum(parts) * (free + 1), free + 1, free, 1)
 
 
 def middle(times: Times, row: Row) -> float | None:
-    """The geometric mean of a case's medians, in seconds."""
+    """Returns the geometric mean of a case's medians, in seconds; None without times."""
     logs = times.logs(row)
     return math.exp(fmean(logs)) if logs else None
 
 
 def outcome(rows: Sequence[Row]) -> str:
-    """The worst that a case's processes ended as; `ok` if all did."""
+    """Returns the first outcome among a case's processes that isn't `ok`; `ok` if all are."""
     return next((row.outcome for row in rows if row.outcome != Outcome.OK), str(Outcome.OK))

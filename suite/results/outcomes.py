@@ -1,4 +1,4 @@
-"""How the processes of one case ended, taken together."""
+"""Sums up how the processes of one case ended."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from suite.case import Outcome
 from suite.results.store.rows import NOT_RUN, Row, accepted
 
-# What a reader acts on first stands for processes that ended differently. A case that is unsupported in one block
-# is so in those that haven't run, too.
+# If processes ended differently, the first of these outcomes stands for all: readers act on it first. Unsupported comes
+# before not run, because a case that is unsupported in one block is so in all.
 SEVERITY = (
     Outcome.WRONG,
     Outcome.CRASHED,
@@ -23,15 +23,14 @@ SEVERITY = (
     Outcome.OK,
 )
 
-
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One question asked of one stack: the gravest outcome of its processes, and how many of them are `ok`.
+    """One stack on one question: the gravest outcome of its processes, and how many of them are `ok`.
 
-    `not_run` is how many a plan still lacks.
+    `not_run` is the number of planned processes without a row.
     """
 
     stack: str
@@ -44,23 +43,23 @@ class Cell:
 
     @property
     def counts(self) -> bool:
-        """Whether its times may be compared: some process is `ok` and none failed the gate."""
+        """Whether the times may be compared: some process is `ok` and none is `wrong`."""
         return self.ok > 0 and self.outcome != Outcome.WRONG
 
     @property
     def failed(self) -> bool:
-        """Whether it was run and some process did not end `ok`."""
+        """Whether some process ended otherwise than `ok`."""
         return self.outcome not in (Outcome.OK, NOT_RUN)
 
 
 def gravest(outcomes: Iterable[str]) -> str:
-    """The outcome that stands for several processes."""
+    """Returns the outcome that stands for several processes, by `SEVERITY`."""
     seen = set(outcomes)
     return str(next((word for word in SEVERITY if word in seen), min(seen, default=NOT_RUN)))
 
 
 def cell(stack: str, rows: Sequence[Row]) -> Cell:
-    """The processes of one case as one."""
+    """Returns the cell of one case's rows, with phase and reason of the first row that has the gravest outcome."""
     worst = gravest(row.outcome for row in rows)
     first = next((row for row in rows if row.outcome == worst), None)
     return Cell(
@@ -75,17 +74,17 @@ def cell(stack: str, rows: Sequence[Row]) -> Cell:
 
 
 def flag_counts(rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
-    """Each flag with the share of processes that have it, `2/5`; empty where all of them do."""
+    """Returns (flag, share of the rows that have it, as `2/5`); the share is empty where all rows have it."""
     names = sorted({flag for row in rows for flag in row.flags})
     counts = {name: sum(name in row.flags for row in rows) for name in names}
     return tuple((name, "" if count == len(rows) else f"{count}/{len(rows)}") for name, count in counts.items())
 
 
-FAILURES = (Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG)  # what no stack should end as
+FAILURES = (Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG)  # outcomes that make the exit code `FAILED`
 
 
 def exit_code(rows: Iterable[Row]) -> int:
-    """3 if some counting row ended `error`, `crashed` or `wrong`, 4 if nothing was measured, else 0."""
+    """Returns 3 if some accepted row ended `error`, `crashed` or `wrong`, 4 if nothing was measured, else 0."""
     outcomes = {row["outcome"] for row in accepted(rows)}
     if outcomes & {*FAILURES}:
         return FAILED

@@ -1,4 +1,4 @@
-"""A set's analysis with some of its stacks left out of sight: the figures that stay are those of the whole set."""
+"""Hides some stacks of a set's analysis: the figures of the others stay those of the whole set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from suite.errors import unknown
 from suite.results.analysis import Analysis
 from suite.results.questions.behaviour import behaviours
 from suite.results.questions.capacity import memory_questions
-from suite.results.questions.holders import made_of
+from suite.results.questions.holders import holder_questions
 from suite.results.questions.profiles import profile_questions
 from suite.results.questions.programs import program_questions
 from suite.results.store.rows import Row
@@ -18,10 +18,10 @@ from suite.results.within_set import Ways
 
 
 def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
-    """The stacks that some glob has, and the baseline; all for no glob. Speedups, their intervals and geometric means
-    stay those among all stacks: who is looked at changes nothing that was measured.
+    """Returns the analysis with the stacks that match some glob, and the baseline; without globs, with all stacks.
+    Speedups, their intervals and geometric means stay as computed among all stacks.
 
-    Raises UserError for a glob that no stack of the set has.
+    Raises UserError for a glob that matches no stack of the set.
     """
     stacks = sorted({row.stack_name for row in analysis.rows})
     for pattern in patterns:
@@ -34,11 +34,11 @@ def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
     rows, counted = kept(analysis.rows, shown), kept(analysis.counted, shown)
     comparisons = (
         replace(
-            each,
-            stacks=tuple(figures for figures in each.stacks if figures.stack in shown),
-            cells=tuple(cell for cell in each.cells if cell.stack in shown),
+            comparison,
+            stacks=tuple(figures for figures in comparison.stacks if figures.stack in shown),
+            cells=tuple(cell for cell in comparison.cells if cell.stack in shown),
         )
-        for each in analysis.comparisons
+        for comparison in analysis.comparisons
     )
     return replace(
         analysis,
@@ -46,23 +46,23 @@ def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
         counted=counted,
         hidden=tuple(stack for stack in stacks if stack not in shown),
         summaries=tuple(line for line in analysis.summaries if line.stack in shown),
-        comparisons=tuple(each for each in comparisons if each.cells),
-        # These have nothing that is judged over several stacks.
+        comparisons=tuple(comparison for comparison in comparisons if comparison.cells),
+        # These are computed anew: none of their figures depends on other stacks.
         memory=memory_questions(counted),
-        made_of=made_of(counted),
+        holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
-        ways=tuple(each for each in (ways_of(ways, shown) for ways in analysis.ways) if each.stacks),
+        ways=tuple(ways for ways in (ways_of(ways, shown) for ways in analysis.ways) if ways.stacks),
     )
 
 
 def kept(rows: Iterable[Row], shown: Collection[str]) -> tuple[Row, ...]:
-    """Of these stacks."""
+    """Returns the rows of the shown stacks."""
     return tuple(row for row in rows if row.stack_name in shown)
 
 
 def ways_of(ways: Ways, shown: Collection[str]) -> Ways:
-    """Two ways of asking, of these stacks; of variants, of the stacks that they are variants of."""
+    """Returns the ways with the shown stacks only; for variants, with the stacks that they are variants of."""
     names = {name.partition("@")[0] for name in shown} if ways.field == "variant" else shown
     return replace(ways, stacks={id_: stack for id_, stack in ways.stacks.items() if stack in names})

@@ -1,4 +1,4 @@
-"""The figures of one stack on one question, from the raw samples and counters of its processes."""
+"""Computes the figures of one stack on one question from the raw samples and counters of its processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from suite.stats import Estimate, has_modes, outliers, ratio_of
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """The steady median of one process, in seconds. `counted`: it enters the ratios."""
+    """One process with its steady median in seconds. `counted` says whether it enters the ratios."""
 
     block: int
     replicate: int
@@ -34,15 +34,15 @@ class StackFigures:
     """One stack of a comparison. Times in seconds, memory in bytes; None is unknown.
 
     `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch`
-    are geometric means of the processes' medians, so that they can be set beside each other; `average` is the
-    mean of their means, p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
-    process, memory is the greatest peak, `peak_parts` the parts of the greatest of all. `early` is the share of a
-    synced step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch less synced,
-    each inside a process. `efficiency` is the roofline's least time over the median. `kernels` are the
-    libraries and instruction sets that an explain process named, what takes most first; empty where none did. `cores`
-    is what the process with the least had of them, `faults` the pages that a step touches anew in the typical one.
+    are geometric means of the processes' medians, so that they can be compared with each other; `average` is the
+    mean of their means. p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
+    process. Memory figures are the greatest peaks, `peak_parts` the parts of the greatest. `early` is the share of a
+    synced step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch minus synced,
+    each a median over processes. `efficiency` is the roofline's least time over the median. `kernels` are the
+    libraries and instruction sets that an explain process named, those with most time first; empty without one.
+    `cores` is the least that any process had, `faults` the median over processes of page faults per step.
 
-    The A/A twin shows in `processes` and in the cell's counts and adds nothing to the other figures.
+    The A/A twin is in `processes` and in the cell's counts, but not in the other figures.
     """
 
     stack: str
@@ -82,32 +82,32 @@ class StackFigures:
 
     @property
     def outcome(self) -> str:
-        """The gravest outcome of its processes."""
+        """Returns the gravest outcome of its processes."""
         return self.cell.outcome
 
     @property
     def counted_seconds(self) -> tuple[float, ...]:
-        """The medians of the processes that enter the ratios, the second runs of a twin included."""
-        return tuple(each.seconds for each in self.processes if each.counted)
+        """Returns the medians, in seconds, of the processes that enter the ratios, with the A/A twin's."""
+        return tuple(process.seconds for process in self.processes if process.counted)
 
     @property
     def has_modes(self) -> bool:
-        """Whether equal processes differ so much that they run in two modes: then a mean is of neither."""
+        """Whether equal processes differ so much that they run in two modes: then their mean describes neither mode."""
         return has_modes(self.counted_seconds)
 
     @property
     def best(self) -> float:
-        """The best mode: the fastest process that counts, of all if none does."""
-        return min(self.counted_seconds or [each.seconds for each in self.processes])
+        """Returns the median, in seconds, of the fastest process that counts; of the fastest of all if none counts."""
+        return min(self.counted_seconds or [process.seconds for process in self.processes])
 
     @property
     def spread(self) -> float:
-        """The slowest process over the fastest, of those that count."""
+        """Returns the slowest median over the fastest, of the processes that count; 1 if none does."""
         return max(self.counted_seconds, default=self.best) / self.best
 
     @property
     def counts(self) -> bool:
-        """Whether its times may be compared."""
+        """Whether the stack's times may be compared."""
         return self.cell.counts
 
 
@@ -120,7 +120,7 @@ def stack_figures(
     protocol: Protocol,
     kernels: str = "",
 ) -> StackFigures:
-    """From all processes of one case, of which some have samples: those that ended `ok`, or all if none did."""
+    """Returns the figures of one case's processes, some with samples: those that ended `ok`, or all if none did."""
     of_stack = [row for row in rows if row["replicate"] == 1]
     timed = [row for row in of_stack if row.steady]
     used = [row for row in timed if row.outcome == Outcome.OK] or timed or [row for row in rows if row.steady]
@@ -157,7 +157,7 @@ def stack_figures(
             greatest_count(used, "compiles_steady"),
         ),
         graph_breaks=greatest_count(used, "graph_breaks"),
-        cores=min((each for row in used if (each := row.number("effective_cores")) is not None), default=None),
+        cores=min((cores for row in used if (cores := row.number("effective_cores")) is not None), default=None),
         faults=middle(row.number("minor_faults_per_step") for row in used),
         host_build=greatest(used, "host_peak_build_bytes"),
         host_step=greatest(used, "host_peak_step_bytes"),
@@ -178,35 +178,35 @@ def stack_figures(
 
 
 def geometric_mean(medians: Sequence[float], protocol: Protocol) -> Estimate:
-    """Of processes' medians (seconds), with its t interval from two processes on."""
+    """Returns the geometric mean of processes' medians in seconds; two or more give it a t interval."""
     freedom = min(protocol.blocks, len(medians)) - 1
     return ratio_of([math.log(seconds) for seconds in medians], freedom, protocol.confidence)
 
 
 def mean_of_known(medians: Iterable[float | None], protocol: Protocol) -> float | None:
-    """The geometric mean of those that there are."""
-    seconds = [each for each in medians if each]
+    """Returns the geometric mean of the known medians in seconds; None where none is known."""
+    seconds = [value for value in medians if value]
     return geometric_mean(seconds, protocol).value if seconds else None
 
 
 def known(seconds: float | None) -> float:
-    """The median of a row that has samples."""
+    """Returns the median of a row that has samples, so that its type isn't optional."""
     assert seconds is not None
     return seconds
 
 
 def middle(values: Iterable[float | None]) -> float | None:
-    """The median of what is known; None where nothing is."""
+    """Returns the median of the known finite values; None where there are none."""
     numbers = [value for value in values if value is not None and math.isfinite(value)]
     return median(numbers) if numbers else None
 
 
 def greatest(rows: Sequence[Row], column: str) -> float | None:
-    """The greatest known value of a column."""
+    """Returns the greatest known value of a column; None where none is known."""
     return max((value for row in rows if (value := row.number(column)) is not None), default=None)
 
 
 def greatest_count(rows: Sequence[Row], column: str) -> int | None:
-    """The same of a count."""
+    """Returns the greatest known value of a column of counts, as an int."""
     value = greatest(rows, column)
     return None if value is None else int(value)

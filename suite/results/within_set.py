@@ -1,5 +1,5 @@
-"""One set that asked the same in two ways: cold beside warm cache, forward beside train. They share blocks, so they are
-paired as stacks are. Pure functions."""
+"""Compares two ways in which one set asked the same: cold and warm cache, forward and train. Both ways share blocks, so
+their processes are paired as those of stacks are. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from suite.results.speedup.pairing import Side, Timings, block_timings
 from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.store.rows import Row, counting
 
-# The fields of a case that a set may have asked in two ways, with the plain way, against which the others are held.
+# The fields of a case that a set may have with several values, each with its plain value, the usual baseline.
 FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "variant": "as locked"}
-CLOCKS = {"cache": "first"}  # what a cache is for is the first step; the others are about steady ones
+CLOCKS = {"cache": "first"}  # a cache shortens the first call; the other fields are compared by steady calls
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One stack on one question, asked in one way and in another. `speedup` is of the way over the plain one; its
-    `stack` is the way's name."""
+    """One stack on one question, asked with two values of a field. `speedup` is that of the one value over the other,
+    and its `stack` and `baseline` are these values."""
 
     question: str
     stack: str
@@ -29,8 +29,8 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """All that was asked with several values of a field. `pairing` has the field's values for stacks, and each stack on
-    each question for a question; `stacks` and `pairing.names` say which. `base` is the plain value."""
+    """All that was asked with several values of a field. In `pairing` the field's values take the place of stacks, and
+    each stack on each question that of a question; `stacks` and `pairing.names` give their names by that question."""
 
     field: str
     pairing: Pairing
@@ -38,63 +38,63 @@ class Ways:
 
     @property
     def clock(self) -> str:
-        """Which time is compared."""
+        """Returns the clock whose times are compared."""
         return CLOCKS.get(self.field, "synced")
 
     @property
     def values(self) -> list[str]:
-        """All values, the plain one first."""
+        """Returns all values of the field, the plain one first."""
         return sorted(self.pairing.stacks, key=lambda value: (value != FIELDS[self.field], value))
 
     @property
     def base(self) -> str:
-        """What the others are held against, unless somebody asks otherwise."""
+        """Returns the value that is the baseline by default."""
         return self.values[0]
 
     def over(self, base: str) -> tuple[Way, ...]:
-        """Every other value over one, question by question: one family."""
-        found = [
-            Way(each.name, self.stacks[each.comparison_id], each)
-            for each in self.pairing.over(base)
-            if each.comparison_id in self.stacks
+        """Returns every other value over `base` on every question, judged together as one family."""
+        ways = [
+            Way(speedup.name, self.stacks[speedup.comparison_id], speedup)
+            for speedup in self.pairing.over(base)
+            if speedup.comparison_id in self.stacks
         ]
-        return tuple(sorted(found, key=lambda way: (way.question, way.speedup.stack, way.stack)))
+        return tuple(sorted(ways, key=lambda way: (way.question, way.speedup.stack, way.stack)))
 
 
 def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
-    """A set's processes as if a field of the case were the stack, each stack a question of its own; None where nothing
-    was asked in two ways in the same blocks: a set may have been put together from shares, which share none."""
+    """Pairs a set's processes as if a field of the case were the stack, and each stack a question of its own. Returns
+    None if nothing was asked in two ways in the same blocks (shares of a set have no block in common)."""
     kept = counting(rows)
     timings = block_timings(kept, CLOCKS.get(field, "synced"))
-    found: dict[Side, Timings] = {}
+    by_value: dict[Side, Timings] = {}
     heads: dict[str, Row] = {}
     machines: dict[str, set[tuple[str, str]]] = {}
-    asked: dict[str, tuple[str, str]] = {}  # by question and stack: the question alone, and the stack
+    pairs: dict[str, tuple[str, str]] = {}  # {id of a stack on a question: (id of the question, stack)}
     for row in kept:
         side, id_ = (row["comparison_id"], row.stack_name), row.case.digest(field)
         if side in timings:
-            found[id_, row.text(field) or FIELDS[field]] = timings[side]
+            by_value[id_, row.text(field) or FIELDS[field]] = timings[side]
             question = row.case.digest(field, "stack", "variant")
             stack = row.text("stack") if field == "variant" else row.stack_name
             machines.setdefault(id_, set()).add((row.text("machine_id"), row.text("set_id")))
-            heads[question], asked[id_] = row | {"comparison_id": question}, (question, stack)
-    both = {id_ for id_, _ in found if sum(each == id_ for each, _ in found) > 1 and len(machines[id_]) == 1}
+            heads[question], pairs[id_] = row | {"comparison_id": question}, (question, stack)
+    both = {id_ for id_, _ in by_value if sum(other == id_ for other, _ in by_value) > 1 and len(machines[id_]) == 1}
     if not both:
         return None
     names = question_names(
-        [heads[question] for question in {asked[id_][0]: None for id_ in asked if id_ in both}], without=field
+        [heads[question] for question in {pairs[id_][0]: None for id_ in pairs if id_ in both}], without=field
     )
-    kept_sides = {side: each for side, each in found.items() if side[0] in both}
+    paired = {side: by_block for side, by_block in by_value.items() if side[0] in both}
     pairing = Pairing(
-        kept_sides,
-        {id_: names[asked[id_][0]] for id_ in asked if id_ in both},
-        frozenset(value for _, value in kept_sides),
+        paired,
+        {id_: names[pairs[id_][0]] for id_ in pairs if id_ in both},
+        frozenset(value for _, value in paired),
         protocol,
     )
-    return Ways(field, pairing, {id_: stack for id_, (_, stack) in asked.items() if id_ in both})
+    return Ways(field, pairing, {id_: stack for id_, (_, stack) in pairs.items() if id_ in both})
 
 
 def all_ways(rows: Iterable[Row], protocol: Protocol) -> tuple[Ways, ...]:
-    """Of every field that was asked in two ways."""
-    kept = list(rows)
-    return tuple(found for field in FIELDS if (found := within(kept, field, protocol)))
+    """Returns the comparison by each field that a set asked in two ways."""
+    listed = list(rows)
+    return tuple(ways for field in FIELDS if (ways := within(listed, field, protocol)))

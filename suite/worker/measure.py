@@ -24,7 +24,6 @@ from suite.worker.events import Events
 from suite.worker.samples import Taken, disturbed, enough
 
 NS = 1e-9
-LOSS_STEPS = 3  # losses of the first steps, which every process of a case must agree on
 
 
 @dataclass

@@ -20,7 +20,7 @@ from suite.errors import UserError
 from suite.results.store import manifest
 from suite.results.store.manifest import File, Manifest
 from suite.results.store.one_command import sole
-from suite.results.store.result_set import ResultSet
+from suite.results.store.result_set import LINE_MAX, ResultSet
 
 PAGE = b"<script>theirs()</script>"
 
@@ -124,7 +124,7 @@ def test_a_manifest_of_wrong_types_hides_no_other_set(
     exchange(shelf, other, **facts)
     archives.sets(Path("nowhere"), shelf.uri, as_json=False)
     said = capsys.readouterr()
-    assert whole in said.out and f"{other}: The manifest of {other} has another kind of" in said.err
+    assert whole in said.out and f"{other}: The manifest of {other} has '" in said.err
 
 
 # --- at once ---
@@ -283,3 +283,10 @@ def test_changes_that_nobody_committed_are_published_only_if_asked_for(stored: R
         publish(stored.folder, shelf, quiet)
     assert not Path(shelf.root).exists()
     assert "inputs/diff.patch" in publish(stored.folder, shelf, quiet, with_changes=True).files
+
+
+def test_a_patch_of_one_endless_line_is_not_held_in_memory(stored: ResultSet) -> None:
+    with (stored.folder / "inputs" / "diff.patch").open("w") as patch:
+        patch.write("diff --git a/x b/" + "y" * 2**26 + "\ndiff --git a/z b/z\n")
+    named, last = stored.changed_files()
+    assert len(named) < LINE_MAX and last == "z"

@@ -83,7 +83,7 @@ def test_a_manifest_that_names_what_is_no_part_of_a_set(
     real = manifest.described(stored.folder, stored.facts())
     bad = Manifest(real.facts, {**real.files, name: File("0" * 64, 1)})
     shelf.upload(json.dumps(bad.to_json()).encode(), bad.name, manifest.NAME)
-    refused(shelf, bad.name, tmp_path / "elsewhere", "is no file of a set")
+    refused(shelf, bad.name, tmp_path / "elsewhere", "isn't a file of a set")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_parquet_file_made_to_fill_a_memory(
 
 
 @pytest.mark.parametrize(
-    ("file", "said"), [("ir/a/b.mlir.gz", "no gzip file"), ("results.parquet", "can't be read as Parquet")]
+    ("file", "said"), [("ir/a/b.mlir.gz", "isn't a whole gzip file"), ("results.parquet", "can't be read as Parquet")]
 )
 def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Place, file: str, said: str, tmp_path: Path) -> None:
     refused(shelf, made_up(stored, shelf, {file: b"MZ" * 100}), tmp_path / "elsewhere", said)
@@ -200,14 +200,14 @@ def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Place, file: st
     [
         ({"schema_version": 99}, "schema version 99"),
         ({"schema_version": "7"}, "schema version 7"),
-        ({"files": {"plan.json": {"sha256": "0" * 63, "bytes": 1}}}, "no digest and size for plan.json"),
-        ({"files": {"plan.json": {"sha256": "0" * 64, "bytes": -1}}}, "no digest and size for plan.json"),
-        ({"files": {"plan.json": {"sha256": "0" * 64, "bytes": True}}}, "no digest and size for plan.json"),
-        ({"files": {"plan.json": {"sha256": "0" * 64, "bytes": 2**50}}}, "larger than any set"),
+        ({"files": {"plan.json": {"sha256": "0" * 63, "bytes": 1}}}, "no valid digest and size for plan.json"),
+        ({"files": {"plan.json": {"sha256": "0" * 64, "bytes": -1}}}, "no valid digest and size for plan.json"),
+        ({"files": {"plan.json": {"sha256": "0" * 64, "bytes": True}}}, "no valid digest and size for plan.json"),
+        ({"files": {"plan.json": {"sha256": "0" * 64, "bytes": 2**50}}}, "more than any set has"),
         ({"files": {"plan.json": "0" * 64}}, "can't be read: TypeError"),
         ({"files": [1]}, "can't be read"),
         ({"created_at": 5}, "can't be read"),
-        ({"name": "2026-03-01.cpu.0000000"}, "lists the files of"),
+        ({"name": "2026-03-01.cpu.0000000"}, "but its files make"),
     ],
 )
 def test_a_manifest_that_lies(

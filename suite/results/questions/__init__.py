@@ -1,1 +1,1 @@
-"""What a set answers besides times: memory, programs, profiles and behaviour, question by question."""
+"""Answers of a set besides times: memory, programs, profiles and behaviour, question by question."""

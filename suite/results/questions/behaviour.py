@@ -1,4 +1,4 @@
-"""How stacks behave, as probes have observed it: of each aspect and stack a class, with its figures."""
+"""How stacks behave, as probes observed it: a class for each aspect and stack, with its figures."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from suite.case import Outcome, Purpose
 from suite.results.questions.names import question_names
 from suite.results.store.rows import Row
 
-KIND = "behaviour"  # of the metrics that are a probe's figures
+KIND = "behaviour"  # the kind of those metrics that are a probe's figures
 
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What somebody says of an aspect: its class, and the page that says so."""
+    """The class of an aspect according to a page of the framework's documentation or of the primer."""
 
     class_: str
     page: str
 
     @classmethod
-    def of(cls, told: Mapping[str, str] | None) -> Belief | None:
-        """As the row has it; None where nobody says anything."""
-        return cls(told["class"], told["page"]) if told else None
+    def of(cls, entry: Mapping[str, str] | None) -> Belief | None:
+        """Returns the belief in a row's entry; None where no page says anything."""
+        return cls(entry["class"], entry["page"]) if entry else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One cell: the class that was observed and all that stands behind it. `words` are the framework's own."""
+    """One cell: the observed class and the evidence for it. `words` are the framework's, `code` the lines that ran."""
 
     class_: str
     words: str
@@ -47,23 +47,23 @@ class Answer:
     primer: Belief | None
 
     def figure(self, name: str) -> tuple[float, ...]:
-        """The values of a figure; none where it wasn't measured."""
-        return next((each.values for each in self.figures if each.name == name), ())
+        """Returns the values of a figure; an empty tuple where it wasn't measured."""
+        return next((figure.values for figure in self.figures if figure.name == name), ())
 
     @property
     def is_otherwise(self) -> bool:
-        """Whether it isn't what the framework documents."""
+        """Whether the framework documents another class than was observed."""
         return self.documented is not None and self.documented.class_ != self.class_
 
     @property
     def differs_from_primer(self) -> bool:
-        """Whether it isn't what the primer says."""
+        """Whether the primer says another class than was observed."""
         return self.primer is not None and self.primer.class_ != self.class_
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One line of a probe's grid: what was tried, and the answer of each stack."""
+    """One line of a probe's grid: what was tried, and {stack: its answer}."""
 
     name: str
     title: str
@@ -72,8 +72,8 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One probe: its title, its aspects in the order in which they were tried; `head` is one of its rows. `without` has
-    the stacks that gave no answer or not all of them, with the outcome and the reason."""
+    """One probe, with its aspects in the order in which they were tried; `head` is one of its rows. `without` is
+    {stack: (outcome, reason)} of the stacks that didn't end `ok`, so that answers of theirs are missing."""
 
     id: str
     name: str
@@ -85,34 +85,35 @@ class Behaviour:
 
 
 def behaviours(rows: Iterable[Row]) -> tuple[Behaviour, ...]:
-    """Every probe that was asked, by name. `rows`: one for each planned process."""
+    """Returns every probe of the set, sorted by name. `rows` has one row for each planned process."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row["purpose"] == Purpose.PROBE:
             groups.setdefault(row["comparison_id"], []).append(row)
     names = question_names([group[0] for group in groups.values()])
-    found = [behaviour(key, names[key], group) for key, group in groups.items()]
-    return tuple(sorted(found, key=lambda each: each.name))
+    probes = [behaviour(key, names[key], group) for key, group in groups.items()]
+    return tuple(sorted(probes, key=lambda probe: probe.name))
 
 
 def behaviour(key: str, name: str, rows: Sequence[Row]) -> Behaviour:
-    """One probe, from one row a stack. A stack that gave no answer to an aspect has its outcome there."""
+    """Returns one probe, from one row a stack. A stack without an answer to an aspect has its outcome in that cell."""
     title, titles = name, dict[str, str]()
-    told: dict[str, dict[str, Answer]] = {}
+    answers: dict[str, dict[str, Answer]] = {}
     for row in sorted(rows, key=lambda row: -len(row.entries("behaviour"))):
         figures = figures_of(row)
         for entry in row.entries("behaviour"):
             title = entry["probe"]
             titles.setdefault(entry["aspect"], entry["title"])
-            told.setdefault(entry["aspect"], {})[row.stack_name] = answer(entry, figures.get(entry["aspect"], ()))
+            by_stack = answers.setdefault(entry["aspect"], {})
+            by_stack[row.stack_name] = answer(entry, figures.get(entry["aspect"], ()))
     ended = {row.stack_name: Answer(row.outcome, row.text("reason"), "", (), None, None) for row in rows}
-    aspects = tuple(Aspect(aspect, title, ended | told[aspect]) for aspect, title in titles.items())
+    aspects = tuple(Aspect(aspect, title, ended | answers[aspect]) for aspect, title in titles.items())
     without = {row.stack_name: (row.outcome, row.text("reason")) for row in rows if row.outcome != Outcome.OK}
     return Behaviour(key, name, title, rows[0], tuple(sorted(ended)), aspects, without)
 
 
 def answer(entry: Mapping[str, Any], figures: Sequence[Figure]) -> Answer:
-    """One entry of a row, with the figures of its aspect."""
+    """Returns the answer in one entry of a row, with the figures of its aspect."""
     return Answer(
         entry["class"],
         entry["words"],
@@ -124,21 +125,21 @@ def answer(entry: Mapping[str, Any], figures: Sequence[Figure]) -> Answer:
 
 
 def figures_of(row: Row) -> dict[str, list[Figure]]:
-    """By aspect. A metric's name is the aspect's, a space, and the figure's."""
-    found: dict[str, list[Figure]] = {}
+    """Returns {aspect: its figures}. A metric's name is the aspect's name, a space, and the figure's name."""
+    figures: dict[str, list[Figure]] = {}
     for metric in row["metrics"] or ():
         if metric["kind"] == KIND:
             aspect, _, name = metric["name"].partition(" ")
-            found.setdefault(aspect, []).append(Figure(name, metric["unit"], tuple(metric["values"])))
-    return found
+            figures.setdefault(aspect, []).append(Figure(name, metric["unit"], tuple(metric["values"])))
+    return figures
 
 
-Place = tuple[str, str, str]  # of a cell: probe, aspect, stack
+CellKey = tuple[str, str, str]  # (probe, aspect, stack)
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A cell whose class isn't the other set's, or the other version's."""
+    """A cell that has one class in one set, or one version, and another class in the other."""
 
     probe: str
     aspect: str
@@ -149,35 +150,34 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The cells that two sets, or two versions in one, have in common, and those of other classes."""
+    """How many cells two sets, or two versions in one set, have in common, and those whose class differs."""
 
     common: int
     moved: tuple[Moved, ...]
 
 
-def between(before: Mapping[Place, str], after: Mapping[Place, str]) -> Observed:
-    """Classes held against others."""
-    both = [place for place in after if place in before]
-    return Observed(
-        len(both), tuple(Moved(*place, before[place], after[place]) for place in both if before[place] != after[place])
-    )
+def between(before: Mapping[CellKey, str], after: Mapping[CellKey, str]) -> Observed:
+    """Compares the classes of the cells that two sets, or two versions, have in common."""
+    both = [key for key in after if key in before]
+    return Observed(len(both), tuple(Moved(*key, before[key], after[key]) for key in both if before[key] != after[key]))
 
 
-def classes(found: Iterable[Behaviour]) -> dict[Place, str]:
-    """The class of every cell. A probe is called as its cases are, sizes and all: other shapes are other questions."""
+def classes(probes: Iterable[Behaviour]) -> dict[CellKey, str]:
+    """Returns {(probe, aspect, stack): class}. A probe is named like its cases, with the size: other shapes are other
+    questions."""
     return {
-        (each.head.comparison_name, aspect.name, stack): answer.class_
-        for each in found
-        for aspect in each.aspects
+        (probe.head.comparison_name, aspect.name, stack): answer.class_
+        for probe in probes
+        for aspect in probe.aspects
         for stack, answer in aspect.answers.items()
     }
 
 
-def by_variant(cells: Mapping[Place, str]) -> dict[str, Observed]:
-    """Of one set: each variant's cells against those of the stack as it is locked."""
-    plain = {place: class_ for place, class_ in cells.items() if "@" not in place[2]}
+def by_variant(cells: Mapping[CellKey, str]) -> dict[str, Observed]:
+    """Compares, inside one set, each variant's cells with those of the stacks as locked; returns {variant: result}."""
+    plain = {key: class_ for key, class_ in cells.items() if "@" not in key[2]}
     variants = sorted({stack.partition("@")[2] for _, _, stack in cells} - {""})
-    found = {
+    by_name = {
         name: {
             (probe, aspect, stack.partition("@")[0]): class_
             for (probe, aspect, stack), class_ in cells.items()
@@ -185,4 +185,4 @@ def by_variant(cells: Mapping[Place, str]) -> dict[str, Observed]:
         }
         for name in variants
     }
-    return {name: between(plain, own) for name, own in found.items()}
+    return {name: between(plain, variant) for name, variant in by_name.items()}

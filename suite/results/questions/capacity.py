@@ -1,4 +1,4 @@
-"""What a set says about memory: who fits at which size, where the others ran out, and how large each could be."""
+"""Memory: which stack fits at which size, where the others ran out of memory, and how large each could be."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from suite.results.store.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One column of a question: the dims that vary, and the least that any stack must hold."""
+    """One column of a question: the dims that vary, in words, and the least bytes that any stack must hold."""
 
     label: str
-    value: int | None  # of the one dim that varies
+    value: int | None  # the value of the one dim that varies; None where none or several do
     floor_bytes: float
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One stack over all sizes of a question; None where a size wasn't asked. `limit` is that of the question."""
+    """One stack over all sizes of a question; a row is None where the stack wasn't asked. `limit` is in bytes."""
 
     stack: str
     rows: tuple[Row | None, ...]
@@ -33,28 +33,28 @@ class Line:
 
     @property
     def tried(self) -> int:
-        """How many processes were run."""
+        """Returns how many processes were run."""
         return sum(row is not None and row["provenance"] == "measured" for row in self.rows)
 
     @property
     def largest(self) -> int | None:
-        """The largest size that fits."""
+        """Returns the largest size that fits; None where none does."""
         return max((size for size, row in self.valued() if row.outcome == Outcome.OK), default=None)
 
     @property
     def failed(self) -> int | None:
-        """The smallest size that was tried and ran out of memory."""
+        """Returns the smallest size that was run and ran out of memory; None where none did."""
         out = (size for size, row in self.valued() if row.outcome in OUT_OF_MEMORY and row["provenance"] == "measured")
         return min(out, default=None)
 
     @property
     def failed_in(self) -> str:
-        """In which phase it did; empty where nobody told."""
+        """Returns the phase in which `failed` ran out of memory; empty where unknown."""
         return next((row.text("phase") for size, row in self.valued() if size == self.failed), "")
 
     @property
     def stopped(self) -> tuple[int, str] | None:
-        """The smallest size above the largest that fits that ended neither way, and how: it says nothing of memory."""
+        """Returns (size, outcome) of the smallest size above `largest` that ended neither `ok` nor out of memory."""
         largest = self.largest or 0
         ended = [
             (size, row.outcome)
@@ -65,12 +65,12 @@ class Line:
 
     @property
     def predicted(self) -> int | None:
-        """The largest size that fits by the curve."""
+        """Returns the largest size that fits by the curve; None without a curve or a limit."""
         return self.curve.largest(self.limit) if self.curve and self.limit is not None else None
 
     @property
     def is_found(self) -> bool:
-        """Whether the largest size is known: the next one failed, or some one has and the curve says which is last."""
+        """Whether `largest` is certain: the next size ran out of memory, or a larger one did and the curve agrees."""
         if self.failed is None:
             return False
         largest = self.largest or 0
@@ -80,19 +80,19 @@ class Line:
 
     @property
     def peaks(self) -> dict[int, float]:
-        """Bytes by size, of those that fit."""
+        """Returns {size: peak in bytes} of the sizes that fit."""
         return peaks_of(self.valued())
 
     def valued(self) -> list[tuple[int, Row]]:
-        """Rows by the value of the one dim that varies."""
+        """Returns (value of the one dim that varies, row) of each size that the stack was asked."""
         return valued(self.sizes, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryQuestion:
     """One workload and pass under one limit, over all sizes that were asked. `head` is one of its rows; `axis` is the
-    one dim that varies, empty where none or several do. `tolerance`: of a search, how near the first size that doesn't
-    fit has to come to the largest that does, as a share of it; None where all stacks were asked the same sizes."""
+    one dim that varies, empty where none or several do. A search ends when the smallest size that fails is larger than
+    the largest that fits by at most the share `tolerance`; None where all stacks were asked the same sizes."""
 
     id: str
     name: str
@@ -104,30 +104,30 @@ class MemoryQuestion:
 
     @property
     def limit(self) -> float | None:
-        """Bytes; None where only the machine limits."""
+        """Returns the memory limit in bytes; None where the machine's memory is the only limit."""
         return self.head.number("limit_memory_bytes")
 
 
 def memory_questions(rows: Iterable[Row], tolerance: float | None = None) -> tuple[MemoryQuestion, ...]:
-    """All that memory processes have answered, by name. `rows`: one for each planned process; `tolerance`: that of the
-    search that they belong to, if they do."""
+    """Returns every question of the memory processes, sorted by name. `rows` has one row for each planned process;
+    `tolerance` is that of the search that they belong to, else None."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row["purpose"] == Purpose.MEMORY:
             groups.setdefault(question_of(row), []).append(row)
     names = question_names([group[0] | {"comparison_id": key} for key, group in groups.items()])
-    found = (question(key, names[key], group, tolerance) for key, group in groups.items())
-    return tuple(sorted(found, key=lambda each: each.name))
+    questions = (question(key, names[key], group, tolerance) for key, group in groups.items())
+    return tuple(sorted(questions, key=lambda question: question.name))
 
 
 def question_of(row: Row) -> str:
-    """What rows share that differ in the stack and in how large the step is."""
+    """Returns a key that is the same for rows that differ only in the stack and in dims that grow the step."""
     rest = {name: value for name, value in row.case.dims.items() if name not in GROWING}
     return f"{row.case.digest('stack', 'variant', 'dims', 'size')} {dims_text(rest)}"
 
 
 def question(key: str, name: str, rows: Sequence[Row], tolerance: float | None) -> MemoryQuestion:
-    """From the rows of one question."""
+    """Returns one question, from its rows."""
     growing = [dim for dim in rows[0].case.dims if dim in GROWING]
     varying = [dim for dim in growing if len({row.case.dims[dim] for row in rows}) > 1]
     axis = varying[0] if len(varying) == 1 else ""
@@ -148,19 +148,19 @@ def question(key: str, name: str, rows: Sequence[Row], tolerance: float | None) 
 
 
 def line(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str) -> Line:
-    """One stack's rows, with the curve through its peaks."""
+    """Returns the line of one stack, with the curve through its peaks; `of_size` has the rows of each size."""
     rows = tuple(next((row for row in group if row.stack_name == stack), None) for group in of_size)
     limit = next((row.limit_bytes for row in rows if row is not None and row.limit_bytes), None)
     return Line(stack, rows, curve(peaks_of(valued(sizes, rows)), axis), limit, sizes)
 
 
 def valued(sizes: Sequence[Size], rows: Sequence[Row | None]) -> list[tuple[int, Row]]:
-    """Rows by the value of the one dim that varies."""
+    """Returns (value of the one dim that varies, row) of each size that has both."""
     return [
         (size.value, row) for size, row in zip(sizes, rows, strict=True) if size.value is not None and row is not None
     ]
 
 
 def peaks_of(sized: Iterable[tuple[int, Row]]) -> dict[int, float]:
-    """Bytes by size, of those that fit."""
+    """Returns {size: peak in bytes} of the sizes that fit and whose peak is known."""
     return {size: peak for size, row in sized if row.outcome == Outcome.OK and (peak := row.peak_bytes)}

@@ -1,4 +1,4 @@
-"""What a step's memory is made of, as explain processes were told."""
+"""The holders of a step's memory, as explain processes recorded them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from suite.results.store.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What one stack holds at the peak of a step: bytes by category, most first, and the largest tensors as (category,
-    name, bytes). `told_by` is empty where nobody could tell."""
+class StackHolders:
+    """What one stack holds at the peak of a step: (category, bytes), most first, and the largest tensors as (category,
+    name, bytes). `told_by` is the tool that recorded it, empty where none could."""
 
     stack: str
     told_by: str
@@ -22,37 +22,37 @@ class Made:
 
     @property
     def total(self) -> float:
-        """Of all categories."""
+        """Returns the bytes of all categories."""
         return sum(size for _, size in self.categories)
 
 
 @dataclass(frozen=True, slots=True)
-class MadeOf:
-    """One question, by stack."""
+class HolderQuestion:
+    """One question, with the holders of each stack."""
 
     id: str
     name: str
-    stacks: tuple[Made, ...]
+    stacks: tuple[StackHolders, ...]
 
 
-def made_of(rows: Iterable[Row]) -> tuple[MadeOf, ...]:
-    """Every question that some stack told of, by name. `rows`: one for each planned process."""
+def holder_questions(rows: Iterable[Row]) -> tuple[HolderQuestion, ...]:
+    """Returns every question with holders of some stack, by name. `rows` has one row for each planned process."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row["purpose"] == Purpose.EXPLAIN and row.outcome == Outcome.OK:
             groups.setdefault(row["comparison_id"], []).append(row)
-    told = {key: group for key, group in groups.items() if any(row.mapping("holders") for row in group)}
-    names = question_names([group[0] for group in told.values()])
-    found = (
-        MadeOf(key, names[key], tuple(sorted(map(made, group), key=lambda each: each.stack)))
-        for key, group in told.items()
+    known = {key: group for key, group in groups.items() if any(row.mapping("holders") for row in group)}
+    names = question_names([group[0] for group in known.values()])
+    questions = (
+        HolderQuestion(key, names[key], tuple(sorted(map(stack_holders, group), key=lambda holders: holders.stack)))
+        for key, group in known.items()
     )
-    return tuple(sorted(found, key=lambda each: each.name))
+    return tuple(sorted(questions, key=lambda question: question.name))
 
 
-def made(row: Row) -> Made:
-    """One explain process's."""
-    told = row.mapping("holders")
-    largest = tuple((each["category"], each["name"], float(each["bytes"])) for each in told.get("largest", ()))
-    categories = tuple((name, float(size)) for name, size in told.get("categories", {}).items())
-    return Made(row.stack_name, str(told.get("told_by", "")), categories, largest)
+def stack_holders(row: Row) -> StackHolders:
+    """Returns the holders that one explain process recorded."""
+    holders = row.mapping("holders")
+    largest = tuple((held["category"], held["name"], float(held["bytes"])) for held in holders.get("largest", ()))
+    categories = tuple((name, float(size)) for name, size in holders.get("categories", {}).items())
+    return StackHolders(row.stack_name, str(holders.get("told_by", "")), categories, largest)

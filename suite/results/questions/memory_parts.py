@@ -1,4 +1,4 @@
-"""A row's peak of memory by its parts, over the least that any stack must hold."""
+"""A row's peak memory split into parts, and its floor: the least that any stack must hold."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from itertools import pairwise
 
 from suite.results.store.rows import Row
 
-FLOORS = ("floor_parameters_bytes", "floor_optimizer_bytes", "floor_inputs_bytes")  # there between two steps
+FLOORS = ("floor_parameters_bytes", "floor_optimizer_bytes", "floor_inputs_bytes")  # held between two steps
 HOST = ("base", "placing", "stepping")
 
-Parts = tuple[tuple[str, float], ...]  # (kind, bytes), from the floor up
+Parts = tuple[tuple[str, float], ...]  # (kind, bytes), from the bottom up
 
 
 def parts(row: Row) -> Parts:
-    """A peak of host memory, pages of files left out, by when it was reached: before anything was placed, then beyond
-    that. A device's peak is one part. Empty where a figure isn't known."""
+    """Returns the peak of host memory, without pages of files, as what each phase (`HOST`) adds to the peak before it.
+    A device's peak is one part. Empty where a figure isn't known."""
     device = row.number("device_peak_bytes")
     if device is not None:
         return (("device", device),)
@@ -27,10 +27,10 @@ def parts(row: Row) -> Parts:
 
 
 def floor_bytes(row: Row) -> float:
-    """Parameters, the optimizer's moments and inputs; 0 where the row doesn't know them."""
+    """Returns the bytes of parameters, the optimizer's moments and inputs; 0 for those that the row lacks."""
     return sum(row.number(floor) or 0.0 for floor in FLOORS)
 
 
 def total(split: Parts) -> float:
-    """The peak."""
+    """Returns the sum of the parts: the peak in bytes."""
     return sum(size for _, size in split)

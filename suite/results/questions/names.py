@@ -1,4 +1,4 @@
-"""What a question is called beside the others of its set: only what tells one from another."""
+"""Names of a set's questions, made only of what tells one from another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from suite.results.store.rows import Row
 from suite.units import quantity
 
-# What a name leaves out where it is the same in the whole set.
+# Columns that a name leaves out where the whole set has one value.
 DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes", "allocator")
 WORDS = {
     "cache": "{} cache",
@@ -16,21 +16,21 @@ WORDS = {
     "limit_memory_bytes": "limit {}",
     "allocator": "{} allocator",
 }
-# Products, convolutions and attention are bfloat16 in every framework; what stands between them is its own affair.
+# Products, convolutions and attention are bfloat16 in every framework; each decides for itself about all other code.
 PRECISION_WORDS = {"bf16": "bf16 (each framework's own mixed precision)"}
 
 
 def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
-    """A readable name by comparison_id: workload and pass, and of the rest what varies. `heads`: a row of each;
-    `without`: the column that isn't part of the question.
+    """Returns {comparison_id: readable name}: workload, pass, and those details that vary. `heads` has a row of each
+    question; `without` is a column that isn't part of the question.
 
-    A precision that isn't the same arithmetic on every stack is said always.
+    If some precision isn't the same arithmetic on every stack, names always have the precision.
     """
     always = {"precision"} if any(head.text("precision") in PRECISION_WORDS for head in heads) else set()
     varying = [name for name in DETAILS if name in always or len({head.text(name) for head in heads}) > 1]
-    asked = [name for name in ("workload", "pass") if name != without]
-    told = [name for name in varying if name != without]
-    plain = {head["comparison_id"]: " ".join([*map(head.text, asked), *details(head, told)]) for head in heads}
+    first = [name for name in ("workload", "pass") if name != without]
+    rest = [name for name in varying if name != without]
+    plain = {head["comparison_id"]: " ".join([*map(head.text, first), *details(head, rest)]) for head in heads}
     dims = {head["comparison_id"]: dims_words(head.mapping("dims")) for head in heads}
     sized = {key: f"{name} ({dims[key]})" for key, name in plain.items()}
     names = {key: name if once(name, plain) else sized[key] for key, name in plain.items()}
@@ -38,12 +38,12 @@ def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
 
 
 def once(name: str, names: Mapping[str, str]) -> bool:
-    """Whether nothing else is called so."""
+    """Whether only one question has this name."""
     return list(names.values()).count(name) == 1
 
 
 def details(row: Row, names: Sequence[str]) -> list[str]:
-    """Columns of the question in words: `full`, `f32`, `warm cache`, `4 cores`."""
+    """Returns columns of a question in words: `full`, `f32`, `warm cache`, `4 cores`."""
     values = {name: row.text(name) for name in names}
     if "precision" in values:
         values["precision"] = precision_words(row)
@@ -53,10 +53,10 @@ def details(row: Row, names: Sequence[str]) -> list[str]:
 
 
 def precision_words(row: Row) -> str:
-    """`f32`; of bf16 also that it isn't the same arithmetic everywhere."""
+    """Returns `f32`, say; for bf16, also that it isn't the same arithmetic in every framework."""
     return PRECISION_WORDS.get(row.text("precision"), row.text("precision"))
 
 
 def dims_words(dims: Mapping[str, int], without: Collection[str] = ()) -> str:
-    """`n = 1,024, tokens = 64`."""
+    """Returns dims as text: `n = 1,024, tokens = 64`."""
     return ", ".join(f"{name} = {value:,}" for name, value in dims.items() if name not in without)

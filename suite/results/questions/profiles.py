@@ -1,4 +1,4 @@
-"""Where the time of a question's steps goes, as profile processes were told."""
+"""Where the time of a question's steps goes, as profile processes recorded it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from suite.results.store.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class ProfileQuestion:
-    """One question: each stack's profile, the fastest first, and why others have none. `kernels` of an explain process
-    by stack; `head` is one row."""
+    """One question: each stack's profile, the fastest first, and (stack, reason) of those without one. `kernels` are
+    those that explain processes named, by stack; `head` is one of its rows."""
 
     id: str
     name: str
@@ -25,7 +25,7 @@ class ProfileQuestion:
 
 
 def profile_questions(rows: Iterable[Row]) -> tuple[ProfileQuestion, ...]:
-    """Every question that was profiled, by name. `rows`: one for each planned process."""
+    """Returns every question that was profiled, sorted by name. `rows` has one row for each planned process."""
     groups: dict[str, list[Row]] = {}
     kernels: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -34,12 +34,12 @@ def profile_questions(rows: Iterable[Row]) -> tuple[ProfileQuestion, ...]:
         elif row["purpose"] == Purpose.EXPLAIN and row.kernels:
             kernels.setdefault(row["comparison_id"], {})[row.stack_name] = row.kernels
     names = question_names([group[0] for group in groups.values()])
-    found = []
+    questions = []
     for key, group in groups.items():
-        told = [(row.stack_name, Profile.from_json(row.mapping("profile"))) for row in group if row.mapping("profile")]
+        known = [(row.stack_name, Profile.from_json(row.mapping("profile"))) for row in group if row.mapping("profile")]
         without = [(row.stack_name, row.text("reason") or row.outcome) for row in group if row.outcome != Outcome.OK]
-        told.sort(key=lambda each: each[1].plain_seconds)
-        found.append(
-            ProfileQuestion(key, names[key], group[0], tuple(told), tuple(sorted(without)), kernels.get(key, {}))
+        known.sort(key=lambda stack_and_profile: stack_and_profile[1].plain_seconds)
+        questions.append(
+            ProfileQuestion(key, names[key], group[0], tuple(known), tuple(sorted(without)), kernels.get(key, {}))
         )
-    return tuple(sorted(found, key=lambda each: each.name))
+    return tuple(sorted(questions, key=lambda question: question.name))

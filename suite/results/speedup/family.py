@@ -1,14 +1,14 @@
 """Many ratios judged at once: variances that borrow strength, simultaneous intervals, step-down p-values.
 
-A ratio's data are its block log-ratios. Three blocks say little about their own spread (Student's t: 4.3), but the
-ratios of a set say together which spread is usual. So each variance is moderated (Smyth 2004, "Linear models and
-empirical Bayes methods for assessing differential expression in microarray experiments"): drawn towards the set's
-typical one, by as many degrees of freedom as the set's variances agree, at most PRIOR_FREEDOM_MAX.
+A ratio's data are its block log-ratios. Three blocks say little about their own spread (Student's t: 4.3), but all
+ratios of a set together show which spread is usual. So each variance is moderated (Smyth 2004, "Linear models and
+empirical Bayes methods for assessing differential expression in microarray experiments"): it is drawn towards the
+set's typical variance, with the more degrees of freedom the more the variances agree, at most PRIOR_FREEDOM_MAX.
 
-How surprising the most surprising of many equal stacks is isn't looked up but simulated: the same procedure, on
-processes that differ by chance alone, with the blocks, the questions and the shared controls of the set at hand.
-That is Dunnett's procedure for variances that aren't equal; from rank to rank it steps down (Westfall, Young 1993;
-Romano, Wolf 2005). benchmarks/calibration.py shows on other populations what it keeps.
+The distribution of the smallest p among equal stacks is simulated: the same procedure runs on processes that differ
+by chance alone, with the blocks, questions and shared controls of this set. This is Dunnett's procedure for unequal
+variances, and p is adjusted by stepping down from rank to rank (Westfall, Young 1993; Romano, Wolf 2005).
+benchmarks/calibration.py measures the error rates of the procedure on other populations.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from suite.stats import Estimate, spread
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/calibration.py; docs/methodology.md says how.
-PRIOR_FREEDOM_MAX = 12.0  # what the set has in common never counts for more than thirteen blocks of a ratio's own
+PRIOR_FREEDOM_MAX = 12.0  # the set's typical variance never counts for more than thirteen blocks of a ratio
 UNEQUAL_SPREADS = 0.5  # standard deviation of ln(sd) over the simulated processes: sds of 2 to 10 % have 0.45
 DRAWS = 10_000  # simulated sets; 5 % of them is known to +-0.2 %
 SEED = 20_250_101
-# A few fresh processes that agree to less than 1 % do so by luck. Taken at their word, three of one ratio (to 0.25 %)
-# made the other 23 of their set look as if they had nothing in common, and doubled every interval.
+# A few fresh processes that agree to less than 1 % do so by luck. Without this minimum, one ratio whose three blocks
+# agreed to 0.25 % made the other 23 variances of its set look unrelated, and doubled every interval.
 VARIANCE_MIN = 1e-4
-LOG_MAX = 700.0  # of two blocks an interval may be wider than a float can say
-FREEDOMS = np.array([*np.arange(0.5, 8.5, 0.5), 10, 12, 16, 24, 48, 1e3])  # a prior may be worth
+LOG_MAX = 700.0  # exp of more overflows a float, and the interval of two blocks may be that wide
+FREEDOMS = np.array([*np.arange(0.5, 8.5, 0.5), 10, 12, 16, 24, 48, 1e3])  # the values tried for the prior
 TRIGAMMAS = special.polygamma(1, FREEDOMS / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the block log-ratios of one ratio come to (two blocks and more).
+    """Mean and variance of one ratio's block log-ratios, of two blocks or more.
 
-    `freedom` is that of the first stage of blocks where a second was sized by its spread (Stein 1945); `controls` is
-    how many processes of the baseline a block has, which all ratios of a question share.
+    `freedom` is that of the first stage where its spread decided the size of a second one (Stein 1945); `controls` is
+    the number of baseline processes in a block, which all ratios of a question share.
     """
 
     question: str
@@ -57,102 +57,102 @@ class Sample:
 
     @classmethod
     def of(cls, question: str, logs: Collection[float], freedom: int, controls: int = 1) -> Sample:
-        """Of block log-ratios."""
+        """Returns the sample of these block log-ratios."""
         mean = fmean(logs)
         return cls(question, mean, spread([*logs]) ** 2, len(logs), freedom, controls)
 
 
-Shape = tuple[tuple[int, int, int, int], ...]  # of each ratio: the question's number, blocks, freedom, controls
+Shape = tuple[tuple[int, int, int, int], ...]  # for each ratio: the question's number, blocks, freedom, controls
 
 
 @dataclass(frozen=True, slots=True)
 class Moderated:
-    """Standard errors of mean log-ratios, and the degrees of freedom of their t; arrays [..., ratios]."""
+    """Standard errors of mean log-ratios, with the degrees of freedom of their t; arrays [..., ratios]."""
 
     errors: Array
     freedoms: Array
 
     def p(self, means: Array) -> Array:
-        """Two-sided p of each mean by itself; a mean without any spread is certain."""
+        """Returns the two-sided p of each mean by itself; 0 for a mean other than 0 whose error is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(means) / self.errors
         tails: Array = 2 * special.stdtr(self.freedoms, -np.where(means == 0, 0.0, t))
         return tails
 
     def half(self, p: float) -> Array:
-        """Half the width, in logs, of intervals that a mean leaves with probability `p`."""
+        """Returns half the width, in logs, of the intervals that the true mean lies outside of with probability `p`."""
         widths: Array = special.stdtrit(self.freedoms, 1 - p / 2) * self.errors
         return widths
 
 
 def moderate(variances: Array, blocks: Array, freedoms: Array) -> Moderated:
-    """Variances [..., ratios] of `blocks` log-ratios each, drawn towards what they have in common.
+    """Draws variances [..., ratios] of `blocks` log-ratios each towards their typical variance.
 
     The prior's mean and freedom are Smyth's moment estimates (2004, section 6.2), from ln(variance).
     """
-    if variances.shape[-1] < 2:  # one ratio alone has nothing to borrow from
+    if variances.shape[-1] < 2:  # a single ratio has no others to learn from
         return Moderated(np.sqrt(variances / blocks), np.broadcast_to(freedoms, variances.shape))
-    own = (blocks - 1) / 2
-    logs = np.log(np.maximum(variances, VARIANCE_MIN)) - special.digamma(own) + np.log(own)
-    excess = logs.var(axis=-1, ddof=1) - special.polygamma(1, own).mean()
-    place = np.searchsorted(-TRIGAMMAS, -excess, side="right") - 1  # the most freedom that explains the excess
-    prior = FREEDOMS[np.maximum(place, 0)]
+    half = (blocks - 1) / 2
+    logs = np.log(np.maximum(variances, VARIANCE_MIN)) - special.digamma(half) + np.log(half)
+    excess = logs.var(axis=-1, ddof=1) - special.polygamma(1, half).mean()
+    index = np.searchsorted(-TRIGAMMAS, -excess, side="right") - 1  # the most freedom that explains the excess
+    prior = FREEDOMS[np.maximum(index, 0)]
     common = np.exp(logs.mean(axis=-1) + special.digamma(prior / 2) - np.log(prior / 2))[..., None]
-    weight = np.where(place < 0, 0.0, np.minimum(prior, PRIOR_FREEDOM_MAX))[..., None]
+    weight = np.where(index < 0, 0.0, np.minimum(prior, PRIOR_FREEDOM_MAX))[..., None]
     mixed = (weight * common + freedoms * variances) / (weight + freedoms)
     return Moderated(np.sqrt(mixed / blocks), weight + freedoms)
 
 
-def simultaneous(pool: Sequence[Sample], asked: Sequence[int], confidence: float) -> list[Estimate]:
-    """Estimates of the ratios pool[i] for i in `asked`: these are one family, all of `pool` tells what spread is usual.
+def simultaneous(pool: Sequence[Sample], family: Sequence[int], confidence: float) -> list[Estimate]:
+    """Estimates the ratios pool[i] for i in `family`, judged together; all of `pool` shows which spread is usual.
 
-    All intervals together hold with `confidence`; p is adjusted for the family, step by step. So p may be small
-    enough where the interval still has 1 in it: `cut` ends it there.
+    All intervals hold at once with probability `confidence`; p is adjusted by stepping down. So p may be small enough
+    for a verdict where the interval still contains 1: `cut` then ends the interval at 1.
     """
-    if len(pool) < 2 or not asked:  # one ratio alone: nothing to simulate, it is Student's t
-        return at_level(pool, asked, 1 - confidence)
-    means, found = moderated(pool)
-    chosen = np.asarray(asked)
-    p = found.p(means)[chosen]
+    if len(pool) < 2 or not family:  # a single ratio needs no simulation: Student's t is exact
+        return at_level(pool, family, 1 - confidence)
+    means, errors = moderated(pool)
+    chosen = np.asarray(family)
+    p = errors.p(means)[chosen]
     order = np.argsort(p, kind="stable")
     equal = reference(shape_of(pool))[chosen[order]]
-    smallest = np.minimum.accumulate(equal[::-1])[::-1]  # from each rank on, in each simulated set
+    smallest = np.minimum.accumulate(equal[::-1])[::-1]  # the smallest p from each rank on, in each simulated set
     adjusted = np.empty(len(p))
     adjusted[order] = np.maximum.accumulate((1 + (smallest <= p[order, None]).sum(axis=1)) / (1 + DRAWS))
-    single_step = at_level(pool, asked, float(np.quantile(smallest[0], 1 - confidence)))
-    return [replace(ratio, p=float(each)) for ratio, each in zip(single_step, adjusted, strict=True)]
+    single_step = at_level(pool, family, float(np.quantile(smallest[0], 1 - confidence)))
+    return [replace(ratio, p=float(p)) for ratio, p in zip(single_step, adjusted, strict=True)]
 
 
-def critical(pool: Sequence[Sample], asked: Sequence[int], confidence: float) -> float:
-    """The p that the smallest of a family of equal stacks goes under with probability 1 - confidence."""
+def critical(pool: Sequence[Sample], family: Sequence[int], confidence: float) -> float:
+    """Returns the p that the smallest of a family of equal stacks falls below with probability 1 - confidence."""
     if len(pool) < 2:
         return 1 - confidence
-    return float(np.quantile(reference(shape_of(pool))[np.asarray(asked)].min(axis=0), 1 - confidence))
+    return float(np.quantile(reference(shape_of(pool))[np.asarray(family)].min(axis=0), 1 - confidence))
 
 
-def at_level(pool: Sequence[Sample], asked: Sequence[int], p: float) -> list[Estimate]:
-    """Estimates of pool[i] for i in `asked`, each with an interval that it leaves with probability `p`."""
-    if not asked:
+def at_level(pool: Sequence[Sample], family: Sequence[int], p: float) -> list[Estimate]:
+    """Estimates pool[i] for i in `family`, each with an interval that misses the true ratio with probability `p`."""
+    if not family:
         return []
-    means, found = moderated(pool)
-    halves, alone = found.half(p), found.p(means)
-    return [estimate(means[i], halves[i], float(alone[i]), pool[i].blocks) for i in asked]
+    means, errors = moderated(pool)
+    halves, p_alone = errors.half(p), errors.p(means)
+    return [estimate(means[i], halves[i], float(p_alone[i]), pool[i].blocks) for i in family]
 
 
-def floors(own: Sequence[Sample], beside: Sequence[Sample], confidence: float) -> list[Estimate]:
-    """Estimates of A/A pairs, each by itself; `beside` them stand ratios that help to say what spread is usual.
+def floors(twins: Sequence[Sample], beside: Sequence[Sample], confidence: float) -> list[Estimate]:
+    """Estimates A/A pairs, each by itself; `beside` are other ratios that help to show which spread is usual.
 
-    A floor protects: it is as wide as its own blocks make it, or wider where the others vary more.
+    A floor must not be too narrow: it is as wide as its own blocks make it, or wider where the others vary more.
     """
-    means, found = moderated([*own, *beside])
-    alone = np.array([math.sqrt(sample.variance / sample.blocks) for sample in [*own, *beside]])
-    wider = Moderated(np.maximum(found.errors, alone), found.freedoms)
+    means, errors = moderated([*twins, *beside])
+    unmoderated = np.array([math.sqrt(sample.variance / sample.blocks) for sample in [*twins, *beside]])
+    wider = Moderated(np.maximum(errors.errors, unmoderated), errors.freedoms)
     halves, p = wider.half(1 - confidence), wider.p(means)
-    return [estimate(means[i], halves[i], float(p[i]), sample.blocks) for i, sample in enumerate(own)]
+    return [estimate(means[i], halves[i], float(p[i]), sample.blocks) for i, sample in enumerate(twins)]
 
 
 def cut(ratio: Estimate, confidence: float) -> Estimate:
-    """The interval ended at 1 where the step-down p excludes 1 and the single-step interval doesn't yet."""
+    """Returns the ratio with its interval ended at 1 where the step-down p excludes 1 and the interval doesn't."""
     if ratio.low is None or ratio.high is None or ratio.p is None or ratio.p > 1 - confidence:
         return ratio
     low, high = (max(ratio.low, 1.0), ratio.high) if ratio.value > 1 else (ratio.low, min(ratio.high, 1.0))
@@ -160,20 +160,20 @@ def cut(ratio: Estimate, confidence: float) -> Estimate:
 
 
 def estimate(mean: float, half: float, p: float, blocks: int) -> Estimate:
-    """From logs to ratios."""
+    """Returns the ratio whose log has this mean and half width."""
     low, high = (float(np.exp(np.clip(mean + side * half, -LOG_MAX, LOG_MAX))) for side in (-1, 1))
     return Estimate(math.exp(mean), low, high, p, blocks)
 
 
 def moderated(pool: Sequence[Sample]) -> tuple[Array, Moderated]:
-    """(mean log-ratios, their moderated errors) of samples."""
+    """Returns (mean log-ratios, their moderated errors) of samples."""
     means = np.array([sample.mean for sample in pool])
     variances = np.array([sample.variance for sample in pool])
     return means, moderate(variances, *columns(shape_of(pool)))
 
 
 def shape_of(pool: Sequence[Sample]) -> Shape:
-    """What the reference distribution depends on."""
+    """Returns all that the reference distribution of these samples depends on."""
     numbers: dict[str, int] = {}
     return tuple(
         (numbers.setdefault(sample.question, len(numbers)), sample.blocks, sample.freedom, sample.controls)
@@ -182,16 +182,16 @@ def shape_of(pool: Sequence[Sample]) -> Shape:
 
 
 def columns(shape: Shape) -> tuple[Array, Array]:
-    """(blocks, freedoms) of a shape."""
+    """Returns (blocks, freedoms) of a shape's ratios."""
     _, blocks, freedoms, _ = np.array(shape, dtype=float).T
     return blocks, freedoms
 
 
 @lru_cache(maxsize=16)
 def reference(shape: Shape) -> Array:
-    """p of every ratio [ratios, DRAWS] where all stacks are equal: the procedure on simulated processes.
+    """Returns p of every ratio [ratios, DRAWS] where all stacks are equal, by simulating their processes.
 
-    Processes of a stack, and of the control, have a standard deviation of their own, log-normal over stacks.
+    Each stack, and the control, has its own standard deviation, log-normal over stacks.
     """
     random = np.random.default_rng(SEED)
     controls: dict[int, Array] = {}
@@ -206,7 +206,7 @@ def reference(shape: Shape) -> Array:
 
 
 def simulated(random: np.random.Generator, blocks: int) -> Array:
-    """Log-times [DRAWS, blocks] of processes whose standard deviation is drawn for each simulated set."""
+    """Returns log-times [DRAWS, blocks] of processes whose standard deviation is drawn for each simulated set."""
     spreads = np.exp(random.normal(0, UNEQUAL_SPREADS, (DRAWS, 1)))
     logs: Array = spreads * random.standard_normal((DRAWS, blocks))
     return logs

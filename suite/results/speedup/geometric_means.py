@@ -1,4 +1,4 @@
-"""Geometric means of a stack's ratios over questions: over its own, and over those that every stack answered."""
+"""Geometric means of a stack's ratios over all questions that it answered, and over those that every stack answered."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from suite.stats import Estimate
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The geometric mean over the questions that both stacks answered; never imputed for the others.
+    """The geometric mean of a stack's ratios over the questions that it and the baseline answered; none is imputed.
 
-    `common` is the same over the `n_common` questions that every stack answered: only these can be ranked by, or
-    failing where it is slow would raise a stack's rank.
+    `common` is the same mean over the `n_common` questions that every stack answered. Stacks are ranked by it alone:
+    by `ratio`, a stack would rank higher for failing where it is slow.
     """
 
     stack: str
-    ratio: Estimate | None  # None: nothing to compare
+    ratio: Estimate | None  # None where the stack has no ratio
     n_ok: int
     n: int
     least: Speedup | None
@@ -34,40 +34,40 @@ class Summary:
 
 
 def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protocol) -> list[Summary]:
-    """A line for each stack but the baseline, ranked over the common questions; `rows` say what was asked of it."""
-    asked: dict[str, set[str]] = defaultdict(set)
+    """Returns a line for each stack but the baseline, ranked by `common`; `rows` show which questions it was asked."""
+    ids: dict[str, set[str]] = defaultdict(set)
     for row in counting(rows):
-        asked[row.stack_name].add(row["comparison_id"])
-    by_stack: dict[str, list[Speedup]] = {stack: [] for stack in asked}
+        ids[row.stack_name].add(row["comparison_id"])
+    by_stack: dict[str, list[Speedup]] = {stack: [] for stack in ids}
     for speedup in speedups:
         by_stack[speedup.stack].append(speedup)
-    by_value = {stack: sorted(found, key=lambda s: (s.ratio.value, s.name)) for stack, found in by_stack.items()}
-    answered = {stack: found for stack, found in by_value.items() if found}
+    by_value = {stack: sorted(group, key=lambda s: (s.ratio.value, s.name)) for stack, group in by_stack.items()}
+    answered = {stack: group for stack, group in by_value.items() if group}
     shared = common_questions(speedups)
-    own = mean_ratios(answered, protocol)
+    means = mean_ratios(answered, protocol)
     common = mean_ratios(
-        {stack: [s for s in found if s.comparison_id in shared] for stack, found in answered.items()}, protocol
+        {stack: [s for s in group if s.comparison_id in shared] for stack, group in answered.items()}, protocol
     )
     lines = [
-        Summary(stack, own[stack], len(found), len(asked[stack]), found[0], found[-1], common.get(stack), len(shared))
-        for stack, found in answered.items()
+        Summary(stack, means[stack], len(group), len(ids[stack]), group[0], group[-1], common.get(stack), len(shared))
+        for stack, group in answered.items()
     ]
     baselines = {speedup.baseline for speedup in speedups}
     lines += [
         Summary(stack, None, 0, len(questions), None, None)
-        for stack, questions in asked.items()
+        for stack, questions in ids.items()
         if stack not in answered and stack not in baselines
     ]
     return sorted(lines, key=rank)
 
 
 def rank(line: Summary) -> tuple[bool, float, str]:
-    """Greatest first over the common questions; without any, nothing ranks and names decide; without a ratio last."""
+    """Returns the sort key of a line: the greatest `common` first, then the name; lines without a ratio come last."""
     return line.ratio is None, -line.common.value if line.common else 0.0, line.stack
 
 
 def common_questions(speedups: Iterable[Speedup]) -> frozenset[str]:
-    """The questions (comparison_id) that every stack with a ratio answered."""
+    """Returns the questions (comparison_id) that every stack with a ratio answered."""
     answered: dict[str, set[str]] = defaultdict(set)
     for speedup in speedups:
         answered[speedup.stack].add(speedup.comparison_id)
@@ -75,11 +75,12 @@ def common_questions(speedups: Iterable[Speedup]) -> frozenset[str]:
 
 
 def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -> dict[str, Estimate]:
-    """The geometric mean over the questions of each stack that has any.
+    """Returns the geometric mean over its questions of each stack that has any.
 
-    Intervals are of the means of the blocks that all its questions have, simultaneous over the stacks.
+    An interval is that of the block means, over the blocks that all questions of the stack have; all stacks' intervals
+    hold at once.
     """
-    means = {stack: fmean(math.log(s.ratio.value) for s in found) for stack, found in speedups.items() if found}
+    means = {stack: fmean(math.log(s.ratio.value) for s in group) for stack, group in speedups.items() if group}
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}
     pool = [stack for stack, logs in per_block.items() if len(logs) > 1]
     samples = [
@@ -88,15 +89,14 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
         )
         for stack in pool
     ]
-    found = simultaneous(samples, range(len(pool)), protocol.confidence)
+    estimates = simultaneous(samples, range(len(pool)), protocol.confidence)
     single = {stack: Estimate(math.exp(mean), blocks=len(per_block[stack])) for stack, mean in means.items()}
-    return single | dict(zip(pool, found, strict=True))
+    return single | dict(zip(pool, estimates, strict=True))
 
 
 def block_means(speedups: Sequence[Speedup], mean: float) -> list[float]:
-    """The mean log-ratio over questions in each block that all of them have, moved to `mean`.
-
-    Blocks that one question lacks move its mean: the interval takes only its width from the common ones.
+    """Returns the mean log-ratio over questions of each block that all of them have, shifted so that their mean is
+    `mean`: that is of all blocks, and only the interval's width comes from the common ones.
     """
     blocks = sorted(set.intersection(*(set(s.log_ratios) for s in speedups)))
     per_block = [fmean(s.log_ratios[block] for s in speedups) for block in blocks]

@@ -1,4 +1,4 @@
-"""From paired processes to ratios with verdicts. Pure functions; docs/methodology.md has the formulas."""
+"""Turns paired processes into ratios with verdicts. Pure functions; docs/methodology.md has the formulas."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from suite.stats import Estimate, Word, blocks_needed, has_modes, verdict
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """A stack over the baseline on one question; over itself where it ran twice in each block (A/A).
+    """The speedup of a stack over the baseline on one question; over itself where it ran twice in each block (A/A).
 
-    Where the processes of either run in two modes, `best` is the ratio of the best modes alone. `reason` says why a
-    verdict that the interval would allow does not stand.
+    `best` is the ratio of the best modes alone, where the processes of either stack run in two modes. `reason` says why
+    the verdict is undecided although the interval alone would allow one.
     """
 
     comparison_id: str
@@ -38,24 +38,24 @@ class Speedup:
     baseline: str
     ratio: Estimate
     verdict: Word
-    log_ratios: dict[int, float]  # by block in which both are ok, ln(t_baseline / t_stack)
-    controls: int = 1  # processes of the baseline in a block
+    log_ratios: dict[int, float]  # {block: ln(t_baseline / t_stack)} of the blocks in which both are ok
+    controls: int = 1  # the number of baseline processes in a block
     best: Estimate | None = None
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The processes that count, by one clock, with everything that it takes to judge a ratio of them."""
+    """The processes that count, timed by one clock, and everything needed to judge their ratios."""
 
     timings: Mapping[Side, Timings]
-    names: Mapping[str, str]  # of the questions, by comparison_id
-    stacks: frozenset[str]  # all that ran, with a median or without
+    names: Mapping[str, str]  # {comparison_id: the question's name}
+    stacks: frozenset[str]  # every stack with a row, even one without times
     protocol: Protocol
 
     @classmethod
     def of(cls, rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> Pairing:
-        """Of a set's rows. Raises UserError for an unknown clock, and for rows of two machines."""
+        """Returns the pairing of a set's rows. Raises UserError for an unknown clock, and for rows of two machines."""
         check_clock(clock)
         kept = counting(rows)
         names = {row["comparison_id"]: row for row in kept}
@@ -67,20 +67,20 @@ class Pairing:
         )
 
     def over(self, baseline: str, stacks: Collection[str] | None = None, question: str | None = None) -> list[Speedup]:
-        """Stacks over the baseline, on every question that both answered or on one: a family for the verdicts."""
+        """Returns the speedups over the baseline of all stacks or some, on all questions or one, judged as a family."""
         logs = self.logs_over(baseline)
-        asked = [side for side in logs if question in (None, side[0]) and (stacks is None or side[1] in stacks)]
-        ratios = self.estimates(logs, baseline, asked)
-        best = self.best_over(baseline, logs, asked)
-        limits = {twin.comparison_id: twin.ratio for twin in self.twins({baseline: logs})}
-        found = []
-        for side in asked:
+        family = [side for side in logs if question in (None, side[0]) and (stacks is None or side[1] in stacks)]
+        ratios = self.estimates(logs, baseline, family)
+        best = self.best_over(baseline, logs, family)
+        floors_by_question = {twin.comparison_id: twin.ratio for twin in self.twins({baseline: logs})}
+        speedups = []
+        for side in family:
             comparison, stack = side
             ratio = cut(ratios[side], self.protocol.confidence)
-            word, reason = self.judge(ratio, limits.get(comparison), best.get(side))
+            word, reason = self.judge(ratio, floors_by_question.get(comparison), best.get(side))
             if word != "undecided" and (disturbed := self.disturbed(side) + self.disturbed((comparison, baseline))):
-                word, reason = "undecided", f"others had the cores of {disturbed} of its processes"
-            found.append(
+                word, reason = "undecided", f"other programs used the cores of {disturbed} of its processes"
+            speedups.append(
                 Speedup(
                     comparison,
                     self.names[comparison],
@@ -94,10 +94,10 @@ class Pairing:
                     reason,
                 )
             )
-        return found
+        return speedups
 
     def judge(self, ratio: Estimate, floor: Estimate | None, best: Estimate | None) -> tuple[Word, str]:
-        """(verdict, why it isn't what the interval alone allows); `best`: of the best modes, where there are two."""
+        """Returns (verdict, why it isn't that of `ratio`, if so); `best` is of the best modes, None without two."""
         word = verdict(ratio, self.protocol.tie_ratio, floor)
         if best is None or word == "undecided":
             return word, ""
@@ -105,84 +105,85 @@ class Pairing:
         return (word, "") if of_best == word else ("undecided", f"two modes: all processes {word}, the best {of_best}")
 
     def disturbed(self, side: Side) -> int:
-        """How many processes of a stack on a question others disturbed to the end."""
-        return sum(each.disturbed for processes in self.timings[side].values() for each in processes)
+        """Returns how many of a stack's processes on a question other programs disturbed until the end."""
+        return sum(timing.disturbed for processes in self.timings[side].values() for timing in processes)
 
     def logs_over(self, baseline: str) -> dict[Side, dict[int, float]]:
-        """Block log-ratios of all stacks over the baseline, on the questions that both answered in some block."""
-        logs = {
+        """Returns the block log-ratios of every stack over the baseline, on the questions where some block has both."""
+        logs_by_side = {
             (comparison, stack): log_ratios(timings, self.timings.get((comparison, baseline), {}))
             for (comparison, stack), timings in self.timings.items()
             if stack != baseline
         }
-        return {side: found for side, found in logs.items() if found}
+        return {side: logs for side, logs in logs_by_side.items() if logs}
 
-    def estimates(self, logs: Mapping[Side, Logs], baseline: str, asked: Collection[Side]) -> dict[Side, Estimate]:
-        """The ratios asked for, as one family; one block alone has no interval."""
-        means = {side: Estimate(math.exp(fmean(logs[side].values())), blocks=len(logs[side])) for side in asked}
+    def estimates(self, logs: Mapping[Side, Logs], baseline: str, family: Collection[Side]) -> dict[Side, Estimate]:
+        """Estimates the ratios of a family together; a ratio of one block has no interval."""
+        means = {side: Estimate(math.exp(fmean(logs[side].values())), blocks=len(logs[side])) for side in family}
         samples = self.samples(logs, baseline)
-        family = [index for index, side in enumerate(samples) if side in means]
-        found = simultaneous([*samples.values()], family, self.protocol.confidence)
         sides = [*samples]
-        return means | {sides[index]: ratio for index, ratio in zip(family, found, strict=True)}
+        indices = [index for index, side in enumerate(sides) if side in means]
+        estimates = simultaneous([*samples.values()], indices, self.protocol.confidence)
+        return means | {sides[index]: ratio for index, ratio in zip(indices, estimates, strict=True)}
 
     def samples(self, logs: Mapping[Side, Logs], baseline: str) -> dict[Side, Sample]:
-        """Of the ratios that have a spread."""
+        """Returns a sample of each ratio of two blocks or more: fewer have no spread."""
         controls = {comparison: self.controls(comparison, baseline) for comparison, _ in logs}
         return {
-            (comparison, stack): self.sample(comparison, found, controls[comparison])
-            for (comparison, stack), found in logs.items()
-            if len(found) > 1
+            (comparison, stack): self.sample(comparison, by_block, controls[comparison])
+            for (comparison, stack), by_block in logs.items()
+            if len(by_block) > 1
         }
 
     def sample(self, question: str, logs: Logs, controls: int = 1) -> Sample:
-        """Block log-ratios with the freedom that they have."""
+        """Returns the sample of a ratio's block log-ratios, with their degrees of freedom by the protocol."""
         return Sample.of(question, logs.values(), freedom(len(logs), self.protocol), controls)
 
     def controls(self, comparison: str, baseline: str) -> int:
-        """How many processes the baseline has in each block of a question."""
-        return min((len(each) for each in self.timings.get((comparison, baseline), {}).values()), default=1)
+        """Returns how many processes the baseline has in each block of a question, the least if blocks differ."""
+        return min((len(timings) for timings in self.timings.get((comparison, baseline), {}).values()), default=1)
 
-    def best_over(self, baseline: str, logs: Mapping[Side, Logs], asked: Collection[Side]) -> dict[Side, Estimate]:
-        """The ratios of best modes alone, of those asked for in which either side has two modes.
+    def best_over(self, baseline: str, logs: Mapping[Side, Logs], family: Collection[Side]) -> dict[Side, Estimate]:
+        """Estimates the ratios of the best modes alone, for those of a family in which either stack has two modes.
 
-        They are as surprising as those of all processes (`logs`) must be in their family.
+        The level of their intervals is the critical p of the family by all processes (`logs`).
         """
         modal = {side for side, timings in self.timings.items() if has_modes(all_seconds(timings))}
-        wanted = [side for side in asked if side in modal or (side[0], baseline) in modal]
+        wanted = [side for side in family if side in modal or (side[0], baseline) in modal]
         samples = self.samples(logs, baseline)
-        family = [index for index, side in enumerate(samples) if side in asked]
-        if not wanted or not family:
+        indices = [index for index, side in enumerate(samples) if side in family]
+        if not wanted or not indices:
             return {side: self.fastest(side, baseline) for side in wanted}
-        level = critical([*samples.values()], family, self.protocol.confidence)
+        level = critical([*samples.values()], indices, self.protocol.confidence)
         best = replace(self, timings={side: best_mode(timings) for side, timings in self.timings.items()})
         of_best = best.samples(best.logs_over(baseline), baseline)
-        estimates = at_level([*of_best.values()], range(len(of_best)), level)
-        found = dict(zip(of_best, estimates, strict=True))
-        return {side: found.get(side) or self.fastest(side, baseline) for side in wanted}
+        estimates = dict(zip(of_best, at_level([*of_best.values()], range(len(of_best)), level), strict=True))
+        return {side: estimates.get(side) or self.fastest(side, baseline) for side in wanted}
 
     def fastest(self, side: Side, baseline: str) -> Estimate:
-        """The fastest process of the baseline over that of a stack, where fewer than two blocks pair best modes."""
+        """Returns the ratio of the fastest processes, for best modes that share fewer than two blocks."""
         comparison, stack = side
-        fastest = {each: min(all_seconds(self.timings[comparison, each])) for each in (baseline, stack)}
+        fastest = {name: min(all_seconds(self.timings[comparison, name])) for name in (baseline, stack)}
         return Estimate(fastest[baseline] / fastest[stack])
 
     def twins(self, known: Mapping[str, Mapping[Side, Logs]] | None = None) -> list[Speedup]:
-        """The A/A pairs: a stack against itself. Their intervals are the noise floor of the set.
+        """Returns the A/A pairs, each a stack over itself. Their intervals are the noise floor of the set.
 
-        They are no family: each is judged by itself, with the spread of the other twins and of the ratios beside it.
-        `known`: block log-ratios over a stack that are at hand already.
+        Each is judged by itself; the other twins and the ratios over the same stack show which spread is usual.
+        `known` has, by stack, block log-ratios over it that were computed before.
         """
-        logs = {side: found for side, timings in self.timings.items() if (found := twin_log_ratios(timings))}
-        pairs = {side: Estimate(math.exp(fmean(found.values())), blocks=len(found)) for side, found in logs.items()}
+        logs = {side: by_block for side, timings in self.timings.items() if (by_block := twin_log_ratios(timings))}
+        pairs = {side: Estimate(math.exp(fmean(log.values())), blocks=len(log)) for side, log in logs.items()}
         for stack in {stack for _, stack in logs}:
-            own = {
-                side: self.sample(side[0], found) for side, found in logs.items() if side[1] == stack and len(found) > 1
+            samples = {
+                side: self.sample(side[0], by_block)
+                for side, by_block in logs.items()
+                if side[1] == stack and len(by_block) > 1
             }
             beside = self.samples((known or {}).get(stack) or self.logs_over(stack), stack)
-            if own:
-                limits = floors([*own.values()], [*beside.values()], self.protocol.confidence)
-                pairs |= dict(zip(own, limits, strict=True))
+            if samples:
+                estimates = floors([*samples.values()], [*beside.values()], self.protocol.confidence)
+                pairs |= dict(zip(samples, estimates, strict=True))
         return [
             Speedup(
                 comparison,
@@ -197,21 +198,21 @@ class Pairing:
         ]
 
     def blocks_needed(self, baseline: str) -> int:
-        """The second stage: how many blocks the ratios over the baseline ask for, in all."""
+        """Returns how many blocks, both stages together, the ratios over the baseline need."""
         logs = self.logs_over(baseline)
-        found = self.estimates(logs, baseline, logs.keys())
-        return blocks_needed(found.values(), self.protocol.blocks, self.protocol.blocks_max, self.protocol.tie_ratio)
+        needing = self.estimates(logs, baseline, logs.keys()).values()
+        return blocks_needed(needing, self.protocol.blocks, self.protocol.blocks_max, self.protocol.tie_ratio)
 
 
 def freedom(blocks: int, protocol: Protocol) -> int:
-    """Degrees of freedom of so many blocks: where a second stage may follow, those of the first (Stein 1945)."""
+    """Returns the degrees of freedom of so many blocks: of the first stage if a second may follow (Stein 1945)."""
     return (min(blocks, protocol.blocks) if protocol.blocks_max > protocol.blocks else blocks) - 1
 
 
 def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = "synced") -> list[Speedup]:
-    """Every stack against the baseline, on every question that both answered, verdicts included.
+    """Returns the speedup, with its verdict, of every stack over the baseline on every question that both answered.
 
-    Raises UserError for a clock or a baseline that there isn't.
+    Raises UserError for an unknown clock, and for a baseline that no row has.
     """
     pairing = Pairing.of(rows, protocol, clock)
     if baseline not in pairing.stacks:
@@ -220,5 +221,5 @@ def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = 
 
 
 def twins(rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> list[Speedup]:
-    """The A/A pairs of a set's rows."""
+    """Returns the A/A pairs of a set's rows, as `Pairing.twins` does."""
     return Pairing.of(rows, protocol, clock).twins()

@@ -1,4 +1,4 @@
-"""What only the end of a block tells of its rows: noise around them, and whether the block counts."""
+"""Records of complete blocks, and what rows learn from them: the noise around them, and whether the block counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from suite.errors import Damaged
 from suite.results.store.rows import Row
 
 
-class Known(TypedDict):
-    """What every record of a block has."""
+class RequiredKeys(TypedDict):
+    """The keys that every block record has."""
 
     block: int
     verdict: str
@@ -21,9 +21,9 @@ class Known(TypedDict):
     steal_share: float
 
 
-class Record(Known, total=False):
-    """A block's record, as the run of its attempts and `machine.noise` make it. `shard` is whose block it was, of a set
-    that was put together."""
+class Record(RequiredKeys, total=False):
+    """A block's record, as the run and `machine.noise` write it. `shard` names the share that the block comes
+    from, in a set that was put together."""
 
     retry: int
     shard: str
@@ -38,7 +38,7 @@ class Record(Known, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The record of one complete run of a block: its number, the retry, and whether it counts."""
+    """One complete run of a block: the block's number, the retry, and its record."""
 
     block: int
     retry: int
@@ -46,7 +46,7 @@ class Block:
 
     @classmethod
     def of(cls, record: dict[str, Any], where: str) -> Block:
-        """By its record. Raises Damaged for one that doesn't say which run it was."""
+        """Returns the block of a record. Raises Damaged if it lacks its retry, or a canary before and after."""
         retry = record.get("retry")
         if not retry or len(record["canary_seconds"]) != 2:
             raise Damaged(f"{where} is no record of a block: it lacks its retry, or a canary before and after.")
@@ -54,38 +54,39 @@ class Block:
 
     @property
     def accepted(self) -> bool:
-        """False for a block that was run again because of noise."""
+        """Whether the block counts: False for one that was run again because of noise."""
         return bool(self.record["verdict"] == "accepted")
 
 
 def with_noise(rows: Iterable[Row], blocks: Sequence[Block]) -> list[Row]:
-    """The rows with canaries, steal, and the flags of their blocks."""
-    records = {(each.block, each.retry): each for each in blocks}
-    return [row if row["purpose"] in OUTSIDE_BLOCKS else of_block(row, records) for row in rows]
+    """Returns the rows with the canaries, steal share and flags of their blocks."""
+    by_run = {(block.block, block.retry): block for block in blocks}
+    return [row if row["purpose"] in OUTSIDE_BLOCKS else of_block(row, by_run) for row in rows]
 
 
-def of_block(row: Row, records: dict[tuple[int, int], Block]) -> Row:
-    """One row of a block, whose record is missing where the block was cut short."""
-    block = records.get((row["block"], row["retry"])) or mended(records, row)
+def of_block(row: Row, by_run: dict[tuple[int, int], Block]) -> Row:
+    """Returns one row with what its block's record says; a block without a record was cut short."""
+    block = by_run.get((row["block"], row["retry"])) or mended(by_run, row)
     if block is None:
         return row | {"flags": flags(row, Flag.INCOMPLETE_BLOCK)}
-    found = []
-    if block.record["reasons"] and row["outcome"] != Outcome.UNSUPPORTED:  # no process, no noise
-        found.append(Flag.NOISY)
+    more = []
+    if block.record["reasons"] and row["outcome"] != Outcome.UNSUPPORTED:  # where no process ran, none was disturbed
+        more.append(Flag.NOISY)
     if not block.accepted:
-        found.append(Flag.REJECTED_BLOCK)
+        more.append(Flag.REJECTED_BLOCK)
     return row | {
         "canary_seconds": block.record["canary_seconds"],
         "steal_share": block.record["steal_share"],
-        "flags": flags(row, *found),
+        "flags": flags(row, *more),
     }
 
 
 def flags(row: Row, *more: Flag) -> list[str]:
-    """Its flags and some more, each once."""
+    """Returns the row's flags and some more, each once."""
     return list(dict.fromkeys([*row["flags"], *map(str, more)]))
 
 
-def mended(records: dict[tuple[int, int], Block], row: Row) -> Block | None:
-    """The accepted block in which a row was run again by itself, which leaves no block record of its own."""
-    return next((b for (n, a), b in records.items() if n == row["block"] and a < row["retry"] and b.accepted), None)
+def mended(by_run: dict[tuple[int, int], Block], row: Row) -> Block | None:
+    """Returns the accepted block of a process that was later run again alone: such a run leaves no block record."""
+    blocks = (by_run[run] for run in by_run if run[0] == row["block"] and run[1] < row["retry"])
+    return next((block for block in blocks if block.accepted), None)

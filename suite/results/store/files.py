@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and a place to write them."""
+"""Writes files that exist whole or not at all, checks folders for room, and reads gzip files with a bound."""
 
 from __future__ import annotations
 
@@ -16,53 +16,53 @@ from typing import Any
 
 from suite.errors import UserError
 
-FREE_BYTES_MIN = 200 * 2**20  # raw samples, logs and a report of a large run
+FREE_BYTES_MIN = 200 * 2**20  # what raw samples, logs and the report of a large run take
 GROWTH_MAX = 200  # bytes of a file unpacked over those packed; programs reach 20
-GROWTH_FREE_BYTES = 64 * 2**20  # which no reader minds
+GROWTH_FREE_BYTES = 64 * 2**20  # so small a file may grow by any factor: every reader has room for it
 PIECE_BYTES = 2**20
 
 
-def check_writable(place: Path) -> None:
-    """Try it: make the folder, write and sync a file. Raises UserError with the remedy."""
-    probe = place / f".probe-{os.getpid()}"
+def check_writable(folder: Path) -> None:
+    """Makes the folder and writes a file there as a test. Raises UserError if that fails or the disk is nearly full."""
+    probe = folder / f".probe-{os.getpid()}"
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         with probe.open("wb") as file:
             file.write(b"\0" * 4096)
             file.flush()
             os.fsync(file.fileno())
     except OSError as broken:
         raise UserError(
-            f"Results can't be written to {place}: {broken.strerror}. Choose another folder with --results=DIR."
+            f"Results can't be written to {folder}: {broken.strerror}. Choose another folder with --results=DIR."
         ) from broken
     finally:
         with suppress(OSError):
             probe.unlink()
-    free = shutil.disk_usage(place).free
+    free = shutil.disk_usage(folder).free
     if free < FREE_BYTES_MIN:
         raise UserError(
-            f"{place} has {free / 2**20:.0f} MiB free; a run needs {FREE_BYTES_MIN / 2**20:.0f} MiB. "
+            f"{folder} has {free / 2**20:.0f} MiB free; a run needs {FREE_BYTES_MIN / 2**20:.0f} MiB. "
             "Make room, or choose another folder with --results=DIR."
         )
 
 
 def write_json(path: Path, value: Any) -> None:
-    """JSON, whole or not at all."""
+    """Writes a value as JSON, as a whole file or not at all."""
     draft = path.with_suffix(".draft")
     draft.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     commit(draft, path)
 
 
 def commit(draft: Path, path: Path) -> None:
-    """Rename after the bytes are on disk: a reader sees the whole file or none."""
+    """Renames a draft once its bytes are on disk: a reader sees the whole file or none."""
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(path)
 
 
 def gunzipped(path: Path) -> Iterator[bytes]:
-    """What is in a gzip file, in pieces. Raises UserError for what is none, and once it is far larger than it was
-    packed: then it was made to fill a disk or a memory."""
+    """Yields a gzip file's content in pieces. Raises UserError if it isn't a gzip file, and as soon as it is far larger
+    than it was packed: such a file was made to fill a disk or memory."""
     most = max(GROWTH_FREE_BYTES, GROWTH_MAX * path.stat().st_size)
     nbytes = 0
     try:
@@ -72,19 +72,19 @@ def gunzipped(path: Path) -> Iterator[bytes]:
                 if nbytes > most:
                     raise UserError(
                         f"{path.name} unpacks from {path.stat().st_size:,} to {nbytes:,} bytes and more: "
-                        "nothing that was measured is like that."
+                        "no file of a result set does that."
                     )
                 yield piece
     except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
-        raise UserError(f"{path.name} is no gzip file: {broken}.") from None
+        raise UserError(f"{path.name} isn't a whole gzip file: {broken}.") from None
 
 
 def check_gzip(path: Path) -> None:
-    """Unpacks it into nothing. Raises UserError as `gunzipped` does."""
+    """Unpacks a file without keeping its content. Raises UserError as `gunzipped` does."""
     deque(gunzipped(path), maxlen=0)
 
 
 def sha256(path: Path) -> str:
-    """Hex digest of a file."""
+    """Returns the hex digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,5 +1,5 @@
-"""JSON files of a set, read against types and with a bound: a set may come from anywhere, and what isn't what it should
-be is said, by file and place, before anything is made of it."""
+"""Reads a set's JSON files against types and with a bound on their size. A set may come from anywhere, so the error
+names the file and the place of what is wrong before anything uses it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from suite.errors import Damaged, UserError
 from suite.guard import plain_files
 
 BYTES_MAX = 32 * 2**20  # a plan of twenty thousand processes
-SMALL_BYTES = 2**20  # whatever else a set says of itself
+SMALL_BYTES = 2**20  # every other JSON file of a set
 
 
 def read(path: Path, most: int = SMALL_BYTES) -> Any:
-    """What a JSON file says, of any type. Raises UserError for one that is too large, no text, no JSON or too deep."""
+    """Returns the parsed JSON. Raises UserError if the file is too large, isn't JSON or is nested too deep."""
     try:
         data = plain_files.read(path, most)
     except OSError as broken:
@@ -28,16 +28,16 @@ def read(path: Path, most: int = SMALL_BYTES) -> Any:
 
 
 def typed(kind: Any, value: Any, where: str) -> Any:
-    """Parsed JSON as a value of a type: a dataclass, a typed dictionary, a list, an Enum. Raises UserError, naming the
-    place, for what isn't one. What a type has no name for is left out: nothing here would know what to make of it."""
+    """Returns parsed JSON as a value of a type: a dataclass, a typed dictionary, a list, an Enum. Keys that the type
+    doesn't have are left out. Raises UserError, naming the place, if the value isn't of the type."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as broken:
-        raise Damaged(f"{where} isn't what it should be: {broken}.") from None
-    except UserError as broken:  # a rule of the type's own
+        raise Damaged(f"{where} doesn't have the expected form: {broken}.") from None
+    except UserError as broken:  # raised by the type itself
         raise Damaged(f"{where}: {broken}") from None
 
 
 def of_file(kind: Any, path: Path, most: int = SMALL_BYTES) -> Any:
-    """What a JSON file says, as a value of a type. Raises UserError."""
+    """Returns a JSON file's content as a value of a type. Raises UserError as `read` and `typed` do."""
     return typed(kind, read(path, most), str(path))

@@ -1,5 +1,5 @@
-"""manifest.json: what a whole set is called, and each of its files with digest and size. Written last; its one reader
-and writer. What stands in it is believed only as far as it can be checked: a set may come from anywhere."""
+"""Reads and writes manifest.json: the name of a whole set, and the digest and size of each of its files. It is written
+last. What it says is checked before it is used, because a set may come from anywhere."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ NAME = "manifest.json"
 RESULTS = "results.parquet"
 FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", RESULTS, "report.html")
 FOLDERS = ("inputs", "blocks", files.FOLDER)
-ATTEMPTS = "attempts"  # its rows are all in results.parquet, and only a run that goes on needs them
-# Of the sha256: 128 bits in a name, all of it signed.
+ATTEMPTS = "attempts"  # results.parquet has all its rows, and only a resumed run needs it
+# How many digits of the sha256 a name has: 128 bits. The signature covers all digits.
 DIGITS, ALL_DIGITS = 32, 64
 SET_NAME = re.compile(r"\d{4}-\d\d-\d\d\.[a-z]{2,8}\.[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
-DERIVED = ("report.html",)  # from the rest, and made anew by whoever has another version
+DERIVED = ("report.html",)  # made from the other files, and made anew by whoever fetches the set
 FILES_MAX, BYTES_MAX = 100_000, 64 * 2**30
-# What a manifest says of the set beside its files, all of it derived from them, by kind.
+# What a manifest says about the set beside its files: each fact, derived from them, with its type.
 FACTS = (
     dict.fromkeys(("set_id", "created_at", "target", "command", "revision", "preset"), str)
     | dict.fromkeys(("locks", "outcomes", "images", "machine"), dict)
@@ -39,7 +39,7 @@ FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a manifest says of a file."""
+    """A file's sha256 and size in bytes, by the manifest."""
 
     digest: str
     nbytes: int
@@ -47,115 +47,115 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Of one set. `facts`: its schema version, id, date, target, machine, images, locks and revision."""
+    """A set's manifest. `facts` has its schema version, id, date, target, machine, images, locks and revision."""
 
     facts: Mapping[str, Any]
     files: Mapping[str, File]
 
     @property
     def name(self) -> str:
-        """`2026-11-21.cpu.3f2a91c0…`: by date, target, and what is in it, so that one name is one content."""
+        """Returns the set's name, `2026-11-21.cpu.3f2a91c0…`: date, target, and the digest of what is in it."""
         return self.called(DIGITS)
 
     def called(self, digits: int) -> str:
-        """The name with so many digits of the digest over the digests of all files that aren't derived from others."""
-        content = json.dumps(sorted((name, each.digest) for name, each in self.files.items() if name not in DERIVED))
+        """Returns the name with so many digits of the digest over the digests of all files but the derived ones."""
+        content = json.dumps(sorted((name, file.digest) for name, file in self.files.items() if name not in DERIVED))
         date, target = self.facts.get("created_at", "")[:10], self.facts.get("target", "")
         return f"{date}.{target}.{hashlib.sha256(content.encode()).hexdigest()[:digits]}"
 
     @property
     def published(self) -> Manifest:
-        """Without what is derived, which whoever fetches it makes anew."""
-        return replace(self, files={name: each for name, each in self.files.items() if name not in DERIVED})
+        """Returns the manifest as it is published: without derived files, which whoever fetches the set makes anew."""
+        return replace(self, files={name: file for name, file in self.files.items() if name not in DERIVED})
 
     @property
     def nbytes(self) -> int:
-        """Of all files whose size is known."""
-        return sum(each.nbytes for each in self.files.values())
+        """Returns the bytes of all files."""
+        return sum(file.nbytes for file in self.files.values())
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dict."""
-        listed = {name: {"sha256": each.digest, "bytes": each.nbytes} for name, each in self.files.items()}
+        """Returns the manifest as a plain dict."""
+        listed = {name: {"sha256": file.digest, "bytes": file.nbytes} for name, file in self.files.items()}
         return {**self.facts, "name": self.name, "files": listed}
 
     @classmethod
     def parsed(cls, data: bytes, where: str) -> Manifest:
-        """From a file's bytes. Raises UserError, naming what is wrong: a name of a file that is no part of a set or
-        lies outside of it, a digest or size that is none, a set larger than any."""
+        """Returns the manifest in a file's bytes. Raises UserError, naming what is wrong: a file that isn't part of a
+        set or lies outside of it, a malformed digest or size, a set larger than any."""
         try:
             facts = json.loads(data)
             version, listed = facts["schema_version"], facts.pop("files")
             stated = facts.pop("name", None)
-            found = {name: file_of(each) for name, each in listed.items()}
-            made = cls(facts, found)
-            name = made.name
+            manifest = cls(facts, {name: file_of(entry) for name, entry in listed.items()})
+            name = manifest.name
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as broken:
             raise Damaged(f"The manifest of {where} can't be read: {type(broken).__name__}.") from None
         if version != SCHEMA_VERSION:
             raise UserError(f"{where} has schema version {str(version)[:20]}; this program reads {SCHEMA_VERSION}.")
         check_facts(where, facts)
-        for file, each in found.items():
-            check_part(where, file)
-            sized = type(each.nbytes) is int and each.nbytes >= 0
-            if not (isinstance(each.digest, str) and DIGEST.fullmatch(each.digest) and sized):
-                raise Damaged(f"The manifest of {where} has no digest and size for {file}.")
-        if len(found) > FILES_MAX or made.nbytes > BYTES_MAX:
-            raise Damaged(f"{where} would be larger than any set: {len(found):,} files, {made.nbytes:,} bytes.")
+        for path, file in manifest.files.items():
+            check_part(where, path)
+            sized = type(file.nbytes) is int and file.nbytes >= 0
+            if not (isinstance(file.digest, str) and DIGEST.fullmatch(file.digest) and sized):
+                raise Damaged(f"The manifest of {where} has no valid digest and size for {path}.")
+        count, nbytes = len(manifest.files), manifest.nbytes
+        if count > FILES_MAX or nbytes > BYTES_MAX:
+            raise Damaged(f"The manifest of {where} lists more than any set has: {count:,} files, {nbytes:,} bytes.")
         if stated is not None and stated != name:
-            raise Damaged(f"The manifest of {where} says {str(stated)[:60]!r}, and lists the files of {name!r}.")
-        return made
+            raise Damaged(f"The manifest of {where} has the name {str(stated)[:60]!r}, but its files make {name!r}.")
+        return manifest
 
 
 def check_facts(where: str, facts: Mapping[str, Any]) -> None:
-    """Raises UserError for a fact of another kind than it has in every set."""
+    """Raises UserError if a fact doesn't have the type that it has in every set."""
     wrong = [fact for fact, kind in FACTS.items() if not isinstance(facts.get(fact), kind | None)]
     if not wrong:
         stacks, counts = facts.get("stacks") or [], (facts.get("outcomes") or {}).values()
         wrong += ["stacks"] * any(not isinstance(stack, str) for stack in stacks)
         wrong += ["outcomes"] * any(type(count) is not int for count in counts)
     if wrong:
-        raise UserError(f"The manifest of {where} has another kind of {wrong[0]} than any set.")
+        raise UserError(f"The manifest of {where} has {wrong[0]!r} of the wrong type.")
 
 
 def misstated(known: Manifest, derived: Mapping[str, Any]) -> list[str]:
-    """What a manifest says of a set that its files don't."""
-    told = json.loads(json.dumps(derived))
-    facts = sorted(known.facts.keys() | told.keys())
-    other = (fact for fact in facts if known.facts.get(fact) != told.get(fact))
-    return [f"the manifest says another {fact} than the files" for fact in other]
+    """Returns a line for each fact of a manifest that isn't the one derived from the files."""
+    by_files = json.loads(json.dumps(derived))
+    facts = sorted(known.facts.keys() | by_files.keys())
+    wrong = (fact for fact in facts if known.facts.get(fact) != by_files.get(fact))
+    return [f"the manifest says another {fact} than the files" for fact in wrong]
 
 
 def file_of(listed: Any) -> File:
-    """One entry of a manifest."""
+    """Returns the file of one entry."""
     return File(listed["sha256"], listed["bytes"])
 
 
 def check_part(where: str, file: str) -> None:
-    """Raises UserError for a name that no file of a set has, or that leads out of it."""
+    """Raises UserError for a name that no file of a set can have, or that leads out of the set."""
     path = PurePosixPath(file)
     plain = file == str(path) and not path.is_absolute() and ".." not in path.parts
     known = file in FILES or (len(path.parts) > 1 and path.parts[0] in (*FOLDERS, ATTEMPTS))
     if not plain or not known or any(ord(letter) < 32 or letter in "\\:" for letter in file):
-        raise Damaged(f"The manifest of {where} names {file[:120]!r}, which is no file of a set.")
+        raise Damaged(f"The manifest of {where} names {file[:120]!r}, which isn't a file of a set.")
 
 
 def described(folder: Path, facts: Mapping[str, Any]) -> Manifest:
-    """Of a set's folder as it is."""
+    """Returns the manifest of a set's folder as it is now."""
     return Manifest(facts, {name: File(sha256(path), path.stat().st_size) for name, path in parts(folder).items()})
 
 
 def write(folder: Path, facts: Mapping[str, Any]) -> None:
-    """The mark that a set is whole."""
+    """Writes the manifest, which marks a set as whole."""
     write_json(folder / NAME, described(folder, facts).to_json())
 
 
 def read(folder: Path) -> Manifest:
-    """Of a whole set. Raises UserError for one that can't be believed."""
+    """Returns the manifest of a whole set. Raises UserError as `Manifest.parsed` does."""
     return Manifest.parsed((folder / NAME).read_bytes(), str(folder))
 
 
 def problems(folder: Path) -> list[str]:
-    """Files missing, changed or added since, and what is no file. Empty for an intact set."""
+    """Returns a line for each file that is missing, changed, added or not a plain file; none for an intact set."""
     if not (folder / NAME).is_file():
         return [f"{folder / NAME} is missing: the run didn't finish; `{COMMAND} run --resume={folder}` completes it"]
     listed = read(folder).files
@@ -171,13 +171,13 @@ def problems(folder: Path) -> list[str]:
 
 
 def parts(folder: Path, *, attempts: bool = False) -> dict[str, Path]:
-    """What of a set's folder a manifest covers, by name; logs are kept but not part of the result."""
-    found = [path for name in FILES if os.path.lexists(path := folder / name)]
+    """Returns {name: path} of the files that a set's manifest covers; logs are kept, but aren't part of the result."""
+    paths = [path for name in FILES if os.path.lexists(path := folder / name)]
     for part in (*FOLDERS, ATTEMPTS) if attempts else FOLDERS:
-        found += [path for path in sorted((folder / part).rglob("*")) if path.is_symlink() or not path.is_dir()]
-    return {str(path.relative_to(folder)): path for path in found if path.suffix != ".draft"}
+        paths += [path for path in sorted((folder / part).rglob("*")) if path.is_symlink() or not path.is_dir()]
+    return {str(path.relative_to(folder)): path for path in paths if path.suffix != ".draft"}
 
 
 def is_plain(path: Path) -> bool:
-    """Whether it is a file and nothing else: a link may lead anywhere."""
+    """Whether a path is a regular file: a link may lead anywhere."""
     return stat.S_ISREG(path.lstat().st_mode)

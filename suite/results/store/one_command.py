@@ -1,4 +1,4 @@
-"""One command at a time for a set: a run, its resume, a fetch, a collect, a publish."""
+"""Locks a set, so that one command uses it at a time: a run, its resume, a fetch, a collect, a publish."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from suite.guard.held import held
 
 @contextmanager
 def sole(folder: Path) -> Iterator[int]:
-    """Hold a set's folder, there or yet to come; the descriptor of the lock, which lies beside it.
+    """Holds the lock of a set's folder, which needn't exist yet; yields the descriptor of the lock file beside it.
 
-    Raises UserError where another command holds it, whatever was forced, or where no lock can be written.
+    Raises UserError if another command holds the lock, even with --force, or if the lock can't be written.
     """
-    place = folder.resolve()
-    lock = place.with_name(f".{place.name}.lock")
+    path = folder.resolve()
+    lock = path.with_name(f".{path.name}.lock")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as broken:
-        raise UserError(f"{place.parent} can't be written to: {broken.strerror}.") from broken
+        raise UserError(f"{path.parent} can't be written to: {broken.strerror}.") from broken
     with held(lock, f"{folder} is in use by another command", "wait for its end") as descriptor:
         yield descriptor

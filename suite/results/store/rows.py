@@ -1,4 +1,4 @@
-"""Rows, one an attempt: read by type, and the rules of which of them count. Each rule stands here alone."""
+"""Rows, one for each attempt: typed access to their columns, and the only place with the rules of which rows count."""
 
 from __future__ import annotations
 
@@ -16,111 +16,112 @@ from suite.protocol import OTHERS_SHARE_MAX
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.schema import NAMES, SCHEMA_VERSION
 
-CASE = tuple(name.rstrip("_") for name in Case.__dataclass_fields__)  # the columns of the question
+CASE = tuple(name.rstrip("_") for name in Case.__dataclass_fields__)  # the columns of the case
 CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
-LEAST_SHARE = 0.05  # of a step's known time that a library must take to be named on the page
+LEAST_SHARE = 0.05  # a library is named on the page if it takes this share of a step's known time or more
 HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
-Place = tuple[str, int, int, str]
+ProcessKey = tuple[str, int, int, str]  # (case_id, block, replicate, purpose)
 
 
 class Row(dict[str, Any]):
-    """One attempt by column name, as suite/results/store/schema.py has them; None is unknown."""
+    """One attempt: its values by column name (suite/results/store/schema.py lists them); None is unknown."""
 
     def __or__(self, columns: Mapping[str, Any]) -> Row:  # type: ignore[override]
         return Row({**self, **columns})
 
     @property
     def case(self) -> Case:
-        """What was asked."""
+        """Returns the case that the attempt ran."""
         return Case.of_row(self)
 
     @property
     def attempt_name(self) -> str:
-        """The stem of its process's files: its logs lie in a set's logs/, in the folder that is called so."""
+        """Returns the name of the process's folder in a set's logs/, and of its other files."""
         identity = {field.name: self[field.name] for field in dataclasses.fields(Attempt) if field.name != "case"}
         return Attempt(**identity | {"case": self.case, "purpose": Purpose(self["purpose"])}).name
 
     @property
     def stack_name(self) -> str:
-        """`jax_jit`, or `jax_jit@nightly` for a variant."""
+        """Returns `jax_jit`, say, or `jax_jit@nightly` for a variant."""
         return f"{self['stack']}@{self['variant']}" if self["variant"] else str(self["stack"])
 
     @property
     def comparison_name(self) -> str:
-        """The question without the stack: `gemm-quick-forward-f32-cpu`."""
+        """Returns the case's name without the stack: `gemm-quick-forward-f32-cpu`."""
         return self.case.comparison_name
 
     @property
-    def place(self) -> Place:
-        """(case_id, block, replicate, purpose): what every try of one planned process shares."""
+    def place(self) -> ProcessKey:
+        """Returns the key of the planned process, which all attempts at it share."""
         return self["case_id"], self["block"], self["replicate"], str(self["purpose"])
 
     @property
     def outcome(self) -> str:
-        """How the attempt ended."""
+        """Returns how the attempt ended: an `Outcome`, or `NOT_RUN`."""
         return self.text("outcome")
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What a reader must know beyond the outcome."""
+        """Returns the attempt's flags: what a reader must know beyond the outcome."""
         return tuple(self.get("flags") or ())
 
     def samples(self, clock: str) -> Sequence[float]:
-        """Seconds by one clock, without warm-up and without those that others disturbed (all, if they did all)."""
+        """Returns the samples of one clock in seconds, without warm-up, and without those that other programs disturbed
+        unless all were. Raises UserError for an unknown clock."""
         value = self[f"{check_clock(clock)}_seconds"]
         if clock in ("first", "second"):
             return [] if value is None else [value]
         chained = clock in ("synced", "dispatch")
         start = self["synced_warmup"] or 0 if chained else 0
-        taken: Sequence[float] = (value or [])[start:]
+        samples: Sequence[float] = (value or [])[start:]
         others = (self[f"{'synced' if chained else clock}_others"] or [])[start:]
-        if not (taken and others):
-            return taken
-        clean = [seconds for seconds, share in zip(taken, others, strict=True) if not (share or 0) > OTHERS_SHARE_MAX]
-        return clean or taken
+        if not (samples and others):
+            return samples
+        clean = [seconds for seconds, share in zip(samples, others, strict=True) if not (share or 0) > OTHERS_SHARE_MAX]
+        return clean or samples
 
     @property
     def steady(self) -> Sequence[float]:
-        """Samples of the synced clock, without the warm-up."""
+        """Returns the samples of the synced clock, in seconds, as `samples` does."""
         return self.samples("synced")
 
     def median(self, clock: str = "synced") -> float | None:
-        """The median by one clock, in seconds; None without a sample."""
-        taken = self.samples(clock)
-        return median(taken) if taken else None
+        """Returns the median of one clock's samples, in seconds; None without a sample."""
+        samples = self.samples(clock)
+        return median(samples) if samples else None
 
     def text(self, name: str) -> str:
-        """A column as text; empty where unknown."""
+        """Returns a column as text; empty where unknown."""
         value = self.get(name)
         return "" if value is None else str(value)
 
     def number(self, name: str) -> float | None:
-        """A column as a float; None where unknown or not finite."""
+        """Returns a column as a float; None where unknown or not finite."""
         value = self.get(name)
         return None if value is None or not math.isfinite(value) else float(value)
 
     def integer(self, name: str) -> int:
-        """A column that is never null, as an int."""
+        """Returns a column that is never null, as an int."""
         return int(self[name])
 
     def mapping(self, name: str) -> Mapping[str, Any]:
-        """A JSON column; empty where unknown or not an object."""
+        """Returns the object of a JSON column; empty where unknown or not an object."""
         loaded = json.loads(self.get(name) or "{}")
         return loaded if isinstance(loaded, dict) else {}
 
     def entries(self, name: str) -> list[Any]:
-        """A JSON column; empty where unknown or not a list."""
+        """Returns the list of a JSON column; empty where unknown or not a list."""
         loaded = json.loads(self.get(name) or "[]")
         return loaded if isinstance(loaded, list) else []
 
     @property
     def peak_bytes(self) -> float | None:
-        """The peak of what only this process and its children had: on an accelerator device memory, on a CPU anonymous
-        memory, since a limit doesn't count pages of files until they are needed. None where unknown.
+        """Returns the peak memory in bytes of this process and its children: device memory on an accelerator, anonymous
+        memory on a CPU, because the kernel drops pages of files under a limit. None where unknown.
 
-        Two lower bounds of it are known, and the greater is taken: the process's own counter, which is exact for itself
-        but misses compilers that have ended, and samples of its cgroup.
+        On a CPU it is the greater of two lower bounds: the process's own counter, which is exact for the process but
+        misses compilers that have ended, and samples of its cgroup.
         """
         if self["target"] != "cpu":
             return self.number("device_peak_bytes")
@@ -132,35 +133,32 @@ class Row(dict[str, Any]):
 
     @property
     def limit_bytes(self) -> float | None:
-        """What `peak_bytes` must stay under: the device's memory, or the limit on a CPU; None where none is known."""
+        """Returns the bytes that `peak_bytes` can't exceed: the device's memory, or a CPU's limit; None if unknown."""
         return self.number("limit_memory_bytes" if self["target"] == "cpu" else "device_total_bytes")
 
     @property
     def kernels(self) -> str:
-        """What did the work, by the explain process, most first: `MKL AVX2; rest ATen AVX512`; empty where unknown.
-
-        What takes under a twentieth of the time that is known is left out.
-        """
-        used = json.loads(self.get("kernels") or "[]")
-        all_seconds = sum(each["seconds"] or 0.0 for each in used)
-        shown = [each for each in used if each["seconds"] is None or each["seconds"] >= LEAST_SHARE * all_seconds]
-        words = [f"{each['library']} {each['isa'] or ''}".strip() for each in shown]
-        rest = ["rest " if each["calls"] is None and len(shown) > 1 else "" for each in shown]
+        """Returns the libraries and instruction sets that did the work, by the explain process, those with most time
+        first: `MKL AVX2; rest ATen AVX512`; empty where unknown. Those under `LEAST_SHARE` are left out."""
+        used = self.entries("kernels")
+        seconds = sum(kernel["seconds"] or 0.0 for kernel in used)
+        shown = [kernel for kernel in used if kernel["seconds"] is None or kernel["seconds"] >= LEAST_SHARE * seconds]
+        words = [f"{kernel['library']} {kernel['isa'] or ''}".strip() for kernel in shown]
+        rest = ["rest " if kernel["calls"] is None and len(shown) > 1 else "" for kernel in shown]
         return "; ".join(map("".join, zip(rest, words, strict=True)))
 
 
 def check_clock(clock: str) -> str:
-    """The clock's name. Raises UserError with the near match if there is none such."""
+    """Returns the clock's name. Raises UserError, with the nearest name, for an unknown clock."""
     if clock not in CLOCKS:
         raise unknown("clock", clock, CLOCKS)
     return clock
 
 
 def empty_row(attempt: Attempt) -> Row:
-    """Every column of an attempt's row, with identity and case filled in and all else unknown.
+    """Returns a row for an attempt, with all columns of its identity and case; every other column is None.
 
-    The caller adds what it alone knows (machine_id, dialect, environment, engine, lock_sha256); outcome and
-    figures come from the launch.
+    The caller adds machine_id, dialect, environment, engine and lock_sha256; the launch adds outcome and figures.
     """
     case = attempt.case
     identity = {name: value for name, value in attempt.to_json().items() if name != "case"}
@@ -182,23 +180,24 @@ def empty_row(attempt: Attempt) -> Row:
 
 
 def accepted(rows: Iterable[Row]) -> list[Row]:
-    """Of each planned process the last try whose block is complete.
+    """Returns the row that counts for each planned process: its last attempt in a complete block.
 
-    A row of a rejected block counts only where no accepted one exists.
+    An attempt in a rejected block counts only if there is none in an accepted block.
     """
-    tries: dict[Place, list[Row]] = defaultdict(list)
+    attempts: dict[ProcessKey, list[Row]] = defaultdict(list)
     for row in rows:
         if Flag.INCOMPLETE_BLOCK not in row["flags"]:
-            tries[row["case_id"], row["block"], row["replicate"], row["purpose"]].append(row)
+            attempts[row["case_id"], row["block"], row["replicate"], row["purpose"]].append(row)
     return [
-        max(group, key=lambda row: (Flag.REJECTED_BLOCK not in row["flags"], row["retry"])) for group in tries.values()
+        max(group, key=lambda row: (Flag.REJECTED_BLOCK not in row["flags"], row["retry"]))
+        for group in attempts.values()
     ]
 
 
 def judged(rows: Iterable[Row]) -> list[Row]:
-    """The accepted rows; what is wrong in one block is wrong in all of them.
+    """Returns the accepted rows; a case that is `wrong` in one block is `wrong` in all of them.
 
-    Only block 1 runs the whole gate: what it finds holds for the times of every other process of that case.
+    Only block 1 runs the whole gate, so its result holds for every other process of the case.
     """
     kept = accepted(rows)
     wrong = {row["case_id"] for row in kept if row["outcome"] == Outcome.WRONG}
@@ -209,14 +208,14 @@ def judged(rows: Iterable[Row]) -> list[Row]:
 
 
 def counting(rows: Iterable[Row], purpose: Purpose = Purpose.TIMED) -> list[Row]:
-    """The judged rows of one purpose: those that are `ok` may be compared.
+    """Returns the judged rows of one purpose; the `ok` ones among them may be compared.
 
-    Raises UserError where a comparison's rows are of two machines: they are never paired.
+    Raises UserError if the rows of one comparison come from several machines: they are never paired.
     """
     kept = [row for row in judged(rows) if row["purpose"] == purpose]
     machines: dict[str, set[str]] = {}
     for row in kept:
-        if row["machine_id"] is not None:  # what never ran has none
+        if row["machine_id"] is not None:  # a process that never ran has none
             machines.setdefault(row["comparison_id"], set()).add(row["machine_id"])
     most = max(map(len, machines.values()), default=0)
     if most > 1:
@@ -225,9 +224,9 @@ def counting(rows: Iterable[Row], purpose: Purpose = Purpose.TIMED) -> list[Row]
 
 
 def unrun(plan: PlanFile | None, rows: Iterable[Row]) -> list[Row]:
-    """A row for every planned attempt that has none in `rows`: unsupported, or not run."""
+    """Returns a row for every planned process that has none in `rows`: unsupported, or not run."""
     present = {row.place for row in rows}
-    missing: dict[Place, Row] = {}
+    missing: dict[ProcessKey, Row] = {}
     for attempt in plan.attempts if plan else ():
         row = empty_row(attempt)
         if plan and row.place not in present and row.place not in missing:

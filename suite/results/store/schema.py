@@ -1,7 +1,7 @@
 """The public contract: the columns of results.parquet, one row per attempt, and how rows become tables.
 
-Reading always passes `SCHEMA`, because Parquet readers silently drop a column that the first of several
-files lacks. In every column null means unknown or not applicable, and 0 means counted and none.
+Readers always pass `SCHEMA`, because Parquet readers silently drop a column that the first of several
+files lacks. In every column null means unknown or not applicable, and 0 is a counted zero.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = (
-    8  # raised where a column's meaning changes, or one comes or goes; a published version's sets stay readable
-)
+# Raised where a column comes, goes or changes its meaning. Sets of every published version stay readable.
+SCHEMA_VERSION = 8
 
-JSON = "json"  # stored as a string: objects whose keys differ from row to row
+JSON = "json"  # stored as a string, because the keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
     "int64": pa.int64(),
     "float64": pa.float64(),
@@ -85,7 +84,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("comparison_id", "string", "shared by cases that differ in stack and variant alone"),
         _identity("block", "int64", "the block, from 1; the unit of pairing"),
         _identity("order", "int64", "the place in the block's shuffled order"),
-        _identity("replicate", "int64", "1; 2 for the second run of the A/A twin"),
+        _identity("replicate", "int64", "1; 2 for a stack's second run in the block, its A/A twin"),
         _identity(
             "purpose",
             "string",
@@ -93,8 +92,8 @@ GROUPS: dict[str, tuple[Column, ...]] = {
             "(which kernels run, what memory is made of), profile (where the time goes), ir (what compilers "
             "are handed), probe (how a stack behaves), predict",
         ),
-        _identity("retry", "int64", "from 1; rises with every further run of the block or of this process alone"),
-        _identity("seed", "int64", "key of the weights' and inputs' generator"),
+        _identity("retry", "int64", "1; one more with every further run of the block or of this process alone"),
+        _identity("seed", "int64", "seed of the generator of weights and inputs"),
     ),
     "case": (
         _text("workload", "what is computed"),
@@ -113,7 +112,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _text("cache", "cold or warm compile caches"),
         _count("threads", "CPU cores that the framework was given"),
         _bytes("limit_memory_bytes", "memory limit; null where only the machine limits"),
-        _text("allocator", "kept: freed memory stays with the process; system: by the C library's own rules"),
+        _text("allocator", "kept: the process keeps freed memory; system: the C library decides"),
     ),
     "outcome": (
         _text("outcome", "ok, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed"),
@@ -137,16 +136,16 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _seconds("second_seconds", "second call"),
         _samples("synced_seconds", "the headline clock, until a call's results are ready; every sample in order"),
         _samples("dispatch_seconds", "until the same calls returned: the time to submit, not to compute"),
-        _samples("pipelined_seconds", "pipelined_calls submitted calls and one wait, divided by their number"),
+        _samples("pipelined_seconds", "time of pipelined_calls submitted calls and one wait, divided by their number"),
         _samples("fetch_seconds", "a synced call and the copy of its result to the host"),
         _count("synced_warmup", "leading samples of synced_seconds that are warm-up, kept but not summarised"),
         _count("pipelined_calls", "calls in flight in a sample of pipelined_seconds"),
         _seconds("compile_seconds", "all compiling, by the framework's own counters"),
         _count("compiles_first", "compiles and retraces during the first call"),
-        _count("compiles_second", "those during the second"),
-        _count("compiles_steady", "those after it; more than none sets the flag recompiled"),
+        _count("compiles_second", "compiles and retraces during the second call"),
+        _count("compiles_steady", "compiles and retraces in later calls; any sets the flag recompiled"),
         _count("graph_breaks", "graph breaks"),
-        _shares("synced_others", "of our cores' time, what others took in the batch of each sample of synced_seconds"),
+        _shares("synced_others", "share of our cores' time that others used, in the batch of each synced sample"),
         _shares("pipelined_others", "the same for pipelined_seconds"),
         _shares("fetch_others", "the same for fetch_seconds"),
         _share("first_others", "the same of the first call"),
@@ -154,72 +153,72 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         Column(
             "effective_cores", "float64", "cores", "our processor time over wall time, in the samples of synced_seconds"
         ),
-        _share("kernel_share", "of that processor time, what the kernel took"),
-        Column("minor_faults_per_step", "float64", "count", "pages touched anew in a step, in the same samples"),
+        _share("kernel_share", "share of that processor time that the kernel used"),
+        Column("minor_faults_per_step", "float64", "count", "minor page faults per step, in the same samples"),
     ),
     "memory": (
-        _bytes("host_peak_build_bytes", "peak resident memory until everything was placed"),
+        _bytes("host_peak_build_bytes", "peak resident memory until weights and inputs were placed"),
         _bytes("host_peak_step_bytes", "peak resident memory while stepping"),
         _bytes("cgroup_peak_bytes", "peak of the process's own cgroup, page cache included; null without one"),
-        _bytes("cgroup_anonymous_bytes", "the largest sampled part of it that is no page cache"),
+        _bytes("cgroup_anonymous_bytes", "greatest sampled anonymous memory of that cgroup: without page cache"),
         _bytes("device_peak_bytes", "peak allocated on the device, by the framework"),
-        _bytes("device_reserved_bytes", "peak reserved on the device; never to be compared with allocated"),
+        _bytes("device_reserved_bytes", "peak reserved on the device; can't be compared with device_peak_bytes"),
         _bytes("nvml_bytes", "the process's device memory, by the driver"),
         _bytes("host_base_bytes", "peak resident memory before anything was placed: Python and the framework"),
         _bytes("host_file_bytes", "resident pages of files (libraries) at the end: the kernel can drop them"),
-        _bytes("device_total_bytes", "what the framework may use of the device"),
+        _bytes("device_total_bytes", "device memory that the framework may use"),
         _bytes("program_argument_bytes", "arguments of the compiled step, by its compiler"),
-        _bytes("program_output_bytes", "its results, those that take an argument's place included"),
-        _bytes("program_temporary_bytes", "its temporary buffers"),
-        _bytes("program_aliased_bytes", "its results that take an argument's place"),
+        _bytes("program_output_bytes", "results of that step, with those that overwrite an argument"),
+        _bytes("program_temporary_bytes", "temporary buffers of that step"),
+        _bytes("program_aliased_bytes", "results of that step that overwrite an argument"),
         _bytes("floor_parameters_bytes", "parameters and buffers, by the workload's spec; the floor of every stack"),
         _bytes("floor_gradients_bytes", "all gradients at once, which a compiler may avoid"),
         _bytes("floor_optimizer_bytes", "the optimizer's moments"),
         _bytes("floor_inputs_bytes", "inputs and targets"),
-        _text("holders", "what the memory is made of, told to an explain process: a list, largest first", JSON),
+        _text("holders", "what holds the memory, by an explain process: bytes by category, largest tensors", JSON),
     ),
     "work": (
         Column("flops", "int64", "FLOP", "analytic floating-point operations of a call"),
-        Column("bytes_floor", "int64", "bytes", "bytes that a call can't avoid moving"),
+        Column("bytes_floor", "int64", "bytes", "the least bytes that a call must move"),
         _count("parameters", "trained numbers"),
         _count("items_per_step", "tokens, images or rows in a call"),
         _text(
             "kernels",
-            "which libraries and instruction sets do the work, told by themselves to an explain process: a list, what "
-            "takes most first",
+            "which libraries and instruction sets do the work, recorded by an explain process: a list, those with most "
+            "time first",
             JSON,
         ),
     ),
     "compiler": (
         _text(
             "programs",
-            "what the stack hands to its compiler, told by an ir process: a list in the order compiled, with counts; "
-            "the texts lie in ir/",
+            "what the stack hands to its compiler, recorded by an ir process: a list in the order compiled, with "
+            "counts; the texts are in ir/",
             JSON,
         ),
     ),
     "profile": (
         _text(
             "profile",
-            "where a step's time goes, told to a profile process: seconds by category, with and without the profiler",
+            "where a step's time goes, recorded by a profile process: seconds by category, with and without profiler",
             JSON,
         ),
     ),
     "behaviour": (
         _text(
             "behaviour",
-            "what a probe has observed: a list of aspects with the class of each, the framework's words, the lines "
+            "what a probe observed: a list of aspects with the class of each, the framework's words, the lines "
             "that ran, and what is documented; its figures are metrics of the kind behaviour",
             JSON,
         ),
     ),
     "gate": (
         Column("relative_error", "float64", "1", "worst relative Frobenius error against the reference"),
-        _text("precision_observed", "arithmetic that was seen in use"),
+        _text("precision_observed", "arithmetic observed in use"),
         _text("weights_sha256", "digest of the generated weights and inputs, equal on all stacks"),
     ),
     "surroundings": (
-        _samples("canary_seconds", "a fixed piece of work before and after the block"),
+        _samples("canary_seconds", "time of a fixed piece of work before and after the block"),
         Column("steal_share", "float64", "1", "share of the block's processor time that the hypervisor took"),
         _text("versions", "packages' versions by name, an object", JSON),
         _text("lock_sha256", "digest of the environment's lock file"),
@@ -241,24 +240,24 @@ SCHEMA: Any = pa.schema(
 
 
 def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """A table in the canonical schema; a column that a row lacks is null.
+    """Returns a table in the canonical schema; a column that a row lacks is null.
 
-    Raises ValueError on a name that is no column (Arrow would drop it without a word), and Arrow's own
-    ArrowInvalid or ArrowTypeError, or OverflowError, on a value of another type.
+    Raises ValueError for a name that isn't a column (Arrow would drop it silently), and Arrow's own
+    ArrowInvalid or ArrowTypeError, or OverflowError, for a value of another type.
     """
     listed = list(rows)
-    if strangers := sorted({name for row in listed for name in row} - set(NAMES)):
-        raise ValueError(f"no such column: {', '.join(strangers)}")
+    if unknown := sorted({name for row in listed for name in row} - set(NAMES)):
+        raise ValueError(f"no such column: {', '.join(unknown)}")
     for name in (column.name for column in COLUMNS if column.type == "int64"):
         for value in (row.get(name) for row in listed):
-            # Arrow would cut 1.5 down to 1 without a word.
+            # Arrow would silently cut 1.5 down to 1.
             if isinstance(value, float) and not value.is_integer():
                 raise pa.ArrowInvalid(f"column {name} takes whole numbers, not {value}")
     return pa.Table.from_pylist(listed, schema=SCHEMA)
 
 
 def markdown() -> str:
-    """The columns as Markdown tables, one a group, for the docs."""
+    """Returns the columns as Markdown, with a table for each group, for the docs."""
     lines = []
     for group, columns in GROUPS.items():
         lines += [f"### {group.capitalize()}", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]

@@ -41,7 +41,7 @@ def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made_of(explained: Path) -> Report:
+def reported(explained: Path) -> Report:
     return report(results.load(explained))
 
 
@@ -57,15 +57,15 @@ def test_a_set_that_did_not_ask_has_no_such_column(html_file: Path) -> None:
     assert "library and instructions" not in html_file.read_text(encoding="utf-8")
 
 
-def test_the_machine_and_its_ceiling_stand_under_the_title(made_of: Report) -> None:
-    machine = next(fact.value for fact in made_of.facts if fact.name == "Machine")
+def test_the_machine_and_its_ceiling_stand_under_the_title(reported: Report) -> None:
+    machine = next(fact.value for fact in reported.facts if fact.name == "Machine")
     assert machine.startswith("Example CPU @ 2.80GHz") and "reaches 200 GFLOP/s in f32" in machine
 
 
-def test_every_reading_of_the_ceiling_is_listed_and_a_change_noticed(made_of: Report) -> None:
-    readings = [fact for fact in made_of.machine if fact.name.startswith("f32 ceiling")]
+def test_every_reading_of_the_ceiling_is_listed_and_a_change_noticed(reported: Report) -> None:
+    readings = [fact for fact in reported.machine if fact.name.startswith("f32 ceiling")]
     assert [fact.name[-16:] for fact in readings] == ["2026-01-15 10:00", "2026-01-16 10:00"]
-    assert any("reached 150 GFLOP/s in f32 when this set was resumed and 200" in notice for notice in made_of.notices)
+    assert any("reached 150 GFLOP/s in f32 when this set was resumed and 200" in notice for notice in reported.notices)
 
 
 def facts_row(stack: str, environment: str, **facts: str) -> Row:
@@ -86,7 +86,7 @@ def test_what_is_unknown_is_not_compared() -> None:
     assert differences([facts_row("numpy", "numpy", compiler="g++ 12"), facts_row("jax_jit", "jax")]) == ()
 
 
-def test_an_explanation_is_no_process_of_a_comparison(made_of: Report) -> None:
-    processes = next(fact.value for fact in made_of.facts if fact.name == "Processes")
+def test_an_explanation_is_no_process_of_a_comparison(reported: Report) -> None:
+    processes = next(fact.value for fact in reported.facts if fact.name == "Processes")
     plan = synthetic.attempts("explained")
     assert processes.endswith(f"of {sum(a.purpose is Purpose.TIMED for a in plan)} planned")

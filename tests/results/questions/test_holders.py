@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from suite.case import Purpose
-from suite.results.questions.holders import made_of
+from suite.results.questions.holders import holder_questions
 from suite.results.store.rows import Row
 from tests.results.rows import attempt_of, row_of
 
@@ -24,7 +24,7 @@ def explained(stack: str, told: dict[str, Any] | None, **columns: Any) -> Row:
 
 
 def test_a_question_has_every_stack_that_was_asked() -> None:
-    (question,) = made_of([explained("torch_eager", TOLD), explained("jax_eager", None)])
+    (question,) = holder_questions([explained("torch_eager", TOLD), explained("jax_eager", None)])
     silent, told = question.stacks
     assert (silent.stack, silent.told_by, silent.total) == ("jax_eager", "", 0)
     assert (told.told_by, told.total) == ("torch.profiler", 300)
@@ -33,6 +33,6 @@ def test_a_question_has_every_stack_that_was_asked() -> None:
 
 
 def test_where_nobody_tells_there_is_nothing_to_show() -> None:
-    assert made_of([explained("numpy", None)]) == ()
-    assert made_of([explained("torch_eager", TOLD) | {"outcome": "error"}]) == ()
-    assert made_of([row_of(attempt_of("torch_eager")) | {"holders": json.dumps(TOLD)}]) == ()
+    assert holder_questions([explained("numpy", None)]) == ()
+    assert holder_questions([explained("torch_eager", TOLD) | {"outcome": "error"}]) == ()
+    assert holder_questions([row_of(attempt_of("torch_eager")) | {"holders": json.dumps(TOLD)}]) == ()

@@ -1,4 +1,4 @@
-"""JSON of a set that may be anybody's: what isn't what it should be is named, by file and place, and nothing hangs."""
+"""JSON of a set that may come from anywhere: what has the wrong form is named, by file and place, and nothing hangs."""
 
 from __future__ import annotations
 

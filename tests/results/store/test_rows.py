@@ -71,3 +71,7 @@ def test_planned_attempts_without_a_row() -> None:
     assert missing[0]["reason"] == "no such dialect" and "Resume" in missing[1]["reason"]
     assert unrun(None, []) == []
     assert len({row["machine_id"] for row in counting([*missing, row_of(attempts[0])])}) == 2  # None is no machine
+
+
+def test_a_column_of_json_null_says_nothing() -> None:
+    assert row_of(attempt_of(), kernels="null").kernels == ""

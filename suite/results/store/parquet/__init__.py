@@ -1,1 +1,1 @@
-"""Rows in Parquet files: counted before they are unpacked, checked when they are read."""
+"""Rows in Parquet files: their size is checked before they are unpacked, their values when they are read."""

@@ -1,7 +1,7 @@
-"""How much stands in a Parquet file, counted before any of it is unpacked.
+"""Counts the values and bytes in a Parquet file before any of it is unpacked.
 
-The footer says how many values a column has, but Arrow's reader believes the pages: a footer that lies is no bound. So
-the headers of the pages are read here, and nothing else of them. Names and numbers are those of parquet.thrift.
+The footer says how many values a column has, but Arrow's reader believes the pages, so a false footer limits nothing.
+That is why this module reads the header of every page. Names and numbers are those of parquet.thrift.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import pyarrow as pa
 
 from suite.results.store.parquet.thrift import Fields, struct
 
-MALFORMED = (ValueError, KeyError, TypeError, AttributeError)  # fields that are missing, or of another kind
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError)  # raised by fields that are missing or of another type
 VALUES_MAX = 2**26  # in all columns that are read; 10,000 attempts of 200 samples have 10 million
-BYTES_MAX = 2**30  # of pages unpacked, and of texts, each counted as often as it stands there
+BYTES_MAX = 2**30  # of unpacked pages; also of texts, each counted as often as it occurs
 FOOTER_BYTES_MAX = 2**22
-HEADER_BYTES_MAX = 2**15  # of one page; its least and greatest values take some kilobytes of it
-WRITER = b"parquet-cpp"  # Arrow's; of some others Arrow reads beyond what the footer says
-TAIL_BYTES = 8  # of a file: the footer's length, and four letters
+HEADER_BYTES_MAX = 2**15  # of one page; the page's least and greatest values take some kilobytes of it
+WRITER = b"parquet-cpp"  # Arrow itself; in files of some other writers Arrow reads more than the footer says
+TAIL_BYTES = 8  # the end of a file: the footer's length, and four letters
 BYTE_ARRAY = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column's part of a group of rows: its path in the schema, its type, and where in the file its pages lie."""
+class ColumnChunk:
+    """A column's part of a group of rows: its path in the schema, its type, and where its pages are in the file."""
 
     path: tuple[str, ...]
     type: int
@@ -34,9 +34,9 @@ class Column:
     end: int
 
     @classmethod
-    def of(cls, chunk: Fields) -> Column:
-        """From a ColumnChunk. Arrow begins with the dictionary's page where that comes first, and reads nothing of a
-        column that says it has no values."""
+    def of(cls, chunk: Fields) -> ColumnChunk:
+        """Returns the chunk of Thrift's ColumnChunk. Arrow starts at the dictionary's page if that comes first, and
+        reads nothing of a column without values."""
         about = chunk[3]
         begin, dictionary = about[9], about.get(11, 0)
         begin = min(begin, dictionary) if dictionary > 0 else begin
@@ -44,56 +44,56 @@ class Column:
         return cls(tuple(part.decode() for part in about[3]), about[1], begin, begin + nbytes)
 
 
-def columns(file: Any, name: str) -> list[Column]:
-    """Of every group of an open Parquet file. Raises ArrowInvalid for what isn't one."""
+def columns(file: Any, name: str) -> list[ColumnChunk]:
+    """Returns the column chunks of an open file. Raises ArrowInvalid unless it is a sound Parquet file by Arrow."""
     size = file.size()
     file.seek(max(0, size - TAIL_BYTES))
     length = int.from_bytes(file.read(TAIL_BYTES)[:4], "little")
     if not 0 < length <= min(FOOTER_BYTES_MAX, size - TAIL_BYTES):
-        raise pa.ArrowInvalid(f"{name} has no footer of a Parquet file")
+        raise pa.ArrowInvalid(f"{name} doesn't end with the footer of a Parquet file")
     file.seek(size - TAIL_BYTES - length)
     try:
         footer, _ = struct(file.read(length))
         by_arrow = footer.get(6, b"").startswith(WRITER)
-        found = [Column.of(chunk) for group in footer[4] for chunk in group[1]]
-        if any(not 0 <= column.begin <= column.end <= size for column in found):
-            raise ValueError("a column lies outside of it")
+        chunks = [ColumnChunk.of(chunk) for group in footer[4] for chunk in group[1]]
+        if any(not 0 <= chunk.begin <= chunk.end <= size for chunk in chunks):
+            raise ValueError("a column lies outside of the file")
     except MALFORMED as broken:
         raise pa.ArrowInvalid(f"{name} has a footer that can't be read: {broken}") from None
     if not by_arrow:
         raise pa.ArrowInvalid(f"{name} wasn't written by Arrow, as every result is")
-    return found
+    return chunks
 
 
-def check(file: Any, found: Collection[Column], name: str) -> None:
-    """Raises ArrowInvalid where these columns of an open file hold more than any set does, or no pages at all."""
+def check(file: Any, chunks: Collection[ColumnChunk], name: str) -> None:
+    """Raises ArrowInvalid if these columns of an open file have more than any set does, or damaged pages."""
     values = unpacked = 0
-    for column in found:
-        for of_page, nbytes in pages(file, column, name):
-            values, unpacked = values + 1 + of_page, unpacked + nbytes
+    for chunk in chunks:
+        for page_values, page_bytes in pages(file, chunk, name):
+            values, unpacked = values + 1 + page_values, unpacked + page_bytes
             if values > VALUES_MAX or unpacked > BYTES_MAX:
                 raise too_large(name)
 
 
-def pages(file: Any, column: Column, name: str) -> Iterator[tuple[int, int]]:
-    """(values, bytes once unpacked) of every page of a column. Raises ArrowInvalid for what is none."""
-    at = column.begin
-    while at < column.end:
-        file.seek(at)
+def pages(file: Any, chunk: ColumnChunk, name: str) -> Iterator[tuple[int, int]]:
+    """Yields (values, bytes once unpacked) of every page of a chunk. Raises ArrowInvalid for a damaged header."""
+    offset = chunk.begin
+    while offset < chunk.end:
+        file.seek(offset)
         try:
-            header, length = struct(file.read(min(HEADER_BYTES_MAX, column.end - at)))
+            header, length = struct(file.read(min(HEADER_BYTES_MAX, chunk.end - offset)))
             unpacked, packed = header[2], header[3]
-            values = [header.get(data, {}).get(1, 0) for data in (5, 8)]  # of either version
+            values = [header.get(data, {}).get(1, 0) for data in (5, 8)]  # pages of version 1 and 2
             if min(unpacked, packed, *values) < 0:
                 raise ValueError("a size below 0")
         except MALFORMED as broken:
             raise pa.ArrowInvalid(f"{name} has a page whose header can't be read: {broken}") from None
         yield sum(values), unpacked
-        at += length + packed
+        offset += length + packed
 
 
 def too_large(name: str) -> pa.ArrowInvalid:
-    """What is said of it."""
+    """Returns the error for a file that unpacks to too much."""
     return pa.ArrowInvalid(
-        f"{name} would unpack to more than any set has, {VALUES_MAX:,} values or {BYTES_MAX / 2**30:.0f} GiB of them"
+        f"{name} would unpack to more than any set has: {VALUES_MAX:,} values or {BYTES_MAX / 2**30:.0f} GiB"
     )

@@ -1,5 +1,5 @@
-"""Rows of a file that may be anybody's: what no process tells is refused when it is read, so that nobody after has to
-expect it. Samples are looked at as columns, texts that are JSON against the types of what they hold."""
+"""Checks rows that may come from anywhere: what no process can have written is refused when the file is read, so that
+later code needn't expect it. Numbers are checked by column, JSON texts against the types of their content."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from suite.ir.summary import Program
 from suite.ir.timeline import Profile
 from suite.results.store.rows import CLOCKS
 
-TIMES = frozenset(f"{clock}_seconds" for clock in CLOCKS)  # of which ratios are formed
-SECONDS = (1e-12, 1e12)  # no clock here says less or more
-MOST = 1e24  # of any figure: a machine's operations a second have 15 digits
-ANY = {"relative_error", "exit_code", "signal"}  # infinite where a result is; a signal's number with a minus
+TIMES = frozenset(f"{clock}_seconds" for clock in CLOCKS)  # ratios divide by them, so none may be 0
+SECONDS = (1e-12, 1e12)  # the least and most that a time can be
+MOST = 1e24  # the most that any figure can be: a machine's operations per second have 15 digits
+ANY = {"relative_error", "exit_code", "signal"}  # an error is infinite if a result is; codes may be negative
 
 
-class Holder(TypedDict):
-    """One thing that holds memory."""
+class HolderJson(TypedDict):
+    """One tensor that holds memory, with its bytes."""
 
     category: str
     name: str
     bytes: float
 
 
-class Holders(TypedDict, total=False):
-    """What the memory is made of."""
+class HoldersJson(TypedDict, total=False):
+    """Content of the column holders: bytes by category, and the largest tensors."""
 
     told_by: str
     categories: dict[str, float]
-    largest: list[Holder]
+    largest: list[HolderJson]
 
 
-class Kernel(TypedDict):
-    """A library that did work."""
+class KernelJson(TypedDict):
+    """One library in the column kernels, with its instruction set, calls and seconds."""
 
     library: str
     isa: str | None
@@ -47,9 +47,9 @@ class Kernel(TypedDict):
     seconds: float | None
 
 
-Belief = TypedDict("Belief", {"class": str, "page": str})
-Answer = TypedDict(
-    "Answer",
+BeliefJson = TypedDict("BeliefJson", {"class": str, "page": str})
+AnswerJson = TypedDict(
+    "AnswerJson",
     {
         "probe": str,
         "aspect": str,
@@ -57,18 +57,18 @@ Answer = TypedDict(
         "class": str,
         "words": str,
         "code": str,
-        "documented": Belief | None,
-        "primer": Belief | None,
+        "documented": BeliefJson | None,
+        "primer": BeliefJson | None,
     },
 )
-# By column; one that is empty or null says nothing.
+# The type of each JSON column's content; an empty or null column isn't checked.
 TYPES: Mapping[str, Any] = {
     "dims": dict[str, int],
-    "holders": Holders | None,
-    "kernels": list[Kernel] | None,
+    "holders": HoldersJson | None,
+    "kernels": list[KernelJson] | None,
     "programs": list[Program] | None,
     "profile": Profile | None,
-    "behaviour": list[Answer] | None,
+    "behaviour": list[AnswerJson] | None,
     "versions": dict[str, str | None] | None,
     "environment_facts": dict[str, Any] | None,
 }
@@ -76,7 +76,7 @@ DECODERS = {name: msgspec.json.Decoder(kind) for name, kind in TYPES.items()}
 
 
 def check_columns(table: pa.Table, name: str) -> None:
-    """Raises ArrowInvalid for a time, a size or a share that nobody can have measured."""
+    """Raises ArrowInvalid for a time, a size or a share that can't have been measured."""
     for field in table.schema:
         column = table[field.name]
         if pa.types.is_list(field.type):
@@ -87,11 +87,11 @@ def check_columns(table: pa.Table, name: str) -> None:
         least, most = SECONDS if field.name in TIMES else (0.0, MOST)
         sound = pc.all(pc.and_(pc.less_equal(column, most), pc.greater_equal(column, least))).as_py()  # NaN is neither
         if sound is False:
-            raise pa.ArrowInvalid(f"{name} has a {field.name} that nobody can have measured")
+            raise pa.ArrowInvalid(f"{name} has a {field.name} that can't have been measured")
 
 
 def check_row(row: Mapping[str, Any]) -> None:
-    """Raises ValueError for a row of no case, or whose JSON isn't what its column holds."""
+    """Raises ValueError if a row's case, outcome or purpose is invalid, or its JSON isn't of its column's type."""
     for column, decoder in DECODERS.items():
         if text := row.get(column):
             try:
@@ -101,9 +101,9 @@ def check_row(row: Mapping[str, Any]) -> None:
     try:
         Case.of_row(row)
     except (UserError, TypeError) as broken:
-        raise ValueError(f"a row of no case: {broken}") from None
+        raise ValueError(f"a row's case is invalid: {broken}") from None
     Outcome(row["outcome"]), Purpose(row["purpose"])
     for clock in ("synced", "pipelined", "fetch"):
         samples, others = row.get(f"{clock}_seconds"), row.get(f"{clock}_others")
         if others and len(others) != len(samples or ()):
-            raise ValueError(f"{len(others)} shares of others beside {len(samples or ())} samples")
+            raise ValueError(f"{clock}_others has {len(others)} shares for {len(samples or ())} samples")

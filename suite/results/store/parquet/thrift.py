@@ -1,6 +1,6 @@
-"""Thrift's compact protocol, as far as Parquet's footers and page headers need it: bytes to fields by number.
+"""Parses Thrift's compact protocol into fields by number, as far as Parquet's footers and page headers need it.
 
-Arrow's own readers of these end the whole process for some damaged ones, and say nothing of single pages.
+Arrow's own readers end the whole process for some damaged files, and don't give the headers of single pages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Fields = dict[int, Any]
 
 
 def struct(data: bytes, at: int = 0) -> tuple[Fields, int]:
-    """(fields by number, where they end). Raises ValueError for what is no struct, or has a field twice."""
+    """Returns (fields by number, offset after them). Raises ValueError for a malformed struct."""
     try:
         return fields_at(data, at)
     except IndexError:
@@ -23,7 +23,7 @@ def struct(data: bytes, at: int = 0) -> tuple[Fields, int]:
 
 
 def fields_at(data: bytes, at: int) -> tuple[Fields, int]:
-    """One struct, up to the byte that ends it."""
+    """Returns (fields, offset after them) of one struct, which ends with a byte of 0."""
     fields: Fields = {}
     last = 0
     while head := data[at]:
@@ -35,7 +35,7 @@ def fields_at(data: bytes, at: int) -> tuple[Fields, int]:
         if last in fields:
             raise ValueError("it has a field twice")
         kind = head & 15
-        if SHORT <= kind <= LONG and data[at] < 128:  # nearly all: a footer has 5,000, and history reads 200 footers
+        if SHORT <= kind <= LONG and data[at] < 128:  # a fast path: history reads 200 footers of 5,000 such fields
             fields[last], at = (data[at] >> 1) ^ -(data[at] & 1), at + 1
         else:
             fields[last], at = value(data, at, kind)
@@ -43,7 +43,7 @@ def fields_at(data: bytes, at: int) -> tuple[Fields, int]:
 
 
 def value(data: bytes, at: int, kind: int) -> tuple[Any, int]:
-    """One field's."""
+    """Returns (value, offset after it) of one field."""
     if SHORT <= kind <= LONG:
         return signed(data, at)
     if kind == BINARY:
@@ -61,35 +61,35 @@ def value(data: bytes, at: int, kind: int) -> tuple[Any, int]:
 
 
 def items(data: bytes, at: int) -> tuple[list[Any], int]:
-    """A list's; a truth value takes a byte there."""
+    """Returns (items, offset after them) of a list, in which a truth value takes a byte."""
     count, kind = data[at] >> 4, data[at] & 15
     at += 1
     if count == 15:
         count, at = number(data, at)
-    found = []
+    values = []
     for _ in range(count):
         item, at = value(data, at, BYTE if kind in (TRUE, FALSE) else kind)
         if at > len(data):
             raise ValueError("it is cut short")
-        found.append(item)
-    return found, at
+        values.append(item)
+    return values, at
 
 
 def signed(data: bytes, at: int) -> tuple[int, int]:
-    """A whole number whose last bit is its sign."""
-    found, at = number(data, at)
-    return (found >> 1) ^ -(found & 1), at
+    """Returns (number, offset after it) of a whole number whose last bit is its sign."""
+    zigzag, at = number(data, at)
+    return (zigzag >> 1) ^ -(zigzag & 1), at
 
 
 def number(data: bytes, at: int) -> tuple[int, int]:
-    """Seven bits a byte, the least first, ten bytes at most."""
+    """Returns (number, offset after it): seven bits a byte, the lowest first, in ten bytes at most."""
     if data[at] < 128:
         return data[at], at + 1
-    found, shift = data[at] & 0x7F, 7
+    bits, shift = data[at] & 0x7F, 7
     while data[at] & 0x80:
         at += 1
-        found |= (data[at] & 0x7F) << shift
+        bits |= (data[at] & 0x7F) << shift
         shift += 7
         if shift > 70:
             raise ValueError("it has a number of more than 64 bits")
-    return found, at + 1
+    return bits, at + 1
