@@ -1,22 +1,21 @@
-"""Our synced clock against a `block_until_ready` loop as one writes it by hand, on one matrix product in one process.
+"""Races our synced clock against a hand-written `block_until_ready` loop, on one matrix product in one process.
 
-Asked: the ratio of medians within 2 % of 1. Run in the jax environment, see benchmarks/README.md.
+Required: the ratio of medians within 2 % of 1. Run in the jax environment, see benchmarks/README.md.
 """
 
 from __future__ import annotations
 
-import argparse
 from statistics import median
 from time import perf_counter
 from typing import Any
 
-from benchmarks.pairs import PAIRS, compare, median_of_clock, ready
+from benchmarks.pairs import compare, median_of_clock, product_options, ready
 
 THREADS = 2
 
 
 def by_hand(jax: Any, f: Any, a: Any, b: Any, seconds: float) -> float:
-    """The loop of JAX's own documentation, repeated."""
+    """Returns the median, in seconds, of the loop that JAX's documentation shows, repeated for `seconds`."""
     samples: list[float] = []
     while sum(samples) < seconds:
         start = perf_counter()
@@ -26,11 +25,7 @@ def by_hand(jax: Any, f: Any, a: Any, b: Any, seconds: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
-    parser.add_argument("--seconds", type=float, default=0.5, help="of samples on each side of a pair")
-    parser.add_argument("--n", type=int, default=1024, help="side of the matrices")
-    options = parser.parse_args()
+    options = product_options(__doc__)
     with ready("jax_jit", "gemm", {"n": options.n}, "forward", THREADS) as (adapter, clock):
         import jax
 

@@ -1,6 +1,6 @@
-"""Our JAX and TensorFlow models against KerasHub's on the same backend: the same train step, only the model differs.
+"""Races our JAX and TensorFlow models against KerasHub's on the same backend: only the model of the step differs.
 
-Asked: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
+Required: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
 environment `keras`, see benchmarks/README.md.
 """
 
@@ -17,7 +17,7 @@ MODELS = ("gpt2", "bert", "vit", "resnet50", "llama")
 
 
 class KerasHub(Theirs):
-    """What both backends have in common."""
+    """An adapter with KerasHub's model: the part that both backends share."""
 
     def __str__(self) -> str:
         import keras

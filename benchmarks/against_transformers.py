@@ -1,6 +1,6 @@
-"""Our PyTorch models against those of Hugging Face's transformers: the same train step, only the model differs.
+"""Races our PyTorch models against those of Hugging Face's transformers: only the model of the step differs.
 
-Asked: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
+Required: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
 environment `oracle`, see benchmarks/README.md.
 """
 
@@ -12,7 +12,7 @@ from benchmarks.race import Theirs, arguments, race
 
 
 def on(adapter: type[Any], attention: str | None) -> type[Any]:
-    """Our adapter with their model: optimizer, compiling and the step itself are inherited."""
+    """Returns our adapter with their model; it inherits optimizer, compiling and the step."""
 
     class Transformers(Theirs, adapter):  # type: ignore[misc]
         def __str__(self) -> str:
@@ -28,7 +28,7 @@ def on(adapter: type[Any], attention: str | None) -> type[Any]:
 
             self.oracle = Oracle(self.workload, self.dims, self.torch.float32)
             self.model, logits = self.oracle.model.train(), self.oracle.logits
-            # The oracle asks for what is exact; the best is sdpa, for models that have attention and know it.
+            # The oracle uses the exact attention; the fastest is sdpa, for models that support it.
             best = "sdpa" if self.model._supports_sdpa else None
             if attention or best:
                 self.model.set_attn_implementation(attention or best)
@@ -41,7 +41,7 @@ def on(adapter: type[Any], attention: str | None) -> type[Any]:
         def place(self, parameters: Any, batch: Any, moments: bool = True) -> tuple[Any, Any]:
             self.oracle.place()  # the canonical weights, by their names
             placed = {name: self.put_input(value) for name, value in batch}
-            # The oracle takes channels last and turns that into a view with channels first: back to contiguous.
+            # The oracle makes a view with channels first of an image with channels last: make it contiguous.
             placed = {name: value.permute(0, 2, 3, 1) if value.ndim == 4 else value for name, value in placed.items()}
             return (self.model, self.make_optimizer(self.model.parameters())), placed
 

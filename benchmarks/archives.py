@@ -1,8 +1,8 @@
-"""How long archives take: 10,000 attempts to a local S3 server and verified, 200 sets of history, two sets compared.
+"""Times archives: publishing 10,000 attempts to a local S3 server, a history of 200 sets, a comparison of two sets.
 
     PYTHONPATH=. .venv/bin/python benchmarks/archives.py [--sets=200] [--attempts=10000]
 
-The attempts are made up, one row copied with other numbers; server, files and commands are real.
+The attempts are copies of one row with other numbers; server, files and commands are real.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from suite.archive.fetch import verify
-from suite.archive.place import Place
 from suite.archive.publish import publish
+from suite.archive.storage import Storage
 from suite.protocol import Protocol
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
@@ -35,7 +35,7 @@ SAMPLES = 200
 
 
 def made(folder: Path, rows: list[Row], day: int) -> ResultSet:
-    """A whole set of three blocks with these rows."""
+    """Writes a whole set of three blocks with these rows."""
     when = f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}T12:00:00+00:00"
     protocol = Protocol(blocks=3, blocks_max=3)
     store = ResultSet.create(folder, plan_file(set_id=folder.name, created_at=when, protocol=protocol))
@@ -47,7 +47,7 @@ def made(folder: Path, rows: list[Row], day: int) -> ResultSet:
 
 
 def drawn(count: int, seed: int) -> list[Row]:
-    """So many attempts of ten stacks on as many questions as it takes, in three blocks."""
+    """Returns `count` attempts of ten stacks on as many questions as needed, in three blocks."""
     random, rows = np.random.default_rng(seed), []
     stacks = [f"s{number}" for number in range(10)]
     for index in range(count):
@@ -60,14 +60,14 @@ def drawn(count: int, seed: int) -> list[Row]:
 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Prints the seconds."""
+    """Prints how many seconds the body took."""
     start = time.perf_counter()
     yield
     print(f"{what}: {time.perf_counter() - start:.2f} s")
 
 
 def command(*words: object) -> None:
-    """A whole command, its start included."""
+    """Runs a whole command, its start included."""
     asked = [Path(sys.executable).with_name("invoke"), *map(str, words)]
     done = subprocess.run(asked, capture_output=True, check=False)
     assert done.returncode in (0, 5), done.stderr.decode()
@@ -84,7 +84,7 @@ def main() -> None:
         server.start()
         try:
             os.environ.update(server.environment)
-            place = Place.of(f"s3://{BUCKET}/benchmark")
+            place = Storage.of(f"s3://{BUCKET}/benchmark")
             large = made(folder / "large", drawn(asked.attempts, 0), 0)
             size = large.results_path.stat().st_size
             print(f"{asked.attempts:,} attempts of {SAMPLES} samples: {size / 1e6:.0f} MB")

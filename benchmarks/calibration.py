@@ -12,6 +12,7 @@ Needs the orchestrator's environment alone. Of n runs, a share of 5 % is known t
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +23,17 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from suite.protocol import Protocol
+from suite.results.speedup.fastest import pair_shares, rivals
 from suite.results.speedup.pairing import Timing
 from suite.results.speedup.verdicts import Pairing, Speedup
+from suite.stats import is_doubtful, reach
 
 Array = NDArray[np.float64]
 
 STACKS = 9  # beside the baseline, on each question
 CONTROLS = (2, 8)  # places of the baseline's replicates among the processes of a question
 BASELINE = "baseline"
+DIRECTIONS = ("faster", "slower")
 TIE, CONFIDENCE = 1.03, 0.95
 SPREADS = (0.02, 0.10)  # standard deviations of ln(time) of equal processes, one for each stack and question
 SECONDS = (5.0, 15.0)  # that a process lasts
@@ -53,6 +57,7 @@ class World:
     logs: Array
     truth: Array
     effect: Array
+    turns: Array | None = None  # of a run in rounds: ln of the median of each turn, [question, block, round, process]
 
 
 Disturbance = Callable[[np.random.Generator, Array], tuple[Array, Array]]
@@ -116,20 +121,28 @@ SCENARIOS: dict[str, Disturbance] = {
 }
 
 
-def simulate(random: np.random.Generator, disturb: Disturbance, questions: int, blocks: int, equal: bool) -> World:
+def simulate(
+    random: np.random.Generator,
+    disturb: Disturbance,
+    questions: int,
+    blocks: int,
+    equal: bool,
+    effects: Sequence[float] = EFFECTS,
+    spreads: tuple[float, float] = SPREADS,
+) -> World:
     """One run: the stacks of a question next to each other in shuffled order, the baseline spread among them."""
     processes = STACKS + len(CONTROLS)
     order = np.array([shuffled(random) for _ in range(questions * blocks)]).reshape(questions, blocks, processes)
     ends = np.cumsum(random.uniform(*SECONDS, (blocks, questions, processes)).ravel())
     slots = np.concatenate([[0.0], ends[:-1]]).reshape(blocks, questions, processes).transpose(1, 0, 2)
     started = np.take_along_axis(slots, order, axis=2)
-    spreads = random.uniform(*SPREADS, (questions, processes))
-    spreads[:, 1] = spreads[:, 0]
+    deviations = random.uniform(*spreads, (questions, processes))
+    deviations[:, 1] = deviations[:, 0]
     effect = np.zeros((questions, STACKS))
     if not equal:
-        effect[:, :: STACKS // len(EFFECTS)] = np.log(EFFECTS)
+        effect[:, :: STACKS // len(effects)] = np.log(effects)
     added, mean = disturb(random, started)
-    logs = spreads[:, None, :] * random.standard_normal(started.shape) + added
+    logs = deviations[:, None, :] * random.standard_normal(started.shape) + added
     logs[:, :, 2:] -= effect[:, None, :]
     return World(started, logs, effect + mean[:, :1] - mean[:, 2:], effect)
 
@@ -156,26 +169,48 @@ def pairing_of(world: World) -> Pairing:
             of_stack = timings.setdefault((str(q), stack), {})
             for b in range(blocks):
                 timing = Timing(replicate, 0, float(world.started[q, b, process]), float(seconds[q, b, process]))
+                if world.turns is not None:
+                    medians = np.exp(world.turns[q, b, :, process]).tolist()
+                    timing = replace(timing, sampling="rounds", turns={(1, n): s for n, s in enumerate(medians, 1)})
                 of_stack.setdefault(b, []).append(timing)
     names = {str(q): str(q) for q in range(questions)}
     protocol = Protocol(blocks=blocks, blocks_max=blocks, tie_ratio=TIE, confidence=CONFIDENCE)
     return Pairing(timings, names, frozenset(stack for _, stack in timings), protocol)
 
 
-def has_wrong_answer(world: World) -> bool:
-    """Whether, where all stacks are equal, some question's answer says of a stack that it is slower than the first: as
-    `suite.report.sections.answers` asks it (`rivals_of`, `Analysis.over`)."""
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What is said of each question where all stacks are equal, [question]: whether some stack is `faster` or `slower`
+    than the baseline by the table, whether one is with all ratios of the run as one family, whether the answer says of
+    a stack that it is slower than the one with the lowest median, and whether the A/A alarm is given."""
+
+    table: Array
+    in_set: Array
+    answer: Array
+    alarm: Array
+
+
+def answers_of(world: World) -> Answers:
+    """As the suite judges a run, and as its page words it (`suite.results.speedup.fastest`)."""
     pairing, questions = pairing_of(world), world.logs.shape[0]
     stacks = [BASELINE, *(f"stack{n}" for n in range(STACKS))]
-    doubt = (1 - CONFIDENCE) / (questions * len(stacks) / 2)
+    doubt = (1 - CONFIDENCE) / pair_shares(len(stacks))
     sharper = replace(pairing, protocol=replace(pairing.protocol, confidence=1 - doubt))
+    speedups = pairing.over(BASELINE)
+    wrong = np.zeros((4, questions))
     for q in range(questions):
+        of_question = [speedup for speedup in speedups if speedup.comparison_id == str(q)]
+        wrong[0, q] = any(speedup.verdict in DIRECTIONS for speedup in of_question)
+        wrong[1, q] = any(speedup.in_set in DIRECTIONS for speedup in of_question)
         means = [world.logs[q, :, 0].mean(), *world.logs[q, :, 2:].mean(axis=0)]
         first = stacks[int(np.argmin(means))]
-        others = [stack for stack in stacks if stack != first]
-        if any(each.verdict == "slower" for each in sharper.over(first, others, str(q))):
-            return True
-    return False
+        table = {speedup.stack: speedup.verdict for speedup in of_question}
+        others = [stack for stack in stacks if stack not in (first, BASELINE)]
+        over_first = {speedup.stack: speedup.verdict for speedup in sharper.over(first, others, str(q))}
+        wrong[2, q] = len(rivals(first, stacks, BASELINE, table, over_first)) < len(stacks) - 1
+    for twin in pairing.twins():
+        wrong[3, int(twin.comparison_id)] = is_doubtful(twin.ratio, CONFIDENCE)
+    return Answers(*wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +260,7 @@ def holm(p: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Shares of runs: all intervals cover, some verdict is false; and of ratios that are found, by true speedup."""
+    """Shares of questions whose intervals all cover, or with a false verdict; of ratios found, by true speedup."""
 
     covered: float
     false: float
@@ -235,17 +270,22 @@ class Line:
         return " ".join(f"{100 * share:6.1f}" for share in (self.covered, self.false, *self.power))
 
 
-def line(judge: Callable[[World], Judged], equal: Sequence[World], unequal: Sequence[World]) -> Line:
+def line(
+    judge: Callable[[World], Judged],
+    equal: Sequence[World],
+    unequal: Sequence[World],
+    effects: Sequence[float] = EFFECTS,
+) -> Line:
     """Coverage and the false alarms of runs in which all stacks are equal, power from the others."""
     covered, false = [], []
     for world in equal:
         found = judge(world)
-        covered.append(np.all((found.low <= world.truth) & (world.truth <= found.high)))
-        false.append(np.any(found.direction != 0))
+        covered += [*np.all((found.low <= world.truth) & (world.truth <= found.high), axis=1)]
+        false += [*np.any(found.direction != 0, axis=1)]
     right: list[Any] = [judge(world).direction == 1 for world in unequal]
     power = [
         np.mean([found[np.isclose(world.effect, math.log(size))] for found, world in zip(right, unequal, strict=True)])
-        for size in EFFECTS
+        for size in effects
     ]
     return Line(float(np.mean(covered)), float(np.mean(false)), tuple(map(float, power)))
 
@@ -262,11 +302,25 @@ def calibrate(
     return [line(judge, *worlds) for judge in judges]
 
 
-def answers(scenario: str, blocks: int, questions: int, runs: int, seed: int) -> float:
-    """The share of runs of equal stacks in which some answer is wrong."""
+def answers(scenario: str, blocks: int, questions: int, runs: int, seed: int) -> tuple[float, ...]:
+    """Shares of equal stacks: of questions with a false verdict in the table and with a wrong answer; of runs with a
+    false verdict among all of the set, and with the A/A alarm."""
     random = np.random.default_rng([seed, blocks, questions, list(SCENARIOS).index(scenario)])
-    worlds = (simulate(random, SCENARIOS[scenario], questions, blocks, equal=True) for _ in range(runs))
-    return sum(map(has_wrong_answer, worlds)) / runs
+    said = [answers_of(simulate(random, SCENARIOS[scenario], questions, blocks, equal=True)) for _ in range(runs)]
+    by_question = [np.mean([getattr(answer, name) for answer in said]) for name in ("table", "answer")]
+    by_run = [np.mean([getattr(answer, name).any() for answer in said]) for name in ("in_set", "alarm")]
+    return tuple(map(float, (*by_question, *by_run)))
+
+
+def reaches(spread: float, blocks: int, runs: int, seed: int) -> tuple[float, float, float]:
+    """Of equal stacks on two questions whose processes all have the same standard deviation of ln(time): the median
+    half-width of an interval, as a factor, and the shares of ratios that are a `tie` and that are at least `close`."""
+    random, widths, words = np.random.default_rng([seed, blocks]), [], []
+    for _ in range(runs):
+        for speedup in judged(simulate(random, quiet, 2, blocks, equal=True, spreads=(spread, spread))):
+            widths.append(reach(speedup.ratio) or math.inf)
+            words.append(speedup.verdict)
+    return float(np.median(widths)), *(float(np.mean(np.isin(words, band))) for band in (["tie"], ["tie", "close"]))
 
 
 def cells(options: argparse.Namespace) -> Iterator[tuple[str, int, int]]:
@@ -284,14 +338,30 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, nargs="+", default=[3, 5, 15])
     parser.add_argument("--ratios", type=int, nargs="+", default=[9, 18, 72], help=f"multiples of {STACKS}")
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS)
-    parser.add_argument("--answers", action="store_true", help="of whole answers: in how many runs some one is wrong")
+    parser.add_argument("--answers", action="store_true", help="what is said of equal stacks, by question and by run")
+    parser.add_argument("--reach", action="store_true", help="how narrow intervals are, by the spread of processes")
+    parser.add_argument("--rounds", action="store_true", help="processes that take turns, beside those that don't")
     options = parser.parse_args()
+    if options.rounds:
+        from benchmarks import calibration_in_rounds
+
+        calibration_in_rounds.show(cells(options), options.runs, options.seed)
+        return
+    if options.reach:
+        print(f"Equal stacks on two questions; {options.runs} runs, seed {options.seed}\n")
+        print(f"{'spread':>6} {'blocks':>6} {'half-width':>10} {'tie, %':>7} {'tie or close, %':>15}")
+        for spread, blocks in itertools.product((0.01, 0.02, 0.03, 0.05), options.blocks):
+            width, tie, close = reaches(spread, blocks, options.runs, options.seed)
+            print(f"{spread:6.0%} {blocks:6} {width - 1:10.1%} {100 * tie:7.1f} {100 * close:15.1f}", flush=True)
+        return
     if options.answers:
-        print(f"Runs of equal stacks with a wrong answer, in percent; {options.runs} runs, seed {options.seed}\n")
-        print(f"{'scenario':16} {'blocks':>6} {'questions':>9} {'wrong':>6}")
+        print(f"Equal stacks, in percent of questions and of runs; {options.runs} runs, seed {options.seed}\n")
+        print(f"{'':16} {'':>6} {'':>9} {'of questions':>15}   {'of runs':>15}")
+        print(f"{'scenario':16} {'blocks':>6} {'questions':>9} {'table':>7} {'answer':>7}   {'in set':>7} {'alarm':>7}")
         for scenario, blocks, ratios in cells(options):
-            share = answers(scenario, blocks, ratios // STACKS, options.runs, options.seed)
-            print(f"{scenario:16} {blocks:6} {ratios // STACKS:9} {100 * share:6.1f}", flush=True)
+            shares = [100 * share for share in answers(scenario, blocks, ratios // STACKS, options.runs, options.seed)]
+            shown = "{:7.1f} {:7.1f}   {:7.1f} {:7.1f}".format(*shares)
+            print(f"{scenario:16} {blocks:6} {ratios // STACKS:9} {shown}", flush=True)
         return
     heads = "covered false " + " ".join(f"{size:5.1f}x" for size in EFFECTS)
     print(f"All in percent; {options.runs} runs, seed {options.seed}\n")

@@ -1,9 +1,9 @@
-"""What a container costs: the same case locally and in a container, in alternating pairs of fresh processes.
+"""Measures what a container costs: runs a case locally and in a container, in alternating pairs of fresh processes.
 
-Asked: the ratio of the readings within 3 % of 1, and at most 1.5 s more to start. A reading is the steady median, or
-the first call of a stack that a compiler outside Python keeps busy: interpreter, C++ compiler, C library and the place
-of the caches may differ in an image. `jax_eager` is mostly Python, `torch_inductor`'s first call mostly g++. Run in the
-orchestrator's environment, see benchmarks/README.md.
+Required: the ratio of the readings within 3 % of 1, and at most 1.5 s more to start. A reading is the steady median, or
+the first call of a stack that mostly waits for an external compiler, because interpreter, C++ compiler, C library and
+the file system of the caches may differ in an image. `jax_eager` is mostly Python, `torch_inductor`'s first call mostly
+g++. Run in the orchestrator's environment, see benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from benchmarks.cases import attempt_of, case_of, run_worker
 from benchmarks.pairs import PAIRS, alternate, summarise
-from suite.case import Attempt, Case, Purpose
-from suite.launch import run_attempt
+from suite.case import Attempt
+from suite.environments.locks import Locks
 from suite.launch.engine import Engine
 from suite.machine import facts
 from suite.protocol import Protocol
-from suite.report.sections.surroundings import BUILDS
+from suite.report.sections.whole_set.environment import BUILDS
 from suite.run import engines
 from suite.stacks.catalog import IMPORTS, STACKS
-from suite.workloads.catalog import find
 
 RACES = ("jax_jit", "torch_eager", "jax_eager", "torch_inductor:first")
 
 
 @dataclasses.dataclass
 class Side:
-    """One engine's readings, in seconds: of a clock, and what passed before and after the measuring."""
+    """The readings of one engine in seconds: of a clock, and of the time before and after the measurement."""
 
     engine: Engine
     attempt: Attempt
@@ -44,22 +44,10 @@ class Side:
     builds: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def reading(self) -> float:
-        """Run one process; its steady median, or its first call."""
-        case = self.attempt.case
+        """Runs one process and returns its steady median or its first call, in seconds."""
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as folder:
-            (Path(folder) / "cache").mkdir()
             start = perf_counter()
-            row = run_attempt(
-                self.attempt,
-                engine=self.engine,
-                folder=Path(folder) / "logs",
-                protocol=self.protocol,
-                cpus=facts.usable_cores(),
-                gate=False,
-                workload_folder=find()[case.workload].folder,
-                cache_directory=Path(folder) / "cache",
-                environment=STACKS[case.stack].environment,
-            )
+            row = run_worker(self.attempt, self.engine, Path(folder), self.protocol, gate=False)
             seconds = perf_counter() - start
             lines = (Path(folder) / "logs" / "events.jsonl").read_text(encoding="utf-8").splitlines()
         if row["outcome"] != "ok":
@@ -72,7 +60,7 @@ class Side:
 
 
 def measuring(events: list[dict[str, Any]]) -> float:
-    """Seconds from the phase `build`, when all is imported, to the last event."""
+    """Returns the seconds from the phase `build`, when all is imported, to the last event."""
     begin = next(event["t_ns"] for event in events if event.get("phase") == "build")
     return (events[-1]["t_ns"] - begin) / 1e9
 
@@ -91,28 +79,12 @@ def main() -> None:
 
 
 def race(stack: str, clock: str, protocol: Protocol, pairs: int, n: int) -> None:
-    """One stack in alternating pairs, by one clock."""
+    """Races one stack in alternating pairs, by one clock."""
     environment = STACKS[stack].environment
-    choice = engines.choose("docker", [environment], "cpu", None, build=True)
-    case = Case(
-        workload="gemm",
-        size="quick",
-        dims={"n": n},
-        pass_="forward",
-        precision="f32",
-        track="default",
-        stack=stack,
-        variant="",
-        target="cpu",
-        device="cpu",
-        cache="cold",
-        threads=len(facts.usable_cores()),
-    )
-    attempt = Attempt(
-        set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
-    )
-    local = engines.provider(engines.Choice("local", ""), [environment], "cpu", "benchmark", None)(attempt)
-    docker = engines.provider(choice, [environment], "cpu", "benchmark", None)(attempt)
+    choice = engines.choose("docker", [environment], Locks("cpu"), None, build=True)
+    attempt = attempt_of(case_of(stack, size="quick", dims={"n": n}, threads=len(facts.usable_cores())))
+    local = engines.provider(engines.Choice("local", ""), [environment], Locks("cpu"), "benchmark", None)(attempt)
+    docker = engines.provider(choice, [environment], Locks("cpu"), "benchmark", None)(attempt)
     print(f"{stack}, {clock}, gemm n={n} forward, {choice.why}")
     for engine in (docker, local):
         engine.warm_up("; ".join(f"import {module}" for module in IMPORTS[environment]))

@@ -1,6 +1,6 @@
-"""What the gate takes of host memory against the timed step: the worker's peak in each phase, watched from outside.
+"""Compares the host memory of the gate with that of the timed step, by watching the worker's peak in each phase.
 
-Asked: no more in the phase `gate` than from `first` to `fetch`, or a case that could be timed can't be judged.
+Required: no more in the phase `gate` than from `first` to `fetch`; else a case that can be timed couldn't be checked.
 Run in the orchestrator's environment, see benchmarks/README.md.
 """
 
@@ -16,14 +16,14 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from suite.case import Attempt, Case, Purpose
-from suite.launch import run_attempt
+from benchmarks.cases import attempt_of, case_of, run_worker
+from suite.environments.locks import Locks
 from suite.machine import facts
 from suite.protocol import Protocol
 from suite.reference.floor import floor
 from suite.run import engines
 from suite.stacks.catalog import STACKS
-from suite.worker.memory import status_bytes
+from suite.worker.process_memory import status_bytes
 from suite.workloads.catalog import find
 
 GIB = 1 << 30
@@ -32,7 +32,7 @@ STEPPING = ("first", "second", "steady", "pipelined", "fetch")
 
 
 def worker_of(folder: Path) -> int | None:
-    """The process of the worker that writes into this folder."""
+    """Returns the process of the worker that writes into this folder."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = path.read_bytes().split(b"\0")
@@ -42,16 +42,16 @@ def worker_of(folder: Path) -> int | None:
 
 
 def phase_of(events: Path) -> str:
-    """The last phase that the worker began."""
+    """Returns the last phase that the worker began."""
     lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
     phases = [json.loads(line)["phase"] for line in lines if '"event": "phase"' in line and line.endswith("}")]
     return phases[-1] if phases else "start"
 
 
 def watch(folder: Path, running: Future[Any]) -> dict[str, int]:
-    """Largest resident set by phase, in bytes, until the attempt has ended.
+    """Returns {phase: largest resident set in bytes}, once the attempt has ended.
 
-    Polled: between two looks a peak may pass unseen, but no phase of the models asked about is as short as that.
+    It polls, so that a short peak may be missed; but no phase of these models is shorter than the polling interval.
     """
     peaks: dict[str, int] = {}
     pid = None
@@ -78,41 +78,13 @@ def main() -> None:
     print(f"{options.model} {options.size} {options.dims} train; parameters and moments: {state:.2f} GiB")
     protocol = dataclasses.replace(Protocol(), seconds_min=0.1, samples_min=3, slow_samples_min=3, samples_max=3)
     for stack in options.stacks:
-        case = Case(
-            workload=workload.name,
-            size=workload.size_of(dims, options.size),
-            dims=dims,
-            pass_="train",
-            precision="f32",
-            track="default",
-            stack=stack,
-            variant="",
-            target="cpu",
-            device="cpu",
-            cache="cold",
-            threads=len(facts.usable_cores()),
-        )
-        attempt = Attempt(
-            set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
-        )
+        case = case_of(stack, workload.name, "train", options.size, dims, threads=len(facts.usable_cores()))
+        attempt = attempt_of(case)
         environment = STACKS[stack].environment
-        engine = engines.provider(engines.Choice("local", ""), [environment], "cpu", "benchmark", None)(attempt)
+        engine = engines.provider(engines.Choice("local", ""), [environment], Locks("cpu"), "benchmark", None)(attempt)
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as home, ThreadPoolExecutor(1) as pool:
-            logs, cache = Path(home) / "logs", Path(home) / "cache"
-            cache.mkdir()
-            running = pool.submit(
-                run_attempt,
-                attempt,
-                engine=engine,
-                folder=logs,
-                protocol=protocol,
-                cpus=facts.usable_cores(),
-                gate=True,
-                workload_folder=workload.folder,
-                cache_directory=cache,
-                environment=environment,
-            )
-            peaks, row = watch(logs, running), running.result()
+            running = pool.submit(run_worker, attempt, engine, Path(home), protocol, gate=True)
+            peaks, row = watch(Path(home) / "logs", running), running.result()
         stepping = max((peaks.get(phase, 0) for phase in STEPPING), default=0) / GIB
         gate = peaks.get("gate", 0) / GIB
         told = f"{row['outcome']} in {row['phase']}" + (f" ({row['reason']})" if row["reason"] else "")

@@ -1,9 +1,9 @@
-"""What a case costs beyond its process's own imports, preparation and measuring. Reads a finished result set.
+"""Reads from a finished set what a case costs beyond its process's imports, preparation and measurement.
 
-Asked: at most 0.5 s a case. A case lasts from its process's start to the next one's in the same block.
-Of that, its own are the phases import, device, build, place, probe and gate, the first two calls and every
-sample. The rest is the harness: the supervisor, the interpreter's start and end, the loop between
-samples, reading counters and memory, the row on disk. See benchmarks/README.md.
+Required: at most 0.5 s a case. A case lasts from its process's start to the next one's in the same block.
+The phases import, device, build, place, probe and gate, the first two calls and every sample belong to the
+case. The rest is the harness: the supervisor, the interpreter's start and end, the loop between samples,
+reading counters and memory, writing the row. See benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from suite.case import Attempt, Purpose
 from suite.errors import UserError
 from suite.results.store.parquet.reader import read_parquet
 
@@ -25,21 +24,21 @@ PREPARATION = ("import", "device", "build", "place")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of one case that aren't its own, by where they went."""
+    """The seconds that the harness took for one case, in three parts."""
 
     name: str
-    around: float  # supervisor, row, console: the process didn't exist
+    around: float  # supervisor, row and console, while the process didn't exist
     python: float  # from the process's start to its first event, and from its last event to its end
-    inside: float  # between its events, but neither preparing nor measuring
+    inside: float  # between its events, neither preparation nor measurement
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """Returns the seconds of all three parts."""
         return self.around + self.python + self.inside
 
 
 def own_seconds(events: list[dict[str, Any]]) -> float:
-    """What the case itself took: its preparation, its first two calls, its samples and its gate."""
+    """Returns the seconds of the case itself: its preparation, its first two calls, its samples and its gate."""
     columns: dict[str, Any] = {}
     own, began, phase = 0.0, 0, ""
     for event in events:
@@ -56,23 +55,17 @@ def own_seconds(events: list[dict[str, Any]]) -> float:
     return own + columns["first_seconds"] + columns["second_seconds"]
 
 
-def attempt_of(row: dict[str, Any]) -> Attempt:
-    """The attempt that a row is the answer to; its log folder has its name."""
-    fields = {name: row[name] for name in ("set_id", "block", "order", "replicate", "retry", "seed")}
-    return Attempt(**fields, case=row.case, purpose=Purpose(row["purpose"]))
-
-
 def costs(folder: Path) -> tuple[list[Cost], int]:
-    """(the cases whose next one follows in the same block, how many rows were left out)."""
+    """Returns (costs of the cases that another one follows in the same block, number of rows left out)."""
     rows = read_parquet(folder / "results.parquet")
     rows.sort(key=lambda row: (row["block"], row["retry"], row["order"]))
     found: list[Cost] = []
     warmed: set[str] = set()
     for row, following in pairwise(rows):
         warmed.add(row["lock_sha256"])
-        log = folder / "logs" / attempt_of(row).name
+        log = folder / "logs" / row.attempt_name
         together = (row["block"], row["retry"]) == (following["block"], following["retry"])
-        # Before an environment's first process the session imports its framework once, unmeasured.
+        # Before an environment's first process the session imports its framework once, without measuring it.
         if not together or following["lock_sha256"] not in warmed or row["outcome"] != "ok" or not log.is_dir():
             continue
         events = [json.loads(line) for line in (log / "events.jsonl").read_text(encoding="utf-8").splitlines()]

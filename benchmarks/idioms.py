@@ -1,7 +1,7 @@
-"""Two ways to write the same thing, raced on whole cases: alternating pairs of fresh processes of the real worker.
+"""Races two ways to write the same thing on whole cases, in alternating pairs of fresh processes of the real worker.
 
 Ours is the suite as it is. Theirs is a copy of it with the idiom written the other way, or the case in the tuned
-track. What a framework's user would write is argued in docs/methodology.md; here is what it costs. Run in the
+track. docs/methodology.md says what a framework's user would write; this program says what it costs. Run in the
 orchestrator's environment, see benchmarks/README.md.
 """
 
@@ -15,20 +15,21 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+from benchmarks.cases import attempt_of, run_worker
 from benchmarks.pairs import PAIRS, compare
-from suite.case import Attempt, Case, Purpose
+from suite.case import Case
 from suite.environments import venv
-from suite.launch import run_attempt
-from suite.launch.engine import ROOT, Job
+from suite.launch.engine import ROOT, ProcessRequest
 from suite.launch.local import Local
 from suite.launch.process import Exit
 from suite.machine import facts
 from suite.plan import planning, preset
 from suite.protocol import Protocol
 from suite.stacks.catalog import IMPORTS, STACKS
+from suite.stacks.names import case_name
 from suite.workloads.catalog import find
 
-# Before everything else the worker's process may import: the suite of another folder.
+# Comes first on the path, so that the worker imports the suite of another folder.
 START = "import runpy, sys; sys.path.insert(0, {!r}); runpy.run_module('suite.worker', run_name='__main__')"
 MODELS = "suite/workloads/models"
 GATHERED = "tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])"
@@ -38,10 +39,10 @@ INTEROP = "suite/stacks/tensorflow/tf_eager_adapter.py"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Idiom:
-    """What is raced, on which stacks and workloads (by their sizes), and how theirs differs from the suite.
+    """An idiom: its stacks, its workloads with their sizes, and how 'theirs' differs from the suite.
 
-    `changes`: per file of the suite, texts and what they are replaced by. A workload's case needs those of its own
-    files alone, but a copy has them all.
+    `changes` has the texts to replace in each file of the suite. A workload's case needs only the changes of its own
+    files, but a copy has all of them.
     """
 
     what: str
@@ -101,7 +102,7 @@ IDIOMS = {
 
 
 class Copied(Local):
-    """The local engine with a suite of its own, as it is or changed: both sides are started alike."""
+    """A local engine with a copy of the suite, changed or not, so that both sides start in the same way."""
 
     def __init__(self, root: Path, environment: str, changes: dict[str, tuple[tuple[str, str], ...]]) -> None:
         made = venv.ensure(environment, "cpu")
@@ -116,42 +117,27 @@ class Copied(Local):
                 text = text.replace(old, new)
             (root / name).write_text(text, encoding="utf-8")
 
-    def launch(self, job: Job) -> Exit:
+    def launch(self, request: ProcessRequest) -> Exit:
         """See `Local`."""
         worker = ["-m", "suite.worker"]
-        if list(job.arguments[: len(worker)]) != worker:
-            raise SystemExit(f"The worker is started otherwise than this program knows: {job.arguments}")
-        arguments = ["-c", START.format(str(self.root)), *job.arguments[len(worker) :]]
-        return super().launch(dataclasses.replace(job, arguments=arguments))
+        if list(request.arguments[: len(worker)]) != worker:
+            raise SystemExit(f"The worker is started otherwise than this program knows: {request.arguments}")
+        arguments = ["-c", START.format(str(self.root)), *request.arguments[len(worker) :]]
+        return super().launch(dataclasses.replace(request, arguments=arguments))
 
 
 def reader(case: Case, engine: Copied, protocol: Protocol) -> Callable[[], float]:
-    """A function that runs one process and returns its steady median in seconds. The first one is gated."""
-    attempt = Attempt(
-        set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
-    )
+    """Returns a function that runs one process and returns its steady median in seconds. It gates the first process."""
+    attempt = attempt_of(case)
     folder = engine.root / find()[case.workload].folder.relative_to(ROOT)
-    environment = STACKS[case.stack].environment
     gated = False
 
     def read() -> float:
         nonlocal gated
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:
-            cache = Path(home) / "cache"
-            cache.mkdir()
-            row = run_attempt(
-                attempt,
-                engine=engine,
-                folder=Path(home) / "logs",
-                protocol=protocol,
-                cpus=facts.usable_cores(),
-                gate=not gated,
-                workload_folder=folder,
-                cache_directory=cache,
-                environment=environment,
-            )
+            row = run_worker(attempt, engine, Path(home), protocol, gate=not gated, workload=folder)
         if row["outcome"] != "ok":
-            raise SystemExit(f"{case.case_name}: {row['outcome']}: {row['reason']}")
+            raise SystemExit(f"{case_name(case)}: {row['outcome']}: {row['reason']}")
         gated = True
         return median(row["synced_seconds"][row["synced_warmup"] :])
 
@@ -159,7 +145,7 @@ def reader(case: Case, engine: Copied, protocol: Protocol) -> Callable[[], float
 
 
 def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case, Case]]:
-    """(ours, theirs) of each pass; they differ in the track alone, if at all."""
+    """Returns (our case, their case) of each pass; these differ in the track or not at all."""
     sides = []
     for track in ("default", idiom.track):
         asked = planning.Selection(
@@ -178,7 +164,7 @@ def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case
 
 
 def race(idiom: Idiom, options: argparse.Namespace) -> None:
-    """Every stack, workload and pass of one idiom."""
+    """Races every stack, workload and pass of one idiom."""
     protocol = dataclasses.replace(
         Protocol(), seconds_min=options.seconds, samples_min=options.samples, slow_samples_min=options.samples
     )
@@ -192,7 +178,7 @@ def race(idiom: Idiom, options: argparse.Namespace) -> None:
                 if options.workload and workload not in options.workload:
                     continue
                 for case, other in cases(idiom, workload, options.size or size, stack):
-                    print(f"{case.case_name}: {idiom.what}", flush=True)
+                    print(f"{case_name(case)}: {idiom.what}", flush=True)
                     compare(reader(case, ours, protocol), reader(other, theirs, protocol), options.pairs)
 
 

@@ -1,7 +1,7 @@
-"""KerasHub's models with a workload's dims: from configurations, nothing is downloaded; and where each weight goes.
+"""Builds KerasHub's models with a workload's dims, from configurations without downloads, and loads our weights.
 
-A weight in our layout becomes theirs by a reshape, because Keras keeps (inputs, outputs) and HWIO, too, and
-splits outputs or inputs into heads. Ours that holds several of theirs is cut along its last axis first.
+A reshape turns our layout of a weight into theirs, because Keras has (inputs, outputs) and HWIO as well, and splits
+outputs or inputs into heads. A weight of ours that holds several of theirs is first split along its last axis.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ PARTS = ("query", "key", "value")
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A model of theirs, how it takes our inputs, and the places of our weights in it."""
+    """A KerasHub model, the function that turns our inputs into its own, and the places of our weights in it."""
 
     model: Any
     inputs: Callable[..., Any]
     places: Places
 
     def load(self, parameters: Iterable[tuple[str, Any]]) -> None:
-        """The canonical weights. Raises SystemExit unless that fills exactly what is trained, and all statistics."""
+        """Loads the canonical weights. Raises SystemExit unless they fill all trained variables and statistics."""
         empty = {variable.path: variable for variable in self.model.variables if wanted(variable)}
         for name, value in parameters:
             paths = self.places[name]
@@ -41,21 +41,26 @@ class KerasModel:
 
 
 def wanted(variable: Any) -> bool:
-    """Whether a variable is part of the computation: trained, or running statistics."""
+    """Whether a variable takes part in the computation: it is trained or a running statistic."""
     return bool(variable.trainable) or "/moving_" in variable.path
+
+
+def text_sizes(dims: Dims) -> dict[str, Any]:
+    """What KerasHub's names are for the sizes of a text model with learned positions, without dropout."""
+    return {
+        "vocabulary_size": dims["vocab"],
+        "num_layers": dims["layers"],
+        "num_heads": dims["heads"],
+        "hidden_dim": dims["width"],
+        "intermediate_dim": dims["hidden"],
+        "dropout": 0.0,
+        "max_sequence_length": dims["positions"],
+    }
 
 
 def gpt2(dims: Dims) -> KerasModel:
     """GPT2CausalLM. Its attention has a product each for query, key and value where the paper's code has one."""
-    backbone = hub.GPT2Backbone(
-        vocabulary_size=dims["vocab"],
-        num_layers=dims["layers"],
-        num_heads=dims["heads"],
-        hidden_dim=dims["width"],
-        intermediate_dim=dims["hidden"],
-        dropout=0.0,
-        max_sequence_length=dims["positions"],
-    )
+    backbone = hub.GPT2Backbone(**text_sizes(dims))
     places = table("tokens", "token_embedding") | table("positions", "position_embedding") | norm("norm", "layer_norm")
     for layer in range(dims["layers"]):
         ours, theirs = f"blocks.{layer}", f"transformer_layer_{layer}"
@@ -70,16 +75,7 @@ def gpt2(dims: Dims) -> KerasModel:
 
 def bert(dims: Dims) -> KerasModel:
     """BertMaskedLM, with the exact GELU and the head's epsilon of the published model; all positions are predicted."""
-    backbone = hub.BertBackbone(
-        vocabulary_size=dims["vocab"],
-        num_layers=dims["layers"],
-        num_heads=dims["heads"],
-        hidden_dim=dims["width"],
-        intermediate_dim=dims["hidden"],
-        dropout=0.0,
-        max_sequence_length=dims["positions"],
-        num_segments=dims["types"],
-    )
+    backbone = hub.BertBackbone(**text_sizes(dims), num_segments=dims["types"])
     for layer in backbone.transformer_layers:
         layer._feedforward_intermediate_dense.activation = keras.activations.gelu  # theirs is the tanh form
     backbone.pooled_dense.trainable = False  # the loss doesn't depend on it, so a compiler drops it
@@ -191,44 +187,44 @@ MODELS: dict[str, Callable[[Dims], KerasModel]] = {
 
 
 def causal(tokens: Any) -> dict[str, Any]:
-    """Their models of text ask for a mask of what isn't padding."""
+    """Returns the inputs of their text models, which need a mask of the tokens that aren't padding."""
     return {"token_ids": tokens, "padding_mask": ops.ones_like(tokens)}
 
 
 def picture(image: Any) -> Any:
-    """As it is: channels last."""
+    """Returns the image unchanged: channels last."""
     return image
 
 
 def table(ours: str, theirs: str) -> Places:
-    """An embedding."""
+    """Returns the places of an embedding's weights."""
     return {f"{ours}.weight": (f"{theirs}/embeddings",)}
 
 
 def dense(ours: str, *theirs: str) -> Places:
-    """Kernel and bias of one dense layer, or of several side by side."""
+    """Returns the places of kernel and bias of one dense layer, or of several side by side."""
     return {f"{ours}.weight": tuple(f"{t}/kernel" for t in theirs), f"{ours}.bias": tuple(f"{t}/bias" for t in theirs)}
 
 
 def norm(ours: str, theirs: str) -> Places:
-    """Scale and shift."""
+    """Returns the places of a norm's scale and shift."""
     return {f"{ours}.weight": (f"{theirs}/gamma",), f"{ours}.bias": (f"{theirs}/beta",)}
 
 
 def attention(ours: str, theirs: str) -> Places:
-    """The four products of an attention."""
+    """Returns the places of the weights of an attention's four products."""
     outside = dense(f"{ours}.out", f"{theirs}/attention_output")
     return outside | {k: v for part in PARTS for k, v in dense(f"{ours}.{part}", f"{theirs}/{part}").items()}
 
 
 def feedforward(ours: str, theirs: str) -> Places:
-    """Up and down."""
+    """Returns the places of a feed-forward block's two layers."""
     inside = dense(f"{ours}.up", f"{theirs}/feedforward_intermediate_dense")
     return inside | dense(f"{ours}.down", f"{theirs}/feedforward_output_dense")
 
 
 def convolution(ours: str, theirs: str) -> Places:
-    """A convolution without bias and its batch norm with its statistics."""
+    """Returns the places of a convolution without bias, and of its batch norm with the statistics."""
     statistics = {"running_mean": "moving_mean", "running_var": "moving_variance"}
     places = {f"{ours}.norm.{name}": (f"{theirs}_bn/{other}",) for name, other in statistics.items()}
     return places | norm(f"{ours}.norm", f"{theirs}_bn") | {f"{ours}.conv.weight": (f"{theirs}_conv/kernel",)}

@@ -1,6 +1,6 @@
-"""What the timing loop adds to a sample, and whether known sleeps come back as set.
+"""Measures what the timing loop adds to a sample, and whether known sleeps are reported as set.
 
-Asked: an empty step's median at most 1 µs above the bare clock; a step that sleeps 5.000 ms reported at
+Required: an empty step's median at most 1 µs above the bare clock; a step that sleeps 5.000 ms reported at
 most 0.2 ms above that; first, second and steady of a step with known sleeps as set. Runs in any
 environment with numpy, see benchmarks/README.md.
 """
@@ -29,7 +29,7 @@ KNOWN_SECONDS = {"first": 0.060, "second": 0.030, "steady": 0.005}
 
 
 class Empty:
-    """A stack that does nothing: as much of an adapter as the clock needs."""
+    """A stack that does nothing, with the methods of an adapter that the clock needs."""
 
     train = False
 
@@ -50,7 +50,7 @@ class Empty:
 
 
 class Sleeper(Empty):
-    """Sleeps in each step as long as the list says, its last entry from then on."""
+    """Sleeps in each step as long as the list says; after its end, as long as the last entry says."""
 
     def __init__(self, *seconds: float) -> None:
         self.seconds = list(seconds)
@@ -62,7 +62,7 @@ class Sleeper(Empty):
 
 
 def overhead_ns(samples: int) -> tuple[float, float]:
-    """(an empty step's median, the bare clock's median): between two readings, in ns."""
+    """Returns (median of an empty step, median of two readings of the bare clock) in ns."""
     clock = Clock(Empty(), None, None)
     with quiet_collector():
         loop = median(clock.synced()[1] for _ in range(samples))
@@ -71,7 +71,7 @@ def overhead_ns(samples: int) -> tuple[float, float]:
 
 
 def sleeps(pairs: int, samples: int) -> list[tuple[float, float]]:
-    """(our median, a bare loop's median) of the same sleep, pair by pair, in seconds."""
+    """Returns (our median, a bare loop's median) of the same sleep, for each pair, in seconds."""
     clock = Clock(Sleeper(SLEEP_SECONDS), None, None)
 
     def ours() -> float:
@@ -90,7 +90,7 @@ def sleeps(pairs: int, samples: int) -> list[tuple[float, float]]:
 
 
 def known() -> dict[str, float]:
-    """What the whole of `measure` reports for a stack of known sleeps, in seconds."""
+    """Returns what the whole measurement reports for a stack of known sleeps, in seconds."""
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as folder:
         events = Events(Path(folder))
         protocol = Protocol(seconds_min=0.2)

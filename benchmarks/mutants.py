@@ -1,8 +1,8 @@
-"""Deliberately wrong operations, models, optimizers, buffers, precisions, stacks: which does the gate catch, and how?
+"""Runs deliberately wrong operations, models, optimizers, buffers, precisions and stacks: does the gate catch them?
 
-Each is the suite's own source with a line or two changed, in a copy of it, run by the real worker one at a time. A
-mutant is caught if its row would be `wrong`; the table names the checks that say so, as far as the row tells them.
-Right code runs too, each case once, and must be `ok`. Run in the orchestrator's environment, see benchmarks/README.md.
+Each mutant is a copy of the suite with a line or two changed, run by the real worker, one at a time. It is caught if
+its row would be `wrong`; the table names the checks whose reasons the row gives. The unchanged code of each case runs
+too and must be `ok`. Runs in the orchestrator's environment, see benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -23,24 +23,32 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from suite.case import Attempt, Case, Purpose
+from benchmarks.cases import attempt_of, case_of
+from suite.case import Case
 from suite.environments import venv
 from suite.launch.engine import worker_environment
 from suite.protocol import Protocol
 from suite.stacks.catalog import STACKS
+from suite.stacks.names import case_name
 from suite.workloads import catalog
 from tests import adapter_mutations, mutations
-from tests.adapter_mutations import Change
+from tests.mutations import Replacement
+from tests.stressed_mutations import STRESSED_MUTANTS
 
 ROOT = catalog.HOME.parents[1]
 QUICK = Protocol(samples_min=5, seconds_min=0.01, samples_max=60, seconds_max=20.0, side_samples=3, side_samples_slow=2)
 STACK_OF = {"numpy": "numpy", "jax": "jax_jit", "torch": "torch_eager", "tf": "tf_graph"}
-# The first words that fit a reason name its check.
+AT_SMALL = ("vit: larger_epsilon", "bert: squares_less_square", "resnet50: squares_less_square")
+# Patterns of the gate's reasons, and the check that gives them; the first that matches counts.
 CHECKS = {
     r"float32: ": "the twin in float32",
     r"declared ": "probe product",
     r"optimizer with injected": "optimizer alone",
     r"after \d+ timed steps": "timed state",
+    r"timed step \d+ shrank": "decay after the clocks",
+    r" timed step (1[0-9]|[4-9][0-9]*|[2-9][0-9]|[0-9]{3,})": "step after the clocks",
+    r"other values|other weights": "other values",
+    r"stressed": "stressed weights",
     r"timed step |last timed loss|last timed output": "timed results",
     r"^movement of|where its gradient is zero": "movement",
     r" lost .* of itself|shrank": "decay",
@@ -53,18 +61,18 @@ CHECKS = {
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One process: a case, and what is changed in the suite (path below `suite`: texts and replacements)."""
+    """One process: a case, and the changes of the suite's source by file, the path below `suite`."""
 
     name: str
     kind: str
     what: str
     case: Case
-    changes: dict[str, tuple[Change, ...]]
+    changes: dict[str, tuple[Replacement, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a trial's worker said."""
+class TrialResult:
+    """How a trial's worker ended."""
 
     outcome: str  # ok, wrong or error
     reason: str
@@ -73,37 +81,18 @@ class Answer:
 
     @property
     def checks(self) -> str:
-        """The checks that found it, in the order of the reasons that the row tells."""
-        found = [check_of(each) for each in self.reason.split("; ") if self.reason]
-        return ", ".join(dict.fromkeys(check for check in found if check))
+        """The checks that refused it, in the order of the row's reasons."""
+        checks = [check_of(reason) for reason in self.reason.split("; ") if self.reason]
+        return ", ".join(dict.fromkeys(check for check in checks if check))
 
 
 def check_of(reason: str) -> str:
-    """The check that a reason comes from, by its words."""
+    """Returns the check that gave a reason, by its words."""
     return next((check for words, check in CHECKS.items() if re.search(words, reason)), "")
 
 
-def case_of(workload: str, stack: str, pass_: str, size: str = "tiny", precision: str = "f32") -> Case:
-    """On one core, as all are: what is computed is asked, not how fast."""
-    dims = catalog.find()[workload].dims(size, {})
-    return Case(
-        workload=workload,
-        size=size,
-        dims=dims,
-        pass_=pass_,
-        precision=precision,
-        track="default",
-        stack=stack,
-        variant="",
-        target="cpu",
-        device="cpu",
-        cache="cold",
-        threads=1,
-    )
-
-
 def source_trials() -> Iterator[Trial]:
-    """Wrong operations and models, on one stack of each dialect."""
+    """Yields wrong operations and models, on one stack of each dialect."""
     groups = ((mutations.MUTANTS, "op"), (mutations.MODEL_MUTANTS, "model"), (mutations.MORE_MODEL_MUTANTS, "model"))
     for mutants, kind in groups:
         for name, mutant in mutants.items():
@@ -111,24 +100,36 @@ def source_trials() -> Iterator[Trial]:
             is_buffer = any(word in name for word in ("statistics", "variance", "means"))
             for dialect, changes in mutant.changes.items():
                 file = f"{folder}/{mutant.origin}_{dialect}.py"
-                # In the train pass both are asked; forward alone has nothing that train hasn't.
-                case = case_of(mutant.origin, STACK_OF[dialect], "train")
+                # The train pass gates the forward output too.
+                case = case_of(STACK_OF[dialect], mutant.origin, "train")
                 label = f"{mutant.origin}: {name}"
                 yield Trial(label, "buffer" if is_buffer else kind, mutant.what, case, {file: changes})
 
 
 def digest_trials() -> Iterator[Trial]:
-    """Some of them where only digests are expected."""
+    """Yields wrong models at a size whose reference has digests alone."""
     for name in ("window_off_by_one", "frozen_statistics", "stopped_gradient", "unscaled_frequencies"):
         mutant = mutations.MORE_MODEL_MUTANTS[name]
         file = f"{path_of(mutant.origin)}/{mutant.origin}_torch.py"
-        case = case_of(mutant.origin, "torch_eager", "train", "small")
+        case = case_of("torch_eager", mutant.origin, "train", "small")
         kind = "buffer" if "statistics" in name else "model"
         yield Trial(f"{mutant.origin}: {name}", kind, mutant.what, case, {file: mutant.changes["torch"]})
 
 
+def stressed_trials() -> Iterator[Trial]:
+    """Yields workloads that are right until their weights are stressed, on one stack of each dialect; some of them also
+    at a size whose reference has digests alone."""
+    for name, mutant in STRESSED_MUTANTS.items():
+        sizes = ("tiny", "small") if name in AT_SMALL else ("tiny",)
+        for dialect, changes in mutant.changes.items():
+            file = f"{path_of(mutant.origin)}/{mutant.origin}_{dialect}.py"
+            for size in sizes:
+                case = case_of(STACK_OF[dialect], mutant.origin, "train", size)
+                yield Trial(name, "stressed", mutant.what, case, {file: changes})
+
+
 def mixed_trials() -> Iterator[Trial]:
-    """Some of them in bf16, one in each dialect."""
+    """Yields wrong operations and models in bf16, on one stack of each dialect."""
     chosen = (
         ("ffn", "erf_gelu", mutations.MUTANTS),
         ("gpt_neo", "window_off_by_one", mutations.MORE_MODEL_MUTANTS),
@@ -137,33 +138,34 @@ def mixed_trials() -> Iterator[Trial]:
     for origin, name, mutants in chosen:
         for dialect in ("jax", "torch", "tf"):
             file = f"{path_of(origin)}/{origin}_{dialect}.py"
-            case = case_of(origin, STACK_OF[dialect], "train", precision="bf16")
+            case = case_of(STACK_OF[dialect], origin, "train", precision="bf16")
             changes = {file: mutants[name].changes[dialect]}
             yield Trial(f"{origin}: {name}", "op" if origin == "ffn" else "model", mutants[name].what, case, changes)
 
 
 def adapter_trials() -> Iterator[Trial]:
-    """Wrong stacks."""
+    """Yields wrong stacks."""
     for name, mutant in adapter_mutations.MUTANTS.items():
         changes = {f"stacks/{file}": texts for file, texts in mutant.changes.items()}
         for size in mutant.sizes:
-            case = case_of(mutant.workload, mutant.stack, mutant.pass_, size, mutant.precision)
+            dims = dict(mutant.dims)
+            case = case_of(mutant.stack, mutant.workload, mutant.pass_, size, dims, precision=mutant.precision)
             yield Trial(name, mutant.kind, mutant.what, case, changes)
 
 
 def controls(trials: Iterable[Trial]) -> list[Trial]:
-    """The right code of every case that some mutant has."""
+    """Returns the unchanged code for every case of the mutants."""
     cases = {trial.case.case_id: trial.case for trial in trials}
     return [Trial("right", "control", "nothing is changed", case, {}) for case in cases.values()]
 
 
 def path_of(workload: str) -> str:
-    """A workload's folder, below `suite`."""
+    """Returns a workload's folder, relative to `suite`."""
     return str(catalog.find()[workload].folder.relative_to(ROOT / "suite"))
 
 
 def mutate(trial: Trial, folder: Path) -> None:
-    """Copy the suite, without other workloads' golden files, and change it. Raises ValueError if a text isn't there."""
+    """Copies the suite, without other workloads' golden files, and changes it. Raises ValueError for a missing text."""
     own = path_of(trial.case.workload)
 
     def skipped(place: str, names: list[str]) -> list[str]:
@@ -180,18 +182,15 @@ def mutate(trial: Trial, folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def run(trial: Trial) -> Answer:
-    """One process of the worker, from the changed copy."""
+def run(trial: Trial) -> TrialResult:
+    """Runs one process of the worker, from the changed copy."""
     start = perf_counter()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         mutate(trial, folder)
-        attempt = Attempt(
-            set_id="mutants", case=trial.case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
-        )
         request = {
             "schema_version": 1,
-            "attempt": attempt.to_json(),
+            "attempt": attempt_of(trial.case).to_json(),
             "protocol": dataclasses.asdict(QUICK),
             "cpus": sorted(os.sched_getaffinity(0))[:1],
             "gate": True,
@@ -209,38 +208,39 @@ def run(trial: Trial) -> Answer:
     return judged(events, done.returncode, perf_counter() - start)
 
 
-def judged(events: list[dict[str, Any]], code: int, seconds: float) -> Answer:
-    """The row's outcome, as far as the worker alone decides it."""
+def judged(events: list[dict[str, Any]], code: int, seconds: float) -> TrialResult:
+    """Returns the row's outcome, as far as the worker alone decides it."""
     error = next(
         (
-            each["columns"]["relative_error"]
-            for each in events
-            if each["event"] == "facts" and "relative_error" in each["columns"]
+            event["columns"]["relative_error"]
+            for event in events
+            if event["event"] == "facts" and "relative_error" in event["columns"]
         ),
         None,
     )
-    wrong = " ".join(each["reason"] for each in events if each["event"] == "wrong")
+    wrong = " ".join(event["reason"] for event in events if event["event"] == "wrong")
     if code:
-        message = next((each["message"] for each in events if each["event"] == "exception"), f"exit code {code}")
-        return Answer("error", " ".join(message.split()), error, seconds)
-    return Answer("wrong" if wrong else "ok", wrong, error, seconds)
+        message = next((event["message"] for event in events if event["event"] == "exception"), f"exit code {code}")
+        return TrialResult("error", " ".join(message.split()), error, seconds)
+    return TrialResult("wrong" if wrong else "ok", wrong, error, seconds)
 
 
-def verdict(trial: Trial, answer: Answer) -> str:
-    """In a word: `caught`, `missed`, `missed (known)`; of right code `right` or `REFUSED`; `ERROR` if it didn't run."""
-    if answer.outcome == "error":
+def word_for(trial: Trial, result: TrialResult) -> str:
+    """Returns `caught`, `MISSED` or `missed (known)`, for unchanged code `right` or `REFUSED`, and `ERROR` for a worker
+    that failed."""
+    if result.outcome == "error":
         return "ERROR"
     if trial.kind == "control":
-        return "right" if answer.outcome == "ok" else "REFUSED"
-    if answer.outcome == "wrong":
+        return "right" if result.outcome == "ok" else "REFUSED"
+    if result.outcome == "wrong":
         return "caught"
     return "missed (known)" if trial.name in adapter_mutations.MISSED else "MISSED"
 
 
 def chosen(options: argparse.Namespace) -> list[Trial]:
-    """What is to be run."""
-    trials = [*source_trials(), *digest_trials(), *mixed_trials(), *adapter_trials()]
-    asked = [
+    """Returns the trials that the options select."""
+    trials = [*source_trials(), *digest_trials(), *stressed_trials(), *mixed_trials(), *adapter_trials()]
+    selected = [
         trial
         for trial in trials
         if any(fnmatch(trial.name, glob) for glob in options.mutant)
@@ -249,12 +249,12 @@ def chosen(options: argparse.Namespace) -> list[Trial]:
         and fnmatch(trial.case.precision, options.precision)
         and fnmatch(trial.case.size, options.size)
     ]
-    right = [] if options.no_controls else controls(asked)
-    return right if options.only_controls else right + asked
+    unchanged = [] if options.no_controls else controls(selected)
+    return unchanged if options.only_controls else unchanged + selected
 
 
 def main() -> None:
-    """Run them and print the table; exits 1 if one is missed that isn't known to be, or right code is refused."""
+    """Runs the trials and prints the table; exits 1 if one in capitals is among them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mutant", nargs="*", default=["*"], help="names, or globs of them (default: all)")
     for name in ("kind", "stack", "precision", "size"):
@@ -265,19 +265,19 @@ def main() -> None:
     trials = chosen(parser.parse_args())
     if parser.parse_args().list:
         for trial in trials:
-            print(f"{trial.kind:10} {trial.case.case_name:45} {trial.name}: {trial.what}")
+            print(f"{trial.kind:10} {case_name(trial.case):45} {trial.name}: {trial.what}")
         return
     counts: Counter[str] = Counter()
     for trial in trials:
-        answer = run(trial)
-        word = verdict(trial, answer)
+        result = run(trial)
+        word = word_for(trial, result)
         counts[word] += 1
         case = trial.case
         place = f"{case.stack} {case.workload} {case.size} {case.precision} {case.pass_}"
-        error = "" if answer.error is None else f"{answer.error:.1e}"
+        error = "" if result.error is None else f"{result.error:.1e}"
         print(
-            f"{word:14} | {trial.kind:9} | {trial.name:38} | {place:42} | {answer.checks or answer.reason[:80]:60} | "
-            f"{error:7} | {answer.seconds:4.1f} s",
+            f"{word:14} | {trial.kind:9} | {trial.name:38} | {place:42} | {result.checks or result.reason[:80]:60} | "
+            f"{error:7} | {result.seconds:4.1f} s",
             flush=True,
         )
     names = {trial.name for trial in trials if trial.kind != "control"}

@@ -1,8 +1,8 @@
-"""What it is worth that a stack and its baseline run close together in time. Reads a finished result set.
+"""Reads from a finished result set what it gains that a stack and its baseline run close together in time.
 
-Every process of a stack is held against every process of the baseline on its question, in its block or another one,
-and the pairs are sorted by the time between their starts. What nearness cancels is missing from the spread of near
-pairs. See benchmarks/README.md.
+Pairs every process of a stack with every process of the baseline on its question, in the same block or another, and
+sorts the pairs by the time between their starts. A change of the machine's pace widens only the spread of far pairs.
+See benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pair = tuple[float, float]  # seconds between the starts, and ln(t_baseline / t_
 
 
 def pairs_of(rows: Iterable[Row], baseline: str, clock: str = "synced") -> list[Pair]:
-    """All pairs of a baseline's process and another stack's on one question, of rows that tell when they started."""
+    """Returns all pairs of a baseline's and another stack's process on one question, if both rows have a start time."""
     timings = {
         side: [each for processes in blocks.values() for each in processes if each.started is not None]
         for side, blocks in block_timings(counting(rows), clock).items()
@@ -42,13 +42,13 @@ def pairs_of(rows: Iterable[Row], baseline: str, clock: str = "synced") -> list[
 
 
 def apart(one: Timing, other: Timing) -> float:
-    """Seconds between two starts that are both known."""
+    """Returns the seconds between the starts of two processes, which must be known."""
     assert one.started is not None and other.started is not None
     return abs(one.started - other.started)
 
 
 def spreads(pairs: Iterable[Pair]) -> dict[float, tuple[int, float]]:
-    """{bound: (number of pairs, standard deviation of their logarithm)}, for each bin that has any."""
+    """Returns {bound: (number of pairs, standard deviation of their log ratio)} for each bin with pairs."""
     bins: dict[float, list[float]] = defaultdict(list)
     for gap, log in pairs:
         bins[next(bound for bound in BOUNDS if gap < bound)].append(log)

@@ -1,8 +1,7 @@
-"""What a neighbour does to ratios: the same run on a quiet machine, then beside a process that burns in bursts.
+"""Measures what a neighbour does to ratios: the same run on a quiet machine, then beside bursts of other work.
 
-The disturbed run's ratios are shown twice: as the rules give them, and as they would be if every sample counted
-(which is how this suite judged before it looked at anybody else). Asked: within 3 % of the quiet run's, and no verdict
-that the quiet run contradicts. See benchmarks/README.md.
+The disturbed run's ratios are shown twice: by the suite's rules, and as they would be if every sample counted.
+Required: within 3 % of the quiet run's, and no verdict that the quiet run contradicts. See benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from suite.results.store.rows import Row
 from suite.units import interval, ratio
 
 INVOKE = Path(sys.executable).parent / "invoke"
-BURST_SECONDS = (0.2, 2.0)  # shortest and longest
+BURST_SECONDS = (0.2, 2.0)  # seconds of the shortest and the longest
 SHARES = ("synced_others", "pipelined_others", "fetch_others")
 
 
 def burn(share: float, seed: int) -> None:
-    """Use up `share` of one core, in random bursts, until killed."""
+    """Uses `share` of one core, in random bursts, until killed."""
     draw = random.Random(seed)
     while True:
         burst = draw.uniform(*BURST_SECONDS)
@@ -42,7 +41,7 @@ def burn(share: float, seed: int) -> None:
 
 @contextmanager
 def neighbour(share: float, cores: int) -> Iterator[None]:
-    """Processes that together use up `share` of all cores, each at most half of one."""
+    """Runs processes that together use `share` of all cores, each at most half of one."""
     each = min(0.5, share * cores)
     burners = [
         subprocess.Popen([sys.executable, __file__, f"--burn={each}", f"--seed={seed}"])
@@ -57,7 +56,7 @@ def neighbour(share: float, cores: int) -> Iterator[None]:
 
 
 def measured(options: argparse.Namespace, place: Path) -> results.Results:
-    """One run of the asked stacks and workloads."""
+    """Runs the chosen stacks and workloads once and returns the set."""
     words = [
         str(INVOKE),
         "run",
@@ -76,14 +75,14 @@ def measured(options: argparse.Namespace, place: Path) -> results.Results:
 
 
 def unaware(rows: list[Row]) -> list[Row]:
-    """The rows as if nobody had looked at the neighbours: every first try, and all of its samples."""
+    """Returns the rows as if neighbours didn't matter: each first attempt with all of its samples."""
     first = {row.place: row for row in sorted(rows, key=lambda row: -row.integer("retry"))}
     flags = {place: [flag for flag in row["flags"] if flag != "disturbed"] for place, row in first.items()}
     return [row | dict.fromkeys(SHARES) | {"flags": flags[place]} for place, row in first.items()]
 
 
 def speedups(told: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
-    """By question and stack."""
+    """Returns {(question, stack): speedup}."""
     from suite.results.speedup.verdicts import ratios
 
     return {(each.name, each.stack): each for each in ratios(rows, told.baseline, told.protocol)}
@@ -103,7 +102,7 @@ def contradicts(here: Speedup, there: Speedup) -> bool:
 
 
 def main() -> None:
-    """Both runs and their table."""
+    """Does both runs and prints their table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--preset", default="quick")
     parser.add_argument("--blocks", type=int, default=5)
@@ -139,7 +138,7 @@ def main() -> None:
 
 
 def shown(speedup: Speedup) -> str:
-    """Ratio, interval and verdict."""
+    """Returns ratio, interval and verdict as a table shows them."""
     estimate = speedup.ratio
     return f"{ratio(estimate.value)} {interval(estimate.low, estimate.high)} {speedup.verdict}"
 

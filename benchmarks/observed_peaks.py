@@ -1,6 +1,6 @@
-"""Do rows tell the peaks that an observer outside sees? Runs memory processes and watches each one in /proc.
+"""Compares the peaks in rows with those that an observer sees: runs memory processes and watches each in /proc.
 
-Asked: within 2 % on every stack and engine. See benchmarks/README.md.
+Required: within 2 % on every stack and engine. See benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from time import sleep
 
 from suite import results
-from suite.worker.memory import status_bytes
+from suite.worker.process_memory import status_bytes
 
 INVOKE = Path(sys.executable).parent / "invoke"
 POLL_SECONDS = 0.01
@@ -26,14 +26,14 @@ WORKER = b"suite.worker\0"
 
 @dataclass
 class Seen:
-    """What was seen of one worker, in bytes: its `VmHWM`, and the greatest use that its cgroup's own file tells."""
+    """The peaks of one worker that the observer saw, in bytes: its `VmHWM`, and the peak in its cgroup's file."""
 
     resident: int = 0
     cgroup: int = 0
 
 
 def watch(run: Future[str]) -> dict[str, Seen]:
-    """The peaks of each worker that ran meanwhile, by its attempt's folder."""
+    """Returns {attempt's folder: peaks} of each worker that ran meanwhile."""
     seen: dict[str, Seen] = defaultdict(Seen)
     while not run.done():
         for folder, pid in workers().items():
@@ -45,11 +45,11 @@ def watch(run: Future[str]) -> dict[str, Seen]:
 
 
 def cgroup_bytes(pid: int) -> int:
-    """The peak in the file of a process's memory cgroup, of either version; 0 where there is none, or it has ended."""
+    """Returns the peak in the file of a process's memory cgroup (version 1 or 2); 0 if none is found."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
-            if path == "/":  # not yet in its own
+            if path == "/":  # not yet in its own cgroup
                 continue
             if "memory" in controllers.split(","):
                 return int(Path(f"/sys/fs/cgroup/memory{path}/memory.max_usage_in_bytes").read_text())
@@ -59,8 +59,7 @@ def cgroup_bytes(pid: int) -> int:
 
 
 def workers() -> dict[str, int]:
-    """The processes of all workers that run now, by the name of their attempt's folder; their parents have other
-    command lines."""
+    """Returns {attempt's folder: process} of all workers that run now. Their parents have other command lines."""
     found: dict[str, int] = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):

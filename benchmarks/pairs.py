@@ -1,12 +1,13 @@
-"""Two ways to time the same thing, compared by alternating pairs. Standard library only: every environment has that.
+"""Compares two ways to time the same thing by alternating pairs. Needs only the standard library.
 
-A machine drifts by more than the differences looked for here. The two readings of a pair stand next to
-each other in time, so their ratio hardly sees the drift. Half of the pairs begin with theirs, in an order
-drawn by a fixed seed: a steady drift cancels, and nothing periodic can follow the order.
+A machine drifts by more than the differences that matter here. The two readings of a pair follow each other, so that
+drift hardly affects their ratio. Half of the pairs, drawn with a fixed seed, begin with theirs: a steady drift cancels,
+and nothing periodic coincides with the order.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import random
 from collections.abc import Callable, Iterator
@@ -19,6 +20,15 @@ from typing import Any
 # which the frameworks' environments needn't have.
 T_95 = {9: 2.262, 11: 2.201, 14: 2.145, 19: 2.093, 29: 2.045, 39: 2.023}
 PAIRS = tuple(freedom + 1 for freedom in T_95)
+
+
+def product_options(text: str | None) -> argparse.Namespace:
+    """Returns the options of a race on one matrix product, of which `text` says what it races."""
+    parser = argparse.ArgumentParser(description=text)
+    parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of samples on each side of a pair")
+    parser.add_argument("--n", type=int, default=1024, help="side of the matrices")
+    return parser.parse_args()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,7 @@ class Summary:
 
 
 def alternate(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> Iterator[tuple[float, float]]:
-    """(ours, theirs) of each pair, in seconds or any other unit; half of the pairs begin with theirs."""
+    """Yields (ours, theirs) of each pair, in seconds or any other unit; half of the pairs begin with theirs."""
     theirs_first = [bool(pair % 2) for pair in range(pairs)]
     random.Random(0).shuffle(theirs_first)
     for first in theirs_first:
@@ -49,14 +59,14 @@ def alternate(ours: Callable[[], float], theirs: Callable[[], float], pairs: int
 
 
 def summarise(readings: list[tuple[float, float]]) -> Summary:
-    """The ratio ours / theirs over all pairs. Raises KeyError for a number of pairs outside `PAIRS`."""
+    """Returns the ratio ours / theirs over all pairs. Raises KeyError for a number of pairs outside `PAIRS`."""
     logs = [math.log(ours / theirs) for ours, theirs in readings]
     mean, half = fmean(logs), T_95[len(logs) - 1] * stdev(logs) / math.sqrt(len(logs))
     return Summary(math.exp(mean), math.exp(mean - half), math.exp(mean + half), len(logs))
 
 
 def compare(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> Summary:
-    """Run the pairs, print each with its ratio, then the summary. Readings are in seconds."""
+    """Runs the pairs, prints each with its ratio, then the summary. Readings are in seconds."""
     readings = []
     for number, (a, b) in enumerate(alternate(ours, theirs, pairs), 1):
         readings.append((a, b))
@@ -70,15 +80,14 @@ def compare(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) 
 
 @contextmanager
 def prepared(stack: str, workload: str, size: str, dims: dict[str, int], pass_: str, threads: int) -> Iterator[Any]:
-    """An adapter of one case, constructed, its device claimed: nothing is built yet. No dims: those of the size.
+    """Returns the adapter of one case with its device claimed and nothing built. Without dims it takes the size's.
 
-    Does what a worker does before it measures: affinity, environment variables, then the imports. So
-    nothing may have imported numpy or a framework before.
+    It sets affinity and environment variables as a worker does, then imports. So nothing may have imported NumPy or
+    a framework before.
     """
     import os
     import tempfile
 
-    from suite.case import Case
     from suite.stacks.threads import thread_environ
 
     cores = sorted(os.sched_getaffinity(0))[:threads]
@@ -87,34 +96,21 @@ def prepared(stack: str, workload: str, size: str, dims: dict[str, int], pass_: 
     os.sched_setaffinity(0, cores)
     os.environ.update(thread_environ(threads))  # numpy reads them when it is imported
 
+    from benchmarks.cases import case_of
     from suite.stacks.catalog import adapter_class
     from suite.workloads import catalog
 
-    loaded = catalog.find()[workload]
-    case = Case(
-        workload=workload,
-        size=size,
-        dims=dims or loaded.dims(size, {}),
-        pass_=pass_,
-        precision="f32",
-        track="default",
-        stack=stack,
-        variant="",
-        target="cpu",
-        device="cpu",
-        cache="cold",
-        threads=threads,
-    )
+    case = case_of(stack, workload, pass_, size, dims, threads=threads)
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as cache:
         chosen = adapter_class(stack)
         os.environ.update(chosen.environ(case, cache))
-        adapter = chosen(case, loaded)
+        adapter = chosen(case, catalog.find()[workload])
         adapter.device()
         yield adapter
 
 
 def started(adapter: Any) -> Any:
-    """A clock of an adapter that is built now and placed with the canonical tensors."""
+    """Builds an adapter's step, places the canonical tensors, and returns its clock."""
     from suite.worker.data import Data
     from suite.worker.measure import Clock
 
@@ -124,7 +120,7 @@ def started(adapter: Any) -> Any:
 
 @contextmanager
 def ready(stack: str, workload: str, dims: dict[str, int], pass_: str, threads: int) -> Iterator[tuple[Any, Any]]:
-    """(adapter, clock) of one case on this process's framework, placed and with its first two steps taken."""
+    """Yields (adapter, clock) of one case in this process, placed and with its first two steps taken."""
     with prepared(stack, workload, "quick", dims, pass_, threads) as adapter:
         clock = started(adapter)
         clock.synced()
@@ -133,7 +129,7 @@ def ready(stack: str, workload: str, dims: dict[str, int], pass_: str, threads: 
 
 
 def median_of_clock(clock: Any, seconds: float) -> float:
-    """Our reading: the median synced sample, in seconds, over at least `seconds` of samples."""
+    """Returns the median synced sample in seconds, over at least `seconds` of samples."""
     from statistics import median
 
     from suite.worker.measure import NS, quiet_collector

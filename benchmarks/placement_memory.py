@@ -1,8 +1,8 @@
-"""How much host memory placing a model takes beyond the model itself. Reads a finished result set.
+"""Reads from a finished result set how much host memory it takes to place a model, beyond the model itself.
 
-Asked, for the forward pass: the peak up to the end of placing at most P, the bytes of all parameters and
-buffers, plus the largest tensor, plus 1 GiB for Python and the framework. A training step's optimizer state
-comes on top, so such rows are left out. See benchmarks/README.md.
+Required for the forward pass: the peak up to the end of placing at most P, the bytes of all parameters and
+buffers, plus the largest tensor, plus 1 GiB for Python and the framework. A training step adds the
+optimizer's state, so its rows are left out. See benchmarks/README.md.
 """
 
 from __future__ import annotations

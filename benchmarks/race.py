@@ -1,6 +1,6 @@
-"""A train step of ours against the same step of another library's model: the same weights, in alternating pairs.
+"""Races our training step against the same step with another library's model, on the same weights.
 
-Each side has a process of its own, as in the suite: in a shared one, who is placed first gets other memory.
+Each side has its own process, as in the suite, because in a shared one the side that is placed first gets other memory.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 from benchmarks.pairs import PAIRS, compare, median_of_clock, prepared, started
 
-STEPS = 3  # whose losses must agree: the first tells the forward pass, the others gradients and optimizer
+STEPS = 3  # whose losses must agree: the first shows the forward pass, the others gradients and optimizer
 AGREEMENT = 1e-4  # relative
 
 
 def arguments(about: str | None, stacks: Sequence[str], models: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """The options that every race has."""
+    """Returns a parser with the options that every race has."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--model", default="gpt2", choices=models)
     parser.add_argument("--size", default="full")
@@ -30,7 +30,7 @@ def arguments(about: str | None, stacks: Sequence[str], models: Sequence[str] | 
 
 
 def race(options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
-    """`made` turns our adapter into theirs, which differs in the model alone. Asks for equal losses first."""
+    """Races our adapter against `made(adapter)`, which has their model, once both gave equal losses."""
     with side(options, lambda ours: ours) as (_, our_losses, ours), side(options, made) as (name, their_losses, theirs):
         case = f"{options.model} {options.size} train, {options.stack}, {options.threads} threads"
         print(f"{case}: ours against {name}")
@@ -42,9 +42,9 @@ def race(options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
 def side(
     options: argparse.Namespace, made: Callable[[Any], Any]
 ) -> Iterator[tuple[str, list[float], Callable[[], float]]]:
-    """(name, losses of the first steps, function that takes a reading in seconds) of an adapter in a new process."""
+    """Yields (name, losses of the first steps, function that takes a reading in seconds) of a side in a new process."""
     here, there = Pipe()
-    # Forked: nothing is imported yet that a fork would break.
+    # It forks, because nothing is imported yet that a fork would break.
     process = get_context("fork").Process(target=serve, args=(there, options, made), daemon=True)
     process.start()
     there.close()
@@ -64,7 +64,7 @@ def side(
 
 
 def serve(pipe: Any, options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
-    """One side: prepares, sends its name and losses, then a reading for each time in seconds, until None."""
+    """Serves one side: sends its name and losses, then a reading for each duration in seconds, until None."""
     with prepared(options.stack, options.model, options.size, {}, "train", options.threads) as adapter:
         raced = made(adapter)
         clock = started(raced)
@@ -74,7 +74,7 @@ def serve(pipe: Any, options: argparse.Namespace, made: Callable[[Any], Any]) ->
 
 
 def losses(clock: Any) -> list[float]:
-    """Of the first steps; whatever is compiled is compiled then."""
+    """Returns the losses of the first steps, in which everything is compiled."""
     found = []
     for _ in range(STEPS):
         clock.synced()
@@ -83,7 +83,7 @@ def losses(clock: Any) -> list[float]:
 
 
 def agree(ours: list[float], theirs: list[float]) -> None:
-    """Raises SystemExit unless both did the same work."""
+    """Raises SystemExit unless the losses of both sides agree."""
     for step, (a, b) in enumerate(zip(ours, theirs, strict=True), 1):
         print(f"loss of step {step}: ours {a:.6f}, theirs {b:.6f}")
         if not abs(a - b) <= AGREEMENT * abs(b):
@@ -91,7 +91,7 @@ def agree(ours: list[float], theirs: list[float]) -> None:
 
 
 class Theirs:
-    """Put before an adapter's class: ours, but for the model."""
+    """A mixin before our adapter's class that replaces the model."""
 
     def __init__(self, ours: Any) -> None:
         vars(self).update(vars(ours))

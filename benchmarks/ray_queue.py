@@ -1,10 +1,10 @@
-"""What a queue of two machines costs: 24 cases of the fake stack, two seconds each, here and by two machines of Ray.
+"""Measures what a queue of machines costs: 24 cases of the fake stack, two seconds each, here and with two Ray nodes.
 
     PYTHONPATH=. .venv/bin/python benchmarks/ray_queue.py [--pairs=3]
 
-Both machines stand on this one, which the sleeping fake stack doesn't mind. The ideal is half of what the same cases
-take one after the other; both ways are timed as a person waits for them, the whole command, and from the first
-process's begin to the last one's end.
+Both nodes are on this machine, which has room for them since the fake stack sleeps. The ideal is half the time that the
+cases take one after the other. Both ways are timed twice: the whole command, as a person waits for it, and from the
+start of the first process to the end of the last.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from statistics import median
 
 from suite import results
 from tests.cluster.test_ray import Machines, cluster
-from tests.pipeline import SCENARIOS
+from tests.scenes import FAKE, SCENARIOS
 
 INVOKE = Path(sys.executable).parent / "invoke"
 CASES, SECONDS = 24, 2.0
@@ -45,13 +45,14 @@ roofline = false
 
 
 def run(place: Path, *options: str) -> tuple[float, float]:
-    """(seconds of the command, seconds from the first process's begin to the last block's end)."""
+    """Returns (seconds of the command, seconds from the start of the first process to the end of the last block)."""
     (place / "two.toml").write_text(PRESET, encoding="utf-8")
     words = [
         str(INVOKE),
         "run",
         f"--preset={place / 'two.toml'}",
         f"--workload-path={SCENARIOS}",
+        f"--stack-path={FAKE}",
         "--force",
         f"--python={sys.executable}",
         f"--results={place / 'results'}",
@@ -69,19 +70,19 @@ def run(place: Path, *options: str) -> tuple[float, float]:
 
 
 def by_ray(machines: Machines) -> tuple[float, float]:
-    """By two machines."""
+    """Runs the cases with two Ray nodes."""
     with tempfile.TemporaryDirectory() as place:
         return run(Path(place), "--scheduler=ray", f"--address={machines.address}")
 
 
 def here() -> tuple[float, float]:
-    """One after the other."""
+    """Runs the cases one after the other."""
     with tempfile.TemporaryDirectory() as place:
         return run(Path(place))
 
 
 def main() -> None:
-    """Alternating, since machines change pace."""
+    """Runs both ways in alternation, since machines change pace."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=3)
     pairs = parser.parse_args().pairs

@@ -1,6 +1,6 @@
-"""The vocabulary: what is asked (Case), one process that answers it (Attempt), how it ended (Outcome).
+"""The vocabulary: the question (Case), one process that answers it (Attempt), how that ended (Outcome).
 
-Standard library only: the orchestrator, the worker in every environment and the tests share it.
+Standard library only, since the worker imports it in every environment.
 """
 
 from __future__ import annotations
@@ -21,17 +21,14 @@ PASSES = ("forward", "train")
 PRECISIONS = ("f32", "tf32", "bf16")
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
-ALLOCATORS = ("kept", "system")  # whether memory that is freed stays with the process
-# bf16 is each framework's own mixed precision: what of a step it computes in bfloat16, by the first word of a stack's
-# name. JAX casts parameters and inputs, and so all that follows; PyTorch has lists of operations; TensorFlow, products.
-MIXED = {"jax": "parameters", "torch": "autocast", "torchax": "autocast", "tf": "products"}
-# Dims of which more can only need more memory: items of a step, or of each item. Not so patches of an image, or heads.
+ALLOCATORS = ("kept", "system")  # of freed memory: it stays with the process, or the C library decides
+# Dims whose increase can only need more memory, unlike an image's patch size or the number of heads.
 GROWING = frozenset({"batch", "seq", "image", "n"})
-NAME_MAX = 150  # of a case in a file's name: file systems take 255 characters in all
 CUSTOM = "custom"  # the size of dims that no named size of the workload has
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")  # of a workload, a stack, a dim: part of files' names
 DIMS_MAX, DIM_MAX = 64, 2**31 - 1
 THREADS_MAX = 2**16
+ROUNDS_MAX = 10**6
 COUNT_MAX = 10**6  # blocks, processes in one, and how often one was tried again
 
 
@@ -53,28 +50,33 @@ OUT_OF_MEMORY = (Outcome.OOM_HOST, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE)
 
 
 class Flag(StrEnum):
-    """What a reader must know about a row beyond its outcome."""
+    """A warning about a row, beside its outcome."""
 
     NO_STEADY_STATE = "no_steady_state"
     ASSUMED = "assumed"  # too few samples to test for a steady state
     NOISY = "noisy"
-    DISTURBED = "disturbed"  # too few samples that no other process took the cores from
-    PAGE_FAULTS = "page_faults"  # memory is touched anew in each step, and the kernel's part of it shows
+    DISTURBED = "disturbed"  # too few samples during which no other process took the cores
+    PAGE_FAULTS = "page_faults"  # a step touches new pages of memory, and the kernel's time for them shows
     RECOMPILED = "recompiled"
     FALLBACK_OPS = "fallback_ops"
     GRAPH_BREAKS = "graph_breaks"
     IMPLAUSIBLE = "implausible"
+    UNSTABLE = "unstable"  # the framework's own norm is off where its input is far from zero
+    UNVERIFIED = "unverified"  # no reference, and no majority of dialects, says what is right
     INCOMPLETE_BLOCK = "incomplete_block"
     REJECTED_BLOCK = "rejected_block"
-    HARNESS = "harness"  # the harness, not the stack, caused the outcome: resume runs it again
-    UNPINNED = "unpinned"  # an interpreter outside the locks
+    HARNESS = "harness"  # the harness, not the stack, caused the outcome; a resumed run tries again
+    UNPINNED = "unpinned"  # by an interpreter that isn't from a lock
 
 
 class Purpose(StrEnum):
-    """What one process is for. `prime` fills the compile caches that a warm case starts with; `memory` takes the few
-    steps that tell what a case needs; `ir` keeps what a stack hands to its compiler; `explain` has the frameworks tell
-    which kernels they run and what their memory is made of; `profile` has their profilers tell where a step's time
-    goes; `probe` observes how a stack behaves. Timed processes alone have times that are compared."""
+    """What a process is for. Only `timed` processes have times that are compared.
+
+    `prime` fills the compile caches with which a warm case starts; `memory` takes a few steps and reads peak memory;
+    `ir` keeps the programs that a stack hands to its compiler; `predict` has an accelerator's compiler judge a case;
+    `explain` records the kernels that frameworks run and the holders of memory; `profile` records where a step's time
+    goes; `probe` observes how a stack behaves.
+    """
 
     TIMED = "timed"
     MEMORY = "memory"
@@ -86,66 +88,67 @@ class Purpose(StrEnum):
     PROBE = "probe"
 
 
-# Of which no time is compared.
-OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE, Purpose.PROBE)
-PHASES = (
-    "start",
-    "import",
-    "device",
-    "build",
-    "place",
-    "first",
-    "second",
-    "steady",
-    "pipelined",
-    "fetch",
-    "memory",
-    "probe",
-    "gate",
-    "explain",
-    "ir",
-    "profile",
-    "observe",
-    "end",
-)
-COMPILE_PHASES = ("first", "second")  # which have a time limit of their own: compilers work in them
+# Purposes whose processes run outside of the blocks.
+OUTSIDE_BLOCKS = (Purpose.MEMORY, Purpose.IR, Purpose.PREDICT, Purpose.EXPLAIN, Purpose.PROFILE, Purpose.PROBE)
+PHASES = {
+    "start": "while starting",
+    "import": "while importing",
+    "device": "while opening the device",
+    "build": "while building the step",
+    "place": "while placing the weights",
+    "first": "in the first run",
+    "second": "in the second run",
+    "steady": "in the steady runs",
+    "hold": "while it held, between two turns",
+    "pipelined": "in the pipelined runs",
+    "fetch": "while fetching",
+    "memory": "while reading memory",
+    "probe": "in the precision probe",
+    "gate": "in the equivalence gate",
+    "explain": "while telling kernels and memory",
+    "ir": "while keeping its programs",
+    "compile": "in its compiler",
+    "profile": "under the profiler",
+    "observe": "while being observed",
+    "end": "at its end",
+}
+COMPILE_PHASES = ("first", "second")  # compilers work in them; each has its own time limit
 
-# What a worker tells (events.jsonl): the version of its lines, how long the file and a message in it may be.
+# The worker's events.jsonl: the version of its lines, and the greatest size of the file and of a message.
 EVENTS_VERSION = 1
 EVENTS_BYTES_MAX = 64 * 2**20
 MESSAGE_BYTES_MAX = 4096
 
 
 def canonical_json(value: Any) -> str:
-    """The one JSON text of a value: sorted keys, no spaces, so that it can be hashed."""
+    """Returns the one JSON text of a value, for hashing: with sorted keys and without spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def precision_name(precision: str, stack: str) -> str:
-    """The arithmetic of a stack's case: `f32`; of bf16 also which mixed precision it is, `bf16_autocast`."""
-    mixed = MIXED.get(stack.partition("_")[0]) if precision == "bf16" else None
-    return f"{precision}_{mixed}" if mixed else precision
+def phase_words(phase: str | None) -> str:
+    """Returns when a process ended, in words: `in the first run`, say; None is before its first phase."""
+    return "before its first phase" if phase is None else PHASES.get(phase, f"in phase {phase}")
 
 
 def dims_text(dims: Mapping[str, int]) -> str:
-    """`batch=2,seq=64`: as `--dims` takes them."""
+    """Returns dims as `--dims` takes them: `batch=2,seq=64`."""
     return ",".join(f"{name}={value}" for name, value in dims.items())
 
 
 def bytes_text(count: int) -> str:
-    """`6GiB`, `1536MiB`: exactly, as `--limit-memory` takes it."""
+    """Returns an exact number of bytes as `--limit-memory` takes it: `6GiB`, `1536MiB`."""
     units = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
     return next(f"{count // size}{unit}" for unit, size in units if count % size == 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is asked of one stack. Equal cases have equal `case_id`s, on any machine.
+    """A question to one stack. Equal cases have equal `case_id`s on any machine.
 
     `size` is the name of these `dims` in the workload's spec, or `custom`; `dims` are whole numbers by name.
-    `threads` is the number of CPU cores every framework gets; `limit_memory_bytes` is None where nothing but
-    the machine limits the process. `allocator`: `kept` memory is the process's until it ends, `system` leaves it to
-    the C library's own rules.
+    `threads` is the number of CPU cores that the framework gets; `limit_memory_bytes` is None if only the machine
+    limits the process. `allocator` decides on freed memory: `kept`, it stays with the process until that ends;
+    `system`, the C library's rules decide.
     """
 
     workload: str
@@ -164,8 +167,8 @@ class Case:
     allocator: str = ALLOCATORS[0]
 
     def __post_init__(self) -> None:
-        """Raises UserError for a case that can't be one: its names become those of files, its numbers those of loops,
-        and it may have been read from a set of anybody's."""
+        """Raises UserError for values that a case can't have. Its names become parts of files' names, its numbers the
+        sizes of loops, and it may come from a stranger's set."""
         words = {
             "target": TARGETS,
             "pass_": PASSES,
@@ -189,50 +192,50 @@ class Case:
             raise UserError("A case's limit of memory is at least a byte.")
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dict with the public column names (`pass`, not `pass_`)."""
+        """Returns a plain dict with the public column names (`pass`, not `pass_`)."""
         fields = {f.name.rstrip("_"): getattr(self, f.name) for f in dataclasses.fields(self)}
         return fields | {"dims": dict(self.dims)}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Case:
-        """The inverse of `to_json`. Raises TypeError on a missing or unknown field."""
+        """Returns the case of `to_json`'s dict. Raises TypeError for a missing or unknown field."""
         return cls(**{("pass_" if name == "pass" else name): value for name, value in fields.items()})
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Case:
-        """The case of a row of results, whose dims are JSON."""
+        """Returns the case of a row of results, whose dims are JSON."""
         fields = {name.rstrip("_"): row[name.rstrip("_")] for name in cls.__dataclass_fields__}
         return cls.from_json(fields | {"dims": json.loads(row["dims"])})
 
     @property
     def case_id(self) -> str:
-        """sha256 of the canonical JSON: the identity of the question."""
+        """Returns the case's identity: the sha256 of its canonical JSON."""
         return self.digest()
 
     @property
     def comparison_id(self) -> str:
-        """sha256 of everything but the stack and its variant: cases that may be compared share it."""
+        """Returns the sha256 of all fields but the stack and its variant: cases that are compared share it."""
         return self.digest("stack", "variant")
 
     def digest(self, *without: str) -> str:
-        """sha256 of the canonical JSON without some fields."""
+        """Returns the sha256 of the canonical JSON without some fields."""
         fields = {name: value for name, value in self.to_json().items() if name not in without}
         if fields["allocator"] == "system":
-            del fields["allocator"]  # every case before there was a choice had it: their ids stand
+            del fields["allocator"]  # so that ids from before this field stay as they were
         return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
     @property
     def stack_name(self) -> str:
-        """The stack as people write it: `jax_jit`, or `jax_jit@nightly` for a variant."""
+        """Returns the stack as people write it: `jax_jit`, or `jax_jit@nightly` for a variant."""
         return f"{self.stack}@{self.variant}" if self.variant else self.stack
 
     @property
     def comparison_name(self) -> str:
-        """The question without the stack, for people: `gemm-quick-forward-f32-cpu`, `gemm-custom-n=100-forward-…`."""
-        return self.named(self.precision)
+        """Returns the question without the stack: `gemm-quick-forward-f32-cpu`, `gemm-custom-n=100-forward-…`."""
+        return self.comparison_name_in(self.precision)
 
-    def named(self, precision: str) -> str:
-        """The question, with its arithmetic in some words."""
+    def comparison_name_in(self, precision: str) -> str:
+        """Returns the question without the stack, with these words for the precision."""
         size = f"{CUSTOM}-{dims_text(dict(sorted(self.dims.items())))}" if self.size == CUSTOM else self.size
         parts = [self.workload, size, self.pass_, precision, self.target]
         if self.device != self.target:
@@ -247,16 +250,10 @@ class Case:
             parts.append(bytes_text(self.limit_memory_bytes))
         return "-".join(parts)
 
-    @property
-    def case_name(self) -> str:
-        """Readable and usable as a file name: `gemm-quick-forward-f32-cpu-jax_jit`, `…-bf16_parameters-cpu-jax_jit`."""
-        named = self.named(precision_name(self.precision, self.stack))
-        return re.sub(r"[^A-Za-z0-9_.@=,-]", "_", f"{named}-{self.stack_name}")
-
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A case, why it can't run here, and why it isn't tried: it is predicted to run out of memory. None: it is run."""
+    """A case, and why it isn't run: it can't run here, or it is predicted to run out of memory. None: it runs."""
 
     case: Case
     unsupported: str | None = None
@@ -265,9 +262,9 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One process for one case. One attempt = one process = one row.
+    """One process for one case, and so one row.
 
-    `retry` counts from 1: it rises with every further run of the block or of this process alone.
+    `retry` starts at 1 and rises when the block, or this process alone, is run again.
     """
 
     set_id: str
@@ -280,7 +277,7 @@ class Attempt:
     seed: int
 
     def __post_init__(self) -> None:
-        """Raises UserError for numbers that none has."""
+        """Raises UserError for numbers out of their bounds."""
         if not all(0 <= getattr(self, name) <= COUNT_MAX for name in ("block", "order", "replicate", "retry")):
             raise UserError(f"An attempt's block, order, replicate and retry are counted up to {COUNT_MAX:,}.")
         if not 0 <= self.seed < 2**63:
@@ -288,28 +285,15 @@ class Attempt:
 
     @property
     def key(self) -> tuple[str, int, int, str, int]:
-        """(case_id, block, replicate, purpose, retry): unique within a result set."""
+        """Returns (case_id, block, replicate, purpose, retry), which is unique in a result set."""
         return (self.case.case_id, self.block, self.replicate, str(self.purpose), self.retry)
 
-    @property
-    def name(self) -> str:
-        """The stem of this attempt's files; sorts in the order in which attempts ran."""
-        twin = f"-r{self.replicate}" if self.replicate > 1 else ""
-        purpose = "" if self.purpose is Purpose.TIMED else f"-{self.purpose}"
-        case = f"{self.case.case_name[:NAME_MAX]}-{hashlib.sha256(self.case.case_id.encode()).hexdigest()[:6]}"
-        return f"b{self.block:02d}-{self.order:03d}-{case}{twin}{purpose}-a{self.retry}"
-
-    @staticmethod
-    def retry_of(name: str) -> int:
-        """The retry of an attempt by its `name`."""
-        return int(name.rpartition("-a")[2])
-
     def to_json(self) -> dict[str, Any]:
-        """A plain dict; `case` is nested."""
+        """Returns a plain dict, with the case's dict in it."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return fields | {"case": self.case.to_json(), "purpose": str(self.purpose)}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Attempt:
-        """The inverse of `to_json`."""
+        """Returns the attempt of `to_json`'s dict."""
         return cls(**{**fields, "case": Case.from_json(fields["case"]), "purpose": Purpose(fields["purpose"])})

@@ -17,16 +17,20 @@ class Damaged(UserError):
 
 
 def near_match(name: str, known: Iterable[str]) -> str | None:
-    """What was probably meant, in whichever case it was typed; None where nothing is near."""
-    by_folded = {each.casefold(): each for each in known}
+    """Returns what was probably meant, in whichever case it was typed; None where nothing is near."""
+    by_folded = {word.casefold(): word for word in known}
     near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
     return by_folded[near[0]] if near else None
 
 
+def unknown_word(kind: str, word: str, known: Iterable[str], of: str = "") -> str:
+    """Returns a sentence about a mistyped word, with its near match. `of` is what has no such word."""
+    near = near_match(word, known)
+    refusal = f"{of} has no {kind} '{word}'." if of else f"There is no {kind} '{word}'."
+    return f"{refusal} Did you mean '{near}'?" if near else refusal
+
+
 def unknown(kind: str, name: str, known: Iterable[str], of: str = "") -> UserError:
-    """The refusal of a mistyped name: the near match first, then all there is. `of` is whose name it isn't."""
+    """Returns the refusal of a mistyped name: the near match first, then all there is."""
     names = sorted(known)
-    near = near_match(name, names)
-    hint = f" Did you mean '{near}'?" if near else ""
-    refusal = f"{of} has no {kind} '{name}'." if of else f"There is no {kind} '{name}'."
-    return UserError(f"{refusal}{hint} Known: {', '.join(names) or 'none'}.")
+    return UserError(f"{unknown_word(kind, name, names, of)} Known: {', '.join(names) or 'none'}.")

@@ -1,7 +1,7 @@
-"""The measuring protocol's constants, each named once. docs/methodology.md gives the reasons.
+"""The constants of the measuring protocol. docs/methodology.md gives the reasons.
 
-Standard library only. A preset may override any of them; the values in force travel to the
-worker in ATTEMPT.json and are archived in plan.json.
+Standard library only. A preset may override any field of `Protocol`; the values in force are in each ATTEMPT.json and
+in plan.json.
 """
 
 from __future__ import annotations
@@ -9,10 +9,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-from suite.errors import UserError
+from suite.errors import UserError, unknown
 
-# What any constant may be, least and most; a preset or a set of anybody's may ask for it.
+# The variable by which a worker learns that it takes its samples in turn with others: the descriptors, of pipes, from
+# which it reads orders and to which it writes answers.
+TURNS_VARIABLE = "STACKWARS_TURNS"
+# An order is `round N`, or one of these: go on to what comes after the samples, or take them alone.
+REST, ALONE = "rest", "alone"
+# An answer says what a process that holds asks for, and the bytes of memory that it needs in its turns: `more 123`.
+MORE, ENOUGH, FULL = "more", "enough", "full"  # full: it has taken the most that the protocol allows
+
+# The least and greatest value of each constant: a preset or a stranger's set may ask for any.
 ANY = (0, 10**9)
+SAMPLINGS = ("alone", "rounds")
 BOUNDS = {
     "blocks": (1, 1000),
     "blocks_max": (1, 1000),
@@ -21,6 +30,7 @@ BOUNDS = {
     "noisy_retries": (0, 100),
     "disturbed_retries": (0, 100),
     "samples_max": (1, 10**6),
+    "rounds_min": (1, 1000),
     "pipelined_calls_min": (1, 1024),
     "pipelined_calls_max": (1, 1024),
     "tie_ratio": (1, 100),
@@ -30,16 +40,21 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """Every number that decides when a measurement starts, stops or is doubted."""
+    """The numbers that decide when a measurement starts, stops or is doubted."""
 
-    # Stop rule of the synced clock: both minima must hold, the first maximum ends it.
+    # The stop rule of the synced clock: both minima must be reached, and the first maximum ends it.
     samples_min: int = 30
     seconds_min: float = 2.0
     samples_max: int = 2000
     seconds_max: float = 60.0  # all clocks of one process together
     slow_call_seconds: float = 2.0  # a call longer than this needs only `slow_samples_min` samples
     slow_samples_min: int = 5
-    batch_seconds: float = 0.25  # events are written between batches of samples, never inside one
+    batch_seconds: float = 0.25  # events are written between batches of samples, never during one
+
+    # `alone`: each process takes its samples as soon as it is warm. `rounds`: the processes of a question hold once
+    # they are warm, and are sampled in turn, round after round; a turn lasts `batch_seconds`.
+    sampling: str = SAMPLINGS[0]
+    rounds_min: int = 8  # turns of a process, unless its calls are slow; `samples_max` / `rounds_min` samples in each
 
     # The pipelined clock: k submitted steps and one wait.
     pipelined_calls_min: int = 4
@@ -51,19 +66,19 @@ class Protocol:
     side_slow_seconds: float = 0.5
     side_seconds_max: float = 5.0  # calls longer than this get no pipelined or fetch sample
 
-    replaced_seconds_max: float = 20.0  # of samples that others disturbed, taken again in the same process
+    replaced_seconds_max: float = 20.0  # how many seconds of disturbed samples a process takes again
 
-    # Limits, enforced from outside the worker.
+    # Limits, enforced by the supervising process.
     compile_timeout_seconds: float = 600.0
     timeout_seconds: float = 1200.0
 
     # Blocks.
     blocks: int = 5
     blocks_max: int = 15  # equal to `blocks`: no second stage
-    costly_blocks: int = 0  # the first blocks, in which alone a stack runs whose processes take long; 0: it runs in all
+    costly_blocks: int = 0  # a stack whose processes take long runs only in so many first blocks; 0: in all
     baseline_replicates: int = 2  # processes of the baseline in each block, unless a preset has no twin
     noisy_retries: int = 2
-    disturbed_retries: int = 2  # of a process, with a baseline beside it, whose samples others disturbed to the end
+    disturbed_retries: int = 2  # of a process whose samples stayed disturbed, each beside a further baseline process
     tie_ratio: float = 1.03
     confidence: float = 0.95
 
@@ -71,25 +86,30 @@ class Protocol:
     canary_drift_max: float = 0.05
     steal_share_max: float = 0.01
 
-    # The search for the largest size that fits ends once the first that doesn't is no farther from it than this share
-    # of it; 0: once the next size has run out.
+    # The search for the largest size that fits ends when the smallest that doesn't fit is larger by at most this share;
+    # 0: when it is the next size.
     search_tolerance: float = 0.0
 
-    roofline: bool = True  # measure what the machine reaches, once a day
-    ir: bool = False  # after the blocks a process more for each case whose compiler's programs can be read
-    abstract: bool = False  # of those: compiled for tensors that aren't there, and not run
-    profile: bool = False  # after the blocks a process more for each case: where a step's time goes
-    explain: bool = False  # after the blocks a process more for each case: whose kernels work, what holds memory
+    roofline: bool = True  # measure once a day what the machine reaches
+    # Further processes of each case, after the blocks:
+    ir: bool = False  # one that keeps the programs that its stack hands to a compiler
+    abstract: bool = False  # that one compiles for shapes alone, and runs nothing
+    profile: bool = False  # one that shows where a step's time goes
+    explain: bool = False  # one that shows which kernels run and what holds memory
 
     def __post_init__(self) -> None:
         """Raises UserError for a constant out of its bounds."""
+        if self.sampling not in SAMPLINGS:
+            raise unknown("sampling", self.sampling[:60], SAMPLINGS)
         for field in fields(self):
+            if field.name == "sampling":
+                continue
             (least, most), value = BOUNDS.get(field.name, ANY), getattr(self, field.name)
             if not (math.isfinite(value) and least <= value <= most):
                 raise UserError(f"'{field.name}' of the protocol is from {least} to {most}, not {value}.")
 
 
-# Of the cores' time in a batch of samples: what others may take of it before its samples count as disturbed.
+# The share of the cores' time in a batch of samples from which on its samples count as disturbed by other processes.
 OTHERS_SHARE_MAX = 0.05
 
 # AdamW of every stack (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2 with lr-scaled decay):
@@ -103,26 +123,38 @@ WEIGHT_DECAY = 0.01
 # SGD with momentum as PyTorch has it: v = momentum v + g; p -= lr v (the same learning rate).
 MOMENTUM = 0.9
 
-# More operations a second than any core of an x86-64 CPU does at 6 GHz (f32: two 512-bit multiply-adds a cycle; bf16:
-# one tile of AMX, 1024 of them). Where no roof was measured:
-# a faster row hasn't computed what it says, and is flagged `implausible`.
+# More operations a second than an x86-64 core reaches at 6 GHz (f32: two 512-bit multiply-adds a cycle; bf16: one AMX
+# tile, 1024 multiply-adds). Without a measured roof, a faster row is flagged `implausible`: it can't have
+# computed what it says.
 FLOPS_PER_CORE_MAX = {"f32": 2 * 2 * 16 * 6e9, "bf16": 2 * 1024 * 6e9}
 
-# Largest relative Frobenius error of a correct stack, by precision, for one operation; in f32 a model's is larger,
-# element by element at its small sizes, by norms and projections at the others.
+# Tolerances by precision: the largest relative Frobenius error of a correct stack. TOLERANCE is for one operation;
+# MODEL_TOLERANCE for a model whose tensors are compared element by element (small sizes), DIGEST_TOLERANCE for one
+# compared by norms and projections.
 TOLERANCE = {"f32": 5e-6, "tf32": 2e-3, "bf16": 2e-2}
-# In bf16 too: JAX's norms are in bfloat16 as well, which brought gradients of correct tiny models to 2.4e-2.
+# JAX's norms are in bfloat16 too, which brought gradients of correct tiny models in bf16 to 2.4e-2.
 MODEL_TOLERANCE = {"f32": 2e-5, "tf32": 2e-3, "bf16": 5e-2}
 DIGEST_TOLERANCE = {"f32": 1e-4, "tf32": 2e-3, "bf16": 5e-2}
-# Of the movement of a whole tensor by AdamW in f32, beyond what rounding the weights explains. Correct stacks have none
-# of it; an element whose gradient is just over ZERO_GRADIENT may be off by a hundredth of its step.
+# Relative error, in f32, of what stressed weights give. Inputs of norms are up to 300 deviations from zero: rounding
+# them to float32 is 2e-5 of a deviation in each norm; deep models reach 2e-4. E[x^2] - E[x]^2 is off by 3e-3 or more.
+STRESSED_TOLERANCE = 1e-3
+# Relative error of a whole tensor's movement by AdamW in f32, beyond what rounding the weights explains. Correct stacks
+# stay at 0, but an element whose gradient is just over ZERO_GRADIENT may be off by a hundredth of its step.
 MOVEMENT_TOLERANCE = 1e-3
-# Of the timed movement against its replay by the same functions, where no other tolerance is smaller.
+# Relative error of the timed movement against its replay by the same functions; a smaller tolerance goes before it.
 REPLAY_TOLERANCE_MAX = 0.5
+# Of the step after the clocks in f32. Correct stacks differ by nothing beyond rounding, but loss and gradients may be
+# small differences of large numbers by then; rounding to bfloat16 is 1.6e-3. Where gradients jump (a spec's
+# `GRADIENT_TOLERANCE`), two programs of one stack may differ by a few signs.
+LATE_TOLERANCE = 1e-3
+LATE_TOLERANCE_OF_JUMPS = 1e-2
+LATE_LOSS_TOLERANCE = 1e-3
 OPTIMIZER_TOLERANCE = 2e-7  # absolute, after three steps with injected gradients
-# Of the model's largest |g|: below it AdamW amplifies rounding noise to +-lr. At 1e-6 one element of a bias of 768
-# brought correct stacks to an error of 4.7e-6 (NumPy) and 5.7e-6 (TensorFlow) on mha; at 1e-5 all stay under 4e-7.
+# A gradient below this share of the model's largest |g| counts as zero: AdamW amplifies its rounding noise to +-lr. At
+# 1e-6, one element of a bias of 768 brought correct stacks to errors of 4.7e-6 (NumPy) and 5.7e-6 (TensorFlow) on mha;
+# at 1e-5 all stay under 4e-7.
 ZERO_GRADIENT = 1e-5
-# Of the same: how large the rounding noise may be that stands for a gradient of zero. bf16: 4.5e-4 was seen on vit.
+# The share of the model's largest |g| that rounding noise in place of a zero gradient may have; 4.5e-4 was seen on vit
+# in bf16.
 ZERO_NOISE = {"f32": ZERO_GRADIENT, "tf32": 5e-4, "bf16": 4e-3}
 GATE_STEPS = 3

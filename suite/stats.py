@@ -1,35 +1,37 @@
-"""Intervals, verdicts, steady state: pure functions. Standard library only at import: workers use it too."""
+"""Steady state, intervals and verdicts, as pure functions. Imports the standard library only, since workers use it."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
 
-NORMAL_CONSISTENT = 1.4826  # MAD of a normal sample times this estimates its standard deviation
-MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, normal samples
-DRIFT_MIN = 0.01  # thirds closer than this in log t never count as drift
-DRIFT_ERRORS = 3.0
+NORMAL_CONSISTENT = 1.4826  # times the median absolute deviation of a normal sample: its standard deviation
+MEDIAN_EFFICIENCY = 1.2533  # the standard error of a normal sample's median over that of its mean
+DRIFT_MIN = 0.01  # log times that differ by less never count as drift
+DRIFT_ERRORS = 3.0  # nor those that differ by fewer standard errors
+CLOSE = 1.10  # `close`: a difference over 10 % is excluded
 FLOOR_MAX = 1.10  # equal processes whose interval is wider than ±10 % say little about unequal ones
-MODES_SPREAD = 1.3  # slowest over fastest of equal processes: above it they run in more than one mode
+MODES_SPREAD = 1.3  # the slowest over the fastest of equal processes; above it, they run in more than one mode
 
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """How many leading samples are warm-up, and whether what follows is steady."""
+    """How many leading samples are warm-up, and whether the samples after them are steady."""
 
     warmup: int
     state: Literal["steady", "assumed", "no_steady_state"]
 
 
 def steady_start(samples: Sequence[float]) -> Steady:
-    """Where the steady state of positive `samples` (seconds) begins.
+    """Returns where the steady state of positive `samples` (seconds) begins.
 
     From 40 samples on, the warm-up minimises the MSER statistic (White 1997, "An effective truncation
     heuristic for bias reduction in simulation output") over medians of small batches; then the first and
-    the last third of what is kept must agree. Fewer samples can't tell: `assumed`.
+    the last third of the other samples must agree. Fewer samples can't show a steady state: it is `assumed`.
     """
     logs = [math.log(sample) for sample in samples]
     count = len(logs)
@@ -47,7 +49,7 @@ def steady_start(samples: Sequence[float]) -> Steady:
 
 
 def mser(values: Sequence[float]) -> int:
-    """The d in 0..k/2 that minimises the squared deviations of values[d:] over (k - d)^2."""
+    """Returns the d in 0..k/2 that minimises the squared deviations of values[d:] over (k - d)^2; k is their number."""
 
     def statistic(d: int) -> float:
         kept = values[d:]
@@ -58,7 +60,7 @@ def mser(values: Sequence[float]) -> int:
 
 
 def thirds_agree(logs: Sequence[float]) -> bool:
-    """Whether the medians of the first and last third differ by no more than noise."""
+    """Whether the medians of the first and the last third differ by no more than noise."""
     size = len(logs) // 3
     first, last = logs[:size], logs[-size:]
     variance = sum(
@@ -68,35 +70,37 @@ def thirds_agree(logs: Sequence[float]) -> bool:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The median absolute deviation from the median."""
+    """Returns the median absolute deviation from the median."""
     centre = median(values)
     return median(abs(value - centre) for value in values)
 
 
-Word = Literal["faster", "slower", "tie", "undecided"]
+Word = Literal["faster", "slower", "tie", "close", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A geometric mean over blocks with its interval; one block alone has none.
+    """A geometric mean over blocks with its confidence interval; a single block has no interval.
 
-    Of a speedup t_B / t_A (above 1, A is faster), or of the time of a step, one process a block.
+    The mean is of speedups t_B / t_A (above 1, A is faster), or of a step's times in seconds.
     """
 
     value: float
     low: float | None = None
     high: float | None = None
-    p: float | None = None  # two-sided, that a speedup is 1; of a family of ratios adjusted for the others
+    p: float | None = (
+        None  # two-sided, of the hypothesis that the speedup is 1; in a family, adjusted for the other ratios
+    )
     blocks: int = 0
 
 
 def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Estimate:
-    """The geometric mean of block ratios with its t interval.
+    """Returns the geometric mean of block ratios with its t interval.
 
-    `log_ratios` are ln(t_B/t_A) block by block; `freedom` is that of the first stage of blocks, because a
-    second stage was sized by the first one's spread (Stein 1945).
+    `log_ratios` are ln(t_B/t_A) block by block. `freedom` is that of the first stage of blocks, because the size of a
+    second stage depends on the first one's spread (Stein 1945).
     """
-    from scipy import special  # the workers' environments don't have it; `stats` takes half a second to import
+    from scipy import special  # workers' environments lack scipy
 
     count = len(log_ratios)
     mean = fmean(log_ratios)
@@ -109,32 +113,46 @@ def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Es
 
 
 def spread(values: Sequence[float]) -> float:
-    """The sample standard deviation."""
+    """Returns the sample standard deviation."""
     mean = fmean(values)
     return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def verdict(ratio: Estimate, tie: float, floor: Estimate | None = None) -> Word:
-    """One of four words, read off the interval that is shown.
+def verdict(ratio: Estimate, tie: float) -> Word:
+    """Returns one of five words, read off the interval that is shown.
 
-    `floor` is what equal processes differ by: `faster` and `slower` need a ratio outside of its interval.
+    `tie`: a difference beyond the band `tie` is excluded; `close`: one beyond `CLOSE` is, and 1 isn't.
     """
     if ratio.low is None or ratio.high is None:
         return "undecided"
     if 1 / tie <= ratio.low and ratio.high <= tie:
         return "tie"
-    if floor and floor.low is not None and floor.high is not None and floor.low <= ratio.value <= floor.high:
-        return "undecided"
     if ratio.low >= 1:
         return "faster"
-    return "slower" if ratio.high <= 1 else "undecided"
+    if ratio.high <= 1:
+        return "slower"
+    return "close" if ratio.low >= 1 / CLOSE and ratio.high <= CLOSE else "undecided"
 
 
-def is_doubtful(floor: Estimate) -> bool:
-    """Whether equal processes differ so much, or so surely, that no verdict beside them should be trusted."""
-    if floor.low is None or floor.high is None:
-        return False
-    return floor.high / floor.low > FLOOR_MAX**2 or floor.low > 1 or floor.high < 1
+def is_doubtful(floor: Estimate, confidence: float) -> bool:
+    """Whether equal processes surely differ; `floor.p` is adjusted for all questions of the set."""
+    return floor.p is not None and floor.p <= 1 - confidence
+
+
+def reach(ratio: Estimate) -> float | None:
+    """Returns the half-width of an interval as a factor: 1.04 for ±4 %; None without an interval."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    return math.sqrt(ratio.high / ratio.low) if ratio.low > 0 else math.inf
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Returns p-values of a family, each adjusted for the others by stepping down (Holm 1979)."""
+    adjusted, greatest = [0.0] * len(values), 0.0
+    for rank, index in enumerate(sorted(range(len(values)), key=lambda index: values[index])):
+        greatest = max(greatest, min(1.0, (len(values) - rank) * values[index]))
+        adjusted[index] = greatest
+    return adjusted
 
 
 def has_modes(seconds: Sequence[float]) -> bool:
@@ -143,10 +161,10 @@ def has_modes(seconds: Sequence[float]) -> bool:
 
 
 def blocks_needed(ratios: Iterable[Estimate], least: int, most: int, tie: float) -> int:
-    """Blocks for intervals as narrow as the tie band: what the widest of the first stage asks for (Stein 1945).
+    """Returns the number of blocks that makes the widest of the first stage's intervals as narrow as the tie band.
 
-    A width goes with the root of the blocks, and the second stage keeps the degrees of freedom of the first, so its
-    critical value is the one in these intervals.
+    Widths go with the root of the number of blocks. The second stage keeps the first one's degrees of freedom, and so
+    the critical value of these intervals (Stein 1945).
     """
     needed = (
         ratio.blocks * (math.log(ratio.high / ratio.low) / 2 / math.log(tie)) ** 2
@@ -157,20 +175,22 @@ def blocks_needed(ratios: Iterable[Estimate], least: int, most: int, tie: float)
 
 
 def outliers(samples: Sequence[float]) -> int:
-    """How many lie beyond three interquartile ranges of the quartiles (Tukey): flagged, never dropped."""
+    """Returns how many samples lie more than three interquartile ranges beyond the quartiles (Tukey): they are counted,
+    never dropped."""
     if len(samples) < 4:
         return 0
-    low, high = percentile(samples, 25), percentile(samples, 75)
+    ordered = sorted(samples)
+    low, high = percentile(ordered, 25), percentile(ordered, 75)
     reach = 3 * (high - low)
-    return sum(not low - reach <= sample <= high + reach for sample in samples)
+    return bisect_left(ordered, low - reach) + len(ordered) - bisect_right(ordered, high + reach)
 
 
 def percentile(samples: Sequence[float], percent: float) -> float:
-    """The percentile by linear interpolation; NaN for no samples."""
+    """Returns the percentile by linear interpolation; NaN without samples."""
     if not samples:
         return math.nan
     ordered = sorted(samples)
-    place = (len(ordered) - 1) * percent / 100
-    below = math.floor(place)
+    position = (len(ordered) - 1) * percent / 100
+    below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)

@@ -1,18 +1,22 @@
 """Numbers as people read them: three significant digits, and one unit for a whole column.
 
-Every function returns a dash for what is unknown (None or not finite), so that a template never
-shows "None" or "nan".
+The rule of units: a column has one unit, in which its middle value is at least 1. A value of a column has the column's
+unit wherever it is written, in a sentence or a line of progress, too; but a value that would take five digits there,
+or be under a hundredth, has the unit that fits it, with its name: 17.4 s in a column of milliseconds. A value that is
+in no column has the unit that fits it.
+
+Every function returns a dash for an unknown number (None or not finite), so that no page shows "None" or "nan".
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 UNKNOWN = "–"
-# What people write after a number.
+# Units that people write after a number, in bytes and in seconds.
 BYTES = {
     "b": 1,
     "kb": 10**3,
@@ -26,6 +30,7 @@ BYTES = {
     "g": 2**30,
 }
 SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
+LEAST, MOST = 0.01, 9_995.0  # of a column's unit: what is beyond has a unit of its own
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _PLAIN = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -37,7 +42,7 @@ def is_known(value: float | None) -> bool:
 
 
 def digits(value: float | None) -> str:
-    """Three significant digits, never in scientific notation between 1e-4 and 1e15: `24,800`, `0.0221`."""
+    """Returns three significant digits, not in scientific notation between 1e-4 and 1e15: `24,800`, `0.0221`."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
     if value == 0:
@@ -52,61 +57,81 @@ def digits(value: float | None) -> str:
 
 
 def short(value: float | None) -> str:
-    """The same without digits that say nothing, for round numbers: `20`, not `20.0`."""
+    """Returns the same without trailing zeros, for round numbers: `20`, not `20.0`."""
     shown = digits(value)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
+Scale = tuple[tuple[float, str], ...]  # (size, name) of units that measure the same, the largest first
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit and its size in the base unit: milliseconds are Unit('ms', 1e-3)."""
+    """A unit and its size in the base unit: milliseconds are Unit('ms', 1e-3). With a `scale` it gives way to another
+    unit of it where a value doesn't suit it."""
 
     name: str
     size: float
+    scale: Scale = field(default=(), compare=False, repr=False)
 
-    def show(self, value: float | None) -> str:
-        """The number alone, for a cell whose column names the unit."""
-        return digits(value / self.size) if value is not None else UNKNOWN
+    def of(self, value: float | None) -> Unit:
+        """Returns the unit in which a value of its column is written."""
+        if not self.scale or not value or not math.isfinite(value) or LEAST <= abs(value) / self.size < MOST:
+            return self
+        return _fitting([value], self.scale)
+
+    def show(self, value: float | None, number: Callable[[float | None], str] = digits) -> str:
+        """Returns the number alone, for a cell whose column names the unit; with the name of another unit if it has
+        another. `number` says how it is written."""
+        return self.written(value, number) if self.of(value) != self else number(self.scaled(value))
 
     def __call__(self, value: float | None) -> str:
-        """The number with its unit, for a sentence."""
-        shown = self.show(value)
-        return shown if shown == UNKNOWN or not self.name else f"{shown} {self.name}"
+        """Returns the number with its unit, for a sentence."""
+        return self.written(value, digits)
+
+    def written(self, value: float | None, number: Callable[[float | None], str]) -> str:
+        """Returns the number, as `number` writes it, with the name of the unit that it has."""
+        own = self.of(value)
+        shown = number(own.scaled(value))
+        return shown if shown == UNKNOWN or not own.name else f"{shown} {own.name}"
+
+    def scaled(self, value: float | None) -> float | None:
+        """Returns a value in this unit."""
+        return None if value is None else value / self.size
 
 
-def _fitting(values: Iterable[float | None], scale: tuple[tuple[float, str], ...]) -> Unit:
-    """The largest unit in which the middle of `values` is at least 1, the smallest one where none is."""
+def _fitting(values: Iterable[float | None], scale: Scale) -> Unit:
+    """Returns the largest unit in which the median of `values` is at least 1; the smallest unit if there is none."""
     known = sorted(abs(v) for v in values if v is not None and math.isfinite(v) and v)
     middle = known[len(known) // 2] if known else scale[-1][0]
     # A hair of slack keeps 999.6 ms, which shows as 1,000 ms, in seconds.
     size, name = next(((s, n) for s, n in scale if middle >= s * 0.9995), scale[-1])
-    return Unit(name, size)
+    return Unit(name, size, scale)
 
 
 def time_unit(values: Iterable[float | None]) -> Unit:
-    """s, ms, µs or ns for a column of seconds."""
+    """Returns s, ms, µs or ns for a column of seconds."""
     known = [v for v in values if is_known(v)]
-    return _fitting(known, _SECONDS) if known else Unit("s", 1.0)
+    return _fitting(known, _SECONDS) if known else Unit("s", 1.0, _SECONDS)
 
 
 def byte_unit(values: Iterable[float | None]) -> Unit:
-    """B to TiB (powers of 1024) for a column of bytes."""
+    """Returns B to TiB (powers of 1024) for a column of bytes."""
     return _fitting(values, _BYTES)
 
 
 def rate_unit(values: Iterable[float | None], item: str = "items") -> Unit:
-    """Thousands, millions … of `item` a second."""
-    unit = _fitting(values, _PLAIN)
-    return Unit(f"{unit.name} {item}/s".strip(), unit.size)
+    """Returns thousands, millions … of `item` a second for a column of rates."""
+    return _fitting(values, tuple((size, f"{name} {item}/s".strip()) for size, name in _PLAIN))
 
 
 def seconds(value: float | None) -> str:
-    """One duration in the unit that fits it alone."""
+    """Returns one duration in the unit that fits it."""
     return time_unit([value])(value)
 
 
 def duration(value: float) -> str:
-    """A wait, in words: `12 s`, `4 min 05 s`, `3 h 20 min`."""
+    """Returns a number of seconds in words: `12 s`, `4 min 05 s`, `3 h 20 min`."""
     minutes, rest = divmod(round(value), 60)
     hours, left = divmod(minutes, 60)
     if hours:
@@ -115,48 +140,71 @@ def duration(value: float) -> str:
 
 
 def age(value: float) -> str:
-    """How long ago, roughly: `3 days`, `5 h` or `12 min`; in seconds."""
+    """Returns an age in seconds, roughly in words: `3 days`, `5 h` or `12 min`."""
     minutes = int(value) // 60
     days, hours = minutes // 1440, minutes // 60
     return f"{days} days" if days > 1 else f"{hours} h" if hours else f"{minutes} min"
 
 
 def quantity(value: float | None) -> str:
-    """Bytes in the unit that fits them alone."""
+    """Returns one number of bytes in the unit that fits it."""
     return byte_unit([value])(value)
 
 
+def quantity_of(value: float | None, item: str) -> str:
+    """Returns one number of something else than bytes: `2.5 GFLOP`."""
+    return _fitting([value], tuple((size, f"{name}{item}") for size, name in _PLAIN))(value)
+
+
 def ratio(value: float | None) -> str:
-    """A speedup: `1.42×`."""
+    """Returns a speedup: `1.42×`."""
     return f"{digits(value)}×" if is_known(value) else UNKNOWN
 
 
 def interval(low: float | None, high: float | None, unit: Unit | None = None) -> str:
-    """`[1.35, 1.50]`; empty where there is none."""
-    if not (is_known(low) and is_known(high)):
+    """Returns `[1.35, 1.50]`; empty without one.
+
+    Without a unit it is a ratio's. An end that isn't 1 has as many digits as it takes to show that: `[0.848, 0.9996]`.
+    An end that is 1 exactly, where a step-down test has excluded 1, has an open bracket: `[0.848, 1.00)`.
+    """
+    if low is None or high is None or not (is_known(low) and is_known(high)):
         return ""
-    shown = (unit or Unit("", 1.0)).show
-    return f"[{shown(low)}, {shown(high)}]"
+    if unit is not None:
+        own = unit.of(high)
+        shown = f"[{digits(own.scaled(low))}, {digits(own.scaled(high))}]"
+        return shown if own == unit else f"{shown} {own.name}"
+    left, right = "(" if low == 1 < high else "[", ")" if low < 1 == high else "]"
+    return f"{left}{beside_one(low)}, {beside_one(high)}{right}"
+
+
+def beside_one(value: float) -> str:
+    """Returns three significant digits, or as many as it takes to tell the number from 1, up to nine decimals."""
+    if value == 1 or digits(value) != digits(1.0):
+        return digits(value)
+    shown = f"{value:.{min(9, math.ceil(-math.log10(abs(value - 1))))}f}"
+    return shown if float(shown) != 1 else digits(value)
 
 
 def estimate(value: float | None, low: float | None, high: float | None) -> str:
-    """A speedup with its interval, where it has one: `1.42× [1.35, 1.50]`."""
+    """Returns a speedup with its interval, if it has one: `1.42× [1.35, 1.50]`."""
+    if value is not None and low is not None and high is not None and not low <= 1 <= high:
+        return f"{beside_one(value)}× {interval(low, high)}"
     return f"{ratio(value)} {interval(low, high)}".strip()
 
 
 def magnitude(value: float | None) -> str:
-    """An error, of which only the order matters: `2.2e-07`."""
+    """Returns an error, of which only the magnitude matters: `2.2e-07`."""
     return f"{value:.1e}" if value is not None and math.isfinite(value) else UNKNOWN
 
 
 def percent(value: float | None) -> str:
-    """A share as a percentage: 0.0123 -> `1.23 %`, 0.05 -> `5 %`; under a thousandth only that it is."""
+    """Returns a share as a percentage: `1.23 %` for 0.0123, `5 %` for 0.05, `< 0.1 %` for less than a thousandth."""
     if value is not None and 0 < value < 1e-3:
         return "< 0.1 %"
     return f"{short(value * 100)} %" if value is not None and math.isfinite(value) else UNKNOWN
 
 
 def parse(text: str, units: Mapping[str, int]) -> float | None:
-    """`512MiB` or `10min` as a number in the base unit; None where it isn't one above 0 with one of these units."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
-    return float(found[1]) * units[found[2]] or None if found and found[2] in units else None
+    """Returns `512MiB` or `10min` as a number in the base unit; None if it isn't above 0 or has none of these units."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
+    return float(match[1]) * units[match[2]] or None if match and match[2] in units else None

@@ -7,25 +7,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Change = tuple[str, str]
+from tests.mutations import Replacement
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterMutant:
-    """What is wrong with a stack: texts of files in `suite/stacks`, their replacements, and the case that shows it."""
+    """What is wrong with a stack: replaced texts by file in `suite/stacks`, and the case that shows it."""
 
     kind: str  # optimizer, buffer, precision or stack
     what: str
     stack: str
     workload: str
-    changes: dict[str, tuple[Change, ...]]
+    changes: dict[str, tuple[Replacement, ...]]
     sizes: tuple[str, ...] = ("tiny",)
     precision: str = "f32"
     pass_: str = "train"
+    dims: tuple[tuple[str, int], ...] = ()  # other dims than the size's, for which there is no reference
 
 
-# Of the NumPy adapter, which tests run in their own process.
-NUMPY_OPTIMIZERS: dict[str, tuple[Change, ...]] = {
+# Changes of the NumPy adapter's source, which tests run in their own process.
+NUMPY_OPTIMIZERS: dict[str, tuple[Replacement, ...]] = {
     "eps x 10": (("+= protocol.EPSILON", "+= 10 * protocol.EPSILON"),),
     "eps inside the root": (("np.sqrt(v)", "np.sqrt(v + protocol.EPSILON**2)"), ("+= protocol.EPSILON", "+= 0.0")),
     "eps before the bias correction": (
@@ -66,6 +67,9 @@ COUPLED = """optax.chain(
     )"""
 TORCH_SETUP = "optimizer = self.make_optimizer(self.model.parameters()) if updates else None\n"
 TORCH_BACKWARD = "        loss.backward()\n        if optimizer is None:"
+TORCH_READ = (
+    "        for name, value in model.named_buffers():\n            value.copy_(before[name])  # reading isn't a step"
+)
 TORCH_UPDATE = "        optimizer.step()\n        return state, loss.detach()"
 JAX_APPLY = "        parameters, moments = self.apply(parameters, moments, gradients)\n        return (parameters,"
 COUNTED = "        self.places = getattr(self, 'places', 0) + 1\n"  # the gate places twice more after the timed steps
@@ -84,6 +88,78 @@ COUNT_CALLS = "            self.calls = getattr(self, 'calls', 0) + 1\n"
 LATE_TORCH = COUNT_CALLS + "            return state, self.forward(**batch) * (1.0001 if self.calls > 5 else 1.0)"
 NUMPY_FORWARD = '            return state, self.dialect.forward(self.dims, state["parameters"], **batch)'
 LATE_NUMPY = COUNT_CALLS + NUMPY_FORWARD + " * np.float32(1.0001 if self.calls > 5 else 1.0)"
+
+
+ROUNDED_JAX = """        exact, jax = self.jax.value_and_grad(self.loss, has_aux=True), self.jax
+
+        def rounded(*arguments):
+            answer, gradients = exact(*arguments)
+            return answer, jax.tree.map(lambda g: jax.lax.reduce_precision(g, 8, 7), gradients)
+
+        self.loss_and_gradients = rounded
+"""
+
+# Steps since the state was placed: what a stack that stops computing would count by.
+SINCE = "        self.since = getattr(self, 'since', 0) + 1\n"
+TORCH_PLACED = (TORCH_SETUP, f"{TORCH_SETUP}        self.since = 0\n")
+TORCH_BEGIN = (
+    "        model.zero_grad(set_to_none=True)\n        loss = self.loss(**batch)\n"
+    "        loss.backward()\n        if opt"
+)
+TORCH_END = "        return state, loss.detach()"
+JAX_STEP = "    def step(self, state, batch):\n        return self.call(state, batch)"
+JAX_PLACED = ("        put = self.jax.device_put\n", "        put, self.since = self.jax.device_put, 0\n")
+KEEPS = """        if self.since > 3:
+            return state, self.kept
+        state, self.kept = {call}
+        return state, self.kept"""
+LAZY = """        kept = [(p, p.detach().clone()) for p in model.parameters()]
+        optimizer.step()
+        with self.torch.no_grad():
+            for p, old in kept:
+                p.copy_(self.torch.where(p.grad == 0, old, p))
+        return state, loss.detach()"""
+TF_STEP = "        return state, self.call(batch) if self.train else self.forward(batch)"
+TF_KEEPS = SINCE + KEEPS.format(call=TF_STEP.strip().removeprefix("return ")).replace("self.kept", "self.last")
+TF_PLACED = (
+    "        variables = self.variables | self.kept\n",
+    "        variables, self.since = self.variables | self.kept, 0\n",
+)
+NUMPY_STEP = "        if not self.train:\n            return state, self.dialect.forward(self.dims"
+NUMPY_PLACED = ('        state = {"parameters": {', '        self.since = 0\n        state = {"parameters": {')
+NUMPY_KEEPS = """        if self.since > 3:
+            return state, self.kept
+        state, self.kept = self.computed(state, batch)
+        return state, self.kept
+
+    def computed(self, state, batch):
+"""
+
+
+def stops(what: str, stack: str, workload: str, *changes: Replacement, pass_: str = "train") -> AdapterMutant:
+    """A stack that computes only the first steps after its state was placed."""
+    file = {"torch_eager": TORCH, "jax_jit": JAX, "tf_graph": TF, "numpy": "numpy/numpy_adapter.py"}[stack]
+    return AdapterMutant("late", what, stack, workload, {file: changes}, pass_=pass_)
+
+
+def rounded_moment(key: str, precision: str) -> AdapterMutant:
+    """PyTorch's AdamW with a moment that is rounded to bfloat16 after each step."""
+    rounding = (
+        "        optimizer.step()\n        for kept in optimizer.state.values():\n"
+        f"            kept['{key}'].copy_(kept['{key}'].bfloat16())\n        return state, loss.detach()"
+    )
+    changes = {TORCH: ((TORCH_UPDATE, rounding),)}
+    return AdapterMutant("late", f"{key} is kept in bfloat16", "torch_eager", "gpt2", changes, precision=precision)
+
+
+def rounded_gradients(workload: str, sizes: tuple[str, ...], in_step_alone: bool = False) -> AdapterMutant:
+    """PyTorch's gradients rounded to bfloat16, where they are read as well or in the step alone."""
+    rounding = "        for p in model.parameters():\n            p.grad.copy_(p.grad.bfloat16())\n"
+    changes = [(TORCH_UPDATE, rounding + TORCH_UPDATE)]
+    if not in_step_alone:
+        changes.append((TORCH_READ, rounding + TORCH_READ))
+    what = "gradients are rounded to bfloat16" + (", in the step alone" if in_step_alone else "")
+    return AdapterMutant("precision", what, "torch_eager", workload, {TORCH: (*changes,)}, sizes)
 
 
 def jax_optimizer(what: str, old: str, new: str, workload: str = "ffn") -> AdapterMutant:
@@ -164,6 +240,73 @@ MUTANTS: dict[str, AdapterMutant] = {
         TORCH_SETUP + COUNTED + "        for norm in self.model.modules():\n"
         "            if isinstance(norm, self.torch.nn.BatchNorm2d):\n"
         "                norm.momentum = 0.0 if self.places == 1 else 0.1\n", "resnet50", kind="buffer"),
+    # --- late: right in the first steps, wrong in those that are timed ---
+    "torch: stops computing": stops(
+        "the fourth step and all later ones return the third's loss", "torch_eager", "ffn", TORCH_PLACED,
+        (TORCH_BEGIN, f"{SINCE}        if self.since > 3:\n            return state, self.kept\n{TORCH_BEGIN}"),
+        (TORCH_END, "        self.kept = loss.detach()\n        return state, self.kept")),
+    "torch: stops updating": stops(
+        "from the ninth step on the loss is computed and nothing else", "torch_eager", "gpt2", TORCH_PLACED,
+        (TORCH_BEGIN, (f"{SINCE}        if self.since > 8:\n            return state, self.loss(**batch).detach()\n"
+                      f"{TORCH_BEGIN}"))),
+    "torch: stops learning": stops(
+        "from the ninth step on the gradients are those of the step before", "torch_eager", "gpt2", TORCH_PLACED,
+        (TORCH_BEGIN, TORCH_BEGIN.replace(
+            "        loss.backward()\n", f"        loss.backward()\n{SINCE}"
+            "        for p in model.parameters():\n"
+            "            p.grad = p.grad if self.since < 9 else self.stale[p]\n"
+            "        self.stale = {p: p.grad for p in model.parameters()}\n"))),
+    "torch: frozen layer": stops(
+        "from the ninth step on the first parameter isn't updated", "torch_eager", "gpt2", TORCH_PLACED,
+        (TORCH_UPDATE, f"{SINCE}        if self.since > 8:\n            next(model.parameters()).grad = None\n"
+                       + TORCH_UPDATE)),
+    "torch: late bf16": stops(
+        "from the ninth step on the loss is computed under autocast", "torch_eager", "gpt2", TORCH_PLACED,
+        (TORCH_BEGIN, (f"{SINCE}        if self.since > 8:\n            with self.autocast():\n"
+                      "                loss = self.loss(**batch).float()\n            loss.backward()\n"
+                      f"            optimizer.step()\n            return state, loss.detach()\n{TORCH_BEGIN}"))),
+    "torch: momentum stops": stops(
+        "from the ninth step on momentum is forgotten", "torch_eager", "resnet50", TORCH_PLACED,
+        (TORCH_UPDATE, f"{SINCE}        if self.since > 8:\n            optimizer.param_groups[0]['momentum'] = 0.5\n"
+                       + TORCH_UPDATE)),
+    "torch: late without decay": stops(
+        "from the ninth step on nothing decays", "torch_eager", "gpt2", TORCH_PLACED,
+        (TORCH_UPDATE, f"{SINCE}        if self.since > 8:\n            {NO_DECAY}{TORCH_UPDATE}")),
+    "torch: moments in bf16": rounded_moment("exp_avg", "f32"),
+    "bf16, torch: first moment in bf16": rounded_moment("exp_avg", "bf16"),
+    "bf16, torch: second moment in bf16": rounded_moment("exp_avg_sq", "bf16"),
+    "torch: lazy decay": stops(
+        "elements without a gradient aren't decayed", "torch_eager", "llama", (TORCH_UPDATE, LAZY)),
+    "torch: step without decay, other dims": AdapterMutant(
+        "late", "the step's optimizer decays nothing, where there is no reference", "torch_eager", "llama",
+        {TORCH: ((TORCH_SETUP, NO_DECAY_IN_STEP),)}, dims=(("seq", 10),)),
+    "jax: stops computing": stops(
+        "the fourth step and all later ones return the third's loss", "jax_jit", "ffn", JAX_PLACED,
+        (JAX_STEP, JAX_STEP.replace("        return", SINCE + KEEPS.format(call="self.call(state, batch)") + "\n#"))),
+    "tf: stops computing": stops(
+        "the fourth step and all later ones return the third's loss", "tf_graph", "ffn", TF_PLACED,
+        (TF_STEP, TF_KEEPS)),
+    "numpy: stops computing": stops(
+        "the fourth step and all later ones return the third's loss", "numpy", "ffn", NUMPY_PLACED,
+        (NUMPY_STEP, SINCE + NUMPY_KEEPS + NUMPY_STEP)),
+    "torch: keeps its output": stops(
+        "the fourth call and all later ones return the third's output", "torch_eager", "ffn", TORCH_PLACED,
+        ("        return self.call(state, batch)", SINCE + KEEPS.format(call="self.call(state, batch)")),
+        pass_="forward"),
+    "jax: keeps its output": stops(
+        "the fourth call and all later ones return the third's output", "jax_jit", "gpt2", JAX_PLACED,
+        (JAX_STEP, JAX_STEP.replace("        return", SINCE + KEEPS.format(call="self.call(state, batch)") + "\n#")),
+        pass_="forward"),
+    "tf: keeps its output": stops(
+        "one output for every call of the process", "tf_graph", "ffn",
+        (TF_STEP, TF_KEEPS),
+        pass_="forward"),
+    "numpy: keeps its output": stops(
+        "the fourth call and all later ones return the third's output", "numpy", "mha", NUMPY_PLACED,
+        (NUMPY_STEP, SINCE + NUMPY_KEEPS + NUMPY_STEP), pass_="forward"),
+    "numpy: keeps its gradients": stops(
+        "the fourth call and all later ones return the third's loss and gradient", "numpy", "selu", NUMPY_PLACED,
+        (NUMPY_STEP, SINCE + NUMPY_KEEPS + NUMPY_STEP)),
     # --- buffers ---
     "torch: inference": torch_step("training runs in inference mode", ".train(self.train)", ".train(False)", "resnet50",
                                    kind="buffer"),
@@ -191,6 +334,14 @@ MUTANTS: dict[str, AdapterMutant] = {
         kind="precision"),
     "tf: bf16 as f32": AdapterMutant("precision", "computes f32 in bfloat16", "tf_graph", "ffn", {
         TF: (('self.mix(case.precision == "bf16")', "self.mix(True)"),)}),
+    "torch: gradients in bf16, ResNet": rounded_gradients("resnet50", ("tiny", "small")),
+    "torch: gradients in bf16, GPT-2": rounded_gradients("gpt2", ("tiny", "small")),
+    "torch: step's gradients in bf16, ResNet": rounded_gradients("resnet50", ("tiny",), in_step_alone=True),
+    "torch: step's gradients in bf16, GPT-2": rounded_gradients("gpt2", ("tiny", "small"), in_step_alone=True),
+    "jax: gradients in bf16, ResNet": AdapterMutant(
+        "precision", "gradients are rounded to bfloat16", "jax_jit", "resnet50", {JAX: ((
+            "        self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)\n", ROUNDED_JAX),)},
+        ("tiny", "small")),
     "jax: f32 as bf16": AdapterMutant("precision", "computes bf16 in float32", "jax_jit", "ffn", {
         JAX: (('if self.case.precision != "bf16":', "if True:"), ('if self.case.precision == "bf16" else tree',
                                                                   "if False else tree"))}, precision="bf16"),

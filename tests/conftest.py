@@ -9,12 +9,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from suite.environments import locks
+from suite.machine import noise
+from suite.stacks.catalog import STACKS
+from tests.browser import browser, tabs
 from tests.runs import Lanes
 
+__all__ = ["browser", "tabs"]  # fixtures
+
+hypothesis.settings.register_profile("busy", deadline=None)  # an example's time says how busy the machine is
+hypothesis.settings.load_profile("busy")
+
 HERE = Path(__file__).parent
+REPOSITORY = dict(STACKS)
 # Most of the time of what takes no framework: these start whole runs on the fake stack, install environments, wait for
 # deadlines, render pages and open a browser. `make quick` leaves them out.
 SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run", "test_docs.py")]
@@ -30,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, by place: it is the rooms at both ends that start everything between them.
 
     First comes what is long, which begins the runs at once; of that first what waits for none of them. Then what takes
-    real stacks, so that what is short is left for the end.
+    environments of its own, like Ray's cluster, which mostly waits, and real stacks: what is short is left for the end.
     """
     assert all(place.exists() for place in (*SLOW, *LONG)), "moved? name the new place"
     for item in items:
@@ -45,8 +55,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def place_in_line(item: pytest.Item) -> tuple[bool, ...]:
     """What sorts a test among the others."""
-    has = {name: item.get_closest_marker(name) is not None for name in ("runs", "stacks", "slow")}
-    return item.path not in LONG, not builds_images(item), has["runs"], not has["stacks"], not has["slow"]
+    has = {name: item.get_closest_marker(name) is not None for name in ("runs", "environments", "stacks", "slow")}
+    waits, rest = has.pop("runs"), [not marked for marked in has.values()]
+    return item.path not in LONG, waits, not builds_images(item), *rest
 
 
 def builds_images(item: pytest.Item) -> bool:
@@ -114,15 +125,18 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Of this session alone, for all that it starts: there a run marks the machine as taken."""
-    os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
+    """Of this session alone, for all that it starts or runs itself: there a run marks the machine as taken."""
+    folder = tmp_path_factory.mktemp("temporary")
+    os.environ["TMPDIR"] = str(folder)
+    noise.USER_FOLDER = folder / noise.USER_FOLDER.name
 
 
 @pytest.fixture(autouse=True)
-def nothing_chosen() -> Iterator[None]:
-    """Which locks one test has chosen is nothing that the next one starts with."""
+def stacks_of_the_repository() -> Iterator[None]:
+    """Takes out of the catalogue what a test has added to it."""
     yield
-    locks.CHOSEN.clear()
+    STACKS.clear()
+    STACKS.update(REPOSITORY)
 
 
 def pytest_sessionfinish() -> None:

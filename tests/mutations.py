@@ -11,7 +11,7 @@ from pathlib import Path
 
 from suite.workloads.catalog import HOME
 
-Change = tuple[str, str]
+Replacement = tuple[str, str]  # a text of the source, and what stands in its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Mutant:
 
     origin: str
     what: str
-    changes: dict[str, tuple[Change, ...]]
+    changes: dict[str, tuple[Replacement, ...]]
     passes: tuple[str, ...] = ("forward", "train")  # in which the gate must see it
 
 

@@ -1,11 +1,24 @@
-"""`python -m tests.older run …` is `invoke run …` on a machine that has only an old Python: of each environment with
-several locks the oldest is taken."""
+"""`python -m tests.older run …` is `invoke run …` on a machine that has only an old Python: JAX and torchax, which have
+several locks, are run from the oldest."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from suite.cli import program
-from suite.environments import locks
+from suite.environments import venv
+from suite.environments.locks import all_locks
+from tests import unwarmed
+
+FIT = venv.fit
+
+
+def fit(name: str, target: str) -> Path:
+    """Returns the oldest lock of JAX and torchax; of every other environment the one that this machine can make."""
+    return all_locks(name, target)[-1] if name in ("jax", "torchax") else FIT(name, target)
+
 
 if __name__ == "__main__":
-    locks.CHOSEN |= {(name, "cpu"): locks.all_locks(name, "cpu")[-1] for name in ("jax", "torchax")}
+    venv.fit = fit
+    unwarmed.spare()
     program.main()

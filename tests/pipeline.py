@@ -7,21 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from suite.environments.locks import Locks
 from suite.launch.local import Local
 from suite.machine import facts
-from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
+from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
 from suite.run.engines import Choice
+from suite.run.run import Run, describe
 from suite.run.runner import Runner
 from suite.run.session import Session
-from suite.run.start import Run, describe
+from suite.stacks import catalog
 from suite.workloads.catalog import find
 from tests.launch.programs import HUNG_SECONDS
+from tests.scenes import FAKE, SCENARIOS
 
-SCENARIOS = Path(__file__).parent / "scenarios"
 QUICK = {
     "samples_min": 20,
     "seconds_min": 0.01,
@@ -70,7 +72,8 @@ def make_plan(
     workload: str = "story",
     **protocol: Any,
 ) -> Plan:
-    """A plan of scenes on fake stacks."""
+    """A plan of scenes on fake stacks, which the catalogue has until the end of the test."""
+    catalog.add([FAKE])
     preset = Preset(
         "test",
         Path("test.toml"),
@@ -98,7 +101,7 @@ def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: fr
             plan=plan,
             workloads=find([SCENARIOS]),
             workload_paths=(SCENARIOS,),
-            target="cpu",
+            locks=Locks("cpu"),
             engine=Choice("local", "Engine: local."),
             python=None,
         )

@@ -14,10 +14,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from suite.stacks.catalog import REAL_STACKS
+from suite.stacks.catalog import STACKS
 
 INVOKE = Path(sys.executable).parent / "invoke"
-TOGETHER, OLDER = "tests.together", "tests.older"
+TOGETHER, OLDER, UNWARMED = "tests.together", "tests.older", "tests.unwarmed"
 LANES_MAX = 4  # a process of a framework takes about a GB
 
 
@@ -38,7 +38,7 @@ class Run:
 def invoke_run(place: Path, *options: str, engine: str = "local", module: str = "") -> Run:
     """`invoke run ... --json`. With a folder for temporary files of its own it isn't refused beside another.
 
-    `module`: tests.together or tests.older, in place of invoke.
+    `module`: tests.together, tests.older or tests.unwarmed, in place of invoke.
     """
     program = [sys.executable, "-m", module] if module else [INVOKE]
     words = [*program, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
@@ -122,7 +122,7 @@ class Lanes:
 # Every stack on every operation, what several test modules look at: training steps each in a process of its own, but
 # Inductor's, which compiles the headers of its generated code anew in each.
 INDUCTOR = "--stack=torch_inductor"
-OTHERS = tuple(f"--stack={stack}" for stack in REAL_STACKS if stack != "torch_inductor")
+OTHERS = tuple(f"--stack={stack}" for stack in STACKS if stack != "torch_inductor")
 EVERY_OPERATION = {
     "train": Asked(3, ("--pass=train", *OTHERS), module=TOGETHER),
     "forward": Asked(2, ("--pass=forward", *OTHERS), module=TOGETHER),
@@ -132,7 +132,7 @@ EVERY_OPERATION = {
 }
 # Of every stack what it takes, what holds that, whose kernels do the work, and where a step's time goes.
 WHOLE_STEP = ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train")
-PEAKS = Asked(4, WHOLE_STEP)
+PEAKS = Asked(4, WHOLE_STEP, module=UNWARMED)
 # Of the stacks with an older JAX, by that.
 WITH_OLDER = ("jax_jit", "torchax_jit")
 OLDER_PEAKS = Asked(1, (*WHOLE_STEP, *(f"--stack={stack}" for stack in WITH_OLDER)), module=OLDER)

@@ -11,7 +11,7 @@ from suite import results
 from suite.case import Outcome
 from suite.results.questions.behaviour import Answer, behaviours
 from suite.results.store.rows import accepted
-from suite.stacks.catalog import REAL_STACKS
+from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import find
 from tests.runs import TOGETHER, Asked, Lanes
 
@@ -76,7 +76,7 @@ def test_no_cell_is_empty(cells: dict[Cell, Answer]) -> None:
         (probe, aspect, stack)
         for probe, workload in PROBES.items()
         for aspect in workload.spec.ASPECTS
-        for stack in REAL_STACKS
+        for stack in STACKS
         if probe not in COSTLY.get(stack, ())
     }
     assert wanted <= cells.keys()

@@ -9,7 +9,9 @@ import pytest
 
 from benchmarks import calibration
 from benchmarks.calibration import SCENARIOS, Line, before, calibrate, now, simulate
-from suite.results.speedup import family, pairing
+from benchmarks.calibration_in_rounds import ROUNDS, calibrate_both, simulate_in_rounds, turn_starts
+from suite.results.speedup import pairing, reference
+from suite.results.speedup.moderation import Prior
 
 SETS = 200  # of equal stacks: 5 % of them is known to +-3 %
 
@@ -32,34 +34,27 @@ def test_no_disturbance_brings_false_verdicts(scenario: str) -> None:
     assert reduced(scenario, runs=100).false <= 0.08
 
 
-def wrong_level(*args: object) -> np.ndarray:
-    """As if each ratio were the only one: no p is surprising but by itself."""
-    shape = args[0]
-    assert isinstance(shape, tuple)
-    return np.tile(np.linspace(0, 1, family.DRAWS), (len(shape), 1))
-
-
 def test_a_wrong_critical_value_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bounds above fail where every ratio is judged as if it were alone."""
-    monkeypatch.setattr(family, "reference", wrong_level)
+    """The bounds above fail where every ratio is judged as if it were alone: no p is surprising but by itself."""
+    monkeypatch.setattr(reference.Reference, "p", lambda self, ratio: np.linspace(0, 1, reference.DRAWS))
     found = reduced()
     assert found.covered < 0.85 and found.false > 0.06
 
 
 def test_a_prior_that_is_believed_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """One variance for all, by the table of the normal distribution: too sure of the ratios that vary most."""
+    assert reduced("noisy stacks").covered > 0.9
 
-    def pooled(variances: np.ndarray, blocks: np.ndarray, freedoms: np.ndarray) -> family.Moderated:
-        same = np.broadcast_to(variances.mean(axis=-1, keepdims=True), variances.shape)
-        return family.Moderated(np.sqrt(same / blocks), np.full(variances.shape, 1e3))
+    def pooled(means: np.ndarray, variances: np.ndarray, blocks: np.ndarray) -> Prior:
+        return Prior(np.exp(means), np.full_like(means, 1e6))
 
-    monkeypatch.setattr(family, "moderate", pooled)
-    monkeypatch.setattr(family, "UNEQUAL_SPREADS", 0.0)
-    family.reference.cache_clear()
+    monkeypatch.setattr(Prior, "of", pooled)
+    monkeypatch.setattr(reference, "UNEQUAL_SPREADS", 0.0)
+    reference.reference_of.cache_clear()
     try:
-        assert reduced().covered < 0.92
+        assert reduced("noisy stacks").covered < 0.88
     finally:
-        family.reference.cache_clear()
+        reference.reference_of.cache_clear()
 
 
 # --- the simulated runs themselves ---
@@ -89,3 +84,27 @@ def test_the_program_judges_by_the_suite_s_own_functions(monkeypatch: pytest.Mon
     world = simulate(np.random.default_rng(1), SCENARIOS["process spread"], questions=1, blocks=3, equal=True)
     monkeypatch.setattr(pairing, "log_ratio", lambda stack, baseline: math.log(7.0))
     assert all(each.ratio.value == pytest.approx(7.0) for each in calibration.judged(world))
+
+
+# --- rounds ---
+
+
+def test_rounds_keep_the_promise_and_find_more_where_the_machine_changes_its_pace() -> None:
+    in_rounds, alone = calibrate_both("host's pace", blocks=3, ratios=18, runs=60, seed=1)
+    assert in_rounds.covered >= 0.88 and in_rounds.false <= 0.08
+    assert in_rounds.power[2] > alone.power[2]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_truth_of_a_run_in_rounds_is_the_mean_of_what_it_shows(scenario: str) -> None:
+    world = simulate_in_rounds(np.random.default_rng(5), scenario, 1, 2000, equal=False, effects=(1.05, 1.1, 1.2))
+    assert world.turns is not None and world.turns.shape == (1, 2000, ROUNDS, world.logs.shape[2])
+    seen = (world.logs[:, :, :1] - world.logs[:, :, 2:]).mean(axis=1)
+    assert np.allclose(seen, world.truth, atol=0.07)
+
+
+def test_turns_of_a_question_follow_each_other_round_by_round() -> None:
+    starts = turn_starts(np.random.default_rng(1), questions=2, blocks=3)
+    flat = starts.transpose(1, 0, 2, 3).reshape(6, ROUNDS, -1)
+    assert (np.diff(np.sort(flat.reshape(6, -1))) > 0.3).all() and (flat[1:].min((1, 2)) > flat[:-1].max((1, 2))).all()
+    assert (flat[:, 1:].min(2) > flat[:, :-1].max(2)).all()

@@ -1,10 +1,9 @@
-"""The vocabulary: identities are stable, and names are safe for files."""
+"""The vocabulary: identities are stable."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import string
 import subprocess
 import sys
 from typing import Any
@@ -27,26 +26,12 @@ from suite.case import (
     Outcome,
     Purpose,
     canonical_json,
-    precision_name,
 )
-from suite.stacks.catalog import REAL_STACKS, STACKS
+from suite.stacks.names import attempt_name, case_name
+from tests.results import rows
 
-GEMM = Case(
-    workload="gemm",
-    size="tiny",
-    dims={"n": 64},
-    pass_="train",
-    precision="f32",
-    track="default",
-    stack="numpy",
-    variant="",
-    target="cpu",
-    device="cpu",
-    cache="cold",
-    threads=2,
-)
+GEMM = dataclasses.replace(rows.GEMM, pass_="train")
 ATTEMPT = Attempt(set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0)
-SAFE = set(string.ascii_letters + string.digits + "_.@-" + "=,")
 
 word = st.from_regex(NAME, fullmatch=True)
 cases = st.builds(
@@ -86,7 +71,7 @@ def test_case_id_is_stable() -> None:
     assert before.comparison_id == "af0319d820d49897329a5b7aba576f85f757d65e07c904e305d2c38529208066"
     assert GEMM.case_id == "a283dbfc447d6130f75eb9b82f396438233bd52d8016f89ae240e04c0bb2b21a"
     assert GEMM.comparison_id != before.comparison_id
-    assert GEMM.case_name == "gemm-tiny-train-f32-cpu-numpy"
+    assert case_name(GEMM) == "gemm-tiny-train-f32-cpu-numpy"
 
 
 def test_case_id_ignores_the_order_of_dims() -> None:
@@ -108,7 +93,7 @@ def test_case_round_trip(case: Case) -> None:
 def test_attempt_round_trip(attempt: Attempt) -> None:
     again = Attempt.from_json(json.loads(json.dumps(attempt.to_json())))
     assert again == attempt
-    assert (again.key, again.name) == (attempt.key, attempt.name)
+    assert (again.key, attempt_name(again)) == (attempt.key, attempt_name(attempt))
     assert isinstance(again.purpose, Purpose)
 
 
@@ -139,75 +124,6 @@ def test_comparison_ignores_stack_and_variant_only(field: str, value: str) -> No
     other = dataclasses.replace(GEMM, **{field: value})
     assert other.case_id != GEMM.case_id
     assert other.comparison_id == GEMM.comparison_id
-
-
-def test_names_tell_what_differs() -> None:
-    named = dataclasses.replace(
-        GEMM, stack="jax_jit", variant="nightly", device="h100", target="cuda", track="tuned", cache="warm"
-    )
-    assert named.stack_name == "jax_jit@nightly"
-    assert named.case_name == "gemm-tiny-train-f32-cuda-h100-tuned-warm-jax_jit@nightly"
-
-
-@pytest.mark.parametrize(
-    ("stack", "own"),
-    [
-        *((stack, "parameters") for stack in ("jax_eager", "jax_jit")),
-        *((stack, "autocast") for stack in ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit")),
-        *((stack, "products") for stack in ("tf_eager", "tf_graph", "tf_xla")),
-    ],
-)
-def test_the_name_of_a_bf16_case_says_which_mixed_precision_it_is(stack: str, own: str) -> None:
-    case = dataclasses.replace(GEMM, stack=stack, precision="bf16")
-    assert case.case_name == f"gemm-tiny-train-bf16_{own}-cpu-{stack}"
-    assert case.comparison_name == "gemm-tiny-train-bf16-cpu", "one question, whatever each makes of it"
-    assert case.to_json()["precision"] == "bf16"
-    assert dataclasses.replace(case, precision="tf32").case_name == f"gemm-tiny-train-tf32-cpu-{stack}"
-
-
-def test_every_stack_that_has_bf16_has_a_name_for_its_own() -> None:
-    named = {stack for stack in REAL_STACKS if precision_name("bf16", stack) != "bf16"}
-    assert named == {stack for stack in REAL_STACKS if "bf16" in STACKS[stack].precisions}
-
-
-@given(attempts)
-def test_names_are_file_safe(attempt: Attempt) -> None:
-    assert set(attempt.case.case_name) <= SAFE
-    assert set(attempt.name) <= SAFE
-    assert not attempt.name.startswith((".", "-"))
-
-
-def test_dims_without_a_name_of_their_own_are_in_the_case_s() -> None:
-    case = dataclasses.replace(GEMM, size="custom", dims={"batch": 2, "seq": 64})
-    assert case.comparison_name.startswith("gemm-custom-batch=2,seq=64-train")
-    turned = dataclasses.replace(case, dims={"seq": 64, "batch": 2})
-    assert turned.case_name == case.case_name, "a stored plan has its dims in another order"
-    long = dataclasses.replace(case, dims={f"dim{i}": 10**9 for i in range(40)})
-    assert len(dataclasses.replace(ATTEMPT, case=long).name) < 200
-
-
-def test_a_retry_is_read_from_the_name_that_it_made() -> None:
-    for retry in (1, 7, 12):
-        assert Attempt.retry_of(dataclasses.replace(ATTEMPT, retry=retry).name) == retry
-
-
-def test_attempt_names_differ_wherever_keys_do() -> None:
-    others = [
-        {"block": 2},
-        {"replicate": 2},
-        {"purpose": Purpose.PRIME},
-        {"retry": 2},
-        {"case": dataclasses.replace(GEMM, dims={"n": 65})},
-        {"case": dataclasses.replace(GEMM, threads=1)},
-    ]
-    changed = [ATTEMPT, *(dataclasses.replace(ATTEMPT, **other) for other in others)]
-    assert len({attempt.key for attempt in changed}) == len(changed)
-    assert len({attempt.name for attempt in changed}) == len(changed)
-
-
-def test_attempt_names_sort_by_block_and_order() -> None:
-    ran = [dataclasses.replace(ATTEMPT, block=b, order=o) for b in (1, 2, 10) for o in (1, 9, 10, 100)]
-    assert sorted(attempt.name for attempt in ran) == [attempt.name for attempt in ran]
 
 
 @pytest.mark.parametrize("change", [{"colour": "red"}, {"pass": ...}])

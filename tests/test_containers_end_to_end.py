@@ -22,12 +22,12 @@ from suite.environments import images
 from suite.launch.container import SET
 from tests.engine import images_or_skip
 from tests.refusals import HUGE, WORDS
-from tests.runs import EVERY_OPERATION, INVOKE, Lanes, invoke_run
+from tests.runs import EVERY_OPERATION, INVOKE, UNWARMED, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
 RUNS = EVERY_OPERATION
 STACKS = ("numpy", "jax_jit")
-SLOW = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--dims=n=2048", "--stack=numpy", "--engine=docker")
+SLOW = ("--preset=tiny", "--workload=gemm", "--pass=forward", "--dims=n=1024", "--stack=numpy", "--engine=docker")
 WAIT_SECONDS = 120
 
 
@@ -98,9 +98,8 @@ def test_containers_give_the_local_answers_row_by_row(client: DockerClient, runs
 
 def test_programs_and_profiles_are_kept_and_read_in_containers(client: DockerClient, tmp_path: Path) -> None:
     """What reads them is a container of its own, of JAX's image."""
-    ran = invoke_run(
-        tmp_path, "--purpose=ir", "--workload=ffn", "--pass=train", "--stack=jax_jit", "--profile=on", engine="docker"
-    )
+    asked = ("--purpose=ir", "--workload=ffn", "--pass=train", "--stack=jax_jit", "--profile=on")
+    ran = invoke_run(tmp_path, *asked, engine="docker", module=UNWARMED)
     assert ran.code == 0, ran.log
     rows = {row["purpose"]: row for row in results.load(ran.folder).rows}
     assert {purpose: row["outcome"] for purpose, row in rows.items()} == {"ir": "ok", "profile": "ok"}
@@ -123,7 +122,8 @@ def test_a_limit_of_512_mib_is_an_oom_on_every_framework(client: DockerClient, t
 
 
 def test_a_refusal_in_a_container_is_told_in_the_framework_s_words(client: DockerClient, tmp_path: Path) -> None:
-    ran = invoke_run(tmp_path, *HUGE, *(f"--stack={stack}" for stack in STACKS), engine="docker")
+    asked = (*HUGE, *(f"--stack={stack}" for stack in STACKS))
+    ran = invoke_run(tmp_path, *asked, engine="docker", module=UNWARMED)
     assert ran.code == 0, ran.log
     for row in results.load(ran.folder).rows:
         assert (row["outcome"], row["engine"]) == ("oom_host", "docker")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import gc
-import json
 import math
 import os
 import re
@@ -19,30 +18,31 @@ from typing import Any
 
 import numpy as np
 import pytest
-from invoke.collection import Collection
-from invoke.parser import Parser, ParserContext
-from invoke.program import Program
 
-import tasks
 from benchmarks import harness_cost, loop_overhead, nearness, pairs
 from suite import results
-from suite.cli.options import Options
+from suite.cli.options.measuring import RunOptions
+from suite.environments.locks import Locks
 from suite.launch.local import Local
 from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Question
+from suite.report.published import definitions
 from suite.results.store import schema
 from suite.results.store.result_set import ResultSet
 from suite.run import engines
+from suite.run.prepare import prepare
+from suite.run.run import Run, describe
 from suite.run.runner import Runner
 from suite.run.session import Session
-from suite.run.start import Run, describe, prepare
 from suite.stats import ratio_of
 from suite.workloads import catalog
 from suite.workloads.tensors import generate_all
 from tests.pipeline import QUICK, Heard
 from tests.results.rows import WHEN, attempt_of, row_of
+from tests.runs import TOGETHER, invoke_run
+from tests.typed import CORE, FLAGS, parsed
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "docs" / "example"
@@ -55,7 +55,7 @@ PAGES = sorted(
         ROOT / "benchmarks" / "README.md",
     ]
 )
-PICTURE = "docs/report.png"
+PICTURE = "docs/report-dark.png"
 UNPLANNED = ("--resume", "mine.toml", "NAME", "@nightly")  # what a reader replaces by something of theirs
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -74,13 +74,11 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
                 yield page.name, [Path(words[0]).name, *words[1:]]
 
 
-COMMANDS = list(command_lines())
-
-
-def parsed(words: list[str]) -> list[ParserContext]:
-    """A command line as invoke itself reads it; raises ParseError for what doesn't exist."""
-    contexts = Collection.from_module(tasks).to_contexts()
-    return list(Parser(contexts, initial=ParserContext(args=Program().core_args())).parse_argv(words))
+# Every command that a page shows, and that docs/figures.toml runs.
+COMMANDS = [
+    *command_lines(),
+    *(("figures.toml", ["stackwars", *shlex.split(line)]) for line in definitions.load().commands.values()),
+]
 
 
 @pytest.mark.parametrize(("page", "words"), COMMANDS, ids=[" ".join(words) for _, words in COMMANDS])
@@ -92,21 +90,20 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
         )
         words = next((shlex.split(line) for line in asked.stdout.splitlines() if "/invoke " in line), [])
         assert words or "help" in asked.args
-    # The first context is invoke's own; then one a task.
-    for context in parsed(words[1:])[1:]:
-        if context.name == "run" and not any(part in " ".join(words) for part in UNPLANNED):
-            fields = {field.name for field in dataclasses.fields(Options)}
-            asked = {name: value for name, value in context.as_kwargs.items() if name in fields}
-            assert asked["engine"] in (engines.AUTO, engines.LOCAL, engines.DOCKER)
-            options = Options(**{k: tuple(v) if isinstance(v, list) else v for k, v in asked.items()})
-            made = prepare(
-                options.chosen_preset(),
-                options.selection([0]),
-                baseline=options.baseline,
-                engine=engines.LOCAL,
-                workload_paths=options.workload_paths,
-            )
-            assert made.plan.cases
+    if not words[1:] or words[1].startswith("--"):
+        assert set(words[1:]) <= CORE
+        return
+    _, options = parsed(words[1:])
+    if isinstance(options, RunOptions) and not any(part in " ".join(words) for part in UNPLANNED):
+        assert options.engine in (engines.AUTO, engines.LOCAL, engines.DOCKER)
+        planned = prepare(
+            options.chosen_preset(),
+            options.selection([0]),
+            baseline=options.baseline,
+            engine=engines.LOCAL,
+            workload_paths=options.workload_paths,
+        )
+        assert planned.plan.cases
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -116,7 +113,7 @@ def test_no_page_tells_to_type_what_is_not_on_path(page: Path) -> None:
 
 
 def test_every_option_that_a_text_names_exists() -> None:
-    flags = {flag for context in Collection.from_module(tasks).to_contexts() for flag in context.flags}
+    flags = {"--help", "--list"}.union(*FLAGS.values())
     shown = {option for page in PAGES for option in re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8"))}
     assert shown <= flags
 
@@ -170,7 +167,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         plan=planned,
         workloads=workloads,
         workload_paths=(EXAMPLE,),
-        target="cpu",
+        locks=Locks("cpu"),
         engine=engines.Choice("local", "Engine: local."),
         python=None,
     )
@@ -231,25 +228,10 @@ def test_the_example_speaks_every_dialect() -> None:
 @pytest.mark.stacks
 def test_the_example_workload_is_right_on_real_stacks(tmp_path: Path) -> None:
     stacks = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one of each dialect
-    done = subprocess.run(
-        [
-            Path(sys.executable).parent / "invoke",
-            "run",
-            "--workload-path=docs/example",
-            "--workload=softmax",
-            *(f"--stack={stack}" for stack in stacks),
-            "--preset=tiny",
-            "--engine=local",
-            f"--results={tmp_path}",
-            "--json",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["outcomes"] == {"ok": 2 * len(stacks)}
+    asked = (f"--workload-path={EXAMPLE}", "--workload=softmax", *(f"--stack={stack}" for stack in stacks))
+    run = invoke_run(tmp_path, *asked, module=TOGETHER)
+    assert run.code == 0, run.log
+    assert run.told["outcomes"] == {"ok": 2 * len(stacks)}
 
 
 def test_pairs_have_the_interval_of_student() -> None:

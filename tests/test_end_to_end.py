@@ -14,9 +14,9 @@ from suite import results
 from suite.case import TRACKS
 from suite.results.speedup.verdicts import ratios
 from suite.results.store.result_set import ResultSet
-from suite.stacks.catalog import REAL_STACKS, STACKS
+from suite.stacks.catalog import STACKS
 from tests.mutations import MUTANTS, make_mutant
-from tests.runs import EVERY_OPERATION, TOGETHER, Asked, Lanes
+from tests.runs import EVERY_OPERATION, TOGETHER, UNWARMED, Asked, Lanes
 
 pytestmark = pytest.mark.stacks
 MUTATED = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
@@ -33,7 +33,21 @@ RUNS = EVERY_OPERATION | {
     "wrong": Asked(1, ("--pass=train", *(f"--stack={stack}" for stack in MUTATED)), mutants, module=TOGETHER),
     # On all cores: every stack is seen with as many threads as it may have.
     "mixed": Asked(
-        2, ("--precision=bf16", "--track=default", "--track=tuned", "--workload=ffn", "--pass=train"), all_cores=True
+        2,
+        ("--precision=bf16", "--track=default", "--track=tuned", "--workload=ffn", "--pass=train"),
+        all_cores=True,
+        module=UNWARMED,
+    ),
+    "rounds": Asked(
+        1,
+        (
+            "--stack=numpy",
+            "--stack=jax_jit",
+            "--baseline=numpy",
+            "--workload=gemm",
+            "--pass=forward",
+            "--sampling=rounds",
+        ),
     ),
 }
 every_operation = pytest.mark.runs(*EVERY_OPERATION)
@@ -58,7 +72,7 @@ def test_every_stack_computes_every_operation_and_says_so(rows: list[dict[str, A
     assert set(bad) == {WRONG}, bad
     assert bad[WRONG][0] == "wrong" and "gradient of x: relative error" in bad[WRONG][1]
     found = sorted(map(question_of, rows))
-    assert found == sorted(itertools.product(WORKLOADS, ("forward", "train"), REAL_STACKS))
+    assert found == sorted(itertools.product(WORKLOADS, ("forward", "train"), STACKS))
 
 
 @every_operation
@@ -165,3 +179,20 @@ def test_every_mutant_ends_as_wrong_and_leaves_every_ratio(runs: Lanes) -> None:
     assert {case: what for case, what in found.items() if what[0] != "wrong"} == {}
     assert all("relative error" in reason for _, reason in found.values())
     assert ratios(loaded.rows, "torch_eager", loaded.protocol) == []
+
+
+@pytest.mark.runs("rounds")
+def test_real_stacks_hold_without_processor_time_and_take_turns(runs: Lanes) -> None:
+    """Threads of OpenBLAS and XLA rest before the other process's turn."""
+    loaded = results.load(runs["rounds"].folder)
+    assert len(loaded.rows) == 2
+    for row in loaded.rows:
+        assert (row["outcome"], row["sampling"], row["company"]) == ("ok", "rounds", 2), row["reason"]
+        assert len(row.round_medians("synced")) >= loaded.protocol.rounds_min
+        assert row["held_processor_seconds"] < 0.02 * row["held_seconds"] + 0.02
+        assert row["restless_handovers"] == 0
+        assert row["relative_error"] < 5e-6 and row["pipelined_seconds"] and row["fetch_seconds"]
+    (speedup,) = ratios(loaded.rows, "numpy", loaded.protocol)
+    numpy, jax = sorted(loaded.rows, key=lambda row: row["stack"] != "numpy")
+    assert set(numpy.round_medians("synced")) >= set(jax.round_medians("synced")), "the baseline stays to the end"
+    assert len(speedup.log_ratios) == 1

@@ -31,7 +31,7 @@ def tried(ci: bool, **lacking: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("name", ["skypilot", "torch"])
 @pytest.mark.parametrize("ci", [False, True])
 def test_what_takes_it_is_skipped_and_named_last(name: str, ci: bool) -> None:
-    done = tried(ci, **{name: "Python 3.99 could not be got."})
+    done = tried(ci, **{name: "Python 3.99 could not be installed."})
     assert done.returncode == (1 if ci else 0), done.stdout
     assert ("1 error" if ci else "1 skipped") in done.stdout
-    assert f"Not tested for want of environment {name}: 1 tests. Python 3.99 could not be got." in done.stdout
+    assert f"Not tested for want of environment {name}: 1 tests. Python 3.99 could not be installed." in done.stdout

@@ -14,10 +14,10 @@ import pytest
 from suite import protocol, results
 from suite.environments import venv
 from suite.launch.engine import worker_environment
-from suite.reference import check
+from suite.reference import golden_check
 from suite.workloads.catalog import find
 from tests.mutations import MODEL_MUTANTS, make_mutant
-from tests.runs import INVOKE, TOGETHER, Asked, Lanes, invoke_run
+from tests.runs import INVOKE, TOGETHER, UNWARMED, Asked, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
 MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
@@ -60,7 +60,9 @@ RUNS = (
             module=TOGETHER,
         ),
         "bf16": Asked(
-            1, ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16", "--stack=torch_eager")
+            1,
+            ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16", "--stack=torch_eager"),
+            module=UNWARMED,
         ),
     }
 )
@@ -106,13 +108,13 @@ def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
 @pytest.mark.environments("oracle")
 @pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
-    oracle = check.Oracle(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])
+    oracle = golden_check.GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])
     assert oracle.differences(MODELS[REMADE], size) == []
 
 
 def test_other_dims_are_held_to_the_stack_that_ran_first(tmp_path: Path) -> None:
     asked = ("--workload=gpt2", "--pass=train", "--dims=seq=11", "--stack=jax_jit", "--stack=torch_eager")
-    first, second = results.load(invoke_run(tmp_path, *asked).folder).rows
+    first, second = results.load(invoke_run(tmp_path, *asked, module=TOGETHER).folder).rows
     assert (first["outcome"], first["relative_error"]) == ("ok", None)
     assert second["outcome"] == "ok"
     assert 0 < second["relative_error"] < protocol.DIGEST_TOLERANCE["f32"]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.mutants import Trial, adapter_trials, digest_trials, run, verdict
+from benchmarks.mutants import Trial, adapter_trials, digest_trials, run, stressed_trials, word_for
 from tests.adapter_mutations import MISSED, MUTANTS
 
 pytestmark = pytest.mark.stacks
-TRIALS = {f"{trial.name}, {trial.case.size}": trial for trial in (*adapter_trials(), *digest_trials())}
+TRIALS = {
+    f"{trial.name}, {trial.case.size}": trial for trial in (*adapter_trials(), *digest_trials(), *stressed_trials())
+}
 CHOSEN = {
     "torch: step without decay, small": "decay",
     "torch: no update, small": "timed results",
@@ -19,21 +21,25 @@ CHOSEN = {
     "torch: timed with frozen statistics, tiny": "timed state",
     "bf16, torch: step without decay, tiny": "the twin in float32",
     "jax: buffers forgotten, tiny": "movement",
+    "torch: stops computing, tiny": "step after the clocks",
+    "jax: keeps its output, tiny": "other values",
+    "gpt2: log_of_softmax, tiny": "stressed weights",
+    "torch: step's gradients in bf16, GPT-2, tiny": "step after the clocks",
 }
 
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_wrong_stack_is_caught_by_the_check_made_for_it(name: str) -> None:
-    answer = run(TRIALS[name])
-    assert verdict(TRIALS[name], answer) == "caught", answer
-    assert CHOSEN[name] in answer.checks, answer
+    result = run(TRIALS[name])
+    assert word_for(TRIALS[name], result) == "caught", result
+    assert CHOSEN[name] in result.checks, result
 
 
 @pytest.mark.parametrize("name", ["torch: step without decay, small", "bf16, torch: step without decay, tiny"])
 def test_the_right_code_of_their_cases_passes(name: str) -> None:
     right = Trial("right", "control", "", TRIALS[name].case, {})
-    answer = run(right)
-    assert verdict(right, answer) == "right", answer
+    result = run(right)
+    assert word_for(right, result) == "right", result
 
 
 def test_what_is_known_to_be_missed_is_a_mutant_in_another_precision_than_f32() -> None:

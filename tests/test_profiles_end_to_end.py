@@ -10,7 +10,7 @@ import pytest
 
 from suite import results
 from suite.ir.timeline import Category, Profile
-from suite.stacks.catalog import REAL_STACKS
+from suite.stacks.catalog import STACKS
 from tests.runs import OLDER_PEAKS, PEAKS, WITH_OLDER, Lanes
 
 pytestmark = pytest.mark.stacks
@@ -38,7 +38,7 @@ def profiles_of(run: Any) -> dict[str, Profile]:
 
 
 @pytest.mark.runs("peaks", "older peaks")
-@pytest.mark.parametrize(("run", "stacks"), [("peaks", REAL_STACKS), ("older peaks", WITH_OLDER)])
+@pytest.mark.parametrize(("run", "stacks"), [("peaks", STACKS), ("older peaks", WITH_OLDER)])
 def test_every_stack_s_step_is_attributed(runs: Lanes, run: str, stacks: Iterable[str]) -> None:
     found = profiles_of(runs[run])
     assert set(found) == set(stacks)

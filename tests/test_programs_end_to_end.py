@@ -15,7 +15,8 @@ import pytest
 from suite import results
 from suite.ir.findings import Handed
 from suite.results.questions.programs import programs_of
-from tests.runs import INVOKE, OLDER, Asked, Lanes
+from tests.runs import INVOKE, OLDER, UNWARMED, Asked, Lanes
+from tests.scenes import FAKE, SCENARIOS
 
 pytestmark = pytest.mark.stacks
 MODELS = {
@@ -23,18 +24,19 @@ MODELS = {
     "resnet50": {"batch norm": 20},
 }  # of two layers
 OF_XLA = ("jax_jit", "torch_xla", "torchax_jit", "tf_xla")
-SCENARIOS = Path(__file__).parent / "scenarios"
 EVERY = tuple(f"--stack={stack}" for stack in OF_XLA)
 TINY = ("--purpose=ir", "--size=tiny", "--pass=train")
 OF_GPT2 = (*TINY, "--workload=gpt2")
 RUNS = {
-    "programs": Asked(1.5, (*OF_GPT2, *EVERY)),
-    "convolutions": Asked(0.5, (*TINY, "--workload=resnet50", "--stack=jax_jit")),  # of others recorded ones are read
+    "programs": Asked(1.5, (*OF_GPT2, *EVERY), module=UNWARMED),
+    # Of other stacks recorded ones are read.
+    "convolutions": Asked(0.5, (*TINY, "--workload=resnet50", "--stack=jax_jit"), module=UNWARMED),
     "cut": Asked(
         0.5,
         (
             "--purpose=ir",
             f"--workload-path={SCENARIOS}",
+            f"--stack-path={FAKE}",
             "--workload=story",
             "--pass=forward",
             "--size=cut",
@@ -44,7 +46,7 @@ RUNS = {
     ),
     # What a program says depends on the version of JAX that wrote it.
     "older": Asked(1, (*OF_GPT2, "--stack=jax_jit", "--stack=torchax_jit"), module=OLDER),
-    "shapes": Asked(1, (*OF_GPT2, "--abstract", *EVERY, "--stack=numpy", "--stack=torch_eager")),
+    "shapes": Asked(1, (*OF_GPT2, "--abstract", *EVERY, "--stack=numpy", "--stack=torch_eager"), module=UNWARMED),
 }
 
 
@@ -110,7 +112,13 @@ def test_every_distinct_program_is_kept_as_text(runs: Lanes) -> None:
 @pytest.mark.runs("shapes")
 def test_programs_of_tensors_that_aren_t_there_are_those_of_the_ones_that_are(runs: Lanes) -> None:
     rows = {row["stack"]: row for row in rows_of(runs["shapes"])}
-    assert {stack for stack, row in rows.items() if row["outcome"] == "ok"} == set(OF_XLA)
+    assert {stack for stack, row in rows.items() if row["outcome"] == "ok"} == {*OF_XLA, "torch_eager"}
+    floors = {part: rows["torch_eager"][f"floor_{part}_bytes"] for part in ("parameters", "optimizer", "gradients")}
+    for stack in (*OF_XLA, "torch_eager"):
+        state = floors["parameters"] + floors["optimizer"]
+        assert state < rows[stack]["program_argument_bytes"] < 1.5 * state, "in whole blocks, with its inputs"
+    # What eager PyTorch allocates, followed on fake tensors, has all gradients at once.
+    assert floors["gradients"] < rows["torch_eager"]["program_temporary_bytes"] < 10 * floors["gradients"]
     for stack in OF_XLA:
         contents = Handed(stack, programs_of(rows[stack])).step.contents
         assert contents is not None

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from suite.stacks.catalog import STACKS
+
 ROOT = Path(__file__).parents[1]
 SUITE = ROOT / "suite"
+# Code that names a stack: a job on its step, and which stack a document's word for a framework is held against.
+NAMING = ["suite/reference/flops.py", "suite/results/questions/predictions.py"]
 ROOMS = sorted(path.parent.name for path in SUITE.glob("*/__init__.py"))
 
 
@@ -21,6 +25,16 @@ def test_every_room_has_a_line_in_the_map_of_readme_and_design() -> None:
     assert sorted(set(re.findall(r"^suite/(\w+)/  +\S", readme, re.MULTILINE)) | {"report"}) == ROOMS
     assert "suite/report/  reports/ " in readme
     assert sorted(set(re.findall(r"^\| `(\w+)/` \|", design, re.MULTILINE))) == ROOMS
+
+
+def test_no_general_code_names_a_stack() -> None:
+    """A name that is its environment's or a library's, too, says nothing of a stack."""
+    names = "|".join(name for name, stack in STACKS.items() if name != stack.environment)
+    named = re.compile(rf'["\'](?:{names})["\']')
+    own = SUITE / "stacks", SUITE / "workloads"
+    files = (path for path in SUITE.rglob("*.py") if not {*own} & {*path.parents})
+    naming = [str(path.relative_to(ROOT)) for path in files if named.search(path.read_text(encoding="utf-8"))]
+    assert sorted(naming) == NAMING
 
 
 def test_the_tests_mirror_the_rooms() -> None:

@@ -12,15 +12,18 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from suite.stats import (
+    CLOSE,
     Estimate,
     blocks_needed,
     deviation,
     has_modes,
+    holm,
     is_doubtful,
     mser,
     outliers,
     percentile,
     ratio_of,
+    reach,
     spread,
     steady_start,
     thirds_agree,
@@ -229,13 +232,16 @@ def test_equal_blocks_that_differ_from_1_are_certain() -> None:
         (1.01, 1.2, "faster"),
         (0.5, 0.99, "slower"),
         (0.9, 1.1, "undecided"),
+        (0.92, 1.08, "close"),
+        (1 / CLOSE, CLOSE, "close"),
+        (0.92, 1.11, "undecided"),
         (0.96, 1.0, "slower"),
         (1.0, 1.5, "faster"),
         (1.0, 1.03, "tie"),
         (1.5, 1.6, "faster"),
     ],
 )
-def test_four_words(low: float, high: float, word: str) -> None:
+def test_five_words(low: float, high: float, word: str) -> None:
     assert verdict(Estimate(math.sqrt(low * high), low, high, 0.01, 5), TIE) == word
 
 
@@ -261,32 +267,29 @@ def test_the_confidence_and_the_tie_band_are_the_caller_s() -> None:
     assert needed[0] > needed[1]
 
 
-@pytest.mark.parametrize("floor", [Estimate(1.0, 0.8, 1.25, 0.9, 5), Estimate(0.9, 0.83, 1.21, 0.9, 5)])
-def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Estimate) -> None:
-    """Inside of the A/A twin's interval nothing is shown, however sure its own interval is."""
-    inside, outside = Estimate(1.2, 1.19, 1.21, 1e-6, 5), Estimate(1.3, 1.1, 1.5, 0.01, 5)
-    assert verdict(inside, TIE, floor) == "undecided"
-    assert verdict(Estimate(1 / 1.2, 1 / 1.21, 1 / 1.19, 1e-6, 5), TIE, floor) == "undecided"
-    assert verdict(outside, TIE, floor) == "faster"
-    assert verdict(inside, TIE, Estimate(1.2, None, None, None, 1)) == "faster"  # one block: no floor
-    assert verdict(Estimate(1.0, 0.99, 1.01, 0.9, 5), TIE, floor) == "tie"
-
-
 @pytest.mark.parametrize(
-    ("low", "high", "doubtful"),
+    ("floor", "doubtful"),
     [
-        (0.92, 1.08, False),
-        (0.9, 1.08, False),
-        (0.9, 1.1, True),
-        (0.5, 2.0, True),
-        (1.001, 1.02, True),
-        (0.9, 0.999, True),
-        (1.0, 1.2, False),
-        (None, None, False),
+        (Estimate(1.0, 0.8, 1.25, 0.9, 3), False),
+        (Estimate(1.02, 1.001, 1.04, 0.04, 3), True),
+        (Estimate(1.02, 1.001, 1.04, 0.3, 3), False),
+        (Estimate(1.5, None, None, None, 1), False),
     ],
+    ids=["wide", "sure", "sure by itself alone", "one block"],
 )
-def test_a_noise_floor_is_doubtful_if_wide_or_beside_1(low: float, high: float, doubtful: bool) -> None:
-    assert is_doubtful(Estimate(1.0, low, high)) == doubtful
+def test_a_noise_floor_is_doubtful_if_its_p_among_all_says_so(floor: Estimate, doubtful: bool) -> None:
+    assert is_doubtful(floor, 0.95) == doubtful
+
+
+def test_holm_s_p_by_hand_whatever_the_order() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([]) == []
+
+
+def test_the_reach_is_the_half_width_of_an_interval() -> None:
+    assert reach(Estimate(1.0, 1 / 1.04, 1.04)) == pytest.approx(1.04)
+    assert reach(Estimate(2.0, 1.9, 1.9 * 1.21)) == pytest.approx(1.1)
+    assert reach(Estimate(1.0)) is None
 
 
 # --- modes ---

@@ -56,6 +56,18 @@ def test_one_unit_for_a_column(values: list[float | None], name: str) -> None:
     assert units.time_unit(values).name == name
 
 
+def test_what_doesnt_suit_its_column_s_unit_has_one_of_its_own() -> None:
+    column = units.time_unit([0.036, 0.612, 17.4])
+    assert column.name == "ms"
+    shown = [column.show(seconds) for seconds in (0.036, 9.9944, 9.996, 17.4, 1e-5, 9e-6, 0.0, None)]
+    assert shown == ["36.0", "9,990", "10.0 s", "17.4 s", "0.0100", "9.00 µs", "0", "–"]
+    assert (column(17.4), column(0.612), column(None)) == ("17.4 s", "612 ms", "–")
+    assert units.interval(16.1, 18.3, column) == "[16.1, 18.3] s" and units.interval(0.6, 0.7, column) == "[600, 700]"
+    assert units.byte_unit([2.0**20])(2.0**35) == "32.0 GiB"
+    assert units.rate_unit([20.0, 30.0, 4e6], "rows").show(4e6) == "4.00 M rows/s"
+    assert Unit("ms", 1e-3)(17.4) == "17,400 ms", "a unit that stands for itself"
+
+
 def test_units_scale_what_they_name() -> None:
     assert units.byte_unit([3 * 2.0**30])(3 * 2.0**30) == "3.00 GiB"
     assert units.rate_unit([136_000.0])(136_000.0) == "136 k items/s"
@@ -74,7 +86,7 @@ def test_units_scale_what_they_name() -> None:
 @given(st.lists(st.floats(1e-9, 1e6), min_size=1, max_size=20))
 def test_an_axis_holds_its_values_in_order(values: list[float]) -> None:
     axis = LogAxis.over(values)
-    places = [axis.x(v) for v in sorted(values)]
+    places = [axis.percent(v) for v in sorted(values)]
     assert places == sorted(places) and places[0] > 0 and places[-1] < 100
 
 
@@ -84,3 +96,31 @@ def test_an_axis_has_two_to_seven_labelled_ticks_in_order(low: float, span: floa
     assert 2 <= len(ticks) <= 7
     assert [t.x for t in ticks] == sorted(t.x for t in ticks)
     assert all(0 <= t.x <= 100 and t.label for t in ticks)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.848, 0.9996, "[0.848, 0.9996]"),
+        (0.848, 0.99996, "[0.848, 0.99996]"),
+        (1.0004, 1.3, "[1.0004, 1.30]"),
+        (0.9996, 1.3, "[0.9996, 1.30]"),
+        (0.848, 1.0, "[0.848, 1.00)"),
+        (1.0, 1.3, "(1.00, 1.30]"),
+        (1.0, 1.0, "[1.00, 1.00]"),
+        (1 - 1e-13, 1.3, "[1.00, 1.30]"),
+        (0.98, 1.02, "[0.980, 1.02]"),
+    ],
+)
+def test_an_interval_shows_on_which_side_of_1_it_ends(low: float, high: float, shown: str) -> None:
+    """A step-down test ends an interval at 1 exactly and excludes it: the bracket is open there."""
+    assert units.interval(low, high) == shown
+
+
+def test_a_time_s_interval_has_three_digits_and_closed_ends() -> None:
+    assert units.interval(0.0009996, 0.001, units.Unit("ms", 1e-3)) == "[1.00, 1.00]"
+
+
+def test_a_ratio_beside_1_whose_interval_excludes_1_shows_it_too() -> None:
+    assert units.estimate(1.0008, 1.0004, 1.0012) == "1.0008× [1.0004, 1.001]"
+    assert units.estimate(1.0008, 0.99, 1.01) == "1.00× [0.990, 1.01]"

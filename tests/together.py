@@ -17,16 +17,16 @@ from threading import Timer
 from time import perf_counter
 
 from suite.cli import program
-from suite.launch.engine import Job, worker_environment
+from suite.launch.engine import ProcessRequest, worker_environment
 from suite.launch.local import Local
-from suite.launch.process import Exit
+from suite.launch.process import NOTHING_KNOWN, Exit
 from suite.run import engines
 
 
 class Process:
     """Of one stack: it takes attempt after attempt."""
 
-    def __init__(self, python: str, job: Job) -> None:
+    def __init__(self, python: str, job: ProcessRequest) -> None:
         self.home = tempfile.TemporaryDirectory()  # all caches stay: a framework remembers where it has put something
         variables = worker_environment(os.environ)[0] | dict(job.variables) | {"TMPDIR": self.home.name}
         self.process = subprocess.Popen(
@@ -50,7 +50,7 @@ class Process:
         """Whether it can take another attempt."""
         return self.process.poll() is None
 
-    def answer(self, job: Job) -> dict[str, int | None]:
+    def answer(self, job: ProcessRequest) -> dict[str, int | None]:
         """How the attempt ended: by an exit code, or with the process, killed once its time was over."""
         file = job.folder / "ATTEMPT.json"
         caches = tempfile.mkdtemp(dir=self.home.name)
@@ -76,7 +76,7 @@ class Together(Local):
     def warm_up(self, code: str) -> None:
         """A framework is imported once, and nothing is timed."""
 
-    def launch(self, job: Job) -> Exit:
+    def launch(self, job: ProcessRequest) -> Exit:
         """By the stack's process; by a new one where that has ended."""
         if "suite.worker" not in job.arguments:
             return super().launch(job)
@@ -85,20 +85,7 @@ class Together(Local):
             self.processes[stack] = Process(self.python, job)
         start = perf_counter()
         end = self.processes[stack].answer(job)
-        return Exit.from_json(
-            {
-                **end,
-                "timed_out": False,
-                "timeout_kind": None,
-                "memory_killed": False,
-                "memory_limit_by": None,
-                "oom_kills": 0,
-                "peak_bytes_tree": None,
-                "duration_seconds": perf_counter() - start,
-                "interrupted": False,
-            },
-            job.limits,
-        )
+        return Exit.from_json({**NOTHING_KNOWN, **end, "duration_seconds": perf_counter() - start}, job.limits)
 
 
 if __name__ == "__main__":

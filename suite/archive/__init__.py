@@ -1,1 +1,1 @@
-"""Sets in versions: published to a folder or a bucket, listed, fetched, verified, and read over time."""
+"""Archives of sets: publish to a folder or bucket, list, fetch, verify, and compare over time."""

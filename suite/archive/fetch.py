@@ -1,4 +1,4 @@
-"""An archive comes here, or is checked where it lies. Nothing that it says of itself is believed."""
+"""Fetches an archive, or verifies it where it lies. Nothing that an archive says about itself is believed unchecked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from suite.archive.place import AT_ONCE, Place
 from suite.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX
+from suite.archive.storage import AT_ONCE, Storage
 from suite.errors import COMMAND, Damaged, UserError
 from suite.results.store import manifest
 from suite.results.store.files import check_gzip, check_writable
@@ -20,11 +20,11 @@ from suite.results.store.parquet.reader import read_rows, understood
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 
-TELLING = ("plan.json", "machine.json", RESULTS)  # and presets: what a manifest's facts are derived from
+TELLING = ("plan.json", "machine.json", RESULTS)  # with the presets, the files that a manifest's facts come from
 
 
 def check_name(name: str) -> str:
-    """A set's name as archives have them. Raises UserError for any other, which could be a path."""
+    """Returns an archive's name. Raises UserError for anything else, which could be a path."""
     if not SET_NAME.fullmatch(name):
         raise UserError(
             f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
@@ -33,45 +33,44 @@ def check_name(name: str) -> str:
     return name
 
 
-def manifest_of(place: Place, name: str) -> Manifest:
-    """What an archive says that it has. Raises UserError where there is none, or none that can be believed."""
+def manifest_of(storage: Storage, name: str) -> Manifest:
+    """Returns an archive's manifest. Raises UserError if there is none, Damaged if it isn't sound."""
     try:
-        data = place.read(check_name(name), manifest.NAME)
+        data = storage.read(check_name(name), manifest.NAME)
     except FileNotFoundError:
-        raise UserError(f"{place.uri} has no archive {name}.") from None
-    found = Manifest.parsed(data, name)
-    if found.name != name:
-        raise Damaged(f"The manifest of {name} is that of {found.name}.")
-    return found
+        raise UserError(f"{storage.uri} has no archive {name}.") from None
+    parsed = Manifest.parsed(data, name)
+    if parsed.name != name:
+        raise Damaged(f"The manifest of {name} is that of {parsed.name}.")
+    return parsed
 
 
-def verify(place: Place, name: str) -> list[str]:
-    """Files missing, changed or added since an archive was published, and facts of its manifest that its files don't
-    say; empty for an intact one."""
-    known = manifest_of(place, name)
-    there = place.files(name)
+def verify(storage: Storage, name: str) -> list[str]:
+    """Returns what is wrong with an archive: files that are missing, changed or added, and facts of the manifest that
+    the files contradict. Empty for an intact archive."""
+    known = manifest_of(storage, name)
+    there = storage.files(name)
     problems = differences(known, there)
     sound = [file for file, listed in known.files.items() if there.get(file, listed.nbytes) == listed.nbytes]
     sound = [file for file in sound if file in there and file not in DERIVED]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            digests = dict(zip(sound, pool.map(lambda file: digest(place, known, file, folder), sound), strict=True))
-        problems += [f"{file} was changed" for file, found in digests.items() if found != known.files[file].digest]
+            digests = dict(zip(sound, pool.map(lambda file: digest(storage, known, file, folder), sound), strict=True))
+        problems += [f"{file} was changed" for file, sha256 in digests.items() if sha256 != known.files[file].digest]
         return problems or ResultSet.open(folder).misstated(known)
 
 
-def digest(place: Place, known: Manifest, file: str, folder: Path) -> str:
-    """The sha256 of a file; what says something of the whole set is kept in a folder."""
+def digest(storage: Storage, known: Manifest, file: str, folder: Path) -> str:
+    """Returns the sha256 of a file. Files that the manifest's facts come from are kept in `folder`."""
     if file in TELLING or file.endswith(".toml"):
-        return place.download(known.name, file, folder / file, known.files[file].nbytes)
-    return place.sha256(known.name, file)
+        return storage.download(known.name, file, folder / file, known.files[file].nbytes)
+    return storage.sha256(known.name, file)
 
 
 def differences(known: Manifest, there: dict[str, int]) -> list[str]:
-    """Files missing, of another size, or added, as far as a listing tells. Nobody asks for pages: until version 8 they
-    were archived."""
-    listed = {file: each for file, each in known.files.items() if file not in DERIVED}
+    """Returns which files are missing, of another size or added, by a listing alone. Pages are ignored."""
+    listed = {file: entry for file, entry in known.files.items() if file not in DERIVED}
     added = there.keys() - known.files.keys() - {manifest.NAME, SIGNATURE}
     return (
         [f"{file} is missing" for file in sorted(listed.keys() - there.keys())]
@@ -84,13 +83,13 @@ def differences(known: Manifest, there: dict[str, int]) -> list[str]:
     )
 
 
-def fetch(place: Place, name: str, results: Path) -> Path:
-    """An archive into a folder of its name, but for its page. Raises UserError for one that is suspicious in any way,
-    and for one that isn't what its manifest says: then nothing of it stays. Its manifest is written anew, from its
-    files."""
-    known = manifest_of(place, name)
+def fetch(storage: Storage, name: str, results: Path) -> Path:
+    """Downloads an archive, without its page, into a folder of its name, and returns the folder. The manifest is
+    written anew from the files. Raises UserError, and keeps nothing, if the archive is suspicious or isn't what its
+    manifest says."""
+    known = manifest_of(storage, name)
     folder = results / name
-    there = place.files(name)
+    there = storage.files(name)
     problems = differences(known, there)
     if problems:
         raise UserError(f"{name} isn't what its manifest says: {'; '.join(problems[:3])}. Nothing was written.")
@@ -99,14 +98,14 @@ def fetch(place: Place, name: str, results: Path) -> Path:
     with sole(folder):
         if folder.exists():
             raise UserError(f"{folder} is there already; `{COMMAND} verify --set={folder}` checks it.")
-        shutil.rmtree(draft, ignore_errors=True)  # of a fetch that was cut short
+        shutil.rmtree(draft, ignore_errors=True)  # left by a fetch that was cut short
         try:
-            download(place, known, draft)
+            download(storage, known, draft)
             if SIGNATURE in there:
-                place.download(name, SIGNATURE, draft / SIGNATURE, SIGNATURE_BYTES_MAX)
+                storage.download(name, SIGNATURE, draft / SIGNATURE, SIGNATURE_BYTES_MAX)
             store = ResultSet.open(draft)
             if misstated := store.misstated(known):
-                raise UserError(f"{name}: {'; '.join(misstated[:3])}. Nothing of it was kept.")
+                raise UserError(f"{name}: {'; '.join(misstated[:3])}. Nothing was kept.")
             store.seal()
             draft.rename(folder)
         finally:
@@ -114,36 +113,37 @@ def fetch(place: Place, name: str, results: Path) -> Path:
     return folder
 
 
-def download(place: Place, known: Manifest, draft: Path) -> None:
-    """Every file of an archive but its page. Raises UserError for one that was changed, or was made to fill a disk."""
+def download(storage: Storage, known: Manifest, draft: Path) -> None:
+    """Downloads every file of an archive but its page. Raises UserError if a file was changed, or unpacks to more than
+    it may."""
     wanted = [file for file in known.files if file not in DERIVED]
 
-    def one(file: str) -> str:
-        found = place.download(known.name, file, draft / file, known.files[file].nbytes)
+    def checked(file: str) -> str:
+        sha256 = storage.download(known.name, file, draft / file, known.files[file].nbytes)
         if file.endswith(".gz"):
             check_gzip(draft / file)
-        return found
+        return sha256
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        came = dict(zip(wanted, pool.map(one, wanted), strict=True))
-    changed = [file for file, found in came.items() if found != known.files[file].digest]
+        digests = dict(zip(wanted, pool.map(checked, wanted), strict=True))
+    changed = [file for file, sha256 in digests.items() if sha256 != known.files[file].digest]
     if changed:
-        raise UserError(f"{known.name} isn't what its manifest says: {changed[0]} was changed. Nothing of it was kept.")
+        raise UserError(f"{known.name} isn't what its manifest says: {changed[0]} was changed. Nothing was kept.")
 
 
-def signed(place: Place, name: str) -> tuple[Manifest, bytes | None]:
-    """An archive's manifest, and its signature if it has one."""
-    found = place.read(name, SIGNATURE, SIGNATURE_BYTES_MAX) if place.has(name, SIGNATURE) else None
-    return manifest_of(place, name), found
+def signed(storage: Storage, name: str) -> tuple[Manifest, bytes | None]:
+    """Returns an archive's manifest, and its signature if it has one."""
+    signature = storage.read(name, SIGNATURE, SIGNATURE_BYTES_MAX) if storage.has(name, SIGNATURE) else None
+    return manifest_of(storage, name), signature
 
 
-def rows_of(place: Place, name: str, wanted: Collection[str], having: Any = None) -> list[Row]:
-    """Columns of an archive's rows, as `read_rows` gives them. Raises UserError where they aren't those of its
+def rows_of(storage: Storage, name: str, wanted: Collection[str], having: Any = None) -> list[Row]:
+    """Returns columns of an archive's rows, as `read_rows` does. Raises UserError if the rows aren't those of the
     manifest."""
-    known = manifest_of(place, name).files.get(RESULTS)
+    known = manifest_of(storage, name).files.get(RESULTS)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / RESULTS
-        if known is None or place.download(name, RESULTS, path, known.nbytes) != known.digest:
+        if known is None or storage.download(name, RESULTS, path, known.nbytes) != known.digest:
             raise UserError(f"{RESULTS} of {name} isn't what its manifest says.")
         with understood(path):
             return read_rows(path, wanted, having)

@@ -1,4 +1,5 @@
-"""One case over all sets that have it: how long a step took, from which versions, and where that changed."""
+"""The step time of one case in every result set that has it, with the versions used, and the sets where the time
+changed."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from statistics import fmean, median
 import pyarrow.compute as pc
 from scipy import special  # the same Student's t as in scipy.stats, which takes half a second to import
 
-from suite.archive.listing import Listed, here, of_place, rows_of
-from suite.archive.place import AT_ONCE, Place
+from suite.archive.listing import Listed, here, of_storage, rows_of
+from suite.archive.storage import AT_ONCE, Storage
 from suite.case import Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
@@ -25,8 +26,11 @@ from suite.protocol import Protocol
 from suite.results.store.rows import CASE, Row, judged
 from suite.stats import NORMAL_CONSISTENT, spread
 
-LEAST_STEPS = 3  # from set to set, that say how much sets differ
-MEDIAN_FREEDOM = 0.37  # of a median of absolute deviations over a mean of squares, for normal values
+# Set-to-set differences needed to estimate how much sets vary; with fewer there is no estimate.
+DIFFERENCES_MIN = 3
+# For normal values, a median of absolute deviations is 37 % as efficient as a variance, so n differences give 0.37 n
+# degrees of freedom.
+MEDIAN_FREEDOM = 0.37
 COLUMNS = frozenset(
     {
         *CASE,
@@ -52,9 +56,9 @@ COLUMNS = frozenset(
 
 @dataclass(frozen=True)
 class Point:
-    """One case in one set: the logarithms of its processes' medians, and where they came from.
+    """One case in one set: the logarithms of its processes' medians, and where they were measured.
 
-    `ratio`: where this is a change, the time before over the time since, above 1 where it became faster.
+    `ratio` is None if nothing changed, else the time before over the time since: above 1 if the step became faster.
     """
 
     set_name: str
@@ -70,22 +74,22 @@ class Point:
 
     @cached_property
     def mean(self) -> float:
-        """Of the logarithms."""
+        """Returns the mean of the logarithms."""
         return fmean(self.logs)
 
     @property
     def seconds(self) -> float:
-        """The geometric mean of the processes' medians."""
+        """Returns the geometric mean of the processes' medians."""
         return math.exp(self.mean)
 
     @cached_property
     def variance(self) -> float | None:
-        """Of the mean of the logarithms, by the set's own processes; None for one alone."""
+        """Returns the variance of `mean`, estimated from this set's processes; None if there is only one process."""
         return spread(self.logs) ** 2 / len(self.logs) if len(self.logs) > 1 else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Student's t over the processes; None for one alone."""
+        """Returns the confidence interval in seconds, by Student's t over the processes; None if there is only one."""
         if self.variance is None:
             return None
         half = float(special.stdtrit(len(self.logs) - 1, 0.5 + Protocol().confidence / 2)) * math.sqrt(self.variance)
@@ -94,48 +98,54 @@ class Point:
 
 def history(
     results: Path,
-    place: Place | None,
+    storage: Storage | None,
     workload: str,
     stack: str,
     say: Callable[[str], None],
     passes: Collection[str] = (),
 ) -> list[Point]:
-    """Of all whole sets here, or of a place: series by series (case and machine), oldest first, with the changes.
+    """Returns the points of all whole sets in `results`, or in `storage` if given: one series per case and machine,
+    oldest first, with changes marked.
 
-    `workload` and `stack` are globs, no `passes` are both; `say` is told which sets can't be read. Raises UserError
-    where no set has such a case.
+    `workload` and `stack` are globs; without `passes`, all passes count (`forward` and `train`); `say` gets a line for
+    each set that can't be read. Raises UserError if no set has such a case.
     """
-    found = of_place(place) if place else here(results)
-    whole = each_run([each for each in found if not each.trouble])
+    listed = of_storage(storage) if storage else here(results)
+    whole = without_copies([entry for entry in listed if not entry.trouble])
     points: list[Point] = []
-    # Of a place, its answers are waited for; here, decoding is all there is, and threads would only wait in turn.
-    with ThreadPoolExecutor(AT_ONCE if place else 1) as pool:
-        parts = [(each, pool.submit(of_set, each, place, workload, stack, passes)) for each in whole]
-    for each, part in parts:
+    # Reading from a storage waits for its answers, so threads help. Local sets only need decoding, which threads don't
+    # speed up.
+    with ThreadPoolExecutor(AT_ONCE if storage else 1) as pool:
+        parts = [(entry, pool.submit(of_set, entry, storage, workload, stack, passes)) for entry in whole]
+    for entry, part in parts:
         try:
             points += part.result()
-        except UserError as refused:  # one that can't be read doesn't hide the others
-            say(f"{each.name or each.where} is left out: {refused}")
+        except UserError as refused:  # the other sets are still shown
+            say(f"{entry.name or entry.where} is left out: {refused}")
     if not points:
-        asked = [f"--workload={workload}", f"--stack={stack}", *(f"--pass={each}" for each in passes)]
-        raise UserError(
-            f"None of {len(whole)} whole sets in {place.uri if place else results} has times of {' '.join(asked)}."
-        )
+        filters = [f"--workload={workload}", f"--stack={stack}", *(f"--pass={pass_}" for pass_ in passes)]
+        where = storage.uri if storage else results
+        raise UserError(f"None of {len(whole)} whole sets in {where} has times of {' '.join(filters)}.")
+    return marked(points)
+
+
+def marked(points: Iterable[Point]) -> list[Point]:
+    """Returns points as series, one for each case and machine, oldest first, with the changes of each series marked."""
     series: dict[tuple[str, ...], list[Point]] = defaultdict(list)
-    for point in sorted(points, key=lambda each: (each.created_at, each.set_name)):
+    for point in sorted(points, key=lambda point: (point.created_at, point.set_name)):
         series[point.question, point.stack, point.machine_id, point.case_id].append(point)
     return [point for key in sorted(series) for point in changes(series[key])]
 
 
-def each_run(listed: Iterable[Listed]) -> list[Listed]:
-    """Each run once, also where it lies in two folders, as after a fetch, or was archived again when more of it was
-    done: then as it has most that is `ok`."""
-    most = sorted(listed, key=lambda each: int((each.facts.get("outcomes") or {}).get(Outcome.OK, 0)))
-    return [*{each.facts.get("set_id") or each.where: each for each in most}.values()]
+def without_copies(listed: Iterable[Listed]) -> list[Listed]:
+    """Returns each run once. A run may be listed twice (in two folders after a fetch, or archived again later): the
+    copy with most `ok` outcomes is kept."""
+    by_ok = sorted(listed, key=lambda entry: int((entry.facts.get("outcomes") or {}).get(Outcome.OK, 0)))
+    return [*{entry.facts.get("set_id") or entry.where: entry for entry in by_ok}.values()]
 
 
-def of_set(listed: Listed, place: Place | None, workload: str, stack: str, passes: Collection[str]) -> list[Point]:
-    """The cases of one set."""
+def of_set(listed: Listed, storage: Storage | None, workload: str, stack: str, passes: Collection[str]) -> list[Point]:
+    """Returns a point for each case of one set that `workload`, `stack` and `passes` select."""
     timed = pc.field("purpose") == str(Purpose.TIMED)
     having = timed
     for name, glob in (("workload", workload), ("stack", stack)):
@@ -143,8 +153,13 @@ def of_set(listed: Listed, place: Place | None, workload: str, stack: str, passe
             having &= pc.field(name) == glob
     if passes:
         having &= pc.field("pass").isin([*passes])
+    return points_in(listed, rows_of(listed, storage, COLUMNS, having), workload, stack)
+
+
+def points_in(listed: Listed, rows: Iterable[Row], workload: str = "*", stack: str = "*") -> list[Point]:
+    """Returns a point for each case of one set's rows that `workload` and `stack` select; only timed rows count."""
     by_case: dict[str, list[Row]] = defaultdict(list)
-    for row in judged(rows_of(listed, place, COLUMNS, having)):
+    for row in judged(row for row in rows if row["purpose"] == Purpose.TIMED):
         wanted = fnmatchcase(row.text("workload"), workload) and fnmatchcase(row.stack_name, stack)
         if wanted and row.outcome == Outcome.OK and row.median():
             by_case[row["case_id"]].append(row)
@@ -152,11 +167,12 @@ def of_set(listed: Listed, place: Place | None, workload: str, stack: str, passe
 
 
 def point(listed: Listed, rows: Sequence[Row]) -> Point:
-    """A case's processes."""
+    """Returns the point of a case, from the rows of its processes."""
     row = rows[0]
-    told = row.mapping("versions")
-    framework = told.keys() - {"python", "numpy"}  # all of which need a numpy, too
-    shown = [name for name in sorted(told) if name != "numpy" or not framework]
+    versions = row.mapping("versions")
+    framework = versions.keys() - {"python", "numpy"}
+    # Every framework needs NumPy, so NumPy's version is shown only without a framework.
+    shown = [name for name in sorted(versions) if name != "numpy" or not framework]
     return Point(
         set_name=listed.name or str(listed.facts.get("set_id")),
         created_at=listed.created_at,
@@ -165,56 +181,61 @@ def point(listed: Listed, rows: Sequence[Row]) -> Point:
         case_id=row["case_id"],
         question=row.comparison_name,
         stack=row.stack_name,
-        versions=", ".join(f"{name} {told[name]}" for name in shown),
-        logs=tuple(math.log(seconds) for each in rows if (seconds := each.median())),
+        versions=", ".join(f"{name} {versions[name]}" for name in shown),
+        logs=tuple(math.log(seconds) for process in rows if (seconds := process.median())),
     )
 
 
 def changes(series: Iterable[Point]) -> list[Point]:
-    """A series with its changes: a set that differs from all sets since the last change by more than a further one of
-    these would, and by more than a tie.
+    """Returns a series with its changes marked.
 
-    What a further one would differ by is Student's prediction interval, at 5 % for the whole series (Bonferroni).
+    A set is a change if it differs from the mean of all sets since the last change by more than one more such set would
+    by chance, and by more than a tie. The chance difference is Student's prediction interval, at 5 % for the whole
+    series (Bonferroni).
     """
     points = [*series]
     noise = between(points)
-    doubt = (1 - Protocol().confidence) / max(len(points) - 1, 1)
-    found, since = points[:1], points[:1]
-    for each in points[1:]:
-        step = fmean(other.mean for other in since) - each.mean
-        if abs(step) > max(reach(since, each, noise, doubt), math.log(Protocol().tie_ratio)):
-            found.append(replace(each, ratio=math.exp(step)))
-            since = [each]
+    significance = (1 - Protocol().confidence) / max(len(points) - 1, 1)
+    marked, since = points[:1], points[:1]
+    for point in points[1:]:
+        log_change = fmean(earlier.mean for earlier in since) - point.mean
+        if abs(log_change) > max(reach(since, point, noise, significance), math.log(Protocol().tie_ratio)):
+            marked.append(replace(point, ratio=math.exp(log_change)))
+            since = [point]
         else:
-            found.append(each)
-            since.append(each)
-    return found
+            marked.append(point)
+            since.append(point)
+    return marked
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A variance, and the degrees of freedom that it is known with."""
+    """A variance, and its degrees of freedom."""
 
     variance: float
     freedom: int
 
 
 def between(points: Sequence[Point]) -> Noise | None:
-    """How much the sets of a series differ from day to day, by the median step from one to the next, which a few
-    changes don't move; None for fewer than four sets."""
-    means = [each.mean for each in points]
-    steps = [abs(later - earlier) for earlier, later in pairwise(means)]
-    if len(steps) < LEAST_STEPS:
+    """Returns the variance between the sets of a series; None for fewer than four sets. It is estimated from the median
+    difference between consecutive sets, which a few changes don't move."""
+    means = [point.mean for point in points]
+    differences = [abs(later - earlier) for earlier, later in pairwise(means)]
+    if len(differences) < DIFFERENCES_MIN:
         return None
-    return Noise((NORMAL_CONSISTENT * median(steps)) ** 2 / 2, max(2, math.floor(MEDIAN_FREEDOM * len(steps))))
+    freedom = max(2, math.floor(MEDIAN_FREEDOM * len(differences)))
+    return Noise((NORMAL_CONSISTENT * median(differences)) ** 2 / 2, freedom)
 
 
-def reach(since: Sequence[Point], each: Point, noise: Noise | None, doubt: float) -> float:
-    """How far a further set may lie from the mean of some, in logs: by how sets differ, or by how the processes of each
-    do, whichever is more. Infinite where nobody knows how sets differ: processes of one day say little of the next."""
+def reach(since: Sequence[Point], following: Point, noise: Noise | None, significance: float) -> float:
+    """Returns how far, in logs, one more set may lie from the mean of `since`, by the larger of two variances: between
+    sets, or between the processes of a set. Infinite if the variance between sets is unknown: one day's processes say
+    little about the next day's."""
     if noise is None:
         return math.inf
-    own = [point for point in (*since, each) if point.variance is not None]
-    within = Noise(fmean([point.variance or 0.0 for point in own] or [0.0]), sum(len(point.logs) - 1 for point in own))
-    worst = max(noise, within, key=lambda one: one.variance)
-    return float(special.stdtrit(worst.freedom, 1 - doubt / 2)) * math.sqrt(worst.variance * (1 + 1 / len(since)))
+    several = [point for point in (*since, following) if point.variance is not None]
+    variance = fmean([point.variance or 0.0 for point in several] or [0.0])
+    within = Noise(variance, sum(len(point.logs) - 1 for point in several))
+    greater = max(noise, within, key=lambda noise: noise.variance)
+    quantile = float(special.stdtrit(greater.freedom, 1 - significance / 2))
+    return quantile * math.sqrt(greater.variance * (1 + 1 / len(since)))

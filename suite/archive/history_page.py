@@ -1,10 +1,12 @@
-"""A history as a page, as a table for a notebook, and as lines: the figures are the report's own."""
+"""Writes a history as a page, as a Parquet table or as lines of a table, with the figures of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,8 @@ import pyarrow.parquet as pq
 
 from suite import units
 from suite.archive.history import Point
-from suite.report.figures.axes import LogAxis, Mark, Plot, PlotRow, row_y
-from suite.report.formats.render import TEMPLATES, environment, policy, write
-
-LEGEND = (("steady", "median of a step, with its interval"), ("faster", "became faster"), ("slower", "became slower"))
+from suite.report.figures.lines import LineChart, Measured, line_chart
+from suite.report.formats.render import filled, write
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,112 +27,155 @@ class Series:
 
     @property
     def name(self) -> str:
-        """`gpt2-full-train-f32-cpu on jax_jit`."""
+        """Returns a name like `gpt2-full-train-f32-cpu on jax_jit`."""
         return f"{self.points[0].question} on {self.points[0].stack}"
 
     @property
     def machine(self) -> str:
-        """The processor, and which machine."""
+        """Returns the processor and the beginning of the machine's id."""
         return f"{self.points[0].machine} ({self.points[0].machine_id[:8]})"
 
     @property
     def lines(self) -> list[tuple[str, ...]]:
-        """Of a table."""
+        """Returns the lines of a table, as `lines_of` does."""
         return lines_of(self.points)
 
-    @property
-    def figure(self) -> Plot:
-        """A row a set."""
-        return plot(f"h-{self.points[0].case_id[:12]}-{self.points[0].machine_id[:8]}", self.points)
+
+@dataclass(frozen=True, slots=True)
+class HistoryPanel:
+    """One question on one machine: a chart with a line for each stack, the changes in words, and a line of a table for
+    each point."""
+
+    name: str
+    machine: str
+    chart: LineChart
+    changes: tuple[Point, ...]
+    points: tuple[Point, ...]
 
 
 def lines_of(points: Sequence[Point]) -> list[tuple[str, ...]]:
-    """Of a table: date, set, versions, a step, its interval, the change."""
+    """Returns lines of a table: date, set, versions, a step, its interval, the change."""
     return [
         (
-            each.created_at[:16].replace("T", " "),
-            each.set_name,
-            each.versions,
-            units.seconds(each.seconds),
-            " to ".join(map(units.seconds, each.interval)) if each.interval else units.UNKNOWN,
-            change_text(each),
+            point.created_at[:16].replace("T", " "),
+            point.set_name,
+            point.versions,
+            units.seconds(point.seconds),
+            " to ".join(map(units.seconds, point.interval)) if point.interval else units.UNKNOWN,
+            change_text(point),
         )
-        for each in points
+        for point in points
     ]
 
 
-def change_text(each: Point) -> str:
-    """`1.10× slower`; empty where nothing changed."""
-    if each.ratio is None:
+def change_text(point: Point) -> str:
+    """Returns text like `1.10× slower`; empty if nothing changed."""
+    if point.ratio is None:
         return ""
-    return f"{units.ratio(each.ratio)} faster" if each.ratio > 1 else f"{units.ratio(1 / each.ratio)} slower"
+    return f"{units.ratio(point.ratio)} faster" if point.ratio > 1 else f"{units.ratio(1 / point.ratio)} slower"
 
 
 def series_of(points: Sequence[Point]) -> list[Series]:
-    """In the order that they are in."""
-    groups = groupby(points, key=lambda each: (each.question, each.stack, each.machine_id, each.case_id))
+    """Returns the points grouped into series, in their order."""
+    groups = groupby(points, key=lambda point: (point.question, point.stack, point.machine_id, point.case_id))
     return [Series(tuple(group)) for _, group in groups]
 
 
-def plot(id_: str, points: Sequence[Point]) -> Plot:
-    """A row a set, oldest first."""
-    ends = [end for each in points for end in (each.interval or ())]
-    axis, unit = LogAxis.over([*ends, *(each.seconds for each in points)]), units.time_unit(p.seconds for p in points)
-    rows = []
-    for index, each in enumerate(points):
-        kind = "steady" if each.ratio is None else "faster" if each.ratio > 1 else "slower"
-        low, high = (axis.x(end) for end in each.interval) if each.interval else (None, None)
-        words = f"{each.created_at[:10]}: {units.seconds(each.seconds)} {change_text(each)}".strip()
-        rows.append(
-            PlotRow(
-                each.created_at[:10],
-                row_y(index),
-                (Mark(axis.x(each.seconds), kind, words),),
-                low,
-                high,
-                units.seconds(each.seconds),
-            )
-        )
-    return Plot(
-        id_,
-        "A step, set by set",
-        "; ".join(mark.title for row in rows for mark in row.marks),
-        f"{unit.name} a step, log scale",
-        axis.ticks(unit),
-        tuple(rows),
-        legend=LEGEND,
+def panels_of(points: Sequence[Point]) -> list[HistoryPanel]:
+    """Returns a panel for each question on each machine: times of two machines are never joined by a line."""
+    groups: dict[tuple[str, str], list[Series]] = defaultdict(list)
+    for series in series_of(points):
+        groups[series.points[0].question, series.points[0].machine_id].append(series)
+    return [panel(groups[key]) for key in sorted(groups)]
+
+
+def panel(group: Sequence[Series]) -> HistoryPanel:
+    """Returns the panel of one question on one machine, from its series."""
+    head = group[0].points[0]
+    sets = sorted({(point.created_at, point.set_name) for series in group for point in series.points})
+    places = {name: place for place, (_, name) in enumerate(sets)}
+    lines = {name: [measured(point, places) for point in series.points] for name, series in named(group).items()}
+    digest = hashlib.sha256(f"{head.question}\n{head.machine_id}".encode()).hexdigest()[:12]
+    chart = line_chart(
+        f"h-{digest}", "A step, set by set", [date[:10] for date, _ in sets], lines, versions_changed(group, places)
     )
+    points = sorted(
+        (point for series in group for point in series.points), key=lambda point: (places[point.set_name], point.stack)
+    )
+    changed = tuple(point for point in points if point.ratio is not None)
+    return HistoryPanel(head.question, group[0].machine, chart, changed, tuple(points))
+
+
+def named(group: Sequence[Series]) -> dict[str, Series]:
+    """Returns the series by the names of their lines: the stack's, with the beginning of the case's id where a stack
+    was asked in two ways that have one name."""
+    counts = Counter(series.points[0].stack for series in group)
+    return {
+        head.stack if counts[head.stack] == 1 else f"{head.stack} ({head.case_id[:8]})": series
+        for series in group
+        for head in series.points[:1]
+    }
+
+
+def measured(point: Point, places: Mapping[str, int]) -> Measured:
+    """Returns a point of a line."""
+    low, high = point.interval or (None, None)
+    kind = "same" if point.ratio is None else "faster" if point.ratio > 1 else "slower"
+    words = f"{point.created_at[:10]}: {units.seconds(point.seconds)} {change_text(point)}".strip()
+    return Measured(places[point.set_name], point.seconds, low, high, f"{words}; {point.versions}", kind)
+
+
+def versions_changed(group: Sequence[Series], places: Mapping[str, int]) -> dict[int, str]:
+    """Returns {place: words} of the sets in which some stack had other versions than in its set before."""
+    words: dict[int, dict[str, None]] = defaultdict(dict)
+    for series in group:
+        for before, after in pairwise(series.points):
+            if before.versions != after.versions:
+                change = f"{after.stack}: {before.versions} → {after.versions}"
+                words[places[after.set_name]][change] = None
+    return {place: "; ".join(changes) for place, changes in words.items()}
 
 
 def write_page(points: Sequence[Point], out: Path) -> None:
-    """One self-contained HTML file."""
-    style = (TEMPLATES / "partials" / "style.css").read_text(encoding="utf-8")
-    template = environment().get_template("history.html.j2")
-    write(out, template.render(series=series_of(points), style=style, policy=policy(style, "")))
+    """Writes a history as one self-contained HTML file."""
+    write(out, page("History", panels_of(points)))
 
 
-def point_json(each: Point) -> dict[str, Any]:
-    """One case in one set; `change` is the time before over the time since, null where nothing changed."""
-    low, high = each.interval or (None, None)
+def page(title: str, panels: Sequence[HistoryPanel], links: Mapping[str, str] | None = None, home: str = "") -> str:
+    """Returns the HTML of a history. `links` leads from a set's name to its page; `home` to the page above."""
+    return filled(
+        "history.html.j2",
+        styles=("style.css", "lines.css"),
+        title=title,
+        panels=panels,
+        links=links or {},
+        home=home,
+        change_text=change_text,
+    )
+
+
+def point_json(point: Point) -> dict[str, Any]:
+    """Returns a point for programs; `change` is the time before over the time since, null if nothing changed."""
+    low, high = point.interval or (None, None)
     return {
-        "set": each.set_name,
-        "created_at": each.created_at,
-        "machine_id": each.machine_id,
-        "machine": each.machine,
-        "case_id": each.case_id,
-        "question": each.question,
-        "stack": each.stack,
-        "versions": each.versions,
-        "processes": len(each.logs),
-        "seconds": each.seconds,
+        "set": point.set_name,
+        "created_at": point.created_at,
+        "machine_id": point.machine_id,
+        "machine": point.machine,
+        "case_id": point.case_id,
+        "question": point.question,
+        "stack": point.stack,
+        "versions": point.versions,
+        "processes": len(point.logs),
+        "seconds": point.seconds,
         "low_seconds": low,
         "high_seconds": high,
-        "change": each.ratio,
+        "change": point.ratio,
     }
 
 
 def write_parquet(points: Sequence[Point], out: Path) -> None:
-    """One row a set and case."""
+    """Writes a history as Parquet, with a row for each set and case."""
     texts = ("set", "created_at", "machine_id", "machine", "case_id", "question", "stack", "versions")
     numbers = ("seconds", "low_seconds", "high_seconds", "change")
     schema = pa.schema(

@@ -1,4 +1,4 @@
-"""Which sets there are, here and in a place: each with its name, date, machine, preset, stacks and outcomes."""
+"""Lists the sets here or in a storage: each with its name, date, machine, preset, stacks and outcomes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from suite.archive import fetch
 from suite.archive.fetch import manifest_of
-from suite.archive.place import AT_ONCE, Place
+from suite.archive.storage import AT_ONCE, Storage
 from suite.errors import COMMAND, UserError
 from suite.results.store import manifest
 from suite.results.store.manifest import SET_NAME
@@ -21,7 +21,7 @@ from suite.results.store.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One set: its name as an archive has it, `facts` of its manifest, and what is wrong with it, if anything."""
+    """One set: its name in archives, the `facts` of its manifest, and what is wrong with it (`trouble`, else empty)."""
 
     name: str
     where: str
@@ -30,18 +30,18 @@ class Listed:
 
     @property
     def created_at(self) -> str:
-        """The date and time; empty where nobody knows."""
+        """Returns the date and time; empty if unknown."""
         return str(self.facts.get("created_at") or "")
 
 
 def here(results: Path) -> list[Listed]:
-    """The sets of a folder, oldest first; those that aren't whole, too."""
+    """Returns the sets of a folder, oldest first, unfinished ones included."""
     folders = (path.parent for path in results.glob("[!.]*/plan.json") if path.parent.name != LATEST)
-    return sorted(map(of_folder, folders), key=lambda each: (each.created_at, each.where))
+    return sorted(map(of_folder, folders), key=lambda listed: (listed.created_at, listed.where))
 
 
 def of_folder(folder: Path) -> Listed:
-    """A set that lies here."""
+    """Returns the entry of a set in a folder."""
     try:
         store = ResultSet.open(folder)
         if not store.is_whole:
@@ -53,29 +53,29 @@ def of_folder(folder: Path) -> Listed:
     return Listed(known.name, str(folder), known.facts)
 
 
-def of_place(place: Place) -> list[Listed]:
-    """The archives of a place, oldest first. What was never finished there isn't one."""
-    names = [name for name in place.folders() if SET_NAME.fullmatch(name)]
+def of_storage(storage: Storage) -> list[Listed]:
+    """Returns the archives of a storage, oldest first, without unfinished uploads."""
+    names = [name for name in storage.folders() if SET_NAME.fullmatch(name)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = pool.map(lambda name: of_archive(place, name), names)
-        return sorted((each for each in found if each), key=lambda each: (each.created_at, each.name))
+        listed = pool.map(lambda name: of_archive(storage, name), names)
+        return sorted(filter(None, listed), key=lambda entry: (entry.created_at, entry.name))
 
 
-def of_archive(place: Place, name: str) -> Listed | None:
-    """One archive; None where an upload hasn't come to its end."""
+def of_archive(storage: Storage, name: str) -> Listed | None:
+    """Returns the entry of an archive; None if its upload didn't end."""
     try:
-        if not place.has(name, manifest.NAME):
+        if not storage.has(name, manifest.NAME):
             return None
-        return Listed(name, place.uri, manifest_of(place, name).facts)
+        return Listed(name, storage.uri, manifest_of(storage, name).facts)
     except UserError as broken:
-        return Listed(name, place.uri, {}, str(broken))
+        return Listed(name, storage.uri, {}, str(broken))
 
 
-def rows_of(listed: Listed, place: Place | None, wanted: Collection[str], having: Any = None) -> list[Row]:
-    """Columns of a whole set's rows, here or in a place, as `read_rows` gives them. Raises UserError for a set whose
-    rows can't be read, or aren't those of its manifest."""
-    if place:
-        return fetch.rows_of(place, listed.name, wanted, having)
+def rows_of(listed: Listed, storage: Storage | None, wanted: Collection[str], having: Any = None) -> list[Row]:
+    """Returns columns of a whole set's rows, here or in a storage, as `read_rows` does. Raises UserError if the rows
+    can't be read or aren't those of the manifest."""
+    if storage:
+        return fetch.rows_of(storage, listed.name, wanted, having)
     path = Path(listed.where) / manifest.RESULTS
     with understood(path):
         return read_rows(path, wanted, having)

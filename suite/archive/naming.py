@@ -1,25 +1,25 @@
-"""Which set a person means: by its folder, by its name in an archive, or by any beginning that only one set has."""
+"""Finds the set that a person means: by its folder, its name in archives, or any beginning that only one set has."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from suite.archive.listing import of_place
-from suite.archive.place import Place
+from suite.archive.listing import of_storage
+from suite.archive.storage import Storage
 from suite.errors import COMMAND, UserError, near_match
 from suite.results.store import manifest
 from suite.results.store.manifest import SET_NAME
 
 RESULTS = Path("results")
-LONGEST = 200  # characters of what isn't understood
+LONGEST = 200  # characters of a name that are repeated in a message
 
 
 def named(text: str, results: Path = RESULTS) -> Path:
-    """A set that lies here: a path as it is; any other word is a name, or the beginning of one, of a set in `results`
-    or in the folder that the word has before its last slash.
+    """Returns the folder of a set here. `text` is a path, or a set's name or its beginning; the set is looked for in
+    `results`, or in the folder that stands before the last slash of `text`.
 
-    Raises UserError where no set has such a name, or several have.
+    Raises UserError if no set has such a name, or several have.
     """
     path = Path(text)
     if path.exists():
@@ -41,33 +41,35 @@ def named(text: str, results: Path = RESULTS) -> Path:
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
-    """The folder's name and, of a whole set, the one that archives have it by."""
+    """Returns the names of a set: its folder's and, if it is whole, its name in archives."""
     try:
         return folder.name, manifest.read(folder).name
     except (UserError, OSError):
         return (folder.name,)
 
 
-def archived(text: str, place: Place) -> str:
-    """The name that a place has a set by, from any beginning of it or of the set's id; a whole name isn't looked for.
+def archived(text: str, storage: Storage) -> str:
+    """Returns the name of an archive from any beginning of it or of its set's id. A whole name isn't looked up.
 
-    Raises UserError where no archive has such a name, or several have.
+    Raises UserError if no archive has such a name, or several have.
     """
     if SET_NAME.fullmatch(text):
         return text
-    chosen = only(text, {each.name: (str(each.facts.get("set_id", "")), each.name) for each in of_place(place)})
+    chosen = only(
+        text, {listed.name: (str(listed.facts.get("set_id", "")), listed.name) for listed in of_storage(storage)}
+    )
     if chosen is None:
         raise UserError(
-            f"{place.uri} has no archive with a name that begins with {text[:LONGEST]!r}: they look like "
-            f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={place.uri}` lists them."
+            f"{storage.uri} has no archive with a name that begins with {text[:LONGEST]!r}: they look like "
+            f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={storage.uri}` lists them."
         )
     return chosen
 
 
 def only(beginning: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
-    """The one set of which a name begins so; None where there is none. Raises UserError for several.
+    """Returns the key of the only set with a name that begins so; None if there is none. Raises UserError for several.
 
-    What archives have by one name is one set, in however many folders it lies: the first of them is taken.
+    Folders with one archive name are copies of one set: the first of them is returned.
     """
     matching = {key: names_ for key, names_ in names.items() if any(name.startswith(beginning) for name in names_)}
     if len({names_[-1] for names_ in matching.values()}) > 1:

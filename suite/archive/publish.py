@@ -1,4 +1,4 @@
-"""A whole set becomes an archive, under the name that its manifest gives it; the manifest is written last."""
+"""Publishes a whole set as an archive, under the name in its manifest. The manifest is written last."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from suite.archive.place import AT_ONCE, Place
 from suite.archive.signature import SIGNATURE, sign
+from suite.archive.storage import AT_ONCE, Storage
 from suite.errors import COMMAND, UserError
 from suite.results.store import manifest
 from suite.results.store.manifest import Manifest
@@ -19,13 +19,13 @@ CHANGES_SHOWN = 8
 
 
 def publish(
-    folder: Path, place: Place, say: Callable[[str], None], *, key: Path | None = None, with_changes: bool = False
+    folder: Path, storage: Storage, say: Callable[[str], None], *, key: Path | None = None, with_changes: bool = False
 ) -> Manifest:
-    """Upload what isn't there yet, then the manifest: until that is there, nobody sees an archive.
+    """Uploads the files that the storage lacks, then the manifest, which makes them an archive. Returns the manifest.
 
-    Raises UserError for a set that isn't whole or was changed, and for a name that is there already: an archive is
-    written once. Two writers of one name write the same bytes, since the name is made of what is in the set. `key`
-    signs it; `with_changes` publishes what was changed in the source and never committed, too.
+    `key` signs the archive; `with_changes` also publishes changes of the source that were never committed. An archive
+    is written once: raises UserError for a name that the storage has, and for a set that isn't whole or was changed.
+    Two writers of one name write the same bytes, since the name is a digest of the files.
     """
     with sole(folder):
         store = ResultSet.open(folder)
@@ -34,26 +34,26 @@ def publish(
             raise UserError(f"{folder} can't be archived: {'; '.join(problems[:3])}.")
         if not with_changes:
             refuse_changes(store)
-        made = manifest.described(folder, store.facts()).published
-        data = (json.dumps(made.to_json(), indent=1, sort_keys=True) + "\n").encode()
-        Manifest.parsed(data, made.name)  # what others would refuse isn't published
-        signature = sign(made, key) if key else None
-        there = place.files(made.name)
+        described = manifest.described(folder, store.facts()).published
+        data = (json.dumps(described.to_json(), indent=1, sort_keys=True) + "\n").encode()
+        Manifest.parsed(data, described.name)  # what others would refuse isn't published
+        signature = sign(described, key) if key else None
+        there = storage.files(described.name)
         if manifest.NAME in there:
             raise UserError(
-                f"{place.uri} has {made.name} already: an archive is written once. `{COMMAND} verify "
-                f"--set={made.name} --from={place.uri}` checks it."
+                f"{storage.uri} has {described.name} already: an archive is written once. `{COMMAND} verify "
+                f"--set={described.name} --from={storage.uri}` checks it."
             )
-        with place.publishing():
-            upload(made, folder, place, there, say)
+        with storage.publishing():
+            upload(described, folder, storage, there, say)
             if signature:
-                place.upload(signature, made.name, SIGNATURE)
-            place.upload(data, made.name, manifest.NAME)
-    return made
+                storage.upload(signature, described.name, SIGNATURE)
+            storage.upload(data, described.name, manifest.NAME)
+    return described
 
 
 def refuse_changes(store: ResultSet) -> None:
-    """Raises UserError for a set made from a source with changes that nobody has committed: they would be published."""
+    """Raises UserError for a set measured with uncommitted changes of the source, since they would be published."""
     changed = store.changed_files()
     if changed:
         shown = ", ".join(changed[:CHANGES_SHOWN])
@@ -65,22 +65,24 @@ def refuse_changes(store: ResultSet) -> None:
         )
 
 
-def upload(made: Manifest, folder: Path, place: Place, there: dict[str, int], say: Callable[[str], None]) -> None:
-    """Every file that isn't there. Raises UserError for one that has changed meanwhile: it isn't left there, and
-    without a manifest nobody sees the others."""
+def upload(known: Manifest, folder: Path, storage: Storage, there: dict[str, int], say: Callable[[str], None]) -> None:
+    """Uploads every file that the storage lacks. Raises UserError if a file changes meanwhile: then that file is
+    deleted again; the others are no archive without a manifest."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        cut_short = [name for name, file in made.files.items() if there.get(name) == file.nbytes]
-        digests = dict(zip(cut_short, pool.map(lambda name: place.sha256(made.name, name), cut_short), strict=True))
-        kept = {name for name, digest in digests.items() if digest == made.files[name].digest}
-        if kept:
-            say(f"{len(kept)} of {len(made.files)} files are there, of an upload that was cut short.")
-        rest = [name for name in made.files if name not in kept]
-        sent = dict(zip(rest, pool.map(lambda name: place.upload(folder / name, made.name, name), rest), strict=True))
-    changed = [name for name, digest in sent.items() if digest != made.files[name].digest]
+        cut_short = [name for name, file in known.files.items() if there.get(name) == file.nbytes]
+        digests = dict(zip(cut_short, pool.map(lambda name: storage.sha256(known.name, name), cut_short), strict=True))
+        present = {name for name, digest in digests.items() if digest == known.files[name].digest}
+        if present:
+            say(f"{len(present)} of {len(known.files)} files are there already, from an upload that was cut short.")
+        rest = [name for name in known.files if name not in present]
+        sent = dict(
+            zip(rest, pool.map(lambda name: storage.upload(folder / name, known.name, name), rest), strict=True)
+        )
+    changed = [name for name, digest in sent.items() if digest != known.files[name].digest]
     for name in changed:
-        place.remove(made.name, name)
+        storage.remove(known.name, name)
     if changed:
         raise UserError(
-            f"{folder / changed[0]} was changed while it was published. Nothing of it is to be seen; "
+            f"{folder / changed[0]} was changed while it was published, so that nothing was published; "
             f"`{COMMAND} verify --set={folder}` says what is changed."
         )

@@ -1,6 +1,6 @@
-"""Does a set say here what it said there? Relative claims (who is faster, by how much) apart from absolute times.
+"""Compares a set with its repetition: relative claims (which stack is faster, by how much), never absolute times.
 
-Ratios between stacks are held against ratios: each set's own are paired, block by block, and hold on their machine.
+Speedups are compared with speedups: each is paired block by block within its own set, on that set's machine.
 """
 
 from __future__ import annotations
@@ -12,119 +12,118 @@ from enum import StrEnum
 from typing import Any
 
 from suite.case import Outcome
+from suite.machine.facts import PROCESSOR
 from suite.results import Results
+from suite.results.outcomes import gravest
+from suite.results.questions.grouping import grouped
 from suite.results.speedup.verdicts import Speedup
 from suite.results.store.rows import Row, counting
 from suite.stats import Estimate
 
-# What makes two machines of one class: their ratios between stacks are expected to agree.
-CLASS = {
-    "cpu_model": "processor",
-    "cpu_family_model_stepping": "its family, model and stepping",
-    "cpu_flags": "its extensions",
-    "caches": "its caches",
-}
 
-
-class Verdict(StrEnum):
-    """Of one case, or of a whole set."""
+class ClaimResult(StrEnum):
+    """How a claim, or a whole set, came out."""
 
     REPRODUCED = "reproduced"
     SHIFTED = "shifted"
-    CONTRADICTED = "contradicted"  # what was faster is slower
-    UNDECIDED = "undecided"  # too wide to say
+    CONTRADICTED = "contradicted"  # faster became slower, or slower faster
+    UNDECIDED = "undecided"  # the intervals are too wide
     NOT_COMPARABLE = "not comparable"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A stack over the baseline on one question, there and here. `outcomes`: what it ended as in each."""
+    """A stack's speedup over the baseline on one question, in the set (`there`) and in its repetition (`here`);
+    `outcomes` are the stack's in the two."""
 
     name: str
     stack: str
     outcomes: tuple[str, str]
     there: Speedup | None
     here: Speedup | None
-    verdict: Verdict
+    result: ClaimResult
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """Every claim of a set; `unlike`: in what the machines differ so that only who is faster is judged."""
+    """Every claim of a set. `unlike` names facts in which the machines differ: if there are any, only which stack is
+    faster is judged."""
 
     baseline: str
     unlike: tuple[str, ...]
     claims: tuple[Claim, ...]
 
     @property
-    def verdict(self) -> Verdict:
-        """Of the set: the worst of its claims, but what can't be said of some is said of others."""
-        found = {claim.verdict for claim in self.claims}
-        for worst in (Verdict.CONTRADICTED, Verdict.SHIFTED):
-            if worst in found:
+    def result(self) -> ClaimResult:
+        """Returns the worst result of the claims. Undecided claims count only if no claim is reproduced."""
+        results = {claim.result for claim in self.claims}
+        for worst in (ClaimResult.CONTRADICTED, ClaimResult.SHIFTED):
+            if worst in results:
                 return worst
         if self.unlike:
-            return Verdict.NOT_COMPARABLE
-        return Verdict.REPRODUCED if Verdict.REPRODUCED in found else Verdict.UNDECIDED
+            return ClaimResult.NOT_COMPARABLE
+        return ClaimResult.REPRODUCED if ClaimResult.REPRODUCED in results else ClaimResult.UNDECIDED
 
 
 def reproduction(there: Results, here: Results) -> Reproduction:
-    """A set held against its repetition, claim by claim."""
+    """Returns the comparison of a set, `there`, with its repetition, `here`, claim by claim. Speedups are expected to
+    agree on machines with one processor."""
     unlike = tuple(
         words
-        for fact, words in CLASS.items()
+        for fact, words in PROCESSOR.items()
         if there.machine.get(fact) and there.machine.get(fact) != here.machine.get(fact)
     )
     baseline = there.baseline
-    ratios = [
-        {(each.comparison_id, each.stack): each for each in results.analysis(baseline).speedups}
+    speedups = [
+        {(speedup.comparison_id, speedup.stack): speedup for speedup in results.analysis(baseline).speedups}
         for results in (there, here)
     ]
     ended = [outcomes(results.rows) for results in (there, here)]
     claims = []
-    for side in sorted(ended[0], key=lambda each: (ended[0][each][0], each[1])):
+    for side in sorted(ended[0], key=lambda side: (ended[0][side][0], side[1])):
         name, before = ended[0][side]
         after = ended[1][side][1] if side in ended[1] else "not run"
-        first, second = ratios[0].get(side), ratios[1].get(side)
-        verdict, words = judged(first, second, (before, after), bool(unlike))
+        first, second = speedups[0].get(side), speedups[1].get(side)
+        result, words = judge(first, second, (before, after), bool(unlike))
         if side[1] != baseline or before != after:
-            claims.append(Claim(name, side[1], (before, after), first, second, verdict, words))
+            claims.append(Claim(name, side[1], (before, after), first, second, result, words))
     return Reproduction(baseline, unlike, tuple(claims))
 
 
 def outcomes(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:
-    """{(comparison_id, stack): (question, the worst outcome)} of what is timed."""
-    found: dict[tuple[str, str], tuple[str, str]] = {}
-    for row in counting(rows):
-        side = row["comparison_id"], row.stack_name
-        if side not in found or found[side][1] == Outcome.OK:
-            found[side] = row.comparison_name, row.outcome
-    return found
+    """Returns {(comparison_id, stack): (question, the gravest outcome)} of what is timed."""
+    by_side = grouped(counting(rows), lambda row: (row.text("comparison_id"), row.stack_name))
+    return {
+        side: (processes[0].comparison_name, gravest(row.outcome for row in processes))
+        for side, processes in by_side.items()
+    }
 
 
-def judged(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], unlike: bool) -> tuple[Verdict, str]:
-    """(verdict, why) of one claim."""
+def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], unlike: bool) -> tuple[ClaimResult, str]:
+    """Returns the result of one claim, and why. `ended` are its outcomes; `unlike` says that the machines differ."""
     if ended[0] != ended[1]:
-        return Verdict.SHIFTED, f"{ended[0]} there, {ended[1]} here"
+        return ClaimResult.SHIFTED, f"{ended[0]} there, {ended[1]} here"
     if there is None or here is None:
-        return (Verdict.REPRODUCED, ended[0]) if ended[0] != Outcome.OK else (Verdict.UNDECIDED, "no ratio")
+        return (ClaimResult.REPRODUCED, ended[0]) if ended[0] != Outcome.OK else (ClaimResult.UNDECIDED, "no ratio")
     words = {there.verdict, here.verdict}
     if words == {"faster", "slower"}:
-        return Verdict.CONTRADICTED, f"{there.verdict} there, {here.verdict} here"
+        return ClaimResult.CONTRADICTED, f"{there.verdict} there, {here.verdict} here"
     if unlike:
-        same = there.verdict == here.verdict and there.verdict != "undecided"
-        return (Verdict.REPRODUCED, f"{here.verdict} on both") if same else (Verdict.NOT_COMPARABLE, "another machine")
-    reach, step = together(there.ratio, here.ratio), math.log(here.ratio.value / there.ratio.value)
+        if there.verdict == here.verdict != "undecided":
+            return ClaimResult.REPRODUCED, f"{here.verdict} on both"
+        return ClaimResult.NOT_COMPARABLE, "another machine"
+    reach, step = combined(there.ratio, here.ratio), math.log(here.ratio.value / there.ratio.value)
     if reach is None:
-        return Verdict.UNDECIDED, "one block has no interval"
+        return ClaimResult.UNDECIDED, "one block has no interval"
     if abs(step) <= reach:
-        return Verdict.REPRODUCED, "within both intervals"
-    return Verdict.SHIFTED, f"by {math.exp(abs(step)):.3g}×, {'up' if step > 0 else 'down'}"
+        return ClaimResult.REPRODUCED, "within both intervals"
+    return ClaimResult.SHIFTED, f"by {math.exp(abs(step)):.3g}×, {'up' if step > 0 else 'down'}"
 
 
-def together(one: Estimate, other: Estimate) -> float | None:
-    """How far two estimates of one ratio may lie apart, in logs: the root of the squares of their intervals' halves."""
+def combined(one: Estimate, other: Estimate) -> float | None:
+    """Returns how far two estimates of one ratio may lie apart, in logs: the root of the sum of the squares of the half
+    widths of their intervals. None if one of them has no interval."""
     ends: list[Any] = [one.low, one.high, other.low, other.high]
     if any(end is None for end in ends):
         return None

@@ -1,8 +1,8 @@
-"""Who published a set: a signature of its name, whose digest is over all that is in it.
+"""Signs a set's name, which is a digest of all its files, and says who has signed it.
 
-By `ssh-keygen -Y`, since people have keys for it, on paper, in agents and on tokens; it is part of OpenSSH everywhere,
-and asks nobody when a signature is checked. What is signed is the name with all digits and a newline, in the namespace
-`stack-wars`, so that it can be checked without this program, too.
+Signatures are made by `ssh-keygen -Y`: it is part of OpenSSH everywhere, people have keys for it, and checking needs no
+key server. The signed text is the name with all digits and a newline, in the namespace `stack-wars`, so that it can be
+checked without this program.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ KEYS = ("ssh-", "ecdsa-", "sk-")  # what a public key's file begins with
 
 
 def message(known: Manifest) -> str:
-    """What is signed of a set."""
+    """Returns the text that is signed."""
     return f"{known.called(ALL_DIGITS)}\n"
 
 
 def sign(known: Manifest, key: Path) -> bytes:
-    """A signature by a private key, or by the agent that has the private one of a public key. A key's passphrase is
-    asked for on the terminal. Raises UserError where it can't be had."""
-    done = keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, told=message(known))
+    """Returns a signature by `key`: a private key, or a public key whose private key an agent has. ssh-keygen asks for
+    a passphrase on the terminal. Raises UserError if the key can't sign."""
+    done = keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, text=message(known))
     if done.returncode:
         raise UserError(
             f"{key} can't sign: {last(done)}. --sign takes a private key of OpenSSH, or a public one whose "
@@ -40,23 +40,23 @@ def sign(known: Manifest, key: Path) -> bytes:
 
 
 def signer(known: Manifest, signature: bytes, trusted: Path) -> str | None:
-    """Who of those in a file has signed a set; None where none of them has. `trusted`: a public key, or OpenSSH's file
-    of allowed signers, a line each. Raises UserError for a file that is neither."""
+    """Returns who in a file has signed a set; None if nobody in it has. `trusted` is a public key, or OpenSSH's file of
+    allowed signers. Raises UserError for a file that is neither."""
     with tempfile.TemporaryDirectory() as scratch:
         allowed, signed = Path(scratch) / "allowed", Path(scratch) / "signature"
         allowed.write_text(allowed_signers(trusted), encoding="utf-8")
         signed.write_bytes(signature)
         files = ("-f", str(allowed), "-s", str(signed))
-        found = keygen("-Y", "find-principals", *files)
-        for name in found.stdout.splitlines():
-            done = keygen("-Y", "verify", "-I", name, "-n", NAMESPACE, *files, told=message(known))
+        principals = keygen("-Y", "find-principals", *files)
+        for name in principals.stdout.splitlines():
+            done = keygen("-Y", "verify", "-I", name, "-n", NAMESPACE, *files, text=message(known))
             if done.returncode == 0:
                 return name
     return None
 
 
 def allowed_signers(trusted: Path) -> str:
-    """The lines of a file of allowed signers; those of a public key's file with the file's name for whose it is."""
+    """Returns the lines of a file of allowed signers; a public key gets its file's name as its owner."""
     try:
         with trusted.open("rb") as file:
             lines = file.read(SIGNERS_BYTES_MAX).decode("utf-8").splitlines()
@@ -72,16 +72,16 @@ def allowed_signers(trusted: Path) -> str:
     return "".join(f"{f'{owner} ' if line.startswith(KEYS) else ''}{line}\n" for line in lines)
 
 
-def keygen(*options: str, told: str = "") -> subprocess.CompletedProcess[str]:
-    """One call of OpenSSH's program. Raises UserError where there is none."""
+def keygen(*options: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs ssh-keygen with `text` on standard input. Raises UserError if it isn't installed."""
     try:
         return subprocess.run(
-            [PROGRAM, *options], input=told, capture_output=True, encoding="utf-8", errors="replace", check=False
+            [PROGRAM, *options], input=text, capture_output=True, encoding="utf-8", errors="replace", check=False
         )
     except FileNotFoundError:
         raise UserError(f"Signatures need {PROGRAM}, which is part of OpenSSH: install openssh-client.") from None
 
 
 def last(done: subprocess.CompletedProcess[str]) -> str:
-    """The last line of a complaint."""
+    """Returns the last line of an error message."""
     return (done.stderr.strip().splitlines() or ["it said nothing"])[-1].rstrip(".")

@@ -1,1 +1,1 @@
-"""Options in, words out: the commands that `tasks.py` names, and what a person sees while they run."""
+"""The commands that `tasks.py` names: their options, and what they print."""

@@ -1,1 +1,1 @@
-"""Many machines: a plan's shares, who measures them where, and one set of them again."""
+"""Runs on several machines: shares of a plan, who measures them, and one set of all shares."""

@@ -1,4 +1,4 @@
-"""Our own list of what a job may ask for (cloud/accelerators.toml), and what each scheduler calls it."""
+"""The machines that a job may ask for (cloud/accelerators.toml), and what each scheduler calls them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator:
-    """One kind of machine. Empty texts: it has none of that. `memory` and `disk` in Gi, as pods are given them."""
+    """One kind of machine. An empty text: it has no such thing. `memory` and `disk` are like `14Gi`, as in a pod."""
 
     name: str
     target: str
@@ -32,12 +32,12 @@ class Accelerator:
 
     @property
     def memory_gb(self) -> int:
-        """As SkyPilot counts it; rounded down, so that a machine of that size is taken."""
+        """Returns the memory as SkyPilot counts it; rounded down, so that a machine of that size is taken."""
         return int(self.memory.removesuffix("Gi"))
 
 
 def load(path: Path = FILE) -> dict[str, Accelerator]:
-    """The list, by name. Raises UserError naming the entry that is none."""
+    """Returns the list, by name. Raises UserError, naming the entry that isn't valid."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as broken:
@@ -46,7 +46,7 @@ def load(path: Path = FILE) -> dict[str, Accelerator]:
 
 
 def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
-    """One table of the list."""
+    """Returns the accelerator of one table. Raises UserError for a key or value that isn't valid."""
     needed = {field.name for field in fields(Accelerator)} - {"name", "runtime"}
     for key in sorted(needed ^ table.keys() - {"runtime"}):
         raise UserError(f"{path}, [{name}]: '{key}' is {'no key of an accelerator' if key in table else 'missing'}.")
@@ -60,13 +60,13 @@ def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
 
 
 def find(name: str | None, target: str) -> Accelerator:
-    """An accelerator by name, or a target's first. Raises UserError for a name that isn't listed, or of another
-    target."""
+    """Returns an accelerator by name, or a target's first. Raises UserError for a name that isn't listed, or is one of
+    another target."""
     if target not in TARGETS:
         raise unknown("target", target, TARGETS)
     listed = load()
     if name is None:
-        return next(each for each in listed.values() if each.target == target)
+        return next(accelerator for accelerator in listed.values() if accelerator.target == target)
     if name not in listed:
         raise unknown("accelerator", name, listed)
     if listed[name].target != target:

@@ -1,4 +1,5 @@
-"""Jobs as text: a plan's shards for SkyPilot, Kubernetes and Slurm, by the templates in cloud/. Nothing is started."""
+"""Writes jobs that run a plan's shards by SkyPilot, Kubernetes and Slurm, from the templates in cloud/. Nothing is
+started."""
 
 from __future__ import annotations
 
@@ -19,18 +20,20 @@ from suite.errors import UserError, unknown
 
 FOLDER = FILE.parent
 SKYPILOT, KUBERNETES, SLURM = SCHEDULERS = ("skypilot", "kubernetes", "slurm")
-SLACK = 3  # times the longest estimate, after which a run is taken to hang
-SETUP_SECONDS = 3600  # for installing, which scheduler's clocks count too
-# A shell, YAML and Kubernetes each read what stands in a job, and each expands some of these.
+SLACK = 3  # a run is taken to hang after so many times the longest estimate
+SETUP_SECONDS = 3600  # for installing, which a scheduler's time limit includes
+# A shell, YAML and Kubernetes each read a job's text, and each expands some of these.
 REFUSED = re.compile(r"[$\\`]")
-NAME_MAX = 40  # Kubernetes puts an index behind it and allows 63
+NAME_MAX = 40  # Kubernetes appends an index and allows 63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What is rendered: the run's command, where its source and results are, on what, and how long at most.
+class CloudJob:
+    """What a template needs: the run's command, where its source and results are, on what it runs, and how long at
+    most.
 
-    `run` is a shell's words. Empty `archive` and `repository` are filled in by whoever starts it; `image` empty: none.
+    `run` is a shell's words. Whoever starts the job fills in an empty `archive` or `repository`; an empty `image`:
+    none.
     """
 
     preset: str
@@ -51,62 +54,62 @@ class Job:
 
     @property
     def target(self) -> str:
-        """Hardware class."""
+        """Returns the hardware class."""
         return self.accelerator.target
 
     @property
     def name(self) -> str:
-        """Of letters, digits and dashes alone, as all three schedulers take them."""
+        """Returns the job's name, of letters, digits and dashes alone, as all three schedulers take it."""
         plain = re.sub(r"[^a-z0-9]+", "-", f"stack-wars-{self.preset}-{self.target}".lower())
         return plain[:NAME_MAX].strip("-")
 
     @property
     def wall_seconds(self) -> int:
-        """What a scheduler allows, installing included."""
+        """Returns the time limit for a scheduler, installing included."""
         return self.limit_seconds + SETUP_SECONDS
 
     @property
     def wall_clock(self) -> str:
-        """The same as Slurm reads it: hours:minutes:seconds."""
+        """Returns `wall_seconds` as Slurm reads it: hours:minutes:seconds."""
         minutes, seconds = divmod(self.wall_seconds, 60)
         return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
 
 
 def check_plain(kind: str, text: str) -> None:
-    """Raises UserError for text that couldn't stand in a shell's line and in YAML as it is."""
+    """Raises UserError for text that can't stand as it is in a shell's line and in YAML."""
     if not text.isprintable():
         raise UserError(
-            f"{kind} {text[:60]!r} has a line break or a character that can't be seen, which no job's file can hold."
+            f"{kind} {text[:60]!r} has a line break or a character that can't be printed; a job's file can't hold it."
         )
-    found = REFUSED.search(text)
-    if found:
+    refused = REFUSED.search(text)
+    if refused:
         raise UserError(
-            f"{kind} {text[:60]!r} has {found[0]!r}, which a shell or Kubernetes would expand in the job: "
-            "do without it."
+            f"{kind} {text[:60]!r} has {refused[0]!r}, which a shell or Kubernetes would expand in the job: "
+            "leave it out."
         )
 
 
-def render(job: Job, schedulers: Collection[str] = SCHEDULERS) -> dict[str, str]:
-    """{name of a file: its text}: one for each shard for SkyPilot, one for all for the others."""
+def render(job: CloudJob, schedulers: Collection[str] = SCHEDULERS) -> dict[str, str]:
+    """Returns {file name: text}: for SkyPilot a file for each shard, for the others one for all shards."""
     for scheduler in schedulers:
         if scheduler not in SCHEDULERS:
             raise unknown("scheduler", scheduler, SCHEDULERS)
     check_place(job, schedulers)
-    made: dict[str, str] = {}
+    texts: dict[str, str] = {}
     if SKYPILOT in schedulers:
         for shard in range(1, job.shards + 1):
-            made |= one("skypilot.yaml", f"skypilot-{shard}-of-{job.shards}.yaml", job, shard=shard)
+            texts |= one("skypilot.yaml", f"skypilot-{shard}-of-{job.shards}.yaml", job, shard=shard)
     if KUBERNETES in schedulers:
         base = official_base(python_of(ORCHESTRATOR, job.target))
-        made |= one("kubernetes.yaml", "kubernetes.yaml", job, base=base)
+        texts |= one("kubernetes.yaml", "kubernetes.yaml", job, base=base)
     if SLURM in schedulers:
-        made |= one("slurm.sh", "slurm.sh", job)
-    return made
+        texts |= one("slurm.sh", "slurm.sh", job)
+    return texts
 
 
-def check_place(job: Job, schedulers: Collection[str]) -> None:
-    """Raises UserError for an archive that would go with the machine that wrote it."""
-    leaving = [each for each in schedulers if each != SLURM]
+def check_place(job: CloudJob, schedulers: Collection[str]) -> None:
+    """Raises UserError for an archive that would be deleted with the machine that wrote it."""
+    leaving = [scheduler for scheduler in schedulers if scheduler != SLURM]
     if job.archive and not job.archive.startswith(("s3://", "gs://")) and leaving:
         raise UserError(
             f"--to={job.archive} is a folder of a machine that is gone when its shard is done: "
@@ -115,8 +118,8 @@ def check_place(job: Job, schedulers: Collection[str]) -> None:
         )
 
 
-def one(template: str, file: str, job: Job, **more: Any) -> Mapping[str, str]:
-    """One file. Raises UndefinedError for a word that a template uses and nobody gives."""
+def one(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[str, str]:
+    """Returns {file name: text} of one file. Raises UndefinedError for a name that only the template has."""
     return {
         file: templates().get_template(f"{template}.j2").render(job=job, accelerator=job.accelerator, file=file, **more)
     }
@@ -124,7 +127,7 @@ def one(template: str, file: str, job: Job, **more: Any) -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def templates() -> Environment:
-    """The templates, with a filter for each language that a value may stand in."""
+    """Returns the templates, with a filter for each language in which a value may stand."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         undefined=StrictUndefined,

@@ -1,4 +1,5 @@
-"""How long each shard of a plan takes: by what its processes took in earlier sets, else by the plan's rough guess."""
+"""Estimates how long each shard of a plan takes: by its processes in earlier sets, else by the plan's rough
+estimate."""
 
 from __future__ import annotations
 
@@ -8,15 +9,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from suite.case import Attempt, Outcome, Purpose
-from suite.plan.plan import Plan, estimate
+from suite.case import Attempt, Outcome
+from suite.plan.durations import attempt_seconds
+from suite.plan.layout import runnable
 from suite.plan.shards import Shard, share
+from suite.results.store.plan import Plan
 from suite.results.store.rows import CASE, Row
 from suite.workloads.catalog import Workload
 
-# Times of other sizes or passes say nothing; those of another machine of the target are all that there is.
+# Times of other sizes or passes aren't taken; times of another machine are, if it has the target.
 Kind = tuple[str, str, str, str, str]  # workload, size, pass, stack, purpose
-# What is read of a row; names and the case are for rows of older versions, which are read as today's are.
+# The columns that are read.
 COLUMNS = frozenset(
     {
         "schema_version",
@@ -40,9 +43,9 @@ COLUMNS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """One shard's part of a plan. `seconds` are those of the first blocks, `most_seconds` with every further one that
-    the spread may ask for; `known` of its `processes` are estimated by earlier sets."""
+class ShardEstimate:
+    """The estimate for one shard. `seconds` has the blocks that run whatever the spread, `most_seconds` every block
+    that the spread may ask for; `known` of its `processes` are estimated by earlier sets."""
 
     number: int
     comparisons: int
@@ -53,71 +56,64 @@ class Expected:
 
 
 def wall_seconds(rows: Iterable[Row]) -> dict[Kind, float]:
-    """The median time from the start of a process to the start of the next in its block, which is what it costs a
-    machine: start, compile, measure, and what the harness adds."""
+    """Returns the median seconds, by kind, from the start of a process to the start of the next one in its block: the
+    machine's time for start, compile, measuring and the harness."""
     blocks: dict[tuple[str, int, int], list[Row]] = defaultdict(list)
     for row in rows:
         if row["started_at"] and row["block"] and row["outcome"] != Outcome.UNSUPPORTED:
             blocks[row["set_id"], row["block"], row["retry"]].append(row)
-    found: dict[Kind, list[float]] = defaultdict(list)
+    times: dict[Kind, list[float]] = defaultdict(list)
     for block in blocks.values():
         for row, after in pairwise(sorted(block, key=lambda row: row.integer("order"))):
-            if after["order"] == row["order"] + 1:  # else one is missing between them
-                taken = (after["started_at"] - row["started_at"]).total_seconds()
-                found[kind_of_row(row)].append(taken)
-    return {kind: median(taken) for kind, taken in found.items() if median(taken) > 0}
+            if after["order"] == row["order"] + 1:  # else a process is missing between them
+                times[kind_of_row(row)].append((after["started_at"] - row["started_at"]).total_seconds())
+    return {kind: median(seconds) for kind, seconds in times.items() if median(seconds) > 0}
 
 
 def kind_of_row(row: Row) -> Kind:
-    """What its time tells of."""
+    """Returns the kind of a row's process."""
     return row.text("workload"), row.text("size"), row.text("pass"), row.stack_name, row.text("purpose")
 
 
 def kind_of(attempt: Attempt) -> Kind:
-    """The same of a planned process."""
+    """Returns the kind of a planned process."""
     case = attempt.case
     return case.workload, case.size, case.pass_, case.stack_name, str(attempt.purpose)
 
 
 def shards_of(
     plan: Plan, shards: int, workloads: Mapping[str, Workload], known: Mapping[Kind, float]
-) -> list[Expected]:
-    """Every shard's estimate, in order. Raises UserError where there are more shards than can be made."""
+) -> list[ShardEstimate]:
+    """Returns every shard's estimate, in order. Raises UserError for more shards than can be made."""
     return [of_part(number, share(plan, Shard(number, shards)), workloads, known) for number in range(1, shards + 1)]
 
 
-def of_part(number: int, part: Plan, workloads: Mapping[str, Workload], known: Mapping[Kind, float]) -> Expected:
-    """One shard's."""
-    unsupported = {planned.case.case_id for planned in part.cases if planned.unsupported}
-    attempts = [each for each in part.attempts() if each.case.case_id not in unsupported]
-    told = [known.get(kind_of(attempt)) for attempt in attempts]
+def of_part(number: int, part: Plan, workloads: Mapping[str, Workload], known: Mapping[Kind, float]) -> ShardEstimate:
+    """Returns the estimate for one shard, whose plan is `part`."""
+    attempts = runnable(part)
+    known_seconds = [known.get(kind_of(attempt)) for attempt in attempts]
     taken = [
-        guess(part, attempt, workloads) if wall is None else wall for attempt, wall in zip(attempts, told, strict=True)
+        attempt_seconds(attempt, workloads, part.protocol) if wall is None else wall
+        for attempt, wall in zip(attempts, known_seconds, strict=True)
     ]
     timed = sum(wall for attempt, wall in zip(attempts, taken, strict=True) if attempt.block)
     protocol = part.protocol
     further = timed * (protocol.blocks_max - protocol.blocks) / protocol.blocks if timed else 0.0
-    return Expected(
+    return ShardEstimate(
         number,
         comparisons(part),
         len(attempts),
-        sum(wall is not None for wall in told),
+        sum(wall is not None for wall in known_seconds),
         sum(taken),
         sum(taken) + further,
     )
 
 
-def guess(part: Plan, attempt: Attempt, workloads: Mapping[str, Workload]) -> float:
-    """The plan's own estimate of one process, as on a small machine."""
-    rough = 0.0 if attempt.purpose is Purpose.PRIME else 1.0  # which the timed process after it includes
-    return rough * estimate(attempt.case, workloads[attempt.case.workload], part.protocol)
-
-
 def comparisons(part: Plan) -> int:
-    """How many there are."""
+    """Returns how many comparisons a plan has."""
     return len({planned.case.comparison_id for planned in part.cases})
 
 
-def longest(shards: Sequence[Expected]) -> float:
-    """Seconds of the shard that takes longest, all blocks included."""
+def longest(shards: Sequence[ShardEstimate]) -> float:
+    """Returns the seconds of the shard that takes longest, with every block that the spread may ask for."""
     return max(shard.most_seconds for shard in shards)

@@ -1,54 +1,54 @@
-"""`python -m suite.cluster.ray_queue SET`: Ray as the queue of a run, in Ray's own environment.
+"""`python -m suite.cluster.ray_queue SET`: hands a set's comparisons to the machines of a Ray cluster.
 
-A task is one comparison. Each machine that was checked takes one at a time, and what it measures comes back as a share
-of the set. A comparison whose machine was lost is given to another; a case that failed is a row, and no exception.
+It runs in Ray's own environment. A task is one comparison. Each machine that was checked takes one task at a time, and
+what it measures comes back as a share of the set. If a machine is lost, its comparison goes to another one. A case that
+fails is a row of its share, not a failed task.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import os
 import signal
-import socket
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import ray
-from ray.exceptions import OutOfMemoryError, RayError, RayTaskError
+from ray.exceptions import OutOfMemoryError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from suite.cluster import node
-from suite.cluster.collect import devices_of, unlikeness
+from suite.cluster.likeness import devices_of
+from suite.cluster.ray_machines import SLOT, answer, check_alike, connect, offering, why
 from suite.errors import UserError
 from suite.guard.printable import printable
-from suite.plan.plan import Plan
+from suite.plan import layout
+from suite.plan.durations import plan_seconds
 from suite.plan.shards import Shard, share, units
 from suite.results.outcomes import INTERRUPTED
 from suite.results.store.result_set import ResultSet
-from suite.run.start import plan_of
+from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find
 
-ROOT = Path(__file__).parents[2]
-SLOT = "slot"  # the resource that a machine offers once: nothing runs beside what is measured
-DEVICES = {"cuda": "GPU", "tpu": "TPU"}
-LOST_MAX = 3  # machines that a comparison may lose before it is given up
-UNFINISHED = 1
-PATIENCE_SECONDS = 10.0  # for an address to answer
-REMIND_SECONDS = 60.0  # between two words about a machine that others keep busy
+DEVICES = {"cuda": "GPU", "tpu": "TPU"}  # Ray's resource, by target
+LOST_MAX = 3  # machines on which a comparison may fail before it is given up
+UNFINISHED = 1  # exit code
+REMIND_SECONDS = 60.0  # between two messages that a busy machine is waited for
 
 
 @dataclass
 class Queue:
-    """The comparisons of a set that no machine has measured yet, and the machines that may: {Ray's id: its name}."""
+    """The comparisons of a set that no machine has measured yet.
+
+    `machines` has the machines that may measure them, {Ray's id: name}; `lost` how many machines each comparison has
+    lost; `unfinished` why a comparison was given up.
+    """
 
     store: ResultSet
-    plan: Plan
     workloads: dict[str, Workload]
     force: bool
     machines: dict[str, str] = field(default_factory=dict)
@@ -57,69 +57,70 @@ class Queue:
 
     @classmethod
     def of(cls, folder: Path, force: bool) -> Queue:
-        """Of a set that was begun."""
+        """Returns the queue of a set that was begun."""
         store = ResultSet.open(folder)
-        plan = plan_of(store.plan, store.plan.cases, store.plan.set_id)
-        return cls(store, plan, find([*map(Path, store.plan.workload_paths)]), force)
+        add_stacks(map(Path, store.plan_file.stack_paths))
+        return cls(store, find([*map(Path, store.plan_file.workload_paths)]), force)
 
     @property
-    def offers(self) -> dict[str, float]:
-        """What a machine must have free to take a task."""
-        device = DEVICES.get(self.store.plan.target)
+    def needs(self) -> dict[str, float]:
+        """Returns what a machine must have free to take a task, by Ray's names."""
+        device = DEVICES.get(self.store.plan_file.target)
         return {SLOT: 1.0} | ({device: 1.0} if device else {})
 
     def pending(self) -> list[Shard]:
-        """The longest first, by the plan's own estimate: then machines end at about the same time."""
-        of = len(units(self.plan))
+        """Returns what is left to measure, the longest first by the plan's estimate, so that all machines end at about
+        the same time."""
+        of = len(units(self.store.plan))
         shards = [Shard(index, of) for index in range(1, of + 1)]
         rest = [shard for shard in shards if not self.store.share_folder(str(shard)).exists()]
-        return sorted(rest, key=lambda shard: -share(self.plan, shard).seconds(self.workloads))
+        return sorted(rest, key=lambda shard: -plan_seconds(share(self.store.plan, shard), self.workloads))
 
     def run(self) -> int:
-        """Hand out what is left, and take in what comes back. The exit code."""
-        self.check(check_offers(ray.nodes(), self.offers))
-        left = self.pending()
-        say(f"{len(left)} comparisons for {len(self.machines)} machine(s)")
-        fields, free, total = ray.put(self.store.plan.to_json()), [*self.machines], len(left)
+        """Hands out what is left and takes in what comes back. Returns the exit code."""
+        self.check_machines(offering(ray.nodes(), self.needs))
+        pending = self.pending()
+        say(f"{len(pending)} comparisons for {len(self.machines)} machine(s)")
+        fields, free, total = ray.put(self.store.plan_file.to_json()), [*self.machines], len(pending)
         busy: dict[Any, tuple[Shard, str]] = {}
-        while busy or (left and free):
-            while left and free:
-                machine, shard = free.pop(0), left.pop(0)
+        while busy or (pending and free):
+            while pending and free:
+                machine, shard = free.pop(0), pending.pop(0)
                 busy[self.task(node.measure, machine).remote(fields, shard, self.force)] = shard, machine
             (ended,), _ = ray.wait([*busy], num_returns=1)
             shard, machine = busy.pop(ended)
             try:
-                self.take(shard, machine, ray.get(ended))
+                self.take_in(shard, machine, *ray.get(ended))
                 free.append(machine)
             except (RayError, UserError) as problem:
-                self.miss(shard, machine, problem, left, free)
-            say(f"{total - len(left) - len(busy)} of {total}: {self.fate(shard)}")
-        for shard in left:
+                self.put_back(shard, machine, problem, pending, free)
+            say(f"{total - len(pending) - len(busy)} of {total}: {self.progress(shard)}")
+        for shard in pending:
             self.unfinished[shard] = "no machine is left"
         return UNFINISHED if self.unfinished else 0
 
     def task(self, function: Any, machine: str) -> Any:
-        """A function as a task for one machine, which Ray itself never tries again: it can't tell a lost machine from a
-        case that has filled its memory."""
+        """Returns a function as a task for one machine. Ray never tries it again, since Ray can't tell a lost machine
+        from a case that has filled its memory."""
         there = NodeAffinitySchedulingStrategy(machine, soft=False)
-        # Ray's own resource of cores says nothing here: the slot is the whole machine.
-        rest = {name: count for name, count in self.offers.items() if name != "GPU"}
+        # The slot is the whole machine, so Ray's own resource of cores isn't asked for.
+        resources = {name: count for name, count in self.needs.items() if name != "GPU"}
         return ray.remote(function).options(
-            max_retries=0, num_cpus=0, num_gpus=self.offers.get("GPU", 0), resources=rest, scheduling_strategy=there
+            max_retries=0, num_cpus=0, num_gpus=self.needs.get("GPU", 0), resources=resources, scheduling_strategy=there
         )
 
-    def take(self, shard: Shard, machine: str, told: tuple[bytes, list[str]]) -> None:
-        """A share comes back. Raises UserError for one of another device than those that are there."""
-        data, notes = told
+    def take_in(self, shard: Shard, machine: str, data: bytes, notes: Sequence[str]) -> None:
+        """Puts a packed share into the set. Raises UserError for a share from another device than those before it."""
         with node.unpacked(data, self.store.share_folder(str(shard))) as draft:
-            new, others = devices_of([ResultSet(draft)]), devices_of(self.store.shares())
-            if new and others and new != others:
-                raise UserError(f"it measured on {', '.join(sorted(new))}, others on {', '.join(sorted(others))}")
+            new, known = devices_of([ResultSet(draft)]), devices_of(self.store.shares())
+            if new and known and new != known:
+                raise UserError(f"it measured on {', '.join(sorted(new))}, others on {', '.join(sorted(known))}")
         for text in notes:
             say(f"{self.machines[machine]}, comparison {shard}: {text}")
 
-    def miss(self, shard: Shard, machine: str, problem: Exception, left: list[Shard], free: list[str]) -> None:
-        """A share doesn't: its machine gets nothing more, unless only the task's own process is gone."""
+    def put_back(self, shard: Shard, machine: str, problem: Exception, pending: list[Shard], free: list[str]) -> None:
+        """Queues a failed comparison again, or gives it up after LOST_MAX failures; its machine gets no more work. If
+        Ray's memory monitor ended the task, gives it up at once and keeps the machine."""
         self.lost[shard] += 1
         name, reason = self.machines[machine], why(problem)
         if isinstance(problem, OutOfMemoryError):
@@ -130,137 +131,66 @@ class Queue:
             return
         say(f"{name} takes no more comparisons: {reason}")
         if self.lost[shard] < LOST_MAX:
-            left.insert(0, shard)
+            pending.insert(0, shard)
         else:
-            self.unfinished[shard] = f"its machine was lost {LOST_MAX} times: {reason}"
+            self.unfinished[shard] = f"it failed on {LOST_MAX} machines, last because {reason}"
 
-    def fate(self, shard: Shard) -> str:
-        """What came of a comparison so far."""
+    def progress(self, shard: Shard) -> str:
+        """Returns in words what has become of a comparison so far."""
         folder = self.store.share_folder(str(shard))
         if shard in self.unfinished:
             return f"comparison {shard} has no result: {self.unfinished[shard]}"
         if not folder.exists():
             return f"comparison {shard} goes to another machine"
         done = ResultSet.open(folder)
-        counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.facts()["outcomes"].items()))
-        return f"{done.plan.cases[0].case.comparison_name}: {counted}, on {done.plan.machine_id}"
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.facts()["outcomes"].items()))
+        return f"{done.plan.cases[0].case.comparison_name}: {counts}, on {done.plan_file.machine_id}"
 
-    def check(self, found: Sequence[dict[str, Any]]) -> None:
-        """Make each machine ready. Raises UserError for one that lacks something, and for unlike machines: those of a
-        set that is resumed count, too."""
-        fields = ray.put(self.store.plan.to_json())
-        asks = {self.task(node.ready, each["NodeID"]).remote(fields): each for each in found}
-        known: list[tuple[str, dict[str, Any]]] = [
-            ("the machines of this set", each.machine) for each in self.store.shares()[:1]
-        ]
+    def check_machines(self, nodes: Sequence[dict[str, Any]]) -> None:
+        """Makes each machine ready. Raises UserError for one that lacks something, and for machines of two kinds; in a
+        resumed set, the machines that measured its shares are compared as well."""
+        fields = ray.put(self.store.plan_file.to_json())
+        tasks = {self.task(node.ready, machine["NodeID"]).remote(fields): machine for machine in nodes}
+        known = [("the machines of this set", share.machine) for share in self.store.shares()[:1]]
         reasons: dict[str, str | None] = {}
-        while asks:
-            ended, rest = ray.wait([*asks], num_returns=1, timeout=REMIND_SECONDS)
+        while tasks:
+            ended, rest = ray.wait([*tasks], num_returns=1, timeout=REMIND_SECONDS)
             if not ended:
-                names = ", ".join(asks[ask]["NodeManagerHostname"] for ask in rest)
-                say(f"Waiting for what takes the slot of {names}, or for its environments")
+                names = ", ".join(tasks[task]["NodeManagerHostname"] for task in rest)
+                say(f"Waiting for {names}: busy with another task, or installing environments")
                 continue
-            each = asks.pop(ended[0])
-            told = answer(each["NodeManagerHostname"], ended[0])
-            known.append((each["NodeManagerHostname"], told["machine"]))
-            self.machines[each["NodeID"]] = each["NodeManagerHostname"]
+            machine = tasks.pop(ended[0])
+            name = machine["NodeManagerHostname"]
+            state = answer(name, ended[0])
+            known.append((name, state["machine"]))
+            self.machines[machine["NodeID"]] = name
             check_alike(*known[0], *known[-1])
-            reasons = reasons or told["unsupported"]
-            if reasons != told["unsupported"]:
-                raise UserError(
-                    f"{known[0][0]} and {known[-1][0]} can't run the same cases: make their installations alike."
-                )
-        self.settle(reasons, known[-1][1])
+            reasons = reasons or state["unsupported"]
+            if reasons != state["unsupported"]:
+                raise UserError(f"{known[0][0]} and {name} can't run the same cases: make their installations alike.")
+        if not self.store.shares():
+            self.settle(reasons, known[-1][1])
 
     def settle(self, reasons: dict[str, str | None], machine: dict[str, Any]) -> None:
-        """Write into the plan, before anything was measured, what these machines can't run."""
-        if self.store.shares():
-            return
-        cases = tuple(dataclasses.replace(each, unsupported=reasons[each.case.case_id]) for each in self.plan.cases)
-        self.plan = dataclasses.replace(self.plan, cases=cases)
-        self.store.settle(dataclasses.replace(self.store.plan, cases=cases, attempts=tuple(self.plan.attempts())))
+        """Writes into the plan which cases these machines can't run; only before the first share."""
+        cases = tuple(replace(planned, unsupported=reasons[planned.case.case_id]) for planned in self.store.plan.cases)
+        plan = replace(self.store.plan, cases=cases)
+        self.store.settle(replace(self.store.plan_file, plan=plan, attempts=tuple(layout.attempts(plan))))
         self.store.machine = machine
 
 
-def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str, Any]) -> None:
-    """Raises UserError for two kinds of machine."""
-    if unlike := unlikeness(machine, other):
-        raise UserError(
-            f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their times "
-            "can't stand on one page; offer slots on machines of one kind."
-        )
-
-
-def answer(machine: str, ask: Any) -> dict[str, Any]:
-    """What a machine says of itself. Raises UserError where it can't, or can't measure this."""
-    try:
-        found: dict[str, Any] = ray.get(ask)
-    except RayError as lost:
-        raise UserError(f"{machine} couldn't be made ready: {why(lost)}") from None
-    if found["lacking"]:
-        raise UserError(f"{machine} can't measure this: it lacks {'; '.join(found['lacking'])}.")
-    return found
-
-
-def check_offers(nodes: Sequence[dict[str, Any]], offers: dict[str, float]) -> list[dict[str, Any]]:
-    """The machines that offer what a task asks. Raises UserError where there is none (Ray would wait for ever), and for
-    one that offers several slots: what runs on it at once would disturb each other."""
-    alive = [each for each in nodes if each["Alive"]]
-    found = [each for each in alive if all(each["Resources"].get(name, 0) >= n for name, n in offers.items())]
-    if not found:
-        wanted = " and ".join(f"{name!r}" for name in offers)
-        raise UserError(
-            f"None of the cluster's {len(alive)} machine(s) offers {wanted}. Start Ray on each that shall "
-            f"measure with: ray start --address=HOST:PORT --resources='{{\"{SLOT}\": 1}}'"
-        )
-    for each in found:
-        if each["Resources"][SLOT] != 1:
-            raise UserError(
-                f"{each['NodeManagerHostname']} offers {each['Resources'][SLOT]:g} slots; a machine has "
-                "one, since what runs beside what is measured disturbs it."
-            )
-    return found
-
-
-def why(problem: Exception) -> str:
-    """One line of Ray's error; of ours, what was raised."""
-    text = str(problem.cause) if isinstance(problem, RayTaskError) and problem.cause is not None else str(problem)
-    return next((line for line in text.splitlines() if line.strip()), type(problem).__name__)
-
-
 def say(text: str) -> None:
-    """To whoever waits."""
+    """Prints a line for whoever waits."""
     print(printable(text), file=sys.stderr, flush=True)
-
-
-def connect(address: str) -> None:
-    """To the cluster. Raises UserError where there is none."""
-    check_answers(address)
-    # Workers find this program where the driver has it, on every machine.
-    variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", "")}
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": variables})
-    except (ConnectionError, RuntimeError, ValueError, RayError) as refused:
-        raise UserError(f"There is no Ray cluster at {address}: {str(refused).splitlines()[0]}") from None
-
-
-def check_answers(address: str) -> None:
-    """Raises UserError where nobody listens: Ray itself tries for minutes."""
-    host, _, port = address.rpartition(":")
-    if address == "auto" or "://" in address:
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS).close()
-    except (OSError, ValueError) as refused:
-        raise UserError(f"There is no Ray cluster at {address}: {refused}") from None
 
 
 def end_once() -> None:
     """Lets the first Ctrl-C or SIGTERM end the wait, and only the first.
 
-    A terminal's Ctrl-C comes with a SIGTERM from who started this. Ray's own handler would raise SystemExit for that
-    one in the middle of its shutdown, where Python prints a traceback. What a script starts with `&` ignores SIGINT,
-    and goes on doing so.
+    On Ctrl-C two signals come: the terminal's SIGINT, and a SIGTERM from the program that started this one. Ray's own
+    handler would raise
+    SystemExit for it in the middle of its shutdown, and Python would print a traceback. Where SIGINT
+    was ignored at the start, as in a script's background job, it stays ignored.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -273,13 +203,13 @@ def end_once() -> None:
 
 
 def ignore_signals() -> None:
-    """Lets nothing interrupt the end."""
+    """Ignores Ctrl-C and SIGTERM, so that nothing interrupts the end."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 
 
 def main() -> int:
-    """The exit code: 0 all shares are there, 1 some aren't, 2 it can't be done, 130 interrupted."""
+    """Returns the exit code: 0 if all shares are there, 1 if some aren't, 2 if it can't be done, 130 if interrupted."""
     parser = argparse.ArgumentParser(description="Hand a set's comparisons to the machines of a Ray cluster.")
     parser.add_argument("set", type=Path)
     parser.add_argument("--address", default="auto")

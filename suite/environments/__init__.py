@@ -1,4 +1,4 @@
-"""What the stacks run in: hashed locks, virtual environments made from them by uv, and images made from them by Docker.
+"""The environments of the stacks: hashed locks, and virtual environments (by uv) and images (by Docker) made from them.
 
 `python3 -m suite.environments orchestrator` runs before any environment exists: `locks`, `pythons`, `uv` and `venv`
 import the standard library alone.
@@ -13,5 +13,5 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def say(text: str, end: str = "\n") -> None:
-    """A line of progress, on standard error."""
+    """Prints a line of progress on standard error."""
     print(text, end=end, file=sys.stderr, flush=True)

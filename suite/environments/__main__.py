@@ -1,4 +1,4 @@
-"""`python3 -m suite.environments NAME ...`: make environments on a machine that has none."""
+"""`python3 -m suite.environments NAME ...` makes environments on a machine that has none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from suite.errors import UserError
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit code: 0, 2 for what a person can mend, 130 interrupted."""
+    """Makes the environments. Returns the exit code: 0; 2 for an error that a person can mend; 130 for Ctrl-C."""
     if python := another():
         os.execv(python, [python, "-m", "suite.environments", *arguments])
     try:
@@ -30,10 +30,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def another() -> str | None:
-    """The Python to start again with; None where this one is as good as any.
+    """Returns the Python to start this program again with; None if the running one will do.
 
-    In an activated `.venv`, python3 is the very environment that may have to be removed; and a Python that the
-    orchestrator isn't for may have one beside it that it is for.
+    In an activated `.venv`, python3 is in the environment that may have to be removed. And where the running Python
+    doesn't suit the orchestrator's lock, another one on this machine may.
     """
     if Path(sys.prefix).resolve() == (environments.ROOT / ".venv").resolve():
         base = Path(sys.base_prefix) / "bin" / f"python{pythons.running()}"

@@ -1,7 +1,7 @@
-"""`./stackwars base-image`: a base like the official one, made by debootstrap where no registry can be reached.
+"""`./stackwars base-image`: makes a base image like the official one by debootstrap, for sites that reach no registry.
 
-Each Debian has one Python of its own: 12 has 3.11, 13 has 3.13. The image takes packages from the mirror that this
-machine uses, and trusts whom this machine trusts: behind a proxy that inspects TLS, builds need that.
+Each Debian release has one Python: 12 has 3.11, 13 has 3.13. Packages come from the mirror that this machine uses, and
+the image gets this machine's CA certificates, which builds need behind a proxy that inspects TLS.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from docker import DockerClient
 from suite.errors import COMMAND, UserError, unknown
 from suite.machine import facts
 
-RELEASES = {"3.11": "bookworm", "3.13": "trixie"}  # whose own Python that is
-# PyTorch/XLA is linked against libpython, which the official image has.
+RELEASES = {"3.11": "bookworm", "3.13": "trixie"}  # the Debian release of each Python
+# PyTorch/XLA needs libpython, which the official image has.
 PACKAGES = ("ca-certificates", "python{0}-venv", "libpython{0}")
-# debootstrap doesn't know that python3-distutils provides what python3.11-venv asks for.
+# debootstrap doesn't find out by itself that python3-distutils provides what python3.11-venv depends on.
 PACKAGES_TOO = {"3.11": ("python3-distutils",)}
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
-# Kept for programs at run time: nothing of it. Device files come from the engine.
+# Folders that no program needs at run time; device files come from the engine.
 LEFT_OUT = (
     "var/cache/apt",
     "var/lib/apt/lists",
@@ -41,9 +41,10 @@ LEFT_OUT = (
 
 
 def make(client: DockerClient, python: str, mirror: str | None, say: Callable[[str], None]) -> str:
-    """Make the base with a Python, like `3.13`, and import it; its tag. Raises UserError with what to do."""
+    """Makes the base image with a Python, like `3.13`, and imports it. Returns its tag. Raises UserError with what to
+    do."""
     if python not in RELEASES:
-        raise unknown("Python of a Debian", python, RELEASES)
+        raise unknown("Debian release with Python", python, RELEASES)
     if os.geteuid() != 0:
         raise UserError(f"debootstrap makes a root file system, which takes root: sudo {COMMAND} base-image")
     if shutil.which("debootstrap") is None:
@@ -64,13 +65,13 @@ def make(client: DockerClient, python: str, mirror: str | None, say: Callable[[s
 
 
 def tag_of(python: str) -> str:
-    """What the base of a Python is called."""
+    """Returns the tag of a Python's base image."""
     return f"stackwars/base:{RELEASES.get(python, python)}"
 
 
 def debootstrap(root: Path, mirror: str, python: str) -> None:
-    """Debian's smallest system with Python. Raises UserError with debootstrap's own last words."""
-    packages = [each.format(python) for each in PACKAGES] + [*PACKAGES_TOO.get(python, ())]
+    """Installs Debian's smallest system with Python in `root`. Raises UserError with the end of debootstrap's log."""
+    packages = [package.format(python) for package in PACKAGES] + [*PACKAGES_TOO.get(python, ())]
     command = [
         "debootstrap",
         "--variant=minbase",
@@ -87,7 +88,7 @@ def debootstrap(root: Path, mirror: str, python: str) -> None:
 
 
 def trust_as_here(root: Path) -> None:
-    """Put this machine's CA bundle in place of Debian's."""
+    """Replaces Debian's CA bundle by this machine's."""
     paths = (os.environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile, CA_BUNDLE)
     bundle = next((Path(path) for path in paths if path and Path(path).is_file()), None)
     if bundle is not None:
@@ -95,19 +96,19 @@ def trust_as_here(root: Path) -> None:
 
 
 def host_mirror(etc: Path = Path("/etc/apt")) -> str:
-    """The Debian mirror of this machine's own sources, of either format. Raises UserError if there is none."""
+    """Returns the Debian mirror in this machine's package sources. Raises UserError if there is none."""
     if "ID=debian" in (facts.read("/etc/os-release") or "").splitlines():
         files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
         for line in "\n".join(facts.read(str(file)) or "" for file in files).splitlines():
-            found = re.match(r"(?:deb\s+(?:\[.*?\]\s*)?|URIs:\s*)(\S+/debian/?)(?:\s|$)", line)
-            if found:
-                return found[1]
+            mirror = re.match(r"(?:deb\s+(?:\[.*?\]\s*)?|URIs:\s*)(\S+/debian/?)(?:\s|$)", line)
+            if mirror:
+                return mirror[1]
     raise UserError("This machine's package sources name no Debian mirror: say which, like --mirror=URL.")
 
 
 def run(command: list[str]) -> None:
-    """Run a program. Raises UserError with its last line."""
+    """Runs a program. Raises UserError with its last line if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
-        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or ["without a word"]
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or ["no message"]
         raise UserError(f"{command[0]} exited {done.returncode}: {last[0]}")

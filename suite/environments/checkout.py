@@ -1,4 +1,4 @@
-"""What git says of this checkout."""
+"""Asks git about this checkout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from suite.environments import ROOT
 
 
 def git(*words: str) -> str:
-    """What `git words` prints; empty where it can't run or has nothing to say (an unpacked archive has no git)."""
+    """Returns what `git WORDS` prints; empty if it fails, as in an unpacked source archive."""
     try:
         done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
     except OSError:

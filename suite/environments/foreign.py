@@ -1,8 +1,9 @@
-"""What a set that may be a stranger's would have run here: its locks and the variables of its variants.
+"""Checks what a result set from somebody else would make this machine run: its locks, and its variants' environment
+variables.
 
-Both are read as data. A lock is packages by version and hash, and nothing that an installer could obey beside that; one
-that this project has, or had in its history, is ours. A variable is ours if our variant of that name has it, and
-harmless if all that it can do is compute otherwise.
+Both are read as data. A lock may hold only packages with version and hash, no installer options. It is ours if this
+project has it or once had it. A variable is ours if our variant of the same name gives it the same value, and harmless
+if it can only change how numbers are computed.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from suite.environments.variants import flags
 from suite.errors import Damaged
 from suite.guard import plain_files
 
-LOCK_BYTES_MAX = 4 * 2**20  # our largest has half of one
-# A lock as uv writes it, line by line: no address, path, option, index, link, marker or extra.
+LOCK_BYTES_MAX = 4 * 2**20  # our largest lock has a quarter of a MiB
+# The lines of a lock as uv writes them: no address, path, option, index, link, marker or extra.
 HEADER = re.compile(r"#.*")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9._-]*==[0-9A-Za-z][0-9A-Za-z.!+_-]* \\", re.ASCII)
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?", re.ASCII)
-# Variables that can neither load code nor write files, and the values that they may have.
+# Variables that can neither load code nor write files, each with the values that it may have.
 NUMBER, TRUTH = r"\d{1,9}(\.\d{1,9})?", r"true|false"
 HARMLESS = {
     "XLA_FLAGS": re.compile(rf"(--xla_(cpu|gpu|tpu)_\w+=({TRUTH}|{NUMBER})(\s+|$))+", re.ASCII),
@@ -32,18 +33,18 @@ HARMLESS = {
 
 
 def check_lock(lock: Path) -> None:
-    """Raises Damaged, naming the line, for a lock that says anything but packages, versions and hashes."""
+    """Raises Damaged, naming the line, for a lock with anything but packages, versions and hashes."""
     try:
         data = plain_files.read(lock, LOCK_BYTES_MAX)
     except OSError as broken:
         raise Damaged(f"{lock} can't be read: {broken.strerror}.") from None
-    # Split as an installer does it: other characters that end a line for Python are no part of a lock.
+    # Split at newlines alone, as an installer does: Python's other line ends are refused.
     allowed: Collection[re.Pattern[str]] = (HEADER, PACKAGE)
     for number, line in enumerate(data.decode("ascii", errors="replace").removesuffix("\n").split("\n"), 1):
         if not any(pattern.fullmatch(line) for pattern in allowed) or not (line.isascii() and line.isprintable()):
             raise Damaged(
-                f"{lock}, line {number}: {line[:100]!r} isn't what a lock has there. It lists packages by "
-                "version and sha256 alone: an address, a path or an option isn't obeyed."
+                f"{lock}, line {number}: {line[:100]!r} isn't allowed in a lock, which lists packages by "
+                "version and sha256; addresses, paths and options aren't accepted."
             )
         allowed = (HASH,) if line.endswith(" \\") and not line.startswith("#") else (HEADER, PACKAGE)
     if allowed == (HASH,):
@@ -51,7 +52,7 @@ def check_lock(lock: Path) -> None:
 
 
 def is_ours(lock: Path, name: str, target: str) -> bool:
-    """Whether a lock is one that this project has, or had in its history as far as this checkout knows it."""
+    """Whether this project has a lock, or had it in the part of its history that this checkout has."""
     if sha256(lock) in map(sha256, all_locks(name, target)):
         return True
     blob = git("hash-object", "--no-filters", "--", str(lock.absolute())).strip()
@@ -59,7 +60,9 @@ def is_ours(lock: Path, name: str, target: str) -> bool:
 
 
 def differences(lock: Path, name: str, target: str) -> Iterator[str]:
-    """What a lock has in place of our own for its Python, else of our newest: `jax 0.10.2 → 0.9.9`, a line each."""
+    """Yields a line for each package that differs from our lock for the same Python, or from our newest lock if there
+    is none: `jax 0.10.2 → 0.9.9`."""
+    # After the locks of a variant `jax@0.10` come those of its environment `jax`.
     locks = [path for family in (name, name.partition("@")[0]) for path in all_locks(family, target) if path.is_file()]
     like = next((path for path in locks if python_of_lock(path) == python_of_lock(lock)), next(iter(locks), None))
     ours = pins(like.read_text(encoding="utf-8")) if like else {}
@@ -68,11 +71,11 @@ def differences(lock: Path, name: str, target: str) -> Iterator[str]:
         if ours.get(package) != theirs.get(package):
             yield f"{package} {ours.get(package, 'none')} → {theirs.get(package, 'none')}"
     if like and ours == theirs:
-        yield "the same versions by other files (hashes)"
+        yield "the same versions, but other files (hashes differ)"
 
 
 def strange_variables(name: str, target: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """Of a variant's variables, those that are neither ours nor harmless."""
+    """Returns the variables of a variant that are neither ours nor harmless."""
     ours = flags(name, target)
     return {
         variable: value

@@ -1,7 +1,7 @@
-"""Images: one for each environment of a target, named after its lock, built by the engine from docker/.
+"""Builds, lists and removes images: one for each environment of a target, named after its lock.
 
-An image holds the environment alone. The project's source is mounted when a container runs, so no
-change of the source makes an image stale; a changed lock is another tag.
+An image holds the environment alone. The source is mounted when a container runs, so that a change of the source makes
+no image stale; a changed lock is another tag.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, base_image, say
 from suite.environments.checkout import git
-from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of, variants
+from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of_lock, sha256, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import COMMAND, UserError, unknown
 
 FOLDER = ROOT / "docker"
 WHEELHOUSE = FOLDER / "wheelhouse"
 MAKER = {"dangling": True, "label": "stackwars.stage=maker"}
-# How a site says where packages come from. Proxies are the engine's own arguments: no layer keeps them.
+# Variables by which a site says where packages come from. The engine keeps those of proxies out of every layer.
 PASSED_ON = (
     "PIP_INDEX_URL",
     "UV_DEFAULT_INDEX",
@@ -44,13 +44,13 @@ PASSED_ON = (
     "no_proxy",
 )
 PING_SECONDS = 5
-BUILD_SECONDS = 1800  # the engine says nothing while it commits a layer of some GB
+BUILD_SECONDS = 1800  # the engine is silent while it commits a layer of some GB
 LOG_LINES = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One built image as `./stackwars images` lists it."""
+    """A built image, as `./stackwars images` lists it."""
 
     tag: str
     target: str
@@ -58,14 +58,17 @@ class Image:
     size_bytes: int
     lock_sha256: str
     created: datetime.datetime
-    current: bool  # of the lock as it is now
+    current: bool  # made from a lock as it is now
 
 
 def connect() -> DockerClient:
-    """The engine that the docker command would talk to. Raises UserError if none answers here."""
+    """Returns a client of the engine that the docker command would use. Raises UserError if none answers here."""
     host = os.environ.get("DOCKER_HOST") or docker.ContextAPI.get_current_context().Host
     if not str(host).startswith("unix://"):
-        raise UserError(f"Docker's engine at {host} isn't on this machine, whose files containers have to mount.")
+        raise UserError(
+            f"Docker's engine at {host} isn't on this machine. Containers mount files of this machine: use an engine "
+            "that runs here."
+        )
     try:
         docker.DockerClient(base_url=host, timeout=PING_SECONDS).ping()
         return docker.DockerClient(base_url=host)
@@ -74,31 +77,33 @@ def connect() -> DockerClient:
         raise UserError(f"No Docker engine answers at {host}{denied}.") from failed
 
 
-def tag(environment: str, target: str) -> str:
-    """`stackwars/cpu-jax:0e3406135f4a`: the first digits of the lock's sha256. Raises UserError without a lock."""
-    digest = lock_sha256(environment, target)
+def tag(environment: str, target: str, lock: Path | None = None) -> str:
+    """Returns `stackwars/cpu-jax:0e3406135f4a`: the first digits of the sha256 of a lock, by default the environment's
+    newest. Raises UserError without a lock."""
+    digest = sha256(lock or lock_path(environment, target))
     if digest is None:
-        raise unknown(f"lock on {target} for environment", environment, [*names(target), *variants(target)])
+        raise unknown("locked environment", environment, [*names(target), *variants(target)], of=f"Target {target}")
     return f"stackwars/{target}-{environment.partition('@')[0]}:{digest[:12]}"
 
 
-def find(client: DockerClient, environment: str, target: str) -> str | None:
-    """The id of the image of the lock in use, `sha256:…`; None where it isn't built."""
+def find(client: DockerClient, environment: str, target: str, lock: Path | None = None) -> str | None:
+    """Returns the id of the image of a lock, `sha256:…`, by default of the newest; None where it isn't built."""
+    lock = lock or lock_path(environment, target)
     try:
-        image = client.images.get(tag(environment, target))
+        image = client.images.get(tag(environment, target, lock))
     except ImageNotFound:
         return None
-    # All digits: the tag has a few of them, and another's lock can be made to have the same.
-    return str(image.id) if image.labels.get("stackwars.lock") == lock_sha256(environment, target) else None
+    # The tag has only a few digits of the digest, and somebody could make a lock whose digest begins alike.
+    return str(image.id) if image.labels.get("stackwars.lock") == sha256(lock) else None
 
 
-def choose_base(client: DockerClient, asked: str | None, python: str) -> str:
-    """`--base`, else the site's own base of a Python if it was made, else the official image pinned by digest.
+def choose_base(client: DockerClient, wanted: str | None, python: str) -> str:
+    """Returns the base image for a Python: `--base`, else one made by `base-image`, else the official one by digest.
 
-    Raises UserError for a Python that none is pinned of.
+    Raises UserError if no official image is pinned for that Python.
     """
-    if asked:
-        return asked
+    if wanted:
+        return wanted
     try:
         client.images.get(base_image.tag_of(python))
     except ImageNotFound:
@@ -107,7 +112,7 @@ def choose_base(client: DockerClient, asked: str | None, python: str) -> str:
 
 
 def official_base(python: str) -> str:
-    """By docker/base-images. Raises UserError for a Python that it doesn't have."""
+    """Returns the image that docker/base-images pins for a Python. Raises UserError if it pins none."""
     file = FOLDER / "base-images"
     lines = [line.split() for line in file.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
     known = dict(filter(None, lines))
@@ -118,26 +123,29 @@ def official_base(python: str) -> str:
     return known[python]
 
 
-def build(client: DockerClient, environment: str, target: str, base: str | None = None) -> str:
-    """Build the image of an environment; its id. Raises UserError with the end of the engine's log."""
-    name = tag(environment, target)
-    started, wheels, python = time.monotonic(), fill_wheelhouse(environment, target), python_of(environment, target)
+def build(
+    client: DockerClient, environment: str, target: str, base: str | None = None, lock: Path | None = None
+) -> str:
+    """Builds the image of an environment, by default from its newest lock, and returns its id. Raises UserError with
+    the end of the engine's log."""
+    lock = lock or lock_path(environment, target)
+    name, python = tag(environment, target, lock), python_of_lock(lock)
+    started, wheels = time.monotonic(), fill_wheelhouse(lock)
     base = choose_base(client, base, python)
-    # One line in two halves, as for a local environment.
     say(f"Building image {name} on {base.partition('@')[0]} ... ", end="")
     arguments = {
         "BASE_IMAGE": base,
         "ENVIRONMENT": owner(environment, target),
         "PYTHON": f"python{python}",
-        "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else index(environment, target)),
-        "LOCK_SHA256": lock_sha256(environment, target),
+        "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else index(lock)),
+        "LOCK_SHA256": sha256(lock),
         "REVISION": git("rev-parse", "HEAD").strip(),
         "SOURCE": public_address(git("remote", "get-url", "origin").strip()),
     } | {variable: os.environ[variable] for variable in PASSED_ON if os.environ.get(variable)}
     log: list[str] = []
     try:
         events = client.api.build(
-            fileobj=context(environment, target, wheels),
+            fileobj=context(environment, target, lock, wheels),
             custom_context=True,
             dockerfile=f"{target}/Dockerfile",
             tag=name,
@@ -157,60 +165,61 @@ def build(client: DockerClient, environment: str, target: str, base: str | None 
         say("failed")
         raise
     finally:
-        with suppress(DockerException, OSError):  # an engine that is gone has had its say above
+        with suppress(DockerException, OSError):  # an engine that is gone was reported above
             prune_stages(client)
     say(f"{time.monotonic() - started:.1f} s, {image.attrs['Size'] / 1e6:.0f} MB")
     return str(image.id)
 
 
 def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
-    """Collect what the engine prints. Raises BuildError: an older image of the same tag may well be there."""
+    """Adds what the engine prints to `log`. Raises BuildError if the build fails: an older image may have the same
+    tag."""
     for event in events:
         log += str(event.get("stream") or "").splitlines()
         if "error" in event:
             raise BuildError(str(event["error"]), iter(()))
 
 
-def index(environment: str, target: str) -> list[str]:
-    """uv's options for a lock whose wheels come from an index of their own; a folder outside can't be reached."""
-    return wheel_source(lock_path(environment, target), links=())
+def index(lock: Path) -> list[str]:
+    """Returns uv's options that name a lock's index. Folders of wheels outside the build can't be reached."""
+    return wheel_source(lock, links=())
 
 
 def failure(name: str, base: str, log: list[str]) -> str:
-    """What happened and what to do, from the last lines of a build's log."""
+    """Returns what happened and what to do, from the last lines of a build's log."""
     words = "\n".join(line for line in log if line.strip())
     last = "\n".join(words.splitlines()[-LOG_LINES:])
     advice = remedy(words)
     if re.search(r"pull access denied|manifest unknown|registry|no such host|failed to resolve|dial tcp", words):
-        advice = f"{base} can't be had here: `{COMMAND} base-image` makes a base from this machine's Debian mirror."
+        advice = f"{base} can't be pulled here: `{COMMAND} base-image` makes a base from this machine's Debian mirror."
     return f"The image {name} could not be built.\n{last}\n{advice}"
 
 
-def fill_wheelhouse(environment: str, target: str) -> list[Path]:
-    """Wheels of the lock that folders of PIP_FIND_LINKS hold, put into docker/wheelhouse; all of the lock's there."""
-    pins = {pin.lower() for pin in re.findall(r"^([\w.-]+==[^\s;]+)", lock_text(environment, target), re.MULTILINE)}
+def fill_wheelhouse(lock: Path) -> list[Path]:
+    """Copies the lock's wheels from folders of UV_FIND_LINKS or PIP_FIND_LINKS to docker/wheelhouse. Returns all wheels
+    of the lock there."""
+    pins = {pin.lower() for pin in re.findall(r"^([\w.-]+==[^\s;]+)", lock_text(lock), re.MULTILINE)}
     for folder in link_folders():
         for wheel in Path(folder).glob("*.whl") if "://" not in folder else ():
-            kept = WHEELHOUSE / wheel.name
-            if pinned_as(wheel) in pins and not kept.exists():
-                shutil.copyfile(wheel, kept)
+            copy = WHEELHOUSE / wheel.name
+            if pinned_as(wheel) in pins and not copy.exists():
+                shutil.copyfile(wheel, copy)
     return sorted(wheel for wheel in WHEELHOUSE.glob("*.whl") if pinned_as(wheel) in pins)
 
 
 def pinned_as(wheel: Path) -> str:
-    """How a lock names this wheel: `torch==2.13.0+cpu`."""
+    """Returns how a lock names a wheel, like `torch==2.13.0+cpu`."""
     name, version, *_ = wheel.name.split("-")
     return f"{name.replace('_', '-')}=={version}".lower()
 
 
-def lock_text(environment: str, target: str) -> str:
-    """The lock, whose package names are written with dashes."""
-    return lock_path(environment, target).read_text(encoding="utf-8").replace("_", "-")
+def lock_text(lock: Path) -> str:
+    """Returns a lock's text, its package names written with dashes."""
+    return lock.read_text(encoding="utf-8").replace("_", "-")
 
 
-def context(environment: str, target: str, wheels: list[Path]) -> IO[bytes]:
-    """The build context: docker/ without the locks and wheels of other environments, as a tar file."""
-    lock = lock_path(environment, target)
+def context(environment: str, target: str, lock: Path, wheels: list[Path]) -> IO[bytes]:
+    """Returns the build context as a tar file: docker/ without the locks and wheels of other environments."""
     files = [
         FOLDER / "image.sh",
         FOLDER / target / "Dockerfile",
@@ -222,14 +231,14 @@ def context(environment: str, target: str, wheels: list[Path]) -> IO[bytes]:
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for file in files:
             archive.add(file, arcname=str(file.relative_to(FOLDER)), filter=anonymous)
-        # Where the Dockerfile looks for it, whichever lock it is: a set's own lies in that set.
+        # Under the name that the Dockerfile reads; the lock may lie elsewhere, as in a set.
         archive.add(lock, arcname=f"locks/{target}/{owner(environment, target)}.txt", filter=anonymous)
     stream.seek(0)
     return stream
 
 
 def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """The same entry whoever owns the checkout and whenever it was made: else every build would be another."""
+    """Returns the entry without owner and time, so that equal files give equal layers in every checkout."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mtime = 0
@@ -238,13 +247,13 @@ def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def network(client: DockerClient) -> str:
-    """The network of a build's commands: the host's where the engine has no bridge."""
-    drivers = {found.attrs.get("Driver") for found in client.networks.list()}
+    """Returns the network of a build's commands: the host's if the engine has no bridge."""
+    drivers = {network.attrs.get("Driver") for network in client.networks.list()}
     return "default" if "bridge" in drivers else "host"
 
 
 def built(client: DockerClient) -> Iterator[Image]:
-    """Every image of ours, by name."""
+    """Yields every image of Stack Wars, by name."""
     for image in sorted(client.images.list(filters={"label": "stackwars.lock"}), key=lambda image: str(image.tags)):
         labels = image.labels
         target, environment = labels["stackwars.target"], labels["stackwars.environment"]
@@ -255,7 +264,7 @@ def built(client: DockerClient) -> Iterator[Image]:
 
 
 def prune(client: DockerClient) -> list[Image]:
-    """Remove images of locks that aren't the current ones; returns them."""
+    """Removes images whose lock has changed, and returns them."""
     prune_stages(client)
     removed = []
     for image in [image for image in built(client) if not image.current]:
@@ -269,11 +278,11 @@ def prune(client: DockerClient) -> list[Image]:
 
 
 def prune_stages(client: DockerClient) -> None:
-    """Remove what the first stages of builds have left; nobody else's images carry that label."""
+    """Removes images that the first stages of builds left. Only our images have that label."""
     client.images.prune(filters=MAKER)
 
 
 def public_address(remote: str) -> str:
-    """A git remote as an address for everybody: no password, and nothing that is a path of this machine."""
-    found = re.fullmatch(r"(https?://)(?:[^@/]*@)?(.+)", remote)
-    return found[1] + found[2] if found else ""
+    """Returns a git remote's address without a password; empty if it is a path of this machine."""
+    address = re.fullmatch(r"(https?://)(?:[^@/]*@)?(.+)", remote)
+    return address[1] + address[2] if address else ""

@@ -1,4 +1,4 @@
-"""Interpreters: where the Python that a lock is for is on this machine, and how it gets there.
+"""Finds the Python of a lock on this machine, or has uv install it.
 
 Standard library only.
 """
@@ -17,7 +17,7 @@ from suite.environments import say, uv
 from suite.environments.locks import all_locks, python_of_lock, version_key
 from suite.errors import COMMAND, UserError
 
-# Where version managers and distributions put Pythons that PATH doesn't lead to. uv asks each of them to run.
+# Folders of version managers and distributions that aren't on PATH. uv starts each Python that it finds there.
 MANAGED = (
     "$PYENV_ROOT/versions/*/bin",
     "~/.pyenv/versions/*/bin",
@@ -38,10 +38,9 @@ MANAGED = (
 
 @cache
 def find(version: str) -> str | None:
-    """The path of a Python, like `3.13`, that is on this machine; None where there is none.
+    """Returns the path of a Python, like `3.13`, on this machine; None if there is none.
 
-    The one that runs this program comes first, then those that uv has installed, those on PATH, and those that a
-    version manager has.
+    First choice is the Python that runs this program, then those of uv, those on PATH, and those of version managers.
     """
     if version == running():
         return sys.executable
@@ -59,7 +58,7 @@ def find(version: str) -> str | None:
 
 
 def folders() -> list[str]:
-    """Where programs may be: PATH, then what version managers have installed, the newest first."""
+    """Returns where programs may be: the folders of PATH, then those of version managers, the newest first."""
     places = [Path(text) for text in map(os.path.expanduser, map(os.path.expandvars, MANAGED)) if "$" not in text]
     managed = [folder for place in places for folder in Path("/").glob(str(place.relative_to("/")))]
     managed.sort(key=lambda folder: version_key(str(folder.parent.name)), reverse=True)
@@ -67,36 +66,36 @@ def folders() -> list[str]:
 
 
 def find_without_uv(versions: list[str]) -> str | None:
-    """The first of these Pythons that starts, by its name in one of these folders: before there is a uv to ask."""
+    """Returns the first of these Pythons that starts, found by its name in `folders`, without uv."""
     for version in versions:
         for folder in folders():
             program = shutil.which(f"python{version}", path=folder)
-            # Asked to run: a version manager's stand-in may stand for nothing.
+            # Started, since a version manager's shim may lead to nothing.
             if program and subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0:
                 return program
     return None
 
 
 def get(version: str) -> str:
-    """The same, installed by uv where there is none. Raises UserError with what a person can do."""
-    if found := find(version):
-        return found
+    """Returns the path of a Python, which uv installs if it is missing. Raises UserError with what to do."""
+    if path := find(version):
+        return path
     say(f"Python {version} isn't on this machine: uv gets it")
     try:
         uv.run([uv.find_uv(), "python", "install", version], "")
     except UserError as refused:
         causes = re.findall(r"^\s*(?:error|cause): (.+)$", str(refused), re.MULTILINE)
         why = causes[-1] if causes else str(refused).strip()
-        raise UserError(f"Python {version} could not be got: {why}.\n{remedy(version)}") from None
+        raise UserError(f"Python {version} could not be installed: {why}.\n{remedy(version)}") from None
     finally:
         find.cache_clear()
-    if found := find(version):
-        return found
+    if path := find(version):
+        return path
     raise UserError(f"uv installed Python {version}, but doesn't find it. {remedy(version)}")
 
 
 def lacking(name: str, target: str) -> str | None:
-    """Why no environment can be made on this machine, as a row's reason; None where a lock's Python is here."""
+    """Returns why an environment can't be made on this machine, as a row's reason; None if a lock's Python is here."""
     versions = [python_of_lock(lock) for lock in all_locks(name, target)]
     if any(map(find, versions)):
         return None
@@ -108,7 +107,7 @@ def lacking(name: str, target: str) -> str | None:
 
 
 def remedy(version: str) -> str:
-    """What a person can do where uv can't."""
+    """Returns what to do if uv can't install a Python."""
     return (
         f"Install Python {version} with its headers (Debian 13: apt-get install python3.13-dev python3.13-venv; "
         f"pyenv install {version}), and have `python{version}` on PATH; or let uv take it from a mirror: "
@@ -117,5 +116,5 @@ def remedy(version: str) -> str:
 
 
 def running() -> str:
-    """The version of the Python that runs this program."""
+    """Returns the version of the Python that runs this program, like `3.13`."""
     return ".".join(map(str, sys.version_info[:2]))

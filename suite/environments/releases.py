@@ -1,4 +1,4 @@
-"""Which releases of a package there are, by the index that uv is set up with."""
+"""Lists the releases of a package, by asking the index that uv is set up with."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from pathlib import Path
 from suite.environments import uv
 from suite.errors import UserError
 
-MOST = 50  # asked for one by one
+MOST = 50  # releases, each of which takes a call of uv
 
 
 def between(package: str, good: str, bad: str, python: str, target: str) -> list[str]:
-    """Releases from `good` to `bad`, oldest first, that have a wheel or a source for a Python; both of them included.
+    """Returns the releases from `good` to `bad`, both included, oldest first, that can be installed for a Python.
 
-    Raises UserError where `bad` doesn't come after `good`, or one of them doesn't exist.
+    Raises UserError if `bad` doesn't come after `good`, or one of them doesn't exist.
     """
-    found = [newest(f"{package}=={bad}", python, target)]
-    while found[-1] != newest(f"{package}=={good}", python, target):
+    newest_first = [newest(f"{package}=={bad}", python, target)]
+    while newest_first[-1] != newest(f"{package}=={good}", python, target):
         try:
-            found.append(newest(f"{package}>={good},<{found[-1]}", python, target))
+            newest_first.append(newest(f"{package}>={good},<{newest_first[-1]}", python, target))
         except UserError:
             raise UserError(f"{package} {bad} doesn't come after {good}: nothing lies between them.") from None
-        if len(found) > MOST:
+        if len(newest_first) > MOST:
             raise UserError(f"There are more than {MOST} releases from {good} to {bad}: say which, with --releases.")
-    return found[::-1]
+    return newest_first[::-1]
 
 
 def newest(requirement: str, python: str, target: str) -> str:
-    """The newest release that a requirement admits. Raises UserError with uv's words."""
+    """Returns the newest release that a requirement admits. Raises UserError with uv's message if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "wanted.in"
         file.write_text(requirement + "\n", encoding="utf-8")

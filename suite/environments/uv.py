@@ -1,4 +1,4 @@
-"""uv and what it is told: found or got, where wheels come from, and what a person can do when it fails."""
+"""Finds or installs uv, runs it, and regenerates locks with it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from suite.environments import say
 from suite.environments.locks import ORCHESTRATOR, all_locks, beside, lock_path, names, pythons_said, requirements_path
 from suite.errors import COMMAND, UserError, unknown
 
-# PyTorch publishes its CPU build on an index of its own; UV_FIND_LINKS or PIP_FIND_LINKS come first.
+# PyTorch's index of CPU builds; UV_FIND_LINKS or PIP_FIND_LINKS come first.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-
-
 # The oldest system that every wheel of a target runs on: libtpu's need a newer one.
 PLATFORMS = {
     "cpu": "x86_64-manylinux_2_28",
@@ -27,12 +25,14 @@ PLATFORMS = {
     "tpu": "x86_64-manylinux_2_31",
     "test": "x86_64-manylinux_2_28",
     "cluster": "x86_64-manylinux_2_28",
+    "predict": "x86_64-manylinux_2_31",
 }
 
-# What a person can do about an installer's failure, by the words that the installer has for it.
+# What to do about an installer's failure, by words of its message.
 REMEDIES = (
-    ("hash mismatch", "A file on offer isn't the one that was locked: it was refused. Restore an edited lock."),
+    ("hash mismatch", "A file differs from the locked one and was refused. Restore the lock if it was edited."),
     ("no space left", "The disk is full: a target's environments take about 10 GB, and uv's cache as much again."),
+    ("unknownissuer", "A proxy signs for the index: UV_SYSTEM_CERTS=true lets uv trust what this machine trusts."),
     ("download.pytorch.org", "UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes PyTorch's CPU wheel from a folder."),
     ("no solution found", "No releases fit together: change the list of requirements, or its Python."),
     ("", f"Check the network and the free disk space; `{COMMAND} doctor` says what this machine lacks."),
@@ -40,21 +40,22 @@ REMEDIES = (
 
 
 def present(doomed: Path | None = None) -> str | None:
-    """uv from PATH, from `.venv`, or got earlier; never the one inside a folder that is about to be removed."""
-    for found in uv_places():
-        inside = doomed is not None and doomed.resolve() in Path(found).resolve().parents
-        if not inside and runs(found):
-            return found
+    """Returns a uv that starts, from PATH, `.venv` or an earlier installation; None if there is none. `doomed` is a
+    folder that is about to be removed, whose uv isn't used."""
+    for program in uv_places():
+        inside = doomed is not None and doomed.resolve() in Path(program).resolve().parents
+        if not inside and runs(program):
+            return program
     return None
 
 
 def find_uv(doomed: Path | None = None) -> str:
-    """The same, or got by pip."""
-    if found := present(doomed):
-        return found
+    """Returns a uv, which pip installs if there is none. Raises UserError if that fails."""
+    if program := present(doomed):
+        return program
     tools = environments.ROOT / ".environments" / "uv"
-    say("uv isn't installed: pip gets it")
-    failure = f"uv is missing, and pip could not get it into {tools}."
+    say("uv isn't installed: pip installs it")
+    failure = f"uv is missing, and pip could not install it into {tools}."
     shutil.rmtree(tools, ignore_errors=True)
     try:
         run([sys.executable, "-m", "venv", str(tools)], failure)
@@ -72,13 +73,13 @@ def find_uv(doomed: Path | None = None) -> str:
 
 
 def uv_places() -> list[str]:
-    """Where uv may be, the user's own first."""
-    own = (environments.ROOT / place / "bin" / "uv" for place in (".venv", ".environments/uv"))
-    return [str(found) for found in (shutil.which("uv"), *own) if found]
+    """Returns the paths where uv may be, the one on PATH first."""
+    ours = (environments.ROOT / folder / "bin" / "uv" for folder in (".venv", ".environments/uv"))
+    return [str(path) for path in (shutil.which("uv"), *ours) if path]
 
 
 def runs(uv: str) -> bool:
-    """Whether this uv starts: what PATH finds may be a version manager's stand-in for nothing."""
+    """Whether this uv starts: on PATH may be a version manager's shim that leads to nothing."""
     try:
         return subprocess.run([uv, "--version"], capture_output=True, check=False).returncode == 0
     except OSError:
@@ -86,36 +87,37 @@ def runs(uv: str) -> bool:
 
 
 def pinned(package: str, lock: Path) -> str:
-    """A package's own lines of a lock, hashes included (pip then insists on them); its bare name without a lock."""
+    """Returns a package's lines of a lock, with hashes, which pip then checks; the bare name if there is no lock."""
     text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
-    found = re.search(rf"^{re.escape(package)}==(.*\\\n)*.*$", text, re.MULTILINE)
-    return (found[0] if found else package) + "\n"
+    lines = re.search(rf"^{re.escape(package)}==(.*\\\n)*.*$", text, re.MULTILINE)
+    return (lines[0] if lines else package) + "\n"
 
 
 def wheel_source(source: Path, links: Sequence[str] | None = None) -> list[str]:
-    """uv's options that say where the CPU build of PyTorch comes from: for locks and requirements that name it alone.
+    """Returns uv's options that say where PyTorch's CPU build comes from; none for a source without it.
 
-    `links` are folders (or addresses) of wheels, by default those of the environment's variables.
+    `source` is a lock or a list of requirements. `links` are folders or addresses of wheels, by default those of the
+    variables UV_FIND_LINKS or PIP_FIND_LINKS.
     """
     if not source.is_file() or "+cpu" not in source.read_text(encoding="utf-8"):
         return []
     links = link_folders() if links is None else links
     if links:
         return [word for link in links for word in ("--find-links", link)]
-    # That index has old versions of other packages too; the lock's hashes say what is taken from where.
+    # That index also has old versions of other packages; the lock's hashes decide which file is taken.
     return ["--index", TORCH_CPU_INDEX, "--index-strategy", "unsafe-best-match"]
 
 
 def link_folders() -> list[str]:
-    """Where a site keeps wheels of its own: UV_FIND_LINKS, else PIP_FIND_LINKS."""
+    """Returns the folders of a site's own wheels: those of UV_FIND_LINKS, else of PIP_FIND_LINKS."""
     named = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
     return [link for link in re.split(r"[,\s]+", named) if link]
 
 
 def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | None = None) -> str:
-    """Run an installer's command, with some more variables; its standard output. Raises UserError with its message."""
-    # A shell's habits must not decide what is installed, nor whether byte code is: it halves the import times
-    # that every measured process pays.
+    """Runs an installer's command with further variables. Returns its standard output. Raises UserError with its
+    message if it fails."""
+    # A shell's settings must not change what is installed, nor leave out byte code, which halves import times.
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
     environ = {name: value for name, value in os.environ.items() if name not in dropped} | dict(variables or {})
     done = subprocess.run(
@@ -128,50 +130,51 @@ def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | Non
         check=False,
     )
     if done.returncode != 0:
-        told = (done.stderr or done.stdout).strip() or f"{command[0]} exited {done.returncode} without a word"
-        told = re.sub(r"(\s+sha256:\w+){3,}", " one of the lock's hashes", told)  # there may be seventy
-        package = re.search(r"`([\w.-]+)==[^`]+`|Because ([\w.-]+) was not found", told)
+        message = (done.stderr or done.stdout).strip() or f"{command[0]} exited {done.returncode} without a message"
+        message = re.sub(r"(\s+sha256:\w+){3,}", " one of the lock's hashes", message)  # there may be seventy
+        package = re.search(r"`([\w.-]+)==[^`]+`|Because ([\w.-]+) was not found", message)
         about = f" The package: {package[1] or package[2]}." if package else ""
-        raise UserError(f"{failure}{about}\n{told}\n{remedy(told)}")
+        raise UserError(f"{failure}{about}\n{message}\n{remedy(message)}")
     return done.stdout
 
 
-def remedy(told: str) -> str:
-    """What to do next about a failure."""
-    return next(advice for words, advice in REMEDIES if words in told.lower())
+def remedy(message: str) -> str:
+    """Returns what to do about an installer's message."""
+    return next(advice for words, advice in REMEDIES if words in message.lower())
 
 
 def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> list[Path]:
-    """Regenerate an environment's locks from its lists of requirements, one for each Python that a list names (the
-    orchestrator has one for all of its Pythons). Those that can't be resolved stay as they were.
+    """Regenerates an environment's locks from its lists of requirements, one for each Python that a list names (the
+    orchestrator has one for all of its Pythons). Returns their paths. A lock that can't be resolved stays as it was.
 
-    Versions stay as they are where the list admits them, a new variant's as in what it varies; with `upgrade` they are
+    Versions stay if the list admits them (a new variant begins with those of what it varies); with `upgrade` they are
     the newest.
     """
     newest = requirements_path(name, target)
     if not newest.is_file():
-        raise unknown(f"list of requirements for target {target} of environment", name, [*names(target), ORCHESTRATOR])
-    made = []
+        raise unknown("environment", name, [*names(target), ORCHESTRATOR], of=f"Target {target}")
+    locks = []
     for source in (newest, *sorted(newest.parent.glob(f"{name}-py3.*.in"))):
         pythons = pythons_said(source.read_text(encoding="utf-8"))
         if name == ORCHESTRATOR:
-            made.append(compile_lock(name, target, source, pythons, source.with_name(f"{name}.txt"), upgrade=upgrade))
+            locks.append(compile_lock(name, target, source, pythons, source.with_name(f"{name}.txt"), upgrade=upgrade))
             continue
         for python in pythons:
             stem = name if source == newest and python == pythons[0] else f"{name}-py{python}"
             lock = source.with_name(f"{stem}.txt")
-            made.append(compile_lock(name, target, source, [python], lock, upgrade=upgrade))
-    for lock in set(all_locks(name, target)) - set(made):  # of a Python that no list names any more
+            locks.append(compile_lock(name, target, source, [python], lock, upgrade=upgrade))
+    for lock in set(all_locks(name, target)) - set(locks):  # their Python is in no list any more
         lock.unlink()
-    return made
+    return locks
 
 
 def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], lock: Path, *, upgrade: bool) -> Path:
-    """One lock: its Pythons, hashes, no address. Keeps the old one on failure, and raises UserError."""
+    """Regenerates one lock and returns its path. Raises UserError, and keeps the old lock, if it can't be resolved or
+    names an address."""
     # The orchestrator has one lock for all targets, and for all of its Pythons.
     platform = PLATFORMS["cpu" if name == ORCHESTRATOR else target]
     resolved_for = ["--universal"] if len(pythons) > 1 else ["--python-platform", platform]
-    # Says which requirement of a requirement isn't wanted, and why.
+    # Replaces requirements of requirements.
     override = beside(name, target, "override")
     overridden = ["--override", str(override)] if override.is_file() else []
     with tempfile.TemporaryDirectory() as folder:

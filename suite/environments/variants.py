@@ -1,6 +1,6 @@
-"""Variants: another lock or other flags of one environment, like `jax@0.10`, and how one is made.
+"""Reads and makes variants: other locks or other flags of an environment, like `jax@0.10`.
 
-`docker/locks/<target>/jax@0.10.in` and `.txt` are a lock of its own, `jax@fastmath.toml` flags:
+In docker/locks/<target>/, `jax@0.10.in` and `jax@0.10.txt` are another lock; `jax@fastmath.toml` has other flags:
 
     [environ]
     XLA_FLAGS = "--xla_cpu_enable_fast_math=true"
@@ -12,60 +12,59 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from suite.environments import locks, uv
 from suite.environments.locks import beside, flags_path, lock_path, python_of_lock, requirements_path, source_of
 from suite.errors import UserError, unknown
-from suite.stacks.catalog import REAL_STACKS, STACKS
+from suite.stacks.catalog import STACKS
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # part of names of files, folders and cases
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # becomes part of the names of files, folders and cases
 REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?P<extras>\[[^]]*\])?(?P<version>.*)")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-BORROWED: dict[tuple[str, str], Mapping[str, str]] = {}  # in this process: of a set that is reproduced
 
 
 def flags(name: str, target: str) -> dict[str, str]:
-    """The variables that a variant's processes have, by name. Raises UserError for a file that isn't of this form."""
-    if (name, target) in BORROWED:
-        return dict(BORROWED[name, target])
+    """Returns the variables, by name, that this checkout gives a variant's processes. Raises UserError for a file of
+    another form."""
     file = flags_path(name, target)
     if not file.is_file():
         return {}
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
         raise UserError(f"{file} isn't TOML: {broken}.") from broken
-    environ = told.get("environ")
+    environ = table.get("environ")
     right = isinstance(environ, dict) and all(isinstance(value, str) for value in environ.values())
-    if told.keys() != {"environ"} or not right:
+    if table.keys() != {"environ"} or not right:
         raise UserError(f"{file} has one table, [environ], of variables with their values in quotes.")
-    return dict(told["environ"])
+    return dict(table["environ"])
 
 
 def expanded(patterns: Iterable[str], target: str, *, every: bool) -> tuple[str, ...]:
-    """Stacks as they were asked for, with `jax_jit@*` as the variants that there are; with `every`, each stack followed
-    by all of its own. Raises UserError for a pattern that no variant has."""
-    found: list[str] = []
+    """Returns the stacks that are asked for, a pattern like `jax_jit@*` replaced by the variants that match it. With
+    `every`, each stack is followed by all of its variants. Raises UserError for a pattern that matches none."""
+    expanded_names: list[str] = []
     for pattern in patterns:
         name, at, variant = pattern.partition("@")
-        stacks = [stack for stack in REAL_STACKS if fnmatchcase(stack, name)]
+        stacks = [stack for stack in STACKS if fnmatchcase(stack, name)]
         if at and set(variant) & set("*?["):
-            named = [each for stack in stacks for each in of_stack(stack, target, variant)]
+            named = [name for stack in stacks for name in of_stack(stack, target, variant)]
             if not named:
-                raise unknown("variant", pattern, [each for stack in stacks for each in of_stack(stack, target, "*")])
-            found += named
+                raise unknown("variant", pattern, [name for stack in stacks for name in of_stack(stack, target, "*")])
+            expanded_names += named
         elif every and not at and stacks:
-            found += [each for stack in stacks for each in (stack, *of_stack(stack, target, "*"))]
+            for stack in stacks:
+                expanded_names += [stack, *of_stack(stack, target, "*")]
         else:
-            found.append(pattern)
-    return tuple(dict.fromkeys(found))
+            expanded_names.append(pattern)
+    return tuple(dict.fromkeys(expanded_names))
 
 
 def of_stack(stack: str, target: str, pattern: str) -> list[str]:
-    """A stack's variants on a target, as they are asked for: `jax_jit@0.10`."""
+    """Returns the variants of a stack on a target, like `jax_jit@0.10`."""
     return [
         f"{stack}@{variant}"
         for name in locks.variants(target)
@@ -77,15 +76,15 @@ def of_stack(stack: str, target: str, pattern: str) -> list[str]:
 def create(
     environment: str, variant: str, target: str, requirements: Sequence[str], environ: Sequence[str], python: str | None
 ) -> list[Path]:
-    """Make a variant: a lock that differs in some requirements, flags, or both; the files. Raises UserError, and
-    then leaves nothing of it behind."""
+    """Makes a variant: another lock, other flags, or both. Returns the files. Raises UserError, and restores the files
+    that were there, if it can't be made."""
     if environment not in locks.names(target):
-        raise unknown(f"environment on {target}", environment, locks.names(target))
+        raise unknown("environment", environment, locks.names(target), of=f"Target {target}")
     if not NAME.fullmatch(variant):
         raise UserError(f"--variant={variant}: letters, digits, dots, dashes, + and _ make a name.")
     if not requirements and not environ and not python:
         raise UserError("A variant differs in something: --with jax==0.11.2, --env XLA_FLAGS=…, or --python=3.13.")
-    name, made = f"{environment}@{variant}", []
+    name, files = f"{environment}@{variant}", []
     before = {
         file: file.read_bytes() if file.is_file() else None
         for file in (requirements_path(name, target), beside(name, target, "txt"), flags_path(name, target))
@@ -93,48 +92,48 @@ def create(
     try:
         if environ:
             flags_path(name, target).write_text(flags_file(environ), encoding="utf-8")
-            made.append(flags_path(name, target))
+            files.append(flags_path(name, target))
         if requirements or python:
             lock = lock_path(environment, target)
             base, python = source_of(lock).read_text(encoding="utf-8"), python or python_of_lock(lock)
             requirements_path(name, target).write_text(varied(base, name, requirements, python), encoding="utf-8")
-            made += [requirements_path(name, target), *uv.compile_locks(name, target)]
+            files += [requirements_path(name, target), *uv.compile_locks(name, target)]
     except BaseException:  # Ctrl-C as well
         for file, content in before.items():
             file.unlink(missing_ok=True) if content is None else file.write_bytes(content)
         raise
-    return made
+    return files
 
 
 def varied(base: str, name: str, requirements: Sequence[str], python: str) -> str:
-    """A list of requirements with some in place of those of the same name, or behind them."""
+    """Returns a list of requirements in which `requirements` replace those of the same name; new ones come last."""
     lines = [line for line in base.splitlines() if line and not line.startswith("#")]
     for wanted in requirements:
-        asked = REQUIREMENT.fullmatch(wanted.strip())
-        if asked is None:
+        parts = REQUIREMENT.fullmatch(wanted.strip())
+        if parts is None:
             raise UserError(f"--with={wanted}: a requirement is like jax==0.11.2.")
         places = [index for index, line in enumerate(lines) if package(line) == package(wanted)]
-        for index in places:  # extras say what it runs on
+        for index in places:  # the extras stay: they say what the package runs on
             old = REQUIREMENT.fullmatch(lines[index])
-            lines[index] = f"{asked['name']}{asked['extras'] or (old and old['extras']) or ''}{asked['version']}"
+            lines[index] = f"{parts['name']}{parts['extras'] or (old and old['extras']) or ''}{parts['version']}"
         lines += [] if places else [wanted.strip()]
     head = f"# {name}: as {name.partition('@')[0]}, but for {', '.join(requirements) or 'its Python'}."
     return "\n".join([f"# Python {python}", head, *lines]) + "\n"
 
 
 def package(requirement: str) -> str:
-    """The name of what is required, as an index has it."""
-    found = REQUIREMENT.fullmatch(requirement.strip())
-    return re.sub(r"[-_.]+", "-", found["name"]).lower() if found else ""
+    """Returns the package name of a requirement, normalized as in an index."""
+    parts = REQUIREMENT.fullmatch(requirement.strip())
+    return re.sub(r"[-_.]+", "-", parts["name"]).lower() if parts else ""
 
 
 def flags_file(environ: Sequence[str]) -> str:
-    """`NAME=VALUE` as TOML."""
+    """Returns variables, each `NAME=VALUE`, as the text of a flags file."""
     lines = ["# Variables of this variant's processes; lists of flags are added to the stack's own.", "[environ]"]
-    for each in environ:
-        name, equals, value = each.partition("=")
+    for variable in environ:
+        name, equals, value = variable.partition("=")
         if not equals or not VARIABLE.fullmatch(name):
-            raise UserError(f"--env={each}: a variable is like XLA_FLAGS=--xla_cpu_enable_fast_math=true.")
+            raise UserError(f"--env={variable}: a variable is like XLA_FLAGS=--xla_cpu_enable_fast_math=true.")
         quoted = value.replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'{name} = "{quoted}"')
     return "\n".join(lines) + "\n"

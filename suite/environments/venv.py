@@ -1,4 +1,4 @@
-"""Locked virtual environments: made from hashed locks by uv, reused by lock hash, never half-made.
+"""Makes virtual environments from hashed locks by uv. Each is reused by its lock's hash, and never left half-made.
 
 Standard library only.
 """
@@ -13,17 +13,16 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suite import environments
 from suite.environments import pythons, say, uv
 from suite.environments.locks import (
-    CHOSEN,
     ORCHESTRATOR,
+    Locks,
     all_locks,
     lock_path,
-    lock_sha256,
     names,
     owner,
     pins,
@@ -35,7 +34,7 @@ from suite.environments.locks import (
 )
 from suite.errors import UserError, unknown
 
-MARKER = ".lock-sha256"  # written last: without it, or with other words, an environment isn't whole
+MARKER = ".lock-sha256"  # written last: an environment without it, or with another text in it, isn't whole
 
 
 @dataclass(frozen=True)  # no slots: an older Python must get as far as being refused
@@ -49,17 +48,17 @@ class Environment:
 
 
 def place(name: str, target: str, lock: Path | None = None) -> Path:
-    """Where an environment lives: `.venv`, or a folder named after its lock, so that two locks live side by side."""
+    """Returns the folder of an environment: `.venv`, or one named after its lock, so that each lock has its own."""
     if name == ORCHESTRATOR:
         return environments.ROOT / ".venv"
-    # A variant that has the lock of what it varies has its environment, too.
+    # A variant that is flags alone has the environment of what it varies.
     family, digest = name.partition("@")[0], sha256(lock or lock_path(name, target))
     return environments.ROOT / ".environments" / target / f"{family}-{(digest or 'none')[:12]}"
 
 
 def status(name: str, target: str, lock: Path | None = None) -> str:
-    """`ready`, `missing`, `half-made` (or of another lock or checkout, or its Python is gone), or `no lock`: of the
-    lock in use, or of another one of the environment's."""
+    """Returns the state of an environment with a lock (by default the newest): `ready`, `missing`, `no lock`, or
+    `half-made`, which includes one of another lock or checkout, and one whose Python is gone."""
     lock = lock or lock_path(name, target)
     folder = place(name, target, lock)
     if not lock.is_file():
@@ -72,12 +71,12 @@ def status(name: str, target: str, lock: Path | None = None) -> str:
 
 
 def seal(name: str, lock: Path) -> str:
-    """What the marker of a whole environment says: its lock; for the orchestrator's also checkout and commands.
+    """Returns the text of a whole environment's marker: the lock's sha256; for the orchestrator also checkout and
+    commands.
 
-    The scripts of `.venv` name an interpreter and a project by their full paths: in a checkout that was moved they
-    can't start, and in a copy they would run the original without a word. They also name the functions that they call.
-    A stack's environment needs none of that, since nothing but its `bin/python` is ever started: a link to the
-    Python that it was made by, and that looks for the libraries beside itself, wherever that is.
+    The scripts of `.venv` name the interpreter and the project by full paths: in a checkout that was moved they can't
+    start, and in a copied one they would silently run the original. They also name the functions that they call. Of a
+    stack's environment only `bin/python` is started, which works from anywhere.
     """
     words = [sha256(lock) or "none"]
     if name == ORCHESTRATOR:
@@ -86,19 +85,20 @@ def seal(name: str, lock: Path) -> str:
 
 
 def project_scripts() -> str:
-    """The lines of pyproject.toml that say which commands there are."""
+    """Returns the lines of pyproject.toml that define commands."""
     file = environments.ROOT / "pyproject.toml"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     # No tomllib: an older Python must get as far as being refused.
-    found = re.search(r"^\[project\.scripts\]\n(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
-    return found[1].strip() if found else ""
+    section = re.search(r"^\[project\.scripts\]\n(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+    return section[1].strip() if section else ""
 
 
 def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> list[str]:
-    """Have uv install Pythons, so that each environment can be made from its newest lock, or else from the next one;
-    what to do about the environments that then can't be made at all.
+    """Has uv install Pythons, so that each environment can be made from its newest lock, or else from an older one.
+    Returns what to do about environments that can't be made even so.
 
-    An environment that is made, if only from an older lock, is asked of nobody, but `again`.
+    An environment that is made already, if only from an older lock, needs no Python, unless `again` is true: then only
+    its newest lock counts.
     """
     could_not: dict[str, str] = {}
     lacking = []
@@ -108,13 +108,13 @@ def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> l
             continue
         versions = list(map(python_of_lock, locks))
         if not can_be_got(versions[0], could_not) and not any(map(pythons.find, versions[1:])):
-            # uv may have an older one that it lacks a newer one of.
+            # uv may have the older Python though it lacks the newer one.
             lacking += [] if any(can_be_got(version, could_not) for version in versions[1:]) else versions[:1]
     return [could_not[version] for version in dict.fromkeys(lacking)]
 
 
 def can_be_got(version: str, could_not: dict[str, str]) -> bool:
-    """Whether a Python is on this machine in the end; why not is kept by version, and asked once."""
+    """Whether a Python is here or can be installed. If not, `could_not` keeps the reason, so that uv is asked once."""
     if version not in could_not:
         try:
             pythons.get(version)
@@ -123,73 +123,77 @@ def can_be_got(version: str, could_not: dict[str, str]) -> bool:
     return version not in could_not
 
 
-def choose(name: str, target: str) -> str | None:
-    """Choose, for this process, the newest lock of an environment that this machine can make; None if that is the
-    newest of all, else which it is in place of which, and why."""
-    owning = owner(name, target)
-    if (name, target) not in CHOSEN and (owning, target) not in CHOSEN:
-        locks = all_locks(name, target)
-        fit = next(
-            (lock for lock in locks if status(name, target, lock) == "ready" or pythons.find(python_of_lock(lock))),
-            locks[0],
-        )
-        if fit != locks[0]:
-            CHOSEN[owning, target] = fit
-    return fallback(name, target)
+def fit(name: str, target: str) -> Path:
+    """Returns the newest lock of an environment that this machine can make, or has made; the newest of all if none."""
+    locks = all_locks(name, target)
+    fits = (lock for lock in locks if status(name, target, lock) == "ready" or pythons.find(python_of_lock(lock)))
+    return next(fits, locks[0])
 
 
-def fallback(name: str, target: str) -> str | None:
-    """What an environment has in place of its newest lock: `jax 0.10.2 on Python 3.11 in place of 0.12.0.1: no Python
-    3.13 or 3.12 here`. None where it has the newest, or a lock that isn't its own."""
-    locks, chosen = all_locks(name, target), lock_path(name, target)
-    if chosen not in locks[1:]:
+def fitting(names: Iterable[str], locks: Locks) -> Locks:
+    """Returns the locks, with the newest that this machine can make for each of these environments that has none
+    chosen."""
+    chosen = dict(locks.chosen)
+    for name in names:
+        owning = owner(name, locks.target)
+        if not chosen.keys() & {name, owning}:
+            chosen[owning] = fit(name, locks.target)
+    return replace(locks, chosen=chosen)
+
+
+def fallback(name: str, locks: Locks) -> str | None:
+    """Returns what an environment has in place of its newest lock: `jax 0.10.2 on Python 3.11 in place of 0.12.0.1: no
+    Python 3.13 or 3.12 here`. None if it has the newest, or a lock of another environment."""
+    known, chosen = all_locks(name, locks.target), locks.path(name)
+    if chosen not in known[1:]:
         return None
-    new, old = (pins(lock.read_text(encoding="utf-8")) for lock in (locks[0], chosen))
-    asked = re.findall(r"^([\w-]+)", source_of(locks[0]).read_text(encoding="utf-8"), re.MULTILINE)
-    names = [package for package in asked if old.get(package) != new.get(package)]
+    new, old = (pins(lock.read_text(encoding="utf-8")) for lock in (known[0], chosen))
+    required = re.findall(r"^([\w-]+)", source_of(known[0]).read_text(encoding="utf-8"), re.MULTILINE)
+    names = [package for package in required if old.get(package) != new.get(package)]
     packages = ", ".join(f"{package} {old.get(package, 'none')}" for package in names)
     instead = ", ".join(new[package] for package in names if package in new) or f"Python {new['python']}"
-    skipped = " or ".join(python_of_lock(lock) for lock in locks[: locks.index(chosen)])
+    skipped = " or ".join(python_of_lock(lock) for lock in known[: known.index(chosen)])
     used = f"{packages}{' on ' if packages else ''}Python {old['python']}"
     return f"{used} in place of {instead}: no Python {skipped} here"
 
 
-def chosen(wanted: Iterable[str], target: str) -> list[str]:
-    """`choose` for several environments; a line for each thing that some of them have in place of the newest."""
+def fallbacks(wanted: Iterable[str], locks: Locks) -> list[str]:
+    """Returns a line for each thing that some of the environments have in place of the newest."""
     by_words: dict[str, list[str]] = {}
     for name in wanted:
-        if words := choose(name, target):
+        if words := fallback(name, locks):
             by_words.setdefault(words, []).append(name)
     return [f"{', '.join(names)}: {words}" for words, names in by_words.items()]
 
 
-def ensure(name: str, target: str = "cpu") -> Environment:
-    """An environment made from its lock, or found made. Raises UserError; nothing half-made stays behind."""
-    if name != ORCHESTRATOR:
-        choose(name, target)
-    digest, lock = lock_sha256(name, target), lock_path(name, target)
+def ensure(name: str, target: str = "cpu", lock: Path | None = None) -> Environment:
+    """Returns an environment made from its lock, unless it is made already; by default from this checkout's newest lock
+    that this machine can make. Raises UserError; nothing half-made stays behind."""
+    if lock is None:
+        lock = lock_path(name, target) if name == ORCHESTRATOR else fit(name, target)
+    digest = sha256(lock)
     if digest is None:
         known = [*names(target), *variants(target), ORCHESTRATOR]
-        raise unknown(f"lock for target {target} of environment", name, known)
-    folder = place(name, target)
-    made = Environment(name, folder / "bin" / "python", lock, digest)
-    if status(name, target) != "ready":
+        raise unknown("locked environment", name, known, of=f"Target {target}")
+    folder = place(name, target, lock)
+    environment = Environment(name, folder / "bin" / "python", lock, digest)
+    if status(name, target, lock) != "ready":
         try:
             with only_one(folder):
-                # Asked again: another process may have made it while this one waited.
-                found = status(name, target)
-                if found != "ready":
-                    make(made, target, seal(name, lock), again=found == "half-made")
+                # Checked again: another process may have made it while this one waited.
+                state = status(name, target, lock)
+                if state != "ready":
+                    make(environment, target, seal(name, lock), again=state == "half-made")
         except OSError as broken:
             advice = uv.remedy(str(broken))
             raise UserError(f"Environment {name} can't be made in {folder}: {broken}.\n{advice}") from None
-    return made
+    return environment
 
 
 def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
-    """Install a lock into a new environment of its Python, byte code compiled; the marker, `sealed`, is written
-    last."""
-    folder, version = place(wanted.name, target), python_of_lock(wanted.lock)
+    """Installs a lock into a new environment with its Python and compiles byte code. Writes the marker, whose text is
+    `sealed`, last."""
+    folder, version = place(wanted.name, target, wanted.lock), python_of_lock(wanted.lock)
     if wanted.name == ORCHESTRATOR:
         version = pythons.running()
         refuse_python(pythons_of_lock(wanted.lock))
@@ -202,13 +206,13 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
         say(f"{folder} is half-made, or of another lock or checkout: it is removed and made again")
     program, python = uv.find_uv(folder), pythons.get(version)
     started = time.monotonic()
-    # One line in two halves: the first tells a person with a slow network what is going on.
+    # The first half of the line tells a person with a slow network what is going on.
     say(f"Making environment {wanted.name} from {os.path.relpath(wanted.lock, environments.ROOT)} ... ", end="")
-    failure = f"{wanted.lock} could not be installed; nothing of it is left behind."
+    failure = f"{wanted.lock} could not be installed; nothing was kept."
     remove(folder)
     try:
         uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
-        # Wheels alone: what is built from source runs its own setup, and a lock may be a stranger's.
+        # Wheels only: a build from source runs code, and a lock may be a stranger's.
         uv.run(
             [
                 program,
@@ -242,7 +246,7 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
                 failure,
             )
         (folder / MARKER).write_bytes(os.fsencode(sealed))
-    except BaseException:  # Ctrl-C as well: no later run may take half an environment for a whole one
+    except BaseException:  # Ctrl-C as well: no half-made environment stays
         say("failed")
         remove(folder)
         raise
@@ -250,7 +254,7 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
 
 
 def refuse_python(wanted: list[str]) -> None:
-    """Raises UserError under any Python but those that the orchestrator is for."""
+    """Raises UserError if the orchestrator's lock isn't for the running Python."""
     if pythons.running() not in wanted:
         raise UserError(
             f"Stack Wars needs Python {' or '.join(wanted)}; {sys.executable} is {sys.version.split()[0]}. "
@@ -260,7 +264,7 @@ def refuse_python(wanted: list[str]) -> None:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Hold a file lock, so that two processes never make the same environment at once."""
+    """Holds a file lock, so that two processes never make the same environment at once."""
     locks = environments.ROOT / ".environments" / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with (locks / f"{folder.name.lstrip('.')}.lock").open("w") as file:
@@ -273,7 +277,7 @@ def only_one(folder: Path) -> Iterator[None]:
 
 
 def remove(folder: Path) -> None:
-    """Remove an environment, if there is one."""
+    """Removes an environment, if there is one."""
     if folder.is_symlink():
         folder.unlink()
     elif folder.exists():
@@ -281,14 +285,14 @@ def remove(folder: Path) -> None:
 
 
 def size(folder: Path) -> int:
-    """Bytes of all files in a folder."""
+    """Returns the bytes of all files in a folder."""
     return sum(path.lstat().st_size for path in folder.rglob("*"))
 
 
 def prune() -> list[Path]:
-    """Remove environments whose lock isn't the current one; returns them."""
+    """Removes environments whose lock is no current one, and returns their folders."""
     removed = []
-    for target in ("cpu", "cuda", "tpu", "test", "cluster"):
+    for target in ("cpu", "cuda", "tpu", "test", "cluster", "predict"):
         current = {
             place(name, target, lock)
             for name in (*names(target), *variants(target))

@@ -1,1 +1,1 @@
-"""What somebody else may have touched, handled with care: files, locks, and texts."""
+"""Handles files, locks and texts that somebody else may have touched."""

@@ -1,4 +1,4 @@
-"""A lock that the kernel lets go of with the process that holds it, however that ends."""
+"""A lock file that the kernel releases when the process that holds it ends, however it ends."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from suite.errors import UserError
 
 
 class Busy(UserError):
-    """Another process holds it."""
+    """Another process holds the lock."""
 
 
 @contextmanager
 def held(path: Path, what: str, advice: str) -> Iterator[int]:
-    """Hold a file that is made for it, and is gone afterwards; its descriptor, for a child that goes on holding it.
+    """Holds a lock file, which is deleted afterwards; yields its descriptor, by which a child can go on holding it.
 
-    Raises Busy, with `what` somebody else does and what to do, where another process holds it.
+    Raises Busy if another process holds it; `what` says what that process does, `advice` what to do.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -31,7 +31,7 @@ def held(path: Path, what: str, advice: str) -> Iterator[int]:
             raise Busy(f"{what} (process {holder}): {advice}.") from None
         if is_at(descriptor, path):
             break
-        os.close(descriptor)  # who held it has removed it meanwhile
+        os.close(descriptor)  # its holder deleted the file meanwhile: try again
     try:
         os.truncate(descriptor, 0)
         os.write(descriptor, str(os.getpid()).encode())
@@ -42,7 +42,7 @@ def held(path: Path, what: str, advice: str) -> Iterator[int]:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file still lies at a path."""
+    """Whether the file at a path is the open one."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

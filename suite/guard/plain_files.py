@@ -1,8 +1,8 @@
-"""Files where somebody else can write: in a worker's folder, in a fetched set, in a folder that all users share. They
-are read only if they are plain, never through a link and never by waiting for a pipe's other end; and written only
-where nothing lies. Standard library only, and quick to import: the supervisor of a worker does.
+"""Files in folders where somebody else can write: a worker's, a fetched set's, one that all users share.
 
-A hard link is a plain file: whoever can make one to a file can read that file as well.
+Only plain files are read: no links are followed, and no pipe is waited for. Files are written only as new ones. A hard
+link counts as a plain file: whoever can make one can read the file anyway. Standard library only, and quick to import,
+because the supervisor of a worker imports it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ StrPath = str | os.PathLike[str]
 
 
 def opened(path: StrPath) -> BinaryIO:
-    """A plain file, to be read. Raises OSError for whatever else lies there, and where nothing does."""
-    # Without O_NONBLOCK, opening a pipe waits until somebody writes into it; to a plain file it says nothing.
+    """Opens a plain file for reading. Raises OSError if there is none at the path, or something else."""
+    # Without O_NONBLOCK, opening a pipe waits until somebody writes into it; a plain file ignores the flag.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -26,7 +26,7 @@ def opened(path: StrPath) -> BinaryIO:
 
 
 def read(path: StrPath, most_bytes: int) -> bytes:
-    """All of a plain file. Raises OSError as `opened` does, and for a larger one."""
+    """Returns the bytes of a plain file. Raises OSError as `opened` does, and for a larger file."""
     with opened(path) as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
@@ -35,19 +35,19 @@ def read(path: StrPath, most_bytes: int) -> bytes:
 
 
 def created(path: StrPath) -> int:
-    """The descriptor of a new file, to be written; what lay there is gone, and a link's other end is untouched."""
+    """Returns the descriptor of a new file for writing; what was at the path is deleted, never a link's target."""
     clear(path)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
 
 
 def write(path: StrPath, text: str) -> None:
-    """A new file of a text, in place of whatever lay there."""
+    """Writes a text to a new file, in place of what was at the path."""
     with open(created(path), "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def clear(path: StrPath) -> None:
-    """Remove whatever lies there; of a link, the link."""
+    """Deletes what is at a path: a file, a folder with all in it, or a link itself."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -55,13 +55,13 @@ def clear(path: StrPath) -> None:
     except OSError:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             raise
-        import shutil  # takes longer to load than all else here
+        import shutil  # imported only here, because that takes longer than importing all else
 
         shutil.rmtree(path)
 
 
 def check_tree(folder: StrPath) -> None:
-    """Raises OSError unless a folder is one, and all in it are plain files and folders."""
+    """Raises OSError unless the path is a folder in which there are only plain files and folders."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
         raise OSError(errno.ENOTDIR, "Not a folder", str(folder))
     for entry in os.scandir(folder):

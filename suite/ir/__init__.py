@@ -1,1 +1,1 @@
-"""What a stack hands to its compiler: programs read, their regions recognised, one held against another."""
+"""The programs that a stack hands to its compiler: reading them, recognising their regions, comparing two of them."""

@@ -1,7 +1,7 @@
-"""`python -m suite.ir.analyse FOLDER`, in the environment `jax`: reads the programs that a process left there.
+"""Reads the programs that a process left in a folder: `python -m suite.ir.analyse FOLDER`, in the environment `jax`.
 
-Writes summary.json and, compressed, each distinct program as StableHLO and as XLA's optimized HLO. Exits 1 with a
-sentence where a program can't be read.
+Writes summary.json and, compressed, each distinct program as StableHLO and as XLA's optimized HLO. Exits 1
+with a sentence if a program can't be read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from suite.ir.summary import Program, contents, written
 
 
 def main() -> int:
-    """0, or 1 after a sentence on standard error."""
+    """Returns the exit code: 0, or 1 after a sentence on standard error."""
     folder = Path(sys.argv[1])
     try:
         programs = analyse(folder)
@@ -28,18 +28,18 @@ def main() -> int:
 
 
 def analyse(folder: Path) -> list[Program]:
-    """Every distinct program of a captured folder, with the steps in which it was compiled. Raises Unreadable."""
+    """Returns the distinct programs of a captured folder, with the steps that compiled each. Raises Unreadable."""
     if (folder / files.GIVEN).exists():
         return [read_given((folder / files.GIVEN).read_bytes())]
     captured = files.captured(folder)
-    step = max(captured, key=lambda each: each.before.stat().st_size, default=None)
+    largest = max(captured, key=lambda program: program.before.stat().st_size, default=None)
     distinct: dict[str, Program] = {}
-    for each in captured:
-        lowered = folder / files.LOWERED if each is step else None
-        texts, program = read_generated(each) if each.before.suffix == files.GENERATED else read(each, lowered)
+    for one in captured:
+        lowered = folder / files.LOWERED if one is largest else None
+        texts, program = read_generated(one) if one.before.suffix == files.GENERATED else read(one, lowered)
         handed = next(iter(texts.values()))
         if handed in distinct:
-            distinct[handed] = replace(distinct[handed], steps=(*distinct[handed].steps, each.step))
+            distinct[handed] = replace(distinct[handed], steps=(*distinct[handed].steps, one.step))
             continue
         distinct[handed] = program
         for ending, text in texts.items():
@@ -50,7 +50,7 @@ def analyse(folder: Path) -> list[Program]:
 
 
 def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
-    """(its code, the kernels that it calls) of a graph of Inductor's, as `read`. Raises Unreadable."""
+    """Returns ({ending: code}, program) of a graph that Inductor compiled, as `read` does. Raises Unreadable."""
     code = captured.before.read_text(encoding="utf-8")
     try:
         kernels = inductor.calls(code)
@@ -66,8 +66,8 @@ def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
 
 
 def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str], Program]:
-    """({how its file ends: text}, first what was handed over; what is in it) of one program; by the framework's own
-    lowering, where there is one."""
+    """Returns ({ending of its file: text}, program); the first text is the one that was handed to the compiler. The
+    framework's own lowering is read if there is one. Raises Unreadable."""
     hlo = parse.hlo_module_proto(captured.before.read_bytes())
     if lowered is not None and lowered.exists():
         told_by, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
@@ -80,19 +80,19 @@ def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str]
         module_after = parse.optimized(optimized)
         compiled, graph.aliases = parse.compiled(module_after), parse.aliases_in(module_after)
         texts[files.OPTIMIZED] = optimized
-    found = contents(graph, parse.cost(parse.hlo_module(hlo)))
-    return texts, Program(name=name, steps=(captured.step,), told_by=told_by, contents=found, compiled=compiled)
+    summary = contents(graph, parse.cost(parse.hlo_module(hlo)))
+    return texts, Program(name=name, steps=(captured.step,), told_by=told_by, contents=summary, compiled=compiled)
 
 
 def read_given(text: bytes) -> Program:
-    """What is in somebody's own StableHLO, as text or bytecode. Raises Unreadable."""
+    """Returns the program of a user's StableHLO, which is text or bytecode. Raises Unreadable."""
     module = parse.parsed(text)
-    found = contents(parse.Reader(module).graph(), parse.cost(parse.hlo_module(parse.hlo_of(module))))
-    return Program(name="given", steps=("given",), told_by="a file", contents=found)
+    summary = contents(parse.Reader(module).graph(), parse.cost(parse.hlo_module(parse.hlo_of(module))))
+    return Program(name="given", steps=("given",), told_by="a file", contents=summary)
 
 
 def keep(path: Path, text: str) -> None:
-    """As a compressed file, the same for the same text."""
+    """Writes a compressed file, which has the same bytes whenever the text is the same."""
     path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 

@@ -1,7 +1,7 @@
-"""`python -m suite.ir.attribute FOLDER`, in the environment `jax`: reads a trace in XLA's format.
+"""Attributes the time in a trace to categories: `python -m suite.ir.attribute FOLDER`, in the environment `jax`.
 
 FOLDER has the trace (`*.xplane.pb`), asked.json (which stack, how many steps and seconds) and XLA's optimized programs
-as text, where there are some. Writes profile.json. Exits 1 with a sentence where the trace can't be read.
+as text, if there are any. Writes profile.json. Exits 1 with a sentence if the trace can't be read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TF_MOVES = (
     r"(^|:)_?(Mkl)?(Transpose|Reshape|Concat\w*|Split\w*|StridedSlice\w*|Slice\w*|Pack|Unpack|Tile|BroadcastTo|"
     r"Pad\w*|Identity|ExpandDims|Squeeze|ToTf|Cast|Fill|ZerosLike|ReadVariableOp)$"
 )
-# Of TensorFlow's operations, by `node:Type` or by the type alone.
+# Categories of TensorFlow's operations, which are named `node:Type` or by the type alone.
 TF_RULES = (
     (r"Apply(Adam|Momentum)|Assign(Sub|Add)?VariableOp$", Category.OPTIMIZER),
     (r"BatchMatMul|(?<!Entropy)Softmax$", Category.ATTENTION),
@@ -66,9 +66,9 @@ NORM = re.compile(r"(layer|batch|group|rms)_?norm|moments", re.IGNORECASE)
 
 
 def main() -> int:
-    """0, or 1 after a sentence on standard error."""
+    """Returns the exit code: 0, or 1 after a sentence on standard error."""
     folder = Path(sys.argv[1])
-    asked = json.loads((folder / files.ASKED).read_text(encoding="utf-8"))
+    request = json.loads((folder / files.ASKED).read_text(encoding="utf-8"))
     try:
         known = programs(folder)
     except Unreadable as refused:
@@ -78,92 +78,92 @@ def main() -> int:
     if not traces:
         print("the profiler left no trace", file=sys.stderr)
         return 1
-    found = profile(
-        asked["told_by"], spans(traces[-1], known), asked["steps"], asked["seconds"], asked["plain_seconds"]
+    attributed = profile(
+        request["told_by"], spans(traces[-1], known), request["steps"], request["seconds"], request["plain_seconds"]
     )
-    (folder / files.ATTRIBUTED).write_text(json.dumps(found.to_json()), encoding="utf-8")
+    (folder / files.ATTRIBUTED).write_text(json.dumps(attributed.to_json()), encoding="utf-8")
     return 0
 
 
 def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
-    """Every operation of a trace: XLA's by the program that it is of, TensorFlow's by their types."""
+    """Yields every operation of a trace. XLA's get their category from their program, TensorFlow's from their type."""
     begun: list[Span] = []
     ended: list[tuple[float, str]] = []
     for plane in ProfileData.from_file(str(trace)).planes:
         for line in plane.lines:
             for event in line.events:
-                told = dict(event.stats)
+                stats = dict(event.stats)
                 name, category, begin = event.name, "", event.start_ns / 1e9
-                if "hlo_op" in told:
-                    category = known.get((str(told.get("hlo_module")), name), Category.UNATTRIBUTED)
-                elif "eager_op" in told and str(told.get("is_func")) == "0":
-                    name = str(told["eager_op"])
+                if "hlo_op" in stats:
+                    category = known.get((str(stats.get("hlo_module")), name), Category.UNATTRIBUTED)
+                elif "eager_op" in stats and str(stats.get("is_func")) == "0":
+                    name = str(stats["eager_op"])
                     category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
                 elif NODE.match(name) and not name.startswith("__inference"):
                     category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
                 elif name.startswith(ENDED):
                     ended.append((begin, name.removeprefix(ENDED)))
                 span = Span(f"{plane.name} {line.name}", name, begin, begin + event.duration_ns / 1e9, category)
-                if "hlo_op" in told:
+                if "hlo_op" in stats:
                     begun.append(span)
                 yield span
     yield from in_flight(begun, ended)
 
 
 def programs(folder: Path) -> dict[tuple[str, str], str]:
-    """{(program, operation): category}, of every optimized program in a folder."""
-    found: dict[tuple[str, str], str] = {}
+    """Returns {(program, operation): category} of every optimized program in a folder."""
+    categories: dict[tuple[str, str], str] = {}
     for path in sorted(folder.rglob(files.PROGRAMS)):
         module = optimized(path.read_text(encoding="utf-8", errors="replace"))
-        found |= {(module.name, name): category for name, category in operations(module).items()}
-    return found
+        categories |= {(module.name, name): category for name, category in operations(module).items()}
+    return categories
 
 
 def operations(module: Any) -> dict[str, str]:
-    """{operation: category} of one program. A loop has none: what it runs has. A call on a CPU is one operation, shared
-    out among threads."""
+    """Returns {operation: category} of one program. A loop's category is empty, since the operations in it have theirs.
+    A call on a CPU is one operation, which threads share."""
     computations = {computation.name: computation for computation in module.computations()}
     *_, entry = computations.values()
     in_place = updates(module, entry)
     return {
-        each.name: "" if opcode(each) in LOOPS else of_operation(each, computations, each.name in in_place)
+        step.name: "" if opcode(step) in LOOPS else of_operation(step, computations, step.name in in_place)
         for computation in computations.values()
-        for each in computation.instructions()
+        for step in computation.instructions()
     }
 
 
 def updates(module: Any, entry: Any) -> set[str]:
-    """The names of what makes results that take an argument's place: the optimizer's."""
-    places = aliases_in(module)
+    """Returns the operations whose results are written into an argument's memory: the optimizer's."""
+    aliases = aliases_in(module)
     root = entry.instructions()[-1]
-    left = [operand for number, operand in enumerate(root.operands()) if number in places]
-    found = set()
-    while left:
-        made = left.pop()
-        found.add(made.name)
-        if opcode(made) in ("get-tuple-element", "bitcast", "copy"):
-            left.append(made.operands()[0])
-    return found
+    pending = [operand for number, operand in enumerate(root.operands()) if number in aliases]
+    names = set()
+    while pending:
+        operation = pending.pop()
+        names.add(operation.name)
+        if opcode(operation) in ("get-tuple-element", "bitcast", "copy"):
+            pending.append(operation.operands()[0])
+    return names
 
 
 def of_operation(operation: Any, computations: dict[str, Any], in_place: bool) -> str:
-    """One operation's category, by what is in it."""
+    """Returns an operation's category, by the operations that it consists of."""
     parts = list(within(operation, computations))
-    words = " ".join(each.to_string() for each in parts)
+    words = " ".join(part.to_string() for part in parts)
     return category(set(map(opcode, parts)) - {"fusion", "call"}, words, in_place)
 
 
 def within(operation: Any, computations: dict[str, Any]) -> Iterator[Any]:
-    """An operation and all that it is made of."""
+    """Yields an operation and all operations that it consists of."""
     yield operation
     called = CALLED.search(operation.to_string())
     if called and called[1] in computations:
-        for each in computations[called[1]].instructions():
-            yield from within(each, computations)
+        for part in computations[called[1]].instructions():
+            yield from within(part, computations)
 
 
 def category(opcodes: set[str], words: str, in_place: bool) -> str:
-    """By the operations that run together as one, and by all that is said of them."""
+    """Returns the category of operations that run as one; `words` is their text in the program."""
     product = "dot" in opcodes or "matmul" in words
     if "convolution" in opcodes or "__onednn$conv" in words:
         return Category.CONVOLUTIONS

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from suite.ir.summary import Contents, Program
 from suite.units import digits, quantity
 
-MUCH = 0.01  # of a quantity, from which on a difference is told
-MOST = 4  # operations that a difference is said to lie in
-STEP_SHARE = 0.5  # of the largest program's operations, that another of a whole step has at least
+LEAST_DIFFERENCE = 0.01  # the share of the larger quantity below which a difference isn't a finding
+OPERATIONS_SHOWN = 4  # the operations in which two programs differ most
+STEP_SHARE = 0.5  # a program is of a whole step if it has this share of the largest program's operations
+# The operations of a compiled program that are shown one by one.
 WORK = ("fusion", "copy", "transpose", "convert", "custom-call", "dot", "convolution", "call", "while")
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """All programs that one stack hands over in three steps, and how often it compiled in each, by its own counter."""
+    """The programs that one stack hands to its compiler in three steps, and its own count of compiles in each step."""
 
     stack: str
     programs: tuple[Program, ...]
@@ -26,88 +27,94 @@ class Handed:
 
     @property
     def large(self) -> tuple[Program, ...]:
-        """Those of a whole step, without what is compiled beside it."""
-        most = max(size(program) for program in self.programs)
-        return tuple(program for program in self.programs if size(program) >= STEP_SHARE * most)
+        """Returns the programs of a whole step, without the small ones that are compiled beside them."""
+        largest = max(size(program) for program in self.programs)
+        return tuple(program for program in self.programs if size(program) >= STEP_SHARE * largest)
 
     @property
     def step(self) -> Program:
-        """The one that further steps run: of the large ones the last."""
+        """Returns the program that all later steps run: the last of the large ones."""
         return self.large[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One difference. `counts`: (what is counted, of the one, of the other)."""
+    """One difference between two programs, as a sentence; `counts` is (what is counted, in the one, in the other)."""
 
     text: str
     counts: tuple[tuple[str, str, str], ...]
 
 
 def size(program: Program) -> int:
-    """Operations, of generated code the kernels that it calls."""
+    """Returns a program's number of operations; for generated code, of the kernels that it calls."""
     return program.contents.size if program.contents else sum((program.kernels or {}).values())
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two that are compared, with what is in its step's program."""
+class ComparedStack:
+    """One of the two stacks that are compared, with the contents of its step's program."""
 
     handed: Handed
     contents: Contents
 
     @property
     def stack(self) -> str:
-        """Its stack's name."""
+        """Returns the stack's name."""
         return self.handed.stack
 
 
-Told = Iterator[Finding]
+Findings = Iterator[Finding]
 
 
 def findings(a: Handed, b: Handed) -> list[Finding]:
-    """Everything in which two stacks' programs of XLA differ. Raises ValueError for generated code."""
+    """Returns every difference between the XLA programs of two stacks. Raises ValueError for generated code."""
     if a.step.contents is None or b.step.contents is None:
         raise ValueError("generated code isn't compared with programs of XLA")
-    sides = Side(a, a.step.contents), Side(b, b.step.contents)
-    return [finding for compare in COMPARED for finding in compare(*sides)]
+    one, other = ComparedStack(a, a.step.contents), ComparedStack(b, b.step.contents)
+    return [finding for compare in COMPARISONS for finding in compare(one, other)]
 
 
-def unlike(a: Side, b: Side, quantity_of: Callable[[Side], float]) -> tuple[Side, Side] | None:
-    """(who has more, who has less) of a quantity; None where they have as good as equally much."""
+def unlike(
+    a: ComparedStack, b: ComparedStack, quantity_of: Callable[[ComparedStack], float]
+) -> tuple[ComparedStack, ComparedStack] | None:
+    """Returns (who has more of a quantity, who has less); None where they differ by less than LEAST_DIFFERENCE."""
     less, more = sorted((a, b), key=quantity_of)
-    return (more, less) if quantity_of(more) - quantity_of(less) > MUCH * quantity_of(more) else None
+    return (more, less) if quantity_of(more) - quantity_of(less) > LEAST_DIFFERENCE * quantity_of(more) else None
 
 
-def counted(name: str, a: Side, b: Side, count_of: Callable[[Side], int]) -> tuple[str, str, str]:
-    """One line of counts."""
+def counted(
+    name: str, a: ComparedStack, b: ComparedStack, count_of: Callable[[ComparedStack], int]
+) -> tuple[str, str, str]:
+    """Returns a line of a finding's counts, of numbers."""
     return name, f"{count_of(a):,}", f"{count_of(b):,}"
 
 
-def sized(name: str, a: Side, b: Side, size_of: Callable[[Side], int]) -> tuple[str, str, str]:
-    """The same of bytes."""
+def sized(
+    name: str, a: ComparedStack, b: ComparedStack, size_of: Callable[[ComparedStack], int]
+) -> tuple[str, str, str]:
+    """Returns a line of a finding's counts, of bytes."""
     return name, quantity(size_of(a)), quantity(size_of(b))
 
 
 def many(count: int, noun: str) -> str:
-    """So many of a thing."""
+    """Returns a count with its noun: `1 result`, `295 results`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def compilations(a: Side, b: Side) -> Told:
-    """How many programs three steps take."""
+def compilations(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares how many programs of a whole step are compiled in three steps."""
     if pair := unlike(a, b, lambda side: len(side.handed.large)):
         more, fewer = pair
         steps = " and ".join(step for program in more.handed.large for step in program.steps)
         yield Finding(
-            f"{more.stack} compiles {len(more.handed.large)} programs of a whole step, in its {steps}, "
+            f"{more.stack} compiles {len(more.handed.large)} programs of a whole step (in its {steps} step), "
             f"{fewer.stack} {len(fewer.handed.large)}.",
             (counted("programs", a, b, lambda side: len(side.handed.large)),),
         )
 
 
-def kept(a: Side, b: Side) -> Told:
-    """What stays alive beside the arguments."""
+def kept(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares the results that stay alive beside the arguments."""
     if pair := unlike(a, b, lambda side: side.contents.kept_bytes):
         more, fewer = pair
         beyond = quantity(more.contents.kept_bytes - fewer.contents.kept_bytes)
@@ -121,8 +128,8 @@ def kept(a: Side, b: Side) -> Told:
         )
 
 
-def in_place(a: Side, b: Side) -> Told:
-    """What takes the place of arguments."""
+def in_place(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares the results that are written into the memory of arguments."""
     if pair := unlike(a, b, lambda side: side.contents.aliased_bytes):
         more, fewer = pair
         yield Finding(
@@ -136,8 +143,8 @@ def in_place(a: Side, b: Side) -> Told:
         )
 
 
-def arguments(a: Side, b: Side) -> Told:
-    """What the program is given."""
+def arguments(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares the arguments of the programs."""
     if a.contents.arguments != b.contents.arguments:
         yield Finding(
             f"{a.stack}'s program takes {many(a.contents.arguments, 'argument')} of "
@@ -150,19 +157,19 @@ def arguments(a: Side, b: Side) -> Told:
         )
 
 
-def regions(a: Side, b: Side) -> Told:
-    """How the same thing was lowered, kind by kind; and what was recognised in one program alone."""
+def regions(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares, kind by kind, the forms in which regions were lowered, and names kinds that only one program has."""
     one, other = by_kind(a.contents), by_kind(b.contents)
     for kind in sorted(one.keys() | other.keys()):
         if one.get(kind) != other.get(kind):
-            told = "; ".join(f"{side.stack} {forms(found.get(kind))}" for side, found in ((a, one), (b, other)))
+            words = "; ".join(f"{side.stack} {forms(kinds.get(kind))}" for side, kinds in ((a, one), (b, other)))
             yield Finding(
-                f"{kind[0].upper() + kind[1:]}: {told}.", ((kind, total(one.get(kind)), total(other.get(kind))),)
+                f"{kind[0].upper() + kind[1:]}: {words}.", ((kind, total(one.get(kind)), total(other.get(kind))),)
             )
 
 
-def ranks(a: Side, b: Side) -> Told:
-    """Whether batch and sequence are one dimension when weights are multiplied."""
+def ranks(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares the dimensions of products' first operands: they show whether batch and sequence are one dimension."""
     one, other = a.contents.ranks, b.contents.ranks
     if one != other:
         counts = (
@@ -172,17 +179,18 @@ def ranks(a: Side, b: Side) -> Told:
         yield Finding(f"Products: {a.stack} has {ranks_words(one)}; {b.stack} has {ranks_words(other)}.", tuple(counts))
 
 
-def operations(a: Side, b: Side) -> Told:
-    """How large the programs are, and in which operations that lies."""
+def operations(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares the numbers of operations, with the operations in which the programs differ most."""
     if pair := unlike(a, b, lambda side: side.contents.size):
         more, fewer = (side.contents for side in pair)
         beyond = Counter(dict(more.operations))
         beyond.subtract(dict(fewer.operations))
-        most = sorted(((name, n) for name, n in beyond.items() if n), key=lambda each: -abs(each[1]))[:MOST]
-        lies = ", ".join(f"{name} {count:+,}" for name, count in most)
+        unequal = [(name, count) for name, count in beyond.items() if count]
+        most = sorted(unequal, key=lambda name_and_count: -abs(name_and_count[1]))[:OPERATIONS_SHOWN]
+        differences = ", ".join(f"{name} {count:+,}" for name, count in most)
         yield Finding(
             f"{pair[0].stack} hands over {more.size:,} operations, {digits(more.size / fewer.size)} × "
-            f"{pair[1].stack}'s {fewer.size:,}: {lies}.",
+            f"{pair[1].stack}'s {fewer.size:,}: {differences}.",
             (
                 counted("operations", a, b, lambda side: side.contents.size),
                 *(
@@ -193,8 +201,8 @@ def operations(a: Side, b: Side) -> Told:
         )
 
 
-def work(a: Side, b: Side) -> Told:
-    """XLA's own counts of what is to be computed."""
+def work(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares the floating-point operations that XLA's cost analysis counts."""
     if pair := unlike(a, b, lambda side: side.contents.cost.flops):
         most, least = (side.contents.cost.flops / 1e9 for side in pair)
         times = f", {digits(most / least)} × {pair[1].stack}'s" if least else f"; {pair[1].stack}'s computes none"
@@ -204,10 +212,10 @@ def work(a: Side, b: Side) -> Told:
         )
 
 
-def compiled(a: Side, b: Side) -> Told:
-    """What the same compiler makes of them."""
+def compiled(a: ComparedStack, b: ComparedStack) -> Findings:
+    """Compares the programs that XLA's compiler makes of both."""
     one, other = a.handed.step.compiled, b.handed.step.compiled
-    if one and other and abs(one.kernels - other.kernels) > MUCH * max(one.kernels, other.kernels):
+    if one and other and abs(one.kernels - other.kernels) > LEAST_DIFFERENCE * max(one.kernels, other.kernels):
         fewer, more = sorted(((one.kernels, a.stack), (other.kernels, b.stack)))
         shown = (name for name in WORK if one.runs.get(name) or other.runs.get(name))
         yield Finding(
@@ -219,7 +227,7 @@ def compiled(a: Side, b: Side) -> Told:
         )
 
 
-COMPARED: tuple[Callable[[Side, Side], Told], ...] = (
+COMPARISONS: tuple[Callable[[ComparedStack, ComparedStack], Findings], ...] = (
     compilations,
     kept,
     in_place,
@@ -232,24 +240,24 @@ COMPARED: tuple[Callable[[Side, Side], Told], ...] = (
 )
 
 
-def by_kind(found: Contents) -> dict[str, list[tuple[int, str]]]:
-    """{kind of region: (how many, form)}."""
+def by_kind(contents: Contents) -> dict[str, list[tuple[int, str]]]:
+    """Returns {kind of region: [(how many, form)]}."""
     kinds: dict[str, list[tuple[int, str]]] = {}
-    for kind, form, count in found.regions:
+    for kind, form, count in contents.regions:
         kinds.setdefault(kind, []).append((count, form))
     return kinds
 
 
-def forms(found: Sequence[tuple[int, str]] | None) -> str:
-    """`25 × batch_norm_training`."""
-    return " and ".join(f"{count:,} × {form}" for count, form in found) if found else "has none that is recognised"
+def forms(regions: Sequence[tuple[int, str]] | None) -> str:
+    """Returns the regions of one kind in words: `25 × batch_norm_training`."""
+    return " and ".join(f"{count:,} × {form}" for count, form in regions) if regions else "has none that is recognised"
 
 
-def total(found: Sequence[tuple[int, str]] | None) -> str:
-    """How many in all."""
-    return f"{sum(count for count, _ in found or ()):,}"
+def total(regions: Sequence[tuple[int, str]] | None) -> str:
+    """Returns the number of all regions of one kind."""
+    return f"{sum(count for count, _ in regions or ()):,}"
 
 
-def ranks_words(found: Mapping[str, int]) -> str:
-    """`48 of 2 and 24 of 4 dimensions`."""
-    return " and ".join(f"{count:,} of {rank}" for rank, count in found.items()) + " dimensions" if found else "none"
+def ranks_words(ranks: Mapping[str, int]) -> str:
+    """Returns counts of products by dimensions in words: `48 of 2 and 24 of 4 dimensions`."""
+    return " and ".join(f"{count:,} of {rank}" for rank, count in ranks.items()) + " dimensions" if ranks else "none"

@@ -1,6 +1,6 @@
-"""A program of XLA's as a graph of operations: calls written out, with users, free of MLIR's bindings.
+"""An XLA program as a graph of operations, with calls inlined and without MLIR's bindings.
 
-What recognises regions walks this graph, so that it can be tested on any machine.
+Regions are recognised by walking this graph, so that this can be tested on any machine.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# Which change how numbers lie in memory or how they are rounded, not which numbers they are.
+# Operations that change how numbers lie in memory or how they are rounded, not which numbers they are.
 LAYOUT = frozenset({"reshape", "transpose", "broadcast_in_dim", "convert", "optimization_barrier"})
 
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """One tensor: what makes it (None: an argument of the program), its shape and element type (`f32`, `i1`)."""
+    """One tensor: the operation that makes it (None for an argument), its shape and element type (`f32`, `i1`)."""
 
     maker: Op | None
     shape: tuple[int, ...]
@@ -26,7 +26,7 @@ class Value:
 
     @property
     def nbytes(self) -> int:
-        """In memory; a truth value takes a byte."""
+        """Returns the bytes that the tensor takes in memory; a truth value takes one."""
         bits = re.search(r"\d+", self.dtype)
         width = max(8, int(bits[0])) // 8 if bits else 4
         return math.prod(self.shape) * width * (2 if self.dtype.startswith("complex") else 1)
@@ -34,7 +34,7 @@ class Value:
 
 @dataclass(eq=False, slots=True)
 class Op:
-    """One operation: its name without the dialect's (`dot_general`), operands, results and what else it is told."""
+    """One operation: its name without the dialect (`dot_general`), operands, results and attributes."""
 
     name: str
     operands: tuple[Value, ...]
@@ -43,20 +43,25 @@ class Op:
 
     @property
     def result(self) -> Value:
-        """The first, of most operations the only one."""
+        """Returns the first result; most operations have no other."""
         return self.results[0]
 
 
 @dataclass(eq=False, slots=True)
 class Graph:
-    """A program: operations, each after what it takes; arguments, results, and which of these take whose place."""
+    """A program: arguments, operations (each after those whose results it takes) and results.
+
+    `aliases` is {number of a result: number of the argument into whose memory it is written}.
+    """
 
     arguments: tuple[Value, ...]
     ops: list[Op]
     results: tuple[Value, ...]
-    aliases: Mapping[int, int] = field(default_factory=dict)  # {number of a result: number of an argument}
+    aliases: Mapping[int, int] = field(default_factory=dict)
     users: dict[Value, list[Op]] = field(default_factory=dict)
-    given: set[Value] = field(default_factory=set)  # what depends on arguments; scalars (PyTorch/XLA's) are constants
+    given: set[Value] = field(
+        default_factory=set
+    )  # values that depend on arguments; scalar arguments (PyTorch/XLA's) count as constants
 
     def __post_init__(self) -> None:
         self.given.update(argument for argument in self.arguments if argument.shape)
@@ -67,63 +72,64 @@ class Graph:
                 self.given.update(op.results)
 
     def named(self, *names: str) -> Iterator[Op]:
-        """Operations of these names, in order."""
+        """Yields the operations of these names, in order."""
         return (op for op in self.ops if op.name in names)
 
     def counts(self) -> Counter[str]:
-        """How many operations there are of each name."""
+        """Returns the number of operations of each name."""
         return Counter(op.name for op in self.ops)
 
     def consumers(self, value: Value, through: Collection[str] = LAYOUT) -> Iterator[Op]:
-        """What takes a value, also after its layout was changed; each once, however many ways lead to it."""
+        """Yields each operation that takes a value, also after operations of the names `through`; each once."""
         seen: set[Op] = set()
-        left = [value]
-        while left:
-            for op in self.users.get(left.pop(), ()):
+        pending = [value]
+        while pending:
+            for op in self.users.get(pending.pop(), ()):
                 if op in seen:
                     continue
                 seen.add(op)
                 if op.name in through:
-                    left.extend(op.results)
+                    pending.extend(op.results)
                 else:
                     yield op
 
     def bare(self, value: Value, names: Collection[str]) -> Value:
-        """What is left of a value once operations of these names with constants are taken off: scales, epsilons, masks
-        (of a choice, the condition is no operand)."""
+        """Returns the value from which this one was made by operations of these names with constants: without scales,
+        epsilons and masks. The condition of a `select` isn't an operand here."""
         while True:
             value = source(value)
             maker = value.maker
             if maker is None or maker.name not in names:
                 return value
             operands = maker.operands[1:] if maker.name == "select" else maker.operands
-            given = [operand for operand in operands if operand in self.given]
-            if len(given) != 1:
+            variables = [operand for operand in operands if operand in self.given]
+            if len(variables) != 1:
                 return value
-            value = given[0]
+            value = variables[0]
 
 
 def source(value: Value, through: Collection[str] = LAYOUT) -> Value:
-    """What a value was before its layout was changed."""
+    """Returns the value that this one was before its layout was changed."""
     while value.maker is not None and value.maker.name in through:
         value = value.maker.operands[0]
     return value
 
 
 def made_by(value: Value, *names: str) -> Op | None:
-    """The operation that made a value, before its layout was changed, if it is one of these."""
+    """Returns the operation that made a value, before its layout was changed; None if it has none of these names."""
     maker = source(value).maker
     return maker if maker is not None and maker.name in names else None
 
 
 def ancestors(value: Value, names: Collection[str]) -> Iterator[Op]:
-    """All operations behind a value, as far as they have these names or change the layout alone; each once."""
+    """Yields the operations that lead to a value, back to the first that neither has one of these names nor changes the
+    layout alone; each once."""
     seen: set[Op] = set()
-    left = [value]
-    while left:
-        maker = left.pop().maker
+    pending = [value]
+    while pending:
+        maker = pending.pop().maker
         if maker is None or maker in seen or not (maker.name in names or maker.name in LAYOUT):
             continue
         seen.add(maker)
-        left.extend(maker.operands)
+        pending.extend(maker.operands)
         yield maker

@@ -1,4 +1,4 @@
-"""The code that PyTorch's Inductor generates for a graph, read as Python: which kernels it calls."""
+"""Reads the Python code that PyTorch's Inductor generates for a graph: which kernels it calls."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-# How the wrapper names what others bring: ATen's by these modules, and Inductor's own kernels by these beginnings.
+# How the generated code names kernels: Inductor's own by these beginnings, those of libraries by these modules.
 OWN = ("cpp_", "triton_")
 LIBRARIES = ("extern_kernels", "aten", "torch.ops")
 
 
 def calls(code: str) -> Counter[str]:
-    """Kernels that generated code calls, counted: `cpp_fused` in one word for Inductor's, `extern_kernels.addmm` for a
-    library's. Raises SyntaxError for what is no Python."""
-    found: Counter[str] = Counter()
+    """Returns how often each kernel is called: Inductor's own together as `cpp_fused`, a library's by its name, as
+    `extern_kernels.addmm`. Raises SyntaxError for code that isn't Python."""
+    kernels: Counter[str] = Counter()
     for function in (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)):
         if function.name == "call":
-            found.update(filter(None, map(kernel, called(function))))
-    return found
+            kernels.update(filter(None, map(kernel, called(function))))
+    return kernels
 
 
 def called(function: ast.FunctionDef) -> Iterator[str]:
-    """The dotted names of everything that a function calls."""
+    """Yields the dotted name of everything that a function calls."""
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func)
 
 
 def kernel(name: str) -> str:
-    """What a called name counts as; empty for what is no kernel."""
-    own = next((start for start in OWN if name.startswith(start)), None)
-    if own:
-        return f"{own}fused"
+    """Returns the kernel that a called name counts as; empty if it isn't a kernel."""
+    prefix = next((start for start in OWN if name.startswith(start)), None)
+    if prefix:
+        return f"{prefix}fused"
     return name if name.startswith(tuple(f"{library}." for library in LIBRARIES)) else ""

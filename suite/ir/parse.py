@@ -1,4 +1,4 @@
-"""StableHLO and HLO by XLA's own bindings, in the environment `jax`: programs become graphs, compiled ones figures."""
+"""Reads StableHLO as graphs and HLO as counts, by XLA's own bindings in the environment `jax`."""
 
 from __future__ import annotations
 
@@ -19,29 +19,31 @@ CALLS = frozenset({"func.call", "call"})
 ENDS = frozenset({"func.return", "stablehlo.return"})
 CUSTOM_CALL = re.compile(r'custom_call_target="([^"]+)"')
 ALIAS = re.compile(r"\{(\d*)\}: \((\d+), \{\}, \w+-alias\)")  # {result}: (argument, ...)
-PLACE = re.compile(r'^error: "-":(\d+):(\d+): ')  # in what MLIR's parser says of a text
-FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})  # of a program's entry: no work
+LINE_AND_COLUMN = re.compile(r'^error: "-":(\d+):(\d+): ')  # the beginning of an error of MLIR's parser
+FREE = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
+)  # operations of a program's entry that do no work
 
 
 class Unreadable(Exception):
-    """These bytes are no program that the bindings read; the text says why."""
+    """The bindings can't read these bytes as a program; the message says why."""
 
 
 def context() -> Any:
-    """One that knows every dialect that a program may be in."""
-    made = ir.Context()
+    """Returns an MLIR context with every dialect that a program may be in."""
+    known = ir.Context()
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
-    made.append_dialect_registry(registry)
-    made.load_all_available_dialects()
-    stablehlo.register_dialect(made)
-    chlo.register_dialect(made)
-    mhlo.register_mhlo_dialect(made)
-    return made
+    known.append_dialect_registry(registry)
+    known.load_all_available_dialects()
+    stablehlo.register_dialect(known)
+    chlo.register_dialect(known)
+    mhlo.register_mhlo_dialect(known)
+    return known
 
 
 def module_of(hlo: bytes) -> Any:
-    """The StableHLO module of a serialized HloModuleProto, with the aliases that its framework asked for.
+    """Returns the StableHLO module of a serialized HloModuleProto, with the aliases that its framework asked for.
 
     Raises Unreadable.
     """
@@ -52,24 +54,25 @@ def module_of(hlo: bytes) -> Any:
 
 
 def hlo_of(module: Any) -> bytes:
-    """The serialized HloModuleProto of a StableHLO module. Raises Unreadable."""
+    """Returns the serialized HloModuleProto of a StableHLO module. Raises Unreadable."""
     try:
         computation = _jax.mlir.mlir_module_to_xla_computation(str(module), use_tuple_args=False, return_tuple=False)
     except (RuntimeError, ValueError) as refused:
-        raise Unreadable(f"XLA doesn't take it: {str(refused).splitlines()[0]}") from None
+        raise Unreadable(f"XLA doesn't accept it: {str(refused).splitlines()[0]}") from None
     return bytes(computation.as_serialized_hlo_module_proto())
 
 
 def parsed(text: str | bytes) -> Any:
-    """The module of StableHLO as text or bytecode. Raises Unreadable."""
+    """Returns the module of StableHLO that is text or bytecode. Raises Unreadable."""
     try:
         return ir.Module.parse(text, context())
     except (ir.MLIRError, ValueError) as refused:
-        raise Unreadable(PLACE.sub(r"line \1, column \2: ", str(refused).strip().splitlines()[-1])) from None
+        raise Unreadable(LINE_AND_COLUMN.sub(r"line \1, column \2: ", str(refused).strip().splitlines()[-1])) from None
 
 
 def hlo_module_proto(dumped: bytes) -> bytes:
-    """The first field of a dump's HloProto, as protocol buffers are written: tag, length, bytes. Raises Unreadable."""
+    """Returns the HloModuleProto in a dump's HloProto: its first field, written as tag, length, bytes. Raises
+    Unreadable."""
     digits = next((n for n, byte in enumerate(dumped[1:11], 1) if byte < 128), 0)
     size = sum((byte & 127) << 7 * n for n, byte in enumerate(dumped[1 : 1 + digits]))
     begin = 1 + digits
@@ -79,7 +82,7 @@ def hlo_module_proto(dumped: bytes) -> bytes:
 
 
 class Reader:
-    """Makes a graph of a module: of its main function, with every call written out."""
+    """Makes the graph of a module's main function, with every call inlined."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -87,7 +90,7 @@ class Reader:
         self.ops: list[Op] = []
 
     def graph(self) -> Graph:
-        """Raises Unreadable where there is no main function."""
+        """Returns the graph. Raises Unreadable if the module has no main function."""
         main = self.functions.get("main")
         if main is None:
             raise Unreadable("the module has no function `main`")
@@ -97,7 +100,7 @@ class Reader:
         return Graph(arguments, self.ops, results, aliases(self.module, main))
 
     def body(self, block: Any, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-        """The operations of a block whose arguments these are; what it returns."""
+        """Adds the operations of a block that is called with these arguments; returns the block's results."""
         known: dict[Any, Value] = dict(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             name = operation.operation.name
@@ -115,7 +118,7 @@ class Reader:
         return ()
 
     def operation(self, operation: Any, operands: tuple[Value, ...]) -> tuple[Value, ...]:
-        """One operation; those in its body (a loop's, not a reduction's) are taken in as well, once."""
+        """Adds one operation, and once those in its body if it is a loop or a condition; returns its results."""
         op = Op(name_of(operation), operands, attributes(operation))
         op.results = tuple(value(op, result.type) for result in operation.results)
         if op.name in ("while", "case", "if"):
@@ -127,7 +130,7 @@ class Reader:
 
 
 def value(maker: Op | None, of_type: Any) -> Value:
-    """Of a tensor's type, or of a token's. Raises Unreadable for one whose size isn't known."""
+    """Returns a value of a tensor's or a token's type. Raises Unreadable for a tensor of unknown size."""
     try:
         tensor = ir.RankedTensorType(of_type)
     except ValueError:
@@ -138,21 +141,21 @@ def value(maker: Op | None, of_type: Any) -> Value:
 
 
 def name_of(operation: Any) -> str:
-    """Without the dialect; what is called or composed gives an operation its name."""
+    """Returns an operation's name without the dialect; calls and composites are named for what they call."""
     name = str(operation.operation.name).partition(".")[2]
-    told = {"custom_call": "call_target_name", "composite": "name"}.get(name)
-    if told is None:
+    attribute = {"custom_call": "call_target_name", "composite": "name"}.get(name)
+    if attribute is None:
         return name
-    target = str(ir.StringAttr(operation.attributes[told]).value)
-    # XLA's bindings write operations that StableHLO hasn't got as calls: `mhlo.erf`.
+    target = str(ir.StringAttr(operation.attributes[attribute]).value)
+    # XLA's bindings write operations that StableHLO lacks as calls: `mhlo.erf`.
     return target.partition(".")[2] if target.startswith(("mhlo.", "chlo.")) else f"{name} {target}"
 
 
 def attributes(operation: Any) -> dict[str, Any]:
-    """What the recognisers ask of an operation."""
-    name, found = operation.operation.name, operation.attributes
+    """Returns those attributes of an operation by which regions are recognised."""
+    name, known = operation.operation.name, operation.attributes
     if name == "stablehlo.dot_general":
-        numbers = stablehlo.DotDimensionNumbers(found["dot_dimension_numbers"])
+        numbers = stablehlo.DotDimensionNumbers(known["dot_dimension_numbers"])
         return {
             side: tuple(getattr(numbers, side))
             for side in (
@@ -163,40 +166,47 @@ def attributes(operation: Any) -> dict[str, Any]:
             )
         }
     if name == "stablehlo.gather":
-        return {"slice_sizes": tuple(int(size) for size in ir.DenseI64ArrayAttr(found["slice_sizes"]))}
+        return {"slice_sizes": tuple(int(size) for size in ir.DenseI64ArrayAttr(known["slice_sizes"]))}
     if name == "stablehlo.reduce":
-        inner = [each.operation.name.partition(".")[2] for each in operation.regions[0].blocks[0].operations]
-        dimensions = tuple(int(axis) for axis in ir.DenseI64ArrayAttr(found["dimensions"]))
+        inner = [step.operation.name.partition(".")[2] for step in operation.regions[0].blocks[0].operations]
+        dimensions = tuple(int(axis) for axis in ir.DenseI64ArrayAttr(known["dimensions"]))
         return {"dimensions": dimensions, "by": inner[0] if len(inner) == 2 else ", ".join(inner[:-1])}
     if name.startswith("stablehlo.batch_norm"):
-        return {"feature_index": ir.IntegerAttr(found["feature_index"]).value}
+        return {"feature_index": ir.IntegerAttr(known["feature_index"]).value}
     return {}
 
 
 def aliases(module: Any, main: Any) -> dict[int, int]:
-    """{result: argument whose place it takes}: as HLO says it, for the module, or as JAX does, for each argument."""
-    found: dict[int, int] = {}
+    """Returns {number of a result: number of the argument into whose memory it is written}.
+
+    HLO says it in an attribute of the module, JAX in one of each argument.
+    """
+    arguments: dict[int, int] = {}
     if "arg_attrs" in main.attributes:
         for number, of_argument in enumerate(main.attributes["arg_attrs"]):
             if "tf.aliasing_output" in of_argument:
-                found[ir.IntegerAttr(of_argument["tf.aliasing_output"]).value] = number
+                arguments[ir.IntegerAttr(of_argument["tf.aliasing_output"]).value] = number
     if "mhlo.input_output_alias" in module.operation.attributes:
-        for each in module.operation.attributes["mhlo.input_output_alias"]:
-            output = tuple(ir.DenseI64ArrayAttr(each["output_index"]))
-            number = ir.IntegerAttr(each["alias"]["parameter_number"]).value
-            found[int(output[0]) if output else 0] = number
-    return found
+        for alias in module.operation.attributes["mhlo.input_output_alias"]:
+            output = tuple(ir.DenseI64ArrayAttr(alias["output_index"]))
+            number = ir.IntegerAttr(alias["alias"]["parameter_number"]).value
+            arguments[int(output[0]) if output else 0] = number
+    return arguments
 
 
 def aliases_in(module: Any) -> dict[int, int]:
-    """The same of an optimized program, by its header: PyTorch/XLA offers arguments, and XLA chooses what takes their
-    place."""
-    header = module.to_string().partition("\n")[0]
-    return {int(found[1] or 0): int(found[2]) for found in ALIAS.finditer(header)}
+    """Returns the aliases of an optimized program, from its header: PyTorch/XLA only offers arguments, and XLA chooses
+    which results are written into their memory."""
+    return aliases_of(module.to_string().partition("\n")[0])
+
+
+def aliases_of(header: str) -> dict[int, int]:
+    """Returns the same from a program's first line."""
+    return {int(match[1] or 0): int(match[2]) for match in ALIAS.finditer(header)}
 
 
 def optimized(text: str) -> Any:
-    """XLA's program from its text. Raises Unreadable."""
+    """Returns an XLA program from its text. Raises Unreadable."""
     try:
         return _hlo.hlo_module_from_text(text)
     except (RuntimeError, ValueError) as refused:
@@ -204,11 +214,11 @@ def optimized(text: str) -> Any:
 
 
 def compiled(module: Any) -> Compiled:
-    """Of an optimized program, by what its entry runs."""
+    """Returns the counts of an optimized program."""
     *_, entry = module.computations()  # the entry comes last, as in the text of a module
-    runs = Counter(opcode(each) for each in entry.instructions())
-    inside = Counter(opcode(each) for computation in module.computations() for each in computation.instructions())
-    targets = Counter(target[1] for each in entry.instructions() if (target := CUSTOM_CALL.search(each.to_string())))
+    runs = Counter(map(opcode, entry.instructions()))
+    inside = Counter(opcode(step) for computation in module.computations() for step in computation.instructions())
+    targets = Counter(call[1] for step in entry.instructions() if (call := CUSTOM_CALL.search(step.to_string())))
     return Compiled(
         kernels=sum(count for name, count in runs.items() if name not in FREE),
         runs=dict(runs.most_common()),
@@ -219,12 +229,12 @@ def compiled(module: Any) -> Compiled:
 
 
 def opcode(instruction: Any) -> str:
-    """As HLO writes it: of kDynamicSlice, `dynamic-slice`."""
+    """Returns an opcode as HLO writes it: `dynamic-slice` for kDynamicSlice."""
     return re.sub(r"(?<!^)([A-Z])", r"-\1", str(instruction.opcode).rpartition(".k")[2]).lower()
 
 
 def hlo_module(hlo: bytes) -> Any:
-    """Of a serialized HloModuleProto. Raises Unreadable."""
+    """Returns the module of a serialized HloModuleProto. Raises Unreadable."""
     try:
         return _hlo.HloModule.from_serialized_hlo_module_proto(hlo)
     except (RuntimeError, ValueError) as refused:
@@ -232,6 +242,6 @@ def hlo_module(hlo: bytes) -> Any:
 
 
 def cost(module: Any) -> Cost:
-    """FLOPs and bytes by XLA's own analysis."""
-    found = _jax.hlo_module_cost_analysis(_jax.get_tfrt_cpu_client(), module)
-    return Cost(flops=found.get("flops", 0.0), bytes=found.get("bytes accessed", 0.0))
+    """Returns the operations and bytes of one call, by XLA's cost analysis."""
+    analysis = _jax.hlo_module_cost_analysis(_jax.get_tfrt_cpu_client(), module)
+    return Cost(flops=analysis.get("flops", 0.0), bytes=analysis.get("bytes accessed", 0.0))

@@ -1,5 +1,5 @@
-"""Regions of a program's forward pass, recognised by their structure: embeddings, norms, attention and GELU, and in
-which form a stack hands them to its compiler."""
+"""Recognises regions of a program's forward pass by their structure: embeddings, norms, attention and GELU, each with
+the form in which a stack hands it to its compiler."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ INDEXING = frozenset(
         "slice",
     }
 )
-# What indices go through on their way to a table.
+# Operations by which a framework makes indices valid before it looks them up in a table.
 GUARDS = {"select": "negative ones wrapped", "clamp": "clamped", "minimum": "clamped", "maximum": "clamped"}
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One place of a program: what it computes, and in which form."""
+    """A part of a program: what it computes, and in which form."""
 
     kind: str
     form: str
 
 
-Found = Iterator[tuple[Region, Value]]  # with what the region is about: a backward pass may compute it once more
+Found = Iterator[tuple[Region, Value]]  # the value tells a region from another; a backward pass may compute it again
 
 
 def recognised(graph: Graph) -> Counter[Region]:
-    """Every region of a program, counted; one that is computed again from the same values counts once."""
+    """Returns the regions of a program, counted; a region that is computed again from the same values counts once."""
     counts: Counter[Region] = Counter()
     seen: set[tuple[str, Value]] = set()
     for find in FINDERS:
@@ -58,7 +58,7 @@ def recognised(graph: Graph) -> Counter[Region]:
 
 
 def embeddings(graph: Graph) -> Found:
-    """Rows that are looked up in a table, and rows added for positions: how, and what becomes of the indices before."""
+    """Yields the embeddings: rows looked up in a table or added for positions, with the guards of the indices."""
     for op in graph.named("gather"):
         if len(op.operands[0].shape) == 2 and list(op.attributes["slice_sizes"]) == [1, op.operands[0].shape[1]]:
             kind = "embedding" if op.operands[1] in graph.given else "position embedding"
@@ -71,13 +71,13 @@ def embeddings(graph: Graph) -> Found:
 
 
 def guards(indices: Value) -> str:
-    """`negative ones wrapped and clamped`."""
+    """Returns what is done to indices first, in words: `negative ones wrapped and clamped`."""
     passed = {maker.name for maker in ancestors(indices, INDEXING)}
     return " and ".join(sorted({words for name, words in GUARDS.items() if name in passed})) or "as they are"
 
 
 def norms(graph: Graph) -> Found:
-    """Layer, batch and RMS norms: one operation, or enumerated arithmetic around a root."""
+    """Yields layer, batch and RMS norms: a single operation, or arithmetic around a root."""
     for op in graph.named("batch_norm_training", "batch_norm_inference"):
         yield Region(kind_of_one_operation(op), op.name), source(op.operands[0])
     for op in graph.named("rsqrt", "sqrt"):
@@ -86,21 +86,22 @@ def norms(graph: Graph) -> Found:
 
 
 def kind_of_one_operation(op: Op) -> str:
-    """PyTorch/XLA writes a layer norm as a batch norm, of one image whose channels are the items to be normalised."""
+    """Returns the kind of norm. PyTorch/XLA writes a layer norm as the batch norm of one image whose channels are the
+    items to be normalised."""
     shape, feature = op.operands[0].shape, op.attributes["feature_index"]
     others = [size for axis, size in enumerate(shape) if axis != feature]
     return "layer norm" if others[0] == 1 and sum(size > 1 for size in others) == 1 else "batch norm"
 
 
 def divides(graph: Graph, root: Op) -> bool:
-    """Whether something is divided by a root."""
+    """Whether some value is divided by this root."""
     return any(
         user.name == "divide" and source(user.operands[1]) is root.result for user in graph.consumers(root.result)
     )
 
 
 def enumerated_norm(graph: Graph, root: Op) -> Found:
-    """The norm that a root belongs to, if any: it is of a mean of squares, and something small."""
+    """Yields the norm that a root belongs to, if any: the root is of a mean of squares and an epsilon."""
     variance = graph.bare(root.operands[0], ("add", "maximum", "select"))
     if squares := mean_of(graph, variance):
         total, squared = squares
@@ -122,18 +123,18 @@ def enumerated_norm(graph: Graph, root: Op) -> Found:
 
 
 def kind_of_mean(total: Op, of_features: str) -> str:
-    """By what is averaged over: an item's features, or everything but the channels."""
+    """Returns the kind of norm by what its mean is over: an item's features, or everything but the channels."""
     return of_features if len(total.attributes["dimensions"]) == 1 else "batch norm"
 
 
 def mean_of(graph: Graph, value: Value) -> tuple[Op, Value] | None:
-    """(the sum, what is summed) of a value that is a mean."""
+    """Returns (the sum, the summed value) of a value that is a mean; else None."""
     total = made_by(graph.bare(value, SCALES), "reduce")
     return (total, source(total.operands[0])) if total and total.attributes["by"] == "add" else None
 
 
 def square_of(value: Value) -> Value | None:
-    """What a value is the square of."""
+    """Returns the value whose square this is; None if it isn't a square."""
     op = made_by(value, "multiply", "power", "square")
     if op is None:
         return None
@@ -142,7 +143,7 @@ def square_of(value: Value) -> Value | None:
 
 
 def attention(graph: Graph) -> Found:
-    """Two products with a softmax between them: by what the products look like."""
+    """Yields attention: two products with a softmax between them, with the products' dimensions as the form."""
     for op in graph.named("exponential"):
         shares, shifted = softmax(graph, op), made_by(op.operands[0], "subtract")
         if shares is None or shifted is None:
@@ -155,7 +156,7 @@ def attention(graph: Graph) -> Found:
 
 
 def softmax(graph: Graph, op: Op) -> Value | None:
-    """The shares that an exponential ends in: it is divided by its own sum."""
+    """Returns the softmax of which this exponential is a part: the exponential divided by its own sum; else None."""
     for user in graph.consumers(op.result):
         total = made_by(user.operands[1], "reduce") if user.name == "divide" else None
         if total and source(total.operands[0]) is op.result:
@@ -164,14 +165,14 @@ def softmax(graph: Graph, op: Op) -> Value | None:
 
 
 def product(op: Op) -> str:
-    """`4-dimensional products, 2 batch dimensions`."""
+    """Returns a product's dimensions in words: `4-dimensional products, 2 batch dimensions`."""
     batch = len(op.attributes.get("lhs_batching_dimensions", ()))
     return f"{len(op.result.shape)}-dimensional products, {batch} batch dimension{'s' * (batch != 1)}"
 
 
 def gelu(graph: Graph) -> Found:
-    """By the tanh of a cubic polynomial, or by the error function: an operation, or the rational approximation of its
-    complement, which begins with exp(-x²) and asks where |x| exceeds 1."""
+    """Yields GELU: the tanh of a cubic polynomial, or the error function, which is an operation or the rational
+    approximation of its complement, which has exp(-x²) and tests whether |x| exceeds 1."""
     for op in graph.named("tanh"):
         about = variable_of_cubic(graph, graph.bare(op.operands[0], SCALES))
         if about is not None:
@@ -186,7 +187,7 @@ def gelu(graph: Graph) -> Found:
 
 
 def variable_of_cubic(graph: Graph, value: Value) -> Value | None:
-    """x, of a value that is x + c x³ or x (1 + c x²)."""
+    """Returns x of a value that is x + c x³ or x (1 + c x²); else None."""
     op = made_by(value, "add", "multiply")
     for x, rest in (op.operands, op.operands[::-1]) if op else ():
         of_rest = graph.bare(rest, SCALES if op and op.name == "add" else (*SCALES, "add"))
@@ -196,7 +197,7 @@ def variable_of_cubic(graph: Graph, value: Value) -> Value | None:
 
 
 def cube_of(value: Value) -> Value | None:
-    """What a value is the cube of."""
+    """Returns the value whose cube this is; None if it isn't a cube."""
     op = made_by(value, "multiply", "power")
     if op is None or op.name == "power":
         return source(op.operands[0]) if op else None

@@ -1,4 +1,4 @@
-"""Where a step's time goes: what ran when, by categories that mean the same on every stack."""
+"""Divides a step's time among categories that mean the same on every stack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 10
 
 
 class Category(StrEnum):
-    """What time is spent on, in the order in which it is shown."""
+    """What a step's time is spent on, in the order in which tables show it."""
 
     PRODUCTS = "matrix products"
     CONVOLUTIONS = "convolutions"
@@ -28,12 +28,13 @@ class Category(StrEnum):
     UNATTRIBUTED = "unattributed"
 
 
-Rules = Sequence[tuple[str, str]]  # (pattern of a name, category): the first that is found in it
+Rules = Sequence[tuple[str, str]]  # (pattern, category): the first pattern that a name matches decides
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One operation on one thread, in seconds of any clock; `in_flight`: begun there, and now on threads unseen."""
+    """One operation on one thread, in seconds of any clock. `in_flight`: it was begun there, and runs on other threads
+    that the trace doesn't show."""
 
     thread: str
     name: str
@@ -45,7 +46,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One step, in seconds: of the profiled one by category, and as long as it takes without a profiler."""
+    """One step's time in seconds: the profiled step by category, and a step without a profiler (`plain_seconds`)."""
 
     told_by: str
     seconds: float
@@ -55,33 +56,33 @@ class Profile:
 
     @property
     def attributed(self) -> float:
-        """The share of the step that is something's."""
+        """Returns the share of the step's time that has a category."""
         return 1.0 - self.categories.get(Category.UNATTRIBUTED, 0.0) / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Returns plain data."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Profile:
-        """The inverse."""
+        """Returns the profile of `to_json`'s data."""
         largest = tuple((category, name, seconds) for category, name, seconds in fields["largest"])
         return cls(**dict(fields) | {"largest": largest})
 
 
 def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
-    """The category of an operation's name."""
+    """Returns the category of an operation's name; `otherwise` if no rule matches."""
     return next((category for pattern, category in rules if re.search(pattern, name)), otherwise)
 
 
 def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
-    """Of some steps that took so many seconds together: time without any operation is the host's."""
+    """Returns the profile of some steps that took `seconds` together; time without any operation is the host's."""
     by_name = shares(outer(spans))
     taken: dict[str, float] = defaultdict(float)
     for (category, _), time in by_name.items():
         taken[category] += time
     taken[Category.HOST] += max(0.0, seconds - sum(taken.values()))
-    largest = sorted(by_name.items(), key=lambda each: -each[1])[:LARGEST]
+    largest = sorted(by_name.items(), key=lambda name_and_seconds: -name_and_seconds[1])[:LARGEST]
     return Profile(
         told_by=told_by,
         seconds=seconds / steps,
@@ -92,27 +93,27 @@ def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, pla
 
 
 def outer(spans: Iterable[Span]) -> list[Span]:
-    """Those that lie in no other one of their thread: an operation has its parts inside, and is what it is called."""
+    """Returns the spans that lie in no other span of their thread: an operation has its parts' spans inside its own."""
     threads: dict[str, list[Span]] = {}
     for span in spans:
         if span.category and span.end > span.begin:
             threads.setdefault(span.thread, []).append(span)
-    found: list[Span] = []
+    outermost: list[Span] = []
     for of_thread in threads.values():
         last = float("-inf")
-        for span in sorted(of_thread, key=lambda each: (each.begin, -each.end)):
+        for span in sorted(of_thread, key=lambda span: (span.begin, -span.end)):
             if span.end > last:
-                found.append(dataclasses.replace(span, begin=max(span.begin, last)))
+                outermost.append(dataclasses.replace(span, begin=max(span.begin, last)))
                 last = span.end
-    return found
+    return outermost
 
 
 def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iterator[Span]:
-    """What operations do on other threads after the one that began them has gone on, which nothing tells but their end:
-    in XLA a product of Eigen's, a copy into another layout. `ended`: (when, name)."""
+    """Yields what operations do on other threads after the thread that began them went on. Only their end is recorded:
+    in XLA that of Eigen's products and of copies into another layout. `ended` is (time, name)."""
     last: dict[str, Span] = {}
     events = [(span.begin, span.name, span) for span in begun] + [(at, name, None) for at, name in ended]
-    for at, name, span in sorted(events, key=lambda each: each[0]):
+    for at, name, span in sorted(events, key=lambda event: event[0]):
         if span is not None:
             last[name] = span
         elif name in last and at > last[name].end:
@@ -121,8 +122,8 @@ def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iter
 
 
 def shares(spans: Sequence[Span]) -> dict[tuple[str, str], float]:
-    """Seconds by category and name. What runs at once on several threads shares the time; what is in flight has only
-    the time in which nothing is seen to run, since its end is told late."""
+    """Returns {(category, name): seconds}. Operations that run at the same time share it. Operations in flight get only
+    the time in which nothing else is seen to run, since their end is recorded late."""
     changes = sorted(
         [(span.begin, 1, span.in_flight, span.category, span.name) for span in spans]
         + [(span.end, -1, span.in_flight, span.category, span.name) for span in spans]
@@ -133,8 +134,8 @@ def shares(spans: Sequence[Span]) -> dict[tuple[str, str], float]:
     before = 0.0
     for at, change, is_in_flight, category, name in changes:
         running = seen or in_flight
-        for each, count in running.items():
-            taken[each] += (at - before) * count / running.total()
+        for category_and_name, count in running.items():
+            taken[category_and_name] += (at - before) * count / running.total()
         group = in_flight if is_in_flight else seen
         group[category, name] += change
         if not group[category, name]:

@@ -1,7 +1,7 @@
-"""One process an attempt: start it, hold it to its limits, and put its end into words.
+"""Runs each attempt in a process of its own: starts it, holds it to its limits, and words its outcome.
 
-`run_attempt` is the whole of it for the session. It is loaded on first use, because the
-supervisor lives in this package too and has to be up within milliseconds.
+`prepare` and `run_attempt` are loaded on first use, because the supervisor lives in this package too and has to be up
+within milliseconds.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from suite.launch.attempt import run_attempt
+    from suite.launch.attempt import prepare, run_attempt
 
-__all__ = ["run_attempt"]
+__all__ = ["prepare", "run_attempt"]
 
 
 def __getattr__(name: str) -> Any:

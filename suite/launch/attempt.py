@@ -1,4 +1,4 @@
-"""One attempt from its file to its columns: write ATTEMPT.json, run the worker, judge its end."""
+"""One attempt: writes ATTEMPT.json, runs the worker, and returns the row's columns."""
 
 from __future__ import annotations
 
@@ -17,23 +17,33 @@ from suite.errors import UserError
 from suite.guard import plain_files
 from suite.guard.printable import printable
 from suite.launch import events, outcome
-from suite.launch.engine import Engine, Job, allocator_environment
-from suite.launch.process import CHECK_SECONDS, Limits
+from suite.launch.engine import Engine, ProcessRequest, allocator_environment
+from suite.launch.process import CHECK_SECONDS, Exit, Limits
 from suite.machine import facts
 from suite.protocol import Protocol
+from suite.stacks.names import attempt_name
 
 SCHEMA_VERSION = 1
-RESERVED_BYTES = 1 << 30  # for the orchestrator, the engine and the system, beside a case without a limit of its own
-MEMORY_CHECK_SECONDS = 0.02  # where nothing is timed: a compiler's peak may be short
-ANSWER_BYTES_MAX = 2**28  # of what a reader makes of a process's programs or trace
+RESERVED_BYTES = 1 << 30  # kept for the orchestrator, the engine and the system where a case has no memory limit
+MEMORY_CHECK_SECONDS = 0.02  # between two looks where nothing is timed: a compiler's peak may be short
+ANSWER_BYTES_MAX = 2**28  # of the file that `run_reader` returns
 TAIL_LINES = 20
 TAIL_BYTES = 4096
 
 
-def run_attempt(
+def run_attempt(attempt: Attempt, request: ProcessRequest, engine: Engine) -> dict[str, Any]:
+    """Runs the process that `prepare` has made ready and returns its columns of the row, by name.
+
+    Whatever becomes of the worker is told by the columns. Raises only OSError (the folder can't be written) and
+    KeyboardInterrupt (after every process was ended).
+    """
+    started_at = datetime.datetime.now(datetime.UTC)
+    return columns(attempt, request, engine, engine.launch(request), started_at)
+
+
+def prepare(
     attempt: Attempt,
     *,
-    engine: Engine,
     folder: Path,
     protocol: Protocol,
     cpus: Sequence[int],
@@ -41,54 +51,62 @@ def run_attempt(
     workload_folder: Path,
     cache_directory: Path,
     environment: str,
+    stack_file: Path | None = None,
     flags: Mapping[str, str] | None = None,
     limits: Limits | None = None,
-) -> dict[str, Any]:
-    """Run one attempt in `folder` and return its columns of the row, by name.
+    company: int = 1,
+) -> ProcessRequest:
+    """Writes ATTEMPT.json into the attempt's empty `folder`, and returns the request that an engine launches.
 
-    `engine` runs workers of the locked `environment`; `flags` are a variant's own variables.
-    Without `limits` they are those of `limits_of`.
-    Whatever becomes of the worker is in the columns; only OSError (the folder can't be written)
-    and KeyboardInterrupt (after everything was ended) come out as exceptions.
+    The worker belongs to the locked `environment`; `stack_file` is the adapter of a stack from outside the repository,
+    `flags` are a variant's own variables. The default of `limits` is what `limits_of` says. Raises OSError if the
+    folder can't be written.
     """
     plain_files.clear(folder)  # of the same attempt, cut short by a lost session
     folder.mkdir(parents=True)
     folder, workload_folder, cache_directory = (path.resolve() for path in (folder, workload_folder, cache_directory))
-    question = {
+    fields = {
         "schema_version": SCHEMA_VERSION,
         "attempt": attempt.to_json(),
         "protocol": dataclasses.asdict(protocol),
         "cpus": list(cpus),
         "gate": gate,
         "workload_folder": str(workload_folder),
+        "stack_file": str(stack_file or ""),
         "cache_directory": str(cache_directory),
         "environment": environment,
         "flags": dict(flags or {}),
     }
     file = folder / "ATTEMPT.json"
-    file.write_text(json.dumps(question, indent=1), encoding="utf-8")
-    job = Job(
-        name=attempt.name,
+    file.write_text(json.dumps(fields, indent=1), encoding="utf-8")
+    return ProcessRequest(
+        name=attempt_name(attempt),
         arguments=["-m", "suite.worker", str(file), "--out", str(folder)],
         folder=folder,
-        reads=[workload_folder],
+        reads=[workload_folder, *([stack_file] if stack_file else [])],
         cache_directory=cache_directory,
         keep_cache=attempt.case.cache == "warm" or attempt.purpose is Purpose.PRIME,
         cpus=cpus,
         limits=limits or limits_of(attempt, protocol),
         variables=allocator_environment(attempt.case.allocator),
+        company=company,
     )
-    started_at = datetime.datetime.now(datetime.UTC)
-    end = engine.launch(job)
-    told = events.read(folder / "events.jsonl")
-    stderr_tail = tail(folder / "stderr.log")
-    verdict = outcome.judge(end, told, attempt.case.target, stderr_tail)
+
+
+def columns(
+    attempt: Attempt, request: ProcessRequest, engine: Engine, end: Exit, started_at: datetime.datetime
+) -> dict[str, Any]:
+    """Returns the columns of the row of a worker that has ended: what it told, and its outcome."""
+    account = events.read(request.folder / "events.jsonl")
+    stderr_tail = tail(request.folder / "stderr.log")
+    judged = outcome.judge(end, account, attempt.case.target, stderr_tail)
     return {
-        **told.columns,
-        **{column: seconds or None for column, seconds in told.samples.items()},
-        "metrics": told.metrics,
-        **{field.name: getattr(verdict, field.name) for field in dataclasses.fields(verdict)},
-        "outcome": str(verdict.outcome),
+        **account.columns,
+        **{column: values or None for column, values in account.samples.items()},
+        events.ROUNDS: account.samples[events.ROUNDS] if any(account.samples[events.ROUNDS]) else None,
+        "metrics": account.metrics,
+        **{field.name: getattr(judged, field.name) for field in dataclasses.fields(judged)},
+        "outcome": str(judged.outcome),
         "stderr_tail": stderr_tail or None,
         "cgroup_peak_bytes": end.peak_bytes_cgroup,
         "cgroup_anonymous_bytes": end.peak_bytes_anonymous,
@@ -100,9 +118,11 @@ def run_attempt(
 def run_reader(
     module: str, folder: Path, answer: str, *, engine: Engine, protocol: Protocol, cpus: Sequence[int]
 ) -> str:
-    """The file that a program makes of what a process has left in a folder. Raises UserError, in words that complete a
-    sentence, where it makes none, and where the process has left anything but files and folders: the program would
-    follow a link, and what it read there would be kept. `engine` runs the environment that the program needs.
+    """Runs the program `module` on a folder that an attempt has left, and returns the text of the file `answer` that it
+    makes there. `engine` runs the environment that the program needs.
+
+    Raises UserError, in words that complete a sentence ("… couldn't be read: …"), if the program makes no such file, or
+    if the folder holds anything but files and folders: the program would follow a link and return what it read there.
     """
     try:
         plain_files.check_tree(folder)
@@ -112,7 +132,7 @@ def run_reader(
     plain_files.clear(folder / answer)
     limits = Limits(timeout_seconds=protocol.timeout_seconds, compile_timeout_seconds=protocol.timeout_seconds)
     with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
-        job = Job(
+        request = ProcessRequest(
             name=f"reading {folder.parent.name}",
             arguments=["-m", module, str(folder)],
             folder=folder,
@@ -123,7 +143,7 @@ def run_reader(
             limits=limits,
             variables={},
         )
-        end = engine.launch(job)
+        end = engine.launch(request)
     if end.exit_code == 0:
         return plain_files.read(folder / answer, ANSWER_BYTES_MAX).decode("utf-8")
     last = tail(folder / "stderr.log").splitlines()[-1:] or [end.problem or f"the reader exited {end.exit_code}"]
@@ -131,8 +151,8 @@ def run_reader(
 
 
 def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
-    """The limits that a case and the protocol ask for. Without one for memory, the machine's own needs are kept free:
-    a model that is too large must end as a row, not take down the machine (or the run itself) with it."""
+    """Returns the limits that a case and the protocol set. A case without a memory limit gets `spare_bytes`: a model
+    that is too large must end as a row, not take down the machine or the run."""
     return Limits(
         timeout_seconds=protocol.timeout_seconds,
         compile_timeout_seconds=protocol.compile_timeout_seconds,
@@ -143,15 +163,15 @@ def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
 
 @functools.cache
 def spare_bytes() -> int:
-    """What the machine can give a case, by the kernel's estimate. Asked once: verdicts about memory are compared, so
-    every case of a run has the same limit, also where the kernel is still busy with what the last one left."""
+    """Returns the bytes that the machine can give a case, by the kernel's estimate. Read once a run, so that every case
+    has the same limit even while the kernel still frees the memory of the one before."""
     return max(facts.memory().get("available_bytes", 0) - RESERVED_BYTES, RESERVED_BYTES)
 
 
 def tail(path: Path) -> str:
-    """The last lines of a log as printable text, at most `TAIL_LINES` and `TAIL_BYTES`; empty if none.
+    """Returns the last lines of a log as printable text, at most `TAIL_LINES` and `TAIL_BYTES`; empty if none.
 
-    Of a line that was drawn over itself (a progress bar), only the last state counts.
+    A line that was drawn over itself (a progress bar) is returned in its last state alone.
     """
     try:
         with plain_files.opened(path) as file:
@@ -164,5 +184,5 @@ def tail(path: Path) -> str:
     lines = [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in drawn]
     while lines and not lines[-1]:
         lines.pop()
-    kept = "\n".join(lines[-TAIL_LINES:]).encode()[-TAIL_BYTES:]
-    return kept.decode("utf-8", "ignore")
+    end = "\n".join(lines[-TAIL_LINES:]).encode()[-TAIL_BYTES:]
+    return end.decode("utf-8", "ignore")

@@ -1,8 +1,7 @@
-"""The docker engine: a container per worker, in which the same supervisor is the first process.
+"""The docker engine: one container per worker, whose first process is the same supervisor as locally.
 
-So deadlines, memory kills, logs and the end of stray processes are told by the same code as
-locally, and the engine's own evidence (OOMKilled) comes on top. Paths are the same inside and
-outside, which keeps tracebacks true.
+So the same code handles deadlines, memory kills, logs and stray processes; the engine's own evidence (OOMKilled) comes
+on top. Paths are the same inside and outside, so that tracebacks name real files.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ from requests.exceptions import ConnectionError as Unreachable
 from requests.exceptions import RequestException
 
 from suite.guard import plain_files
-from suite.launch.engine import COMMON, ROOT, Engine, Job, supervisor_spec
+from suite.launch.engine import COMMON, ROOT, Engine, ProcessRequest, supervisor_spec
 from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit
 
 PYTHON = "/opt/environment/bin/python"
 PATH = "/opt/environment/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SPEC_FILE = "supervisor.json"
-USER_ID = 10001  # the images' own user, for an orchestrator that is root
+USER_ID = 10001  # the images' user, which workers run as where the orchestrator is root
 PIDS_MAX = 4096  # threads count: a framework on a large machine has hundreds
-SCRATCH_BYTES = 4 * 2**30  # at most, of the tmpfs for caches and temporary files
-GRACE_SECONDS = 60.0  # for the engine, beyond the supervisor's own deadline
-SIGNALS_FROM = 128  # a shell's and the engine's way to tell a signal by an exit code
+SCRATCH_BYTES = 4 * 2**30  # the largest tmpfs for caches and temporary files
+GRACE_SECONDS = 60.0  # that the engine gets beyond the supervisor's deadline
+SIGNALS_FROM = 128  # exit codes above it are 128 + a signal's number
 OWNER, SET, CASE = "stackwars.owner", "stackwars.set", "stackwars.case"
 
 
 class Container(Engine):
-    """Workers of one image."""
+    """Runs workers of one image."""
 
     def __init__(self, client: DockerClient, image_id: str, lock_sha256: str | None, target: str, set_id: str) -> None:
         self.client = client
@@ -52,63 +51,65 @@ class Container(Engine):
         }
 
     def warm_up(self, code: str) -> None:
-        """If it fails, so will the measured container, and that failure gets a row."""
+        """Runs one unmeasured statement. A failure is ignored: the measured container will fail too, and get a row."""
         with suppress(DockerException, RequestException):
             self.client.containers.run(
                 self.image_id, [PYTHON, "-c", code], remove=True, network_mode="none", labels=self.labels
             )
 
-    def launch(self, job: Job) -> Exit:
-        """Run one worker in a container of its own; the wait is blocking and costs nothing."""
-        plain_files.clear(job.folder / EXIT_FILE)
+    def launch(self, request: ProcessRequest) -> Exit:
+        """Runs one worker in a container of its own; the wait is blocking and costs no processor time."""
+        plain_files.clear(request.folder / EXIT_FILE)
         user = user_of(self.client)
         spec = supervisor_spec(
-            [PYTHON, *job.arguments],
-            variables(job, self.target),
-            job.folder,
-            job.limits,
+            [PYTHON, *request.arguments],
+            variables(request, self.target),
+            request.folder,
+            request.limits,
+            company=request.company,
             in_container=True,
             parent_pid=0,
         )
-        plain_files.write(job.folder / SPEC_FILE, json.dumps(spec))
+        plain_files.write(request.folder / SPEC_FILE, json.dumps(spec))
         container = None
         try:
-            give(job.folder, user)
-            container = self.client.containers.create(self.image_id, **self.options(job, user))
+            give(request.folder, user)
+            container = self.client.containers.create(self.image_id, **self.options(request, user))
             container.start()
-            with suppress(RequestException):  # a timeout: what the state says then is judged below
-                container.wait(timeout=job.limits.timeout_seconds + GRACE_SECONDS)
+            with suppress(RequestException):  # a timeout: `account` reads the container's state below
+                # It waits while others take their turns: for each of them as long as that one may last.
+                container.wait(timeout=request.company * request.limits.timeout_seconds + GRACE_SECONDS)
             container.reload()
-            return account(container, job)
+            return account(container, request)
         except (DockerException, RequestException) as failed:
-            return Exit.lost(complaint(failed), job.limits)
+            return Exit.lost(complaint(failed), request.limits)
         finally:
-            # Also at Ctrl-C: nothing of a case outlives it.
+            # Also at Ctrl-C: no container outlives its case.
             if container is not None:
                 remove(container)
-            give(job.folder, None)
+            give(request.folder, None)
 
-    def options(self, job: Job, user: str) -> dict[str, Any]:
-        """The container: what it may see, use and do; everything else is closed."""
-        limit = job.limits.memory_bytes
-        scratch = str(job.cache_directory)
+    def options(self, request: ProcessRequest, user: str) -> dict[str, Any]:
+        """Returns Docker's options: what the container may see, use and do; everything else is denied."""
+        limit = request.limits.memory_bytes
+        scratch = str(request.cache_directory)
         suite = ROOT / "suite"
-        reads = [suite, *(path for path in job.reads if not path.is_relative_to(suite))]
+        reads = [suite, *(path for path in request.reads if not path.is_relative_to(suite))]
         mounts = [Mount(str(path), str(path), type="bind", read_only=True) for path in reads]
-        mounts.append(Mount(str(job.folder), str(job.folder), type="bind"))
+        mounts.append(Mount(str(request.folder), str(request.folder), type="bind"))
         tmpfs = {"/tmp": "rw,exec,nosuid,nodev,mode=1777"}
-        if job.keep_cache:
-            give(job.cache_directory, user)
+        if request.keep_cache:
+            give(request.cache_directory, user)
             mounts.append(Mount(scratch, scratch, type="bind"))
         else:
             tmpfs[scratch] = f"rw,exec,nosuid,nodev,mode=1777,size={SCRATCH_BYTES}"
         return {
             "entrypoint": [PYTHON, "-S", "-m", "suite.launch.supervise"],
-            "command": [str(job.folder / SPEC_FILE)],
+            "command": [str(request.folder / SPEC_FILE)],
             "environment": COMMON | {"PATH": PATH},
-            "working_dir": str(job.folder),
+            "working_dir": str(request.folder),
             "user": user,
-            "labels": self.labels | {CASE: job.name},
+            "labels": self.labels | {CASE: request.name},
             "mounts": mounts,
             "tmpfs": tmpfs,
             "read_only": True,
@@ -116,7 +117,7 @@ class Container(Engine):
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges"],
             "pids_limit": PIDS_MAX,
-            "cpuset_cpus": ",".join(map(str, job.cpus)),
+            "cpuset_cpus": ",".join(map(str, request.cpus)),
             "mem_limit": limit,
             "memswap_limit": limit,  # memory and swap together: no swap
             "log_config": LogConfig(type="json-file", config={"max-size": "1m"}),  # the supervisor's own words
@@ -124,62 +125,63 @@ class Container(Engine):
         }
 
 
-def variables(job: Job, target: str) -> dict[str, str]:
-    """The worker's environment: the image's paths, and a home that vanishes."""
-    scratch = str(job.cache_directory)
-    own = COMMON | {"PATH": PATH, "HOME": scratch, "TMPDIR": scratch, "USER": "stackwars", "LOGNAME": "stackwars"}
-    own |= job.variables
+def variables(request: ProcessRequest, target: str) -> dict[str, str]:
+    """Returns the worker's environment variables: the image's paths, and a home that vanishes with the container."""
+    scratch = str(request.cache_directory)
+    values = COMMON | {"PATH": PATH, "HOME": scratch, "TMPDIR": scratch, "USER": "stackwars", "LOGNAME": "stackwars"}
+    values |= request.variables
     if target == "tpu":
         # Without a network there is no metadata server to ask; the machine's own settings say the rest.
-        own |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost", "TPU_WORKER_ID": "0"}
-        own |= {name: value for name, value in os.environ.items() if name.startswith("TPU_")}
-    return own
+        values |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost", "TPU_WORKER_ID": "0"}
+        values |= {name: value for name, value in os.environ.items() if name.startswith("TPU_")}
+    return values
 
 
 def devices(target: str, files: Path = Path("/dev")) -> dict[str, Any]:
-    """What a container needs to reach the accelerator, and no more (docs/images.md says why)."""
+    """Returns Docker's options for reaching the accelerator, and no more (docs/images.md says why)."""
     if target == "cuda":
         named = os.environ.get("CUDA_VISIBLE_DEVICES")
         which: dict[str, Any] = {"device_ids": named.split(",")} if named else {"count": 1}
         return {"device_requests": [DeviceRequest(driver="nvidia", capabilities=[["gpu"]], **which)]}
     if target == "tpu":
-        found = sorted([*files.glob("accel*"), *files.glob("vfio/*")])
+        paths = sorted([*files.glob("accel*"), *files.glob("vfio/*")])
         return {
-            "devices": [f"{path}:{path}:rw" for path in found],
-            "group_add": sorted({str(path.stat().st_gid) for path in found}),
+            "devices": [f"{path}:{path}:rw" for path in paths],
+            "group_add": sorted({str(path.stat().st_gid) for path in paths}),
             "ulimits": [Ulimit(name="memlock", soft=-1, hard=-1)],  # VFIO pins what the device reads
             "sysctls": {"net.ipv6.conf.all.disable_ipv6": "0"},  # libtpu talks to itself over [::]
         }
     return {}
 
 
-def account(container: DockerContainer, job: Job) -> Exit:
-    """How it ended: the supervisor's account, with the engine's evidence; or what the engine alone knows."""
+def account(container: DockerContainer, request: ProcessRequest) -> Exit:
+    """Returns how the worker ended: the supervisor's account with the engine's evidence added, or the engine's alone
+    where the supervisor left none."""
     state = container.attrs["State"]
     if state["Running"]:
-        return Exit.lost("the container outlived its supervisor's deadline and was killed", job.limits)
+        return Exit.lost("the container outlived its supervisor's deadline and was killed", request.limits)
     killed = bool(state["OOMKilled"])
     try:
-        told = json.loads(plain_files.read(job.folder / EXIT_FILE, EXIT_BYTES_MAX))
-        return Exit.from_json(told | {"memory_killed": told["memory_killed"] or killed}, job.limits)
+        account = json.loads(plain_files.read(request.folder / EXIT_FILE, EXIT_BYTES_MAX))
+        return Exit.from_json(account | {"memory_killed": account["memory_killed"] or killed}, request.limits)
     except (OSError, ValueError, TypeError):
         if not killed:
-            words = container.logs(tail=5).decode("utf-8", "replace").strip() or state["Error"] or "no word"
-            problem = f"the container ended with code {state['ExitCode']}, without an account: {words}"
-            return Exit.lost(problem, job.limits)
+            words = container.logs(tail=5).decode("utf-8", "replace").strip() or state["Error"] or "it logged nothing"
+            problem = f"the container exited {state['ExitCode']} and its supervisor left no {EXIT_FILE}: {words}"
+            return Exit.lost(problem, request.limits)
     number = state["ExitCode"] - SIGNALS_FROM
-    return Exit.out_of_memory(number if number > 0 else None, job.limits)
+    return Exit.out_of_memory(number if number > 0 else None, request.limits)
 
 
 def user_of(client: DockerClient) -> str:
-    """Whose processes: the orchestrator's own user, who owns the output; never the machine's root."""
+    """Returns the user that workers run as, `uid:gid`: the orchestrator's own, who owns the output; never root."""
     if any("rootless" in option for option in client.info().get("SecurityOptions") or ()):
-        return "0:0"  # which is the engine's unprivileged owner outside
+        return "0:0"  # root inside such a container is the engine's unprivileged owner outside
     return f"{os.getuid()}:{os.getgid()}" if os.getuid() else f"{USER_ID}:{USER_ID}"
 
 
 def give(folder: Path, user: str | None) -> None:
-    """Let the container's user write here, if we are root; None takes it back."""
+    """Makes a folder the container user's, if this process is root; None makes it root's again."""
     if os.getuid() == 0:
         owner_id, _, group_id = (user or "0:0").partition(":")
         for path in (folder, *folder.rglob("*")):
@@ -187,7 +189,7 @@ def give(folder: Path, user: str | None) -> None:
 
 
 def complaint(failed: Exception) -> str:
-    """What the engine, or its absence, says."""
+    """Returns in words why the engine failed."""
     if isinstance(failed, APIError):
         return f"Docker refused: {failed.explanation}"
     if isinstance(failed, Unreachable):
@@ -196,7 +198,7 @@ def complaint(failed: Exception) -> str:
 
 
 def remove(container: DockerContainer) -> None:
-    """Kill and remove; one that can't be reached any more is left to the next start's sweep."""
+    """Kills and removes a container. One that can't be reached is left for the next start's `sweep`."""
     while True:
         try:
             with suppress(DockerException, RequestException):
@@ -207,7 +209,7 @@ def remove(container: DockerContainer) -> None:
 
 
 def sweep(client: DockerClient) -> list[str]:
-    """Remove containers whose orchestrator is gone; the cases that they ran."""
+    """Removes containers whose orchestrator is gone. Returns the names of the cases that they ran."""
     swept = []
     for container in client.containers.list(all=True, filters={"label": OWNER}):
         if not alive(container.labels[OWNER]):
@@ -218,14 +220,14 @@ def sweep(client: DockerClient) -> list[str]:
 
 
 def owner(pid: int) -> str:
-    """A process as no later one can be mistaken for it: its id, when it started, and since which boot."""
+    """Returns a text that no other process shares: process id, start time and boot id."""
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{pid} {stat.rpartition(')')[2].split()[19]} {boot}"
 
 
 def alive(label: str) -> bool:
-    """Whether the process of an owner's label still runs."""
+    """Whether the process that an `owner` text names still runs."""
     try:
         return owner(int(label.split(maxsplit=1)[0])) == label
     except (OSError, ValueError, IndexError):

@@ -1,6 +1,7 @@
-"""What a worker wrote to events.jsonl, read without trust: it may have been killed in mid-line,
-or be a program gone wild. Whatever stands there, reading never raises; what can't be
-understood ends the reading and becomes `problem`, and all before it is kept.
+"""Reads a worker's events.jsonl without trusting it: the worker may have been killed in mid-line, or run wild.
+
+Reading never raises. The first line that can't be understood ends it and is described in `problem`; everything before
+that line is kept.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, Flag
+from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, ROUNDS_MAX, Flag
 from suite.guard import plain_files
 
 # The sample columns of each clock; those of one event are equally long.
@@ -21,7 +22,8 @@ CLOCKS = {
     "pipelined": ("pipelined_seconds",),
     "fetch": ("fetch_seconds",),
 }
-OTHERS = {clock: f"{clock}_others" for clock in CLOCKS}  # the share of the cores that others had, sample by sample
+ROUNDS = "synced_rounds"  # the round of each sample of the synced clock, 0 for those that are in none
+OTHERS = {clock: f"{clock}_others" for clock in CLOCKS}  # for each sample, the share of the cores that others took
 
 
 @dataclass(slots=True)
@@ -29,14 +31,16 @@ class Account:
     """The sum of a worker's events.
 
     `columns` are row columns (later events override earlier ones), `samples` the columns of samples in seconds,
-    all four always there, and for each clock the share of the cores that others had meanwhile. `phase` is the
-    last one begun. `exception` has the texts `type`, `message` and `traceback`. `problem` says what made the file
-    unreadable from some line on; a last line without its end is no problem, since killed workers leave one.
+    all four always there, for each clock the share of the cores that others had meanwhile, and the rounds.
+    `phase` is the last one begun. `exception` has the texts `type`, `message` and `traceback`. `problem` says what made
+    the file unreadable from some line on; a last line without its end is no problem, since killed workers leave one.
     """
 
     columns: dict[str, Any] = field(default_factory=dict)
     samples: dict[str, list[Any]] = field(
-        default_factory=lambda: {column: [] for columns in (*CLOCKS.values(), OTHERS.values()) for column in columns}
+        default_factory=lambda: {
+            column: [] for columns in (*CLOCKS.values(), OTHERS.values(), (ROUNDS,)) for column in columns
+        }
     )
     flags: list[str] = field(default_factory=list)
     metrics: list[dict[str, Any]] = field(default_factory=list)
@@ -49,11 +53,11 @@ class Account:
 
 
 class EventError(Exception):
-    """A line that is no event of this protocol; says why."""
+    """A line isn't an event of this format; the text says why."""
 
 
 def read(path: Path) -> Account:
-    """The events in a file; none if there is no file. Never raises on what the file is or contains."""
+    """Returns the events in a file; an empty account if there is no file. Never raises, whatever the file holds."""
     try:
         with plain_files.opened(path) as file:
             data = file.read(EVENTS_BYTES_MAX + 1)
@@ -65,7 +69,7 @@ def read(path: Path) -> Account:
 
 
 def parse(data: bytes) -> Account:
-    """The events in a file's bytes. Never raises."""
+    """Returns the events in a file's bytes. Never raises."""
     events = Account()
     lines = data[:EVENTS_BYTES_MAX].split(b"\n")[:-1]
     for number, line in enumerate(lines):
@@ -80,7 +84,7 @@ def parse(data: bytes) -> Account:
 
 
 def _decode(line: bytes, number: int) -> dict[str, Any]:
-    """The object in one line. Raises EventError."""
+    """Returns the event in one line. Raises EventError."""
     try:
         event = json.loads(line.decode("utf-8"))
         if b"\\ud" in line.lower():  # half a surrogate pair can't be stored as text
@@ -97,7 +101,7 @@ def _decode(line: bytes, number: int) -> dict[str, Any]:
 
 
 def _add(events: Account, event: dict[str, Any]) -> None:
-    """Take one event in. Raises EventError before anything is changed."""
+    """Adds one event. Raises EventError before anything is changed."""
     name = event.get("event")
     add = ADDERS.get(name) if isinstance(name, str) else None
     if add is None:
@@ -128,13 +132,24 @@ def _add_samples(events: Account, event: dict[str, Any]) -> None:
     lists = {column: _seconds(event, column) for column in CLOCKS[clock]}
     numbers = {len(values) for values in lists.values()}
     if len(numbers) > 1:
-        raise EventError(f"samples of the {clock} clock of unequal number")
+        raise EventError(f"the {clock} clock's columns have unequal numbers of samples")
     others = event.get("others")
     if others is not None and not (type(others) in (int, float) and 0 <= others <= math.inf):
-        raise EventError(f"others of the {clock} clock that are no share: {_short(others)}")
+        raise EventError(f"'others' of the {clock} clock isn't a share: {_short(others)}")
+    count = numbers.pop()
+    if clock == "synced":
+        events.samples[ROUNDS] += _rounds(event, count)
     for column, values in lists.items():
         events.samples[column] += values
-    events.samples[OTHERS[clock]] += [others] * numbers.pop()
+    events.samples[OTHERS[clock]] += [others] * count
+
+
+def _rounds(event: dict[str, Any], count: int) -> list[int]:
+    """Returns the round of each of so many samples: 0 for those taken alone, and for those that lead into a turn."""
+    number, leading = event.get("round", 0), event.get("leading", 0)
+    if not (type(number) is int and 0 <= number <= ROUNDS_MAX and type(leading) is int and 0 <= leading <= count):
+        raise EventError(f"samples of a round that is none: {_short(number)}, {_short(leading)} of them before it")
+    return [0] * leading + [number] * (count - leading)
 
 
 def _add_flag(events: Account, event: dict[str, Any]) -> None:
@@ -189,7 +204,7 @@ def _text(event: dict[str, Any], key: str) -> str:
 def _seconds(event: dict[str, Any], key: str) -> list[float]:
     values = _numbers(event, key)
     if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise EventError(f"{key} that are no durations")
+        raise EventError(f"'{key}' has values that are no durations")
     return values
 
 
@@ -200,10 +215,10 @@ def _numbers(event: dict[str, Any], key: str) -> list[float]:
     try:
         return [float(value) for value in values]
     except OverflowError:
-        raise EventError(f"{key} too large for a float") from None
+        raise EventError(f"'{key}' has a number that is too large for a float") from None
 
 
 def _short(value: Any) -> str:
-    # The repr of a container could be too deep for the stack.
+    # A container's repr could nest deeper than the call stack allows.
     text = repr(value) if isinstance(value, (str, int, float, type(None))) else f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

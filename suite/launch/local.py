@@ -1,4 +1,4 @@
-"""The local engine: a worker as a process of this machine, under a supervisor of its own."""
+"""The local engine: each worker is a process of this machine under its own supervisor process."""
 
 from __future__ import annotations
 
@@ -10,41 +10,44 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from suite.guard import plain_files
-from suite.launch.engine import ROOT, Engine, Job, supervisor_spec, worker_environment
+from suite.launch.engine import ROOT, Engine, ProcessRequest, supervisor_spec, worker_environment
 from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit, Limits
 
 
 class Local(Engine):
-    """Workers of one virtual environment, or of an interpreter that no lock pins (`lock_sha256` None)."""
+    """Runs workers of one virtual environment, or of an interpreter that no lock pins (`lock_sha256` None)."""
 
     def __init__(self, python: Path, lock_sha256: str | None = None) -> None:
-        # Not resolved: a virtual environment's interpreter is a link, and the link is what counts.
+        # Not resolved: a virtual environment's interpreter is a link, and starting its target would leave it.
         self.python = str(python.absolute())
         self.columns = {"engine": "local", "lock_sha256": lock_sha256}
 
     def warm_up(self, code: str) -> None:
-        """If it fails, so will the measured process, and that failure gets a row."""
+        """Runs one unmeasured statement. A failure is ignored: the measured process will fail too, and get a row."""
         variables, _ = worker_environment(os.environ)
         subprocess.run([self.python, "-c", code], env=variables, capture_output=True, check=False)
 
-    def launch(self, job: Job) -> Exit:
-        """See `launch` below."""
-        variables = worker_environment(os.environ)[0] | dict(job.variables)
-        variables["TMPDIR"] = str(job.cache_directory)  # what frameworks leave there goes with the cache
-        return launch([self.python, *job.arguments], variables, job.folder, job.limits)
+    def launch(self, request: ProcessRequest) -> Exit:
+        """Runs one worker to its end by the function `launch` below."""
+        variables = worker_environment(os.environ)[0] | dict(request.variables)
+        variables["TMPDIR"] = str(request.cache_directory)  # what frameworks leave there goes with the cache
+        return launch([self.python, *request.arguments], variables, request.folder, request.limits, request.company)
 
 
-def launch(command: Sequence[str], environment: Mapping[str, str], directory: Path, limits: Limits) -> Exit:
-    """Run one worker in `directory` to its end, whichever that is, and say how it ended.
+def launch(
+    command: Sequence[str], environment: Mapping[str, str], directory: Path, limits: Limits, company: int = 1
+) -> Exit:
+    """Runs one worker in `directory` to its end and returns how it ended.
 
-    Leaves stdout.log, stderr.log and exit.json there. Returns only when the worker and all its
-    descendants are gone; the wait is blocking and costs nothing. If it is interrupted (Ctrl-C),
-    it ends them first and then passes the exception on. Must be called from a thread that
-    stays alive meanwhile, since the kernel ties the supervisor's life to it.
+    It leaves stdout.log, stderr.log and exit.json there and returns only when the worker and all its descendants are
+    gone; the wait is blocking and costs no processor time. An interrupt (Ctrl-C) ends them first and is then raised
+    again. Call it from a thread that stays alive meanwhile: the kernel kills the supervisor when that thread ends.
     """
     account = directory / EXIT_FILE
     plain_files.clear(account)
-    spec = supervisor_spec(command, environment, directory, limits, cgroup=limits.cgroup, parent_pid=os.getpid())
+    spec = supervisor_spec(
+        command, environment, directory, limits, company=company, cgroup=limits.cgroup, parent_pid=os.getpid()
+    )
     supervisor = subprocess.Popen(
         [sys.executable, "-S", "-m", "suite.launch.supervise"],
         stdin=subprocess.PIPE,
@@ -65,12 +68,12 @@ def launch(command: Sequence[str], environment: Mapping[str, str], directory: Pa
         return Exit.from_json(json.loads(plain_files.read(account, EXIT_BYTES_MAX)), limits)
     except (OSError, ValueError, TypeError) as error:
         words = complaint.strip().splitlines()[-1:] or [f"{type(error).__name__}: {error}"]
-        problem = f"the supervisor ended with code {supervisor.returncode} and left no account: {words[0]}"
+        problem = f"the supervisor exited {supervisor.returncode} and left no {EXIT_FILE}: {words[0]}"
         return Exit.lost(problem, limits)
 
 
 def _end(supervisor: subprocess.Popen[str]) -> None:
-    """Have the supervisor kill its tree, and wait for that even if Ctrl-C is pressed again."""
+    """Has the supervisor kill its process tree, and waits for that even if Ctrl-C is pressed again."""
     while supervisor.poll() is None:
         try:
             supervisor.terminate()

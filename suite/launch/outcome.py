@@ -1,8 +1,7 @@
-"""From evidence to one word: the outcome table, first match wins.
+"""Decides an attempt's outcome from the evidence, by a table of rules: the first that applies wins.
 
-Frameworks report the same thing by different exception types from version to version, so text
-is matched rather than types; and only the text of a process that failed, because logs mention
-memory in passing.
+Frameworks change exception types from version to version, so the rules match text rather than types, and only the text
+of a process that failed, because the logs of others mention memory in passing.
 """
 
 from __future__ import annotations
@@ -13,17 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite.case import COMPILE_PHASES, MESSAGE_BYTES_MAX, Flag, Outcome
+from suite.case import COMPILE_PHASES, MESSAGE_BYTES_MAX, Flag, Outcome, phase_words
 from suite.launch.events import Account
 from suite.launch.process import Exit
 
 ROOT = Path(__file__).parents[2]
-FRAME = re.compile(r'^[\s|]*File "(/[^"]+)", line (\d+)', re.MULTILINE)  # of a traceback, exception groups included
-FOREIGN = re.compile(r"/(site-packages|dist-packages|lib/python3[^/]*)/")  # a framework's code, or Python's
+FRAME = re.compile(r'^[\s|]*File "(/[^"]+)", line (\d+)', re.MULTILINE)  # a line of a traceback or exception group
+FOREIGN = re.compile(
+    r"/(site-packages|dist-packages|lib/python3[^/]*)/"
+)  # in the path of a framework's or Python's file
 QUOTE_CHARACTERS_MAX = 300
 
 
-# Compilers that ran out of memory: their own words, whatever the phase.
+# Texts of compilers that ran out of memory, in whatever phase.
 COMPILE_OOM = (
     r"Ran out of memory in memory space \w+",  # XLA for TPUs: the program doesn't fit (hbm, vmem)
     r"Killed signal terminated program cc1plus",  # g++, which PyTorch's Inductor calls
@@ -32,12 +33,12 @@ COMPILE_OOM = (
     r"LLVM ERROR: out of memory",  # LLVM inside XLA and Triton
     r"ptxas fatal.*[Mm]emory allocation",  # NVIDIA's assembler, for XLA and Triton
 )
-# Exceptions that wrap whatever went wrong while compiling, out-of-memory included.
+# Exceptions that wrap any failure while compiling, out-of-memory included.
 COMPILE_FAILURE = (
     r"\bInductorError\b",  # PyTorch's Inductor
     r"\bBackendCompilerFailed\b",  # PyTorch's Dynamo
 )
-# On a CPU device the same words mean host memory.
+# On a CPU device the same texts mean host memory.
 DEVICE_OOM = (
     r"\bOutOfMemoryError\b",  # PyTorch: torch.OutOfMemoryError
     r"CUDA out of memory",  # PyTorch's text of it
@@ -71,25 +72,11 @@ SIGNAL_WORDS = {
     signal.SIGFPE: "arithmetic fault",
     signal.SIGKILL: "killed from outside, not by a known limit",
 }
-PHASE_WORDS = {
-    None: "before its first phase",
-    "start": "while starting",
-    "import": "while importing",
-    "device": "while opening the device",
-    "build": "while building",
-    "place": "while placing",
-    "first": "in the first call",
-    "second": "in the second call",
-    "memory": "while reading memory",
-    "probe": "in the precision probe",
-    "gate": "in the equivalence gate",
-    "end": "at its end",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """An attempt's outcome and what a row tells about it. `reason` is None for `ok` alone."""
+class AttemptOutcome:
+    """An attempt's outcome, with the columns of the row that explain it. `reason` is None only for `ok`."""
 
     outcome: Outcome
     reason: str | None
@@ -103,8 +90,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that a rule may look at. `lines` are a failed process's words, empty for others; `cause` is the line of code
-    that they lead to, empty where they name none."""
+    """All that a rule may look at. `lines` are the error texts of a process that failed, empty for others; `cause` is
+    the line of code that they name, or an empty text."""
 
     exit: Exit
     events: Account
@@ -114,22 +101,22 @@ class Evidence:
 
     @property
     def where(self) -> str:
-        """The phase in words."""
-        return PHASE_WORDS.get(self.events.phase, f"in phase {self.events.phase}")
+        """Returns the phase in words."""
+        return phase_words(self.events.phase)
 
     def quote(self, patterns: Sequence[str]) -> str | None:
-        """The first line of the process's words with one of these patterns in it."""
+        """Returns the first of `lines` that matches one of these patterns."""
         for line in self.lines:
             if any(re.search(pattern, line) for pattern in patterns):
                 return line.strip()[:QUOTE_CHARACTERS_MAX]
         return None
 
 
-def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> Verdict:
-    """The outcome of a process, with its reason. `target` is cpu, cuda or tpu.
+def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> AttemptOutcome:
+    """Returns the outcome of a process, with its reason. `target` is cpu, cuda or tpu.
 
-    An interrupted process, or one whose supervisor was lost, is an `error` with the flag
-    `harness`: it says nothing about the stack, and resuming runs it again.
+    An interrupted process, or one whose supervisor was lost, is an `error` with the flag `harness`: it says nothing
+    about the stack, and resuming runs it again.
     """
     evidence = Evidence(
         exit=exit,
@@ -141,7 +128,7 @@ def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> Verdict
     outcome, reason = next((word, reason) for word, rule in RULES if (reason := rule(evidence)) is not None)
     exception = events.exception or {}
     message = exception.get("message")
-    return Verdict(
+    return AttemptOutcome(
         outcome=outcome,
         reason=reason or None,
         flags=[*events.flags, *([str(Flag.HARNESS)] if exit.interrupted else [])],
@@ -154,23 +141,23 @@ def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> Verdict
 
 
 def clip(text: str, size_bytes: int) -> str:
-    """The beginning of a text, at most so many bytes of UTF-8."""
+    """Returns the beginning of a text, at most `size_bytes` bytes of UTF-8."""
     return text.encode("utf-8", "replace")[:size_bytes].decode("utf-8", "ignore")
 
 
 def cause(traceback: str) -> str:
-    """`suite/workloads/ops/gemm/gemm_jax.py:12`: the innermost line of the suite's or the user's own code in the last
-    of a text's tracebacks, as `, at …`; what lies inside a framework says less. Empty where there is none."""
-    own = [(Path(file), line) for file, line in FRAME.findall(traceback) if not FOREIGN.search(file)]
-    if not own:
+    """Returns `, at suite/workloads/ops/gemm/gemm_jax.py:12`: the innermost line of the suite's or the user's code in
+    the last of a text's tracebacks, since lines inside a framework say less. Empty where there is none."""
+    frames = [(Path(file), line) for file, line in FRAME.findall(traceback) if not FOREIGN.search(file)]
+    if not frames:
         return ""
-    file, line = own[-1]
+    file, line = frames[-1]
     inside = file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(*file.parts[-2:])
     return f", at {inside}:{line}"
 
 
 def _lines(exit: Exit, events: Account, stderr_tail: str) -> list[str]:
-    """What a failed process said: its exception, with those behind it, or else its last words."""
+    """Returns the error texts of a process that failed: its exception and those that caused it, else its stderr."""
     if events.exception is not None:
         traceback = events.exception["traceback"].splitlines()
         # Indented lines are source code, which may well speak of memory.
@@ -179,7 +166,7 @@ def _lines(exit: Exit, events: Account, stderr_tail: str) -> list[str]:
     return [] if events.ended and exit.exit_code == 0 else stderr_tail.splitlines()
 
 
-# A rule gives the reason if it applies, else None; `ok` has the empty one.
+# A rule returns the reason if it applies, else None. The reason of `ok` is empty.
 
 
 def _interrupted(evidence: Evidence) -> str | None:
@@ -211,6 +198,8 @@ def _compile_oom(evidence: Evidence) -> str | None:
     quote = evidence.quote(COMPILE_OOM)
     if quote is None and evidence.events.phase in COMPILE_PHASES and evidence.quote(COMPILE_FAILURE):
         quote = evidence.quote(DEVICE_OOM + HOST_OOM)
+    if evidence.events.phase == "compile" and (refused := evidence.quote(DEVICE_OOM)):
+        return f"the compiler says that it doesn't fit: {refused}"
     return quote and f"the compiler ran out of memory {evidence.where}: {quote}"
 
 
@@ -225,8 +214,8 @@ def _memory_kill(evidence: Evidence) -> str | None:
     limit = evidence.exit.limits.memory_bytes
     if limit is None:
         return f"killed by the system, which had run out of memory, {evidence.where}"
-    so = ", full and busy reading its own code again" if evidence.exit.thrashed else ""
-    return f"killed at its {_size(limit)} limit {evidence.where}{so}"
+    thrashed = ", full and busy reading its own code again" if evidence.exit.thrashed else ""
+    return f"killed at its {_size(limit)} limit {evidence.where}{thrashed}"
 
 
 def _host_oom(evidence: Evidence) -> str | None:
@@ -264,7 +253,7 @@ def _bad_exit(evidence: Evidence) -> str | None:
     code = evidence.exit.exit_code
     if code == 0:
         return None
-    last = next((line.strip() for line in reversed(evidence.lines) if line.strip()), "no word on stderr")
+    last = next((line.strip() for line in reversed(evidence.lines) if line.strip()), "stderr is empty")
     return f"exited {code} {evidence.where}{evidence.cause}: {last[:QUOTE_CHARACTERS_MAX]}"
 
 

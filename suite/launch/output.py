@@ -1,7 +1,7 @@
 """One output stream of a worker, kept in a file of limited size. Standard library only.
 
-The worker writes into a pipe that is always emptied, so a flood neither blocks it nor fills the
-disk; the beginning and the end are kept, since causes stand in the one and tracebacks in the other.
+The worker writes into a pipe that is always emptied, so that a flood neither blocks it nor fills the disk. The
+beginning and the end are kept: causes stand in the one, tracebacks in the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CHUNK_BYTES = 2**20
 
 
 class CappedLog:
-    """Pumps the pipe `descriptor` into the file at `path`, its head and its tail."""
+    """Copies the head and the tail of what the pipe `descriptor` carries into the file at `path`."""
 
     def __init__(self, descriptor: int, path: str) -> None:
         os.set_blocking(descriptor, False)
@@ -29,7 +29,7 @@ class CappedLog:
         self._left_out_bytes = 0
 
     def pump(self) -> bool:
-        """Take one chunk of what the pipe holds. False if nothing more can come just now."""
+        """Takes one chunk from the pipe. False if it is empty for now, or closed."""
         try:
             data = os.read(self.descriptor, CHUNK_BYTES)
         except BlockingIOError:
@@ -38,7 +38,7 @@ class CappedLog:
         return bool(data)
 
     def close(self) -> None:
-        """Take what is left in the pipe and complete the file."""
+        """Takes what is left in the pipe and completes the file."""
         while self.pump():
             pass
         tail = b"".join(self._tail)
@@ -68,5 +68,5 @@ class CappedLog:
             while data:
                 data = data[os.write(self._file, data) :]
         except OSError:
-            # A full disk costs the log, never the measurement: the case's outcome doesn't hang on it.
+            # A full disk costs the log, not the measurement.
             self._head_left = 0

@@ -1,4 +1,4 @@
-"""What an engine is told (Limits) and what it tells back (Exit), whichever engine it is."""
+"""The limits that an engine gives a process, and its account of how the process ended, whichever engine it is."""
 
 from __future__ import annotations
 
@@ -8,19 +8,30 @@ from typing import Any
 CHECK_SECONDS = 0.25
 THRASHING_SECONDS = 15.0
 EXIT_FILE = "exit.json"  # a supervisor's account of its worker, in the worker's folder
-EXIT_BYTES_MAX = 2**16  # of it: a dozen figures
+EXIT_BYTES_MAX = 2**16  # a dozen figures
+NOTHING_KNOWN: dict[str, Any] = {  # fields of an Exit without a supervisor's account
+    "exit_code": None,
+    "signal": None,
+    "timed_out": False,
+    "timeout_kind": None,
+    "memory_killed": False,
+    "memory_limit_by": None,
+    "oom_kills": 0,
+    "peak_bytes_tree": None,
+    "duration_seconds": 0.0,
+    "interrupted": False,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What a worker may use, enforced from outside it.
 
-    `timeout_seconds` counts from its start; `compile_timeout_seconds` applies to each of the
-    phases first and second, from that phase's start. `memory_bytes` covers the worker and all
-    its descendants; None: the machine alone limits them. `cgroup=False` asks for the watchdog
-    even where a cgroup could be made. `check_seconds` lie between two looks at phase, deadline and memory; by default
-    so many that no measurement is disturbed. A tree that is full of what can't be pushed out and does nothing but read
-    its files again is ended after `thrashing_seconds`.
+    `timeout_seconds` counts from its start; `compile_timeout_seconds` applies to each of the phases first and second,
+    from that phase's start. `memory_bytes` covers the worker and all its descendants; None: no limit but the machine.
+    `cgroup=False` asks for the watchdog even where a cgroup could be made. `check_seconds` pass between two looks at
+    phase, deadline and memory; the default disturbs no measurement. A worker whose memory is full and that only reads
+    evicted pages of its files again is killed after `thrashing_seconds`.
     """
 
     timeout_seconds: float
@@ -33,17 +44,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exit:
-    """How one process ended, as its supervisor saw it: facts without judgement.
+    """How one process ended, as its supervisor saw it: facts, no judgement.
 
-    Exactly one of `exit_code` and `signal` is set, or neither where the supervisor itself was
-    lost (then `interrupted` is true and `problem` says why). `timeout_kind` is `total` or
-    `compile`. `oom_kills` counts kernel out-of-memory kills: in the worker's own cgroup where
-    it had one, else on the machine while the worker ran. `peak_bytes_tree` is the largest sampled
-    sum of resident memory over the tree (pages shared between processes count once for each);
-    `peak_bytes_cgroup` is the kernel's own figure, which includes page cache, and `peak_bytes_anonymous`
-    the largest sampled part of it that doesn't. `thrashed`: it was killed for memory since, full of
-    what can't be pushed out, it did nothing any more but read its files again. `left_behind` counts
-    descendants that not even SIGKILL ended in time.
+    Exactly one of `exit_code` and `signal` is set, or neither where the supervisor itself was lost (then `interrupted`
+    is true and `problem` says why). `timeout_kind` is `total` or `compile`. `oom_kills` counts the kernel's
+    out-of-memory kills: in the worker's own cgroup where it had one, else on the machine while the worker ran.
+    `peak_bytes_tree` is the largest sampled sum of resident memory over the process tree (pages that processes share
+    count once for each); `peak_bytes_cgroup` is the kernel's own figure, page cache included; `peak_bytes_anonymous`
+    is the largest sample of memory without page cache. `thrashed`: it was killed because its memory was full and it
+    only read evicted pages of its files again. `left_behind` counts descendants that outlived SIGKILL.
     """
 
     exit_code: int | None
@@ -65,40 +74,16 @@ class Exit:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any], limits: Limits) -> Exit:
-        """The Exit that an exit.json describes. Raises TypeError on a missing or unknown field."""
+        """Returns the Exit that an exit.json describes. Raises TypeError on a missing or unknown field."""
         return cls(**fields, limits=limits)
 
     @classmethod
     def lost(cls, problem: str, limits: Limits) -> Exit:
-        """The end of a process whose supervisor left no word."""
-        return cls(
-            exit_code=None,
-            signal=None,
-            timed_out=False,
-            timeout_kind=None,
-            memory_killed=False,
-            memory_limit_by=None,
-            oom_kills=0,
-            peak_bytes_tree=None,
-            duration_seconds=0.0,
-            interrupted=True,
-            limits=limits,
-            problem=problem,
-        )
+        """Returns the Exit of a process whose supervisor left no account."""
+        return cls(**(NOTHING_KNOWN | {"interrupted": True, "problem": problem}), limits=limits)
 
     @classmethod
     def out_of_memory(cls, signal: int | None, limits: Limits) -> Exit:
-        """The end of a process that was killed for memory together with its supervisor, by an engine's word."""
-        return cls(
-            exit_code=None,
-            signal=signal,
-            timed_out=False,
-            timeout_kind=None,
-            memory_killed=True,
-            memory_limit_by="engine",
-            oom_kills=1,
-            peak_bytes_tree=None,
-            duration_seconds=0.0,
-            interrupted=False,
-            limits=limits,
-        )
+        """Returns the Exit of a process that the engine says was killed for memory together with its supervisor."""
+        killed = {"signal": signal, "memory_killed": True, "memory_limit_by": "engine", "oom_kills": 1}
+        return cls(**(NOTHING_KNOWN | killed), limits=limits)

@@ -1,7 +1,7 @@
-"""The fork of a worker: its own session, its own streams, first in line when memory runs out.
+"""Forks a worker: its own session, its own streams, the kernel's first choice to kill when memory runs out.
 
-By hand rather than by `subprocess`, whose import costs more than everything here, and because
-the worker has to wait between fork and exec until it is in its cgroup. Standard library only.
+`subprocess` isn't used, because its import costs more than everything here, and because the worker has to wait between
+fork and exec until it is in its cgroup. Standard library only.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 OOM_SCORE = "1000"
-CANNOT_START = 127  # the shells' exit code for it
+CANNOT_START = 127  # a shell's exit code for a command that can't be started
 
 
 class Worker:
     """A forked process that waits for `go` before it runs its command.
 
-    `stdout` and `stderr` are the read ends of pipes; standard input is empty. The process dies
-    with the one that made it. A command that can't be run ends it with exit code 127 and a line
-    on stderr.
+    `stdout` and `stderr` are the read ends of pipes; standard input is empty. The process is killed when its parent
+    ends. If the command can't be run, it exits 127 with a line on stderr.
     """
 
-    def __init__(self, command: list[str], environment: dict[str, str], directory: str) -> None:
+    def __init__(
+        self, command: list[str], environment: dict[str, str], directory: str, inherited: tuple[int, ...] = ()
+    ) -> None:
+        """Forks it. `inherited` are descriptors that it keeps."""
         self.stdout, out = os.pipe()
         self.stderr, err = os.pipe()
         go, self._go = os.pipe()
@@ -35,40 +37,49 @@ class Worker:
         self.pid = os.fork()
         if self.pid == 0:
             os.close(self._go)
-            _become(command, environment, directory, parent, go, out, err)
+            _become(command, environment, directory, parent, go, out, err, inherited)
         for descriptor in (out, err, go):
             os.close(descriptor)
 
     def go(self) -> None:
-        """Let it run."""
-        with contextlib.suppress(BrokenPipeError):  # it is dead already, and its status will tell
+        """Lets it run its command."""
+        with contextlib.suppress(BrokenPipeError):  # it has ended already, and its status says how
             os.write(self._go, b"!")
         os.close(self._go)
 
 
 def prctl(option: int, value: int) -> None:
-    """Linux's prctl(2) with one argument. Raises OSError."""
+    """Calls Linux's prctl(2) with one argument. Raises OSError."""
     function = ctypes.CDLL(None, use_errno=True).prctl
     if function(option, *map(ctypes.c_ulong, (value, 0, 0, 0))) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
 def _become(
-    command: list[str], environment: dict[str, str], directory: str, parent: int, go: int, out: int, err: int
+    command: list[str],
+    environment: dict[str, str],
+    directory: str,
+    parent: int,
+    go: int,
+    out: int,
+    err: int,
+    inherited: tuple[int, ...],
 ) -> NoReturn:
-    """What the forked child does."""
+    """Turns the forked child into the worker: waits for `go`, then runs the command. Never returns."""
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        # What Python ignores and the parent catches must be as in a fresh process.
+        # Python ignores some signals and the parent catches others: the worker gets the defaults.
         for number in (*STOP_SIGNALS, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
+        for descriptor in inherited:
+            os.set_inheritable(descriptor, True)  # noqa: FBT003 - its only form
         _volunteer()
         os.chdir(directory)
-        # No byte or another parent: the supervisor has died since the fork.
+        # Without a byte, or with another parent, the supervisor has died since the fork.
         if os.read(go, 1) and os.getppid() == parent:
             os.execvpe(command[0], command, environment)
     except (OSError, ValueError) as error:
@@ -78,7 +89,7 @@ def _become(
 
 
 def _volunteer() -> None:
-    """Be the first that the kernel kills when the machine runs out of memory."""
+    """Makes this process the first that the kernel kills when the machine runs out of memory."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write(OOM_SCORE)

@@ -1,10 +1,10 @@
 """The small process between the orchestrator and one worker: `python -S -m suite.launch.supervise [SPEC]`.
 
-It exists so that no worker outlives its limits or its orchestrator, however either of them ends.
-The specification is JSON, from the file SPEC or from standard input (`engine.supervisor_spec`); the
-account is `exit.json` in the worker's directory. In a container it is the first process, which reaps.
-Standard library only, and no imports that cost milliseconds. It blocks in one `poll` and looks around
-at most four times a second, so that it doesn't disturb what is measured.
+It exists so that no worker outlives its limits or its orchestrator, however either of them ends. It reads its
+specification (`engine.supervisor_spec`, JSON) from the file SPEC or from standard input, and writes its account to
+`exit.json` in the worker's directory. In a container it is the first process. It uses the standard library alone and
+no import that costs milliseconds. It blocks in one `poll` and, while something is timed, looks at the worker at most
+four times a second, so that it doesn't disturb the measurement.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from typing import Any
 from suite.guard import plain_files
 from suite.launch import cgroup
 from suite.launch.output import CappedLog
+from suite.launch.relay import Relay
 from suite.launch.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl
 from suite.launch.tree import Tree, descendants, proportional_bytes, resident_bytes
 
-TREE_SECONDS = 1.0  # between two listings of the tree, where only the peak is wanted
-# Under a limit without swap, code can be pushed out and read from disk again for hours: the memory is full, then, of
-# what can't be pushed out, and thousands of pages a second come back.
+HELD_CHECK_SECONDS = 5.0  # between two looks while the worker holds: another one is being measured
+TREE_SECONDS = 1.0  # between two listings of the process tree that serve its peak memory alone
+# Under a memory limit without swap the kernel may evict pages of program files and read them again for hours: memory is
+# then full of pages that can't be evicted, and thousands of file pages a second are read again.
 FULL_SHARE, REFAULTS_PER_SECOND = 0.95, 5000.0
 EVENTS_CHUNK_BYTES = 2**20  # of events.jsonl read in one look
 
 
 class PhaseReader:
-    """Follows the phase of a worker in its growing events.jsonl. Anything else there is ignored."""
+    """Follows the phase of a worker in its growing events.jsonl, and ignores all other events."""
 
     def __init__(self, path: str) -> None:
         self.phase = "start"
@@ -42,7 +44,7 @@ class PhaseReader:
         self._rest = b""
 
     def update(self) -> None:
-        """Read what was appended; a phase begins when it is noticed, up to one check late."""
+        """Reads what was appended. A phase counts from when it is noticed, up to one look late."""
         try:
             with plain_files.opened(self._path) as file:
                 file.seek(self._offset)
@@ -59,7 +61,7 @@ class PhaseReader:
 
 
 class Thrashing:
-    """Whether a tree has been kept from its end by reading again what its limit has pushed out."""
+    """Detects a process tree that only reads evicted pages of its files again."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -68,7 +70,8 @@ class Thrashing:
         self._last: tuple[float, int] | None = None
 
     def lasts(self, now: float, refaults: int | None) -> bool:
-        """True once it has gone on for long enough, by one look more; None: the memory isn't full."""
+        """Takes one more look at the count of refaults, None where the memory isn't full. True once the tree has
+        thrashed for `seconds`."""
         before, self._last = self._last, None if refaults is None else (now, refaults)
         if before is None or refaults is None or refaults - before[1] <= REFAULTS_PER_SECOND * (now - before[0]):
             self.since = None
@@ -79,7 +82,7 @@ class Thrashing:
 
 
 class Supervisor:
-    """Starts one worker, watches it, ends it and gives the account of it."""
+    """Starts one worker, watches it, kills it at its limits and writes the account of its end."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self.spec = spec
@@ -95,13 +98,13 @@ class Supervisor:
         self.thrashing = Thrashing(spec["thrashing_seconds"])
 
     def _group(self) -> cgroup.MemoryCgroup | None:
-        """The container's own cgroup, a new one where a limit asks for it, or none."""
+        """Returns the worker's cgroup: in a container the container's, else a new one if there is a memory limit."""
         if self.spec.get("in_container"):
             return cgroup.around()
         return cgroup.create(self.limit_bytes) if self.limit_bytes and self.spec["cgroup"] else None
 
     def run(self) -> dict[str, Any]:
-        """The worker from start to end; returns the fields of exit.json."""
+        """Runs the worker from start to end; returns the fields of exit.json."""
         try:
             self.started = time.monotonic()
             logs = self._start()
@@ -115,17 +118,25 @@ class Supervisor:
         return self._account(cause, duration, left_behind)
 
     def _start(self) -> tuple[CappedLog, CappedLog]:
-        """Start the worker, in its cgroup where there is one; returns its two streams."""
+        """Starts the worker, in its cgroup if it has one; returns its two streams."""
         directory = self.spec["directory"]
-        worker = Worker(self.spec["command"], self.spec["environment"], directory)
+        self.relay = Relay(directory) if self.spec["turns_variable"] else None
+        environment: dict[str, str] = self.spec["environment"]
+        descriptors: tuple[int, ...] = ()
+        if self.relay is not None:
+            descriptors = (self.relay.worker_orders, self.relay.worker_answers)
+            environment = environment | {self.spec["turns_variable"]: "{} {}".format(*descriptors)}
+        worker = Worker(self.spec["command"], environment, directory, descriptors)
+        if self.relay is not None:
+            self.relay.begin()
         self.tree.worker = worker.pid
         if self.group is not None:
             try:
                 self.group.add(worker.pid)
-            except OSError:  # made but not to be entered (a delegation's border): the watchdog does it
+            except OSError:  # it may be made but not entered (a delegation's border): the watchdog limits it then
                 self.group.remove()
                 self.group = None
-        # Before it runs: afterwards it could have laid a link or a pipe there.
+        # Made before the worker runs, which could lay a link or a pipe there.
         logs = (
             CappedLog(worker.stdout, f"{directory}/stdout.log"),
             CappedLog(worker.stderr, f"{directory}/stderr.log"),
@@ -134,9 +145,10 @@ class Supervisor:
         return logs
 
     def _watch(self, logs: dict[int, CappedLog]) -> str | None:
-        """Wait for the worker's end; returns why it must be killed, or None if it ended by itself."""
+        """Waits for the worker's end; returns why it must be killed, or None if it ended by itself."""
         poller = select.poll()
-        for descriptor in (self.wake, *logs):
+        turns = {} if self.relay is None else {self.relay.orders: self._order, self.relay.answers: self._answer}
+        for descriptor in (self.wake, *turns, *logs):
             poller.register(descriptor, select.POLLIN)
         next_check = self.started + self.spec["check_seconds"]
         while True:
@@ -145,6 +157,10 @@ class Supervisor:
                 if descriptor == self.wake:
                     os.read(self.wake, 4096)
                     self.tree.reap()
+                elif descriptor in turns:
+                    if not turns[descriptor]():
+                        poller.unregister(descriptor)
+                    next_check = time.monotonic() + self._pause()
                 elif not logs[descriptor].pump():
                     poller.unregister(descriptor)
             if self.tree.status is not None:
@@ -156,21 +172,44 @@ class Supervisor:
                 cause = self._check(now)
                 if cause is not None:
                     return cause
-                next_check = now + self.spec["check_seconds"]
+                next_check = now + self._pause()
+
+    def _order(self) -> bool:
+        """Pass on an order. An orchestrator that has closed its end wants no more of the worker."""
+        assert self.relay is not None
+        self.stopped = not self.relay.pass_order() or self.stopped
+        return not self.stopped
+
+    def _answer(self) -> bool:
+        """Pass on an answer; False once the worker has closed its end."""
+        assert self.relay is not None
+        return self.relay.pass_answer()
+
+    def _pause(self) -> float:
+        """Seconds until the next look around."""
+        pause: float = self.spec["check_seconds"]
+        return max(pause, HELD_CHECK_SECONDS) if self.relay is not None and self.relay.holds else pause
+
+    def _total(self) -> float:
+        """When the worker must have ended; while it holds, its time stands still."""
+        if self.relay is None:
+            return float(self.started + self.spec["timeout_seconds"])
+        held = math.inf if self.relay.holds else self.relay.held_seconds()
+        return float(self.started + self.spec["timeout_seconds"] + held)
 
     def _deadline(self) -> float:
-        deadline: float = self.started + self.spec["timeout_seconds"]
+        deadline = self._total()
         if self.phases.phase in self.spec["compile_phases"]:
             deadline = min(deadline, self.phases.since + self.spec["compile_timeout_seconds"])
         return deadline
 
     def _check(self, now: float) -> str | None:
-        """One look around: `total`, `compile`, `memory`, or None where all is well."""
+        """Looks once at deadlines and memory. Returns the broken limit, `total`, `compile` or `memory`, or None."""
         self.phases.update()
         if now >= self._deadline():
-            return "total" if now >= self.started + self.spec["timeout_seconds"] else "compile"
+            return "total" if now >= self._total() else "compile"
         if self.group is not None and self.group.oom_kills():
-            return "memory"  # the kernel took one process of the tree: the others go with it
+            return "memory"  # the kernel has killed one process of the tree: the others are killed with it
         if self.group is not None:
             anonymous = self.group.anonymous_bytes()
             self.peak_anonymous = max(self.peak_anonymous, anonymous)
@@ -193,7 +232,7 @@ class Supervisor:
         died_of = -code if code is not None and code < 0 else None
         if self.group is None:
             kills = cgroup.machine_oom_kills() - self.machine_kills
-            # Somebody else's process may have been meant, unless the worker died of just that.
+            # The kernel may have killed another process of the machine, unless this one died of SIGKILL.
             by_kernel = kills > 0 and died_of == signal.SIGKILL and cause is None
         else:
             kills = self.group.oom_kills()
@@ -220,7 +259,7 @@ class Supervisor:
         return account
 
     def _catch_signals(self) -> int:
-        """Turn signals into bytes in a pipe, so that one `poll` waits for everything."""
+        """Turns signals into bytes in a pipe, so that one `poll` waits for everything. Returns the pipe's read end."""
         wake_read, wake_write = os.pipe()
         os.set_blocking(wake_read, False)
         os.set_blocking(wake_write, False)
@@ -235,7 +274,7 @@ class Supervisor:
 
 
 def main() -> int:
-    """Supervise as standard input says. Exit code 0 if the account was written."""
+    """Runs one supervisor. Returns 0 if the account was written."""
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     if sys.argv[1:]:

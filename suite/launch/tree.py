@@ -1,7 +1,7 @@
-"""All descendants of this process, through /proc: list, weigh, kill and reap them.
+"""Lists, weighs, kills and reaps all descendants of this process, through /proc.
 
-The process must be a child subreaper: then whatever a worker starts stays a descendant,
-also after double forks and in sessions of its own. Standard library only.
+This process must be a child subreaper: then whatever a worker starts stays a descendant, even after double forks and in
+other sessions. Standard library only.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import signal
 import time
 from collections.abc import Callable
 
-KILL_SECONDS = 10.0  # a process that outlives SIGKILL for so long hangs in the kernel
-PAUSE_SECONDS = (0.002, 0.05)  # between two rounds of killing: first, longest
+KILL_SECONDS = 10.0  # a process that outlives SIGKILL by this much hangs in the kernel
+PAUSE_SECONDS = (0.002, 0.05)  # the first and the longest pause between two rounds of killing
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 HAS_CHILDREN_FILES = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
 
@@ -25,7 +25,7 @@ class Tree:
         self.status: int | None = None  # the worker's wait status, once it has ended
 
     def reap(self) -> bool:
-        """Collect every ended child. True while any child is left."""
+        """Reaps every ended child. True while any child is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -37,9 +37,9 @@ class Tree:
                 self.status = status
 
     def kill(self) -> int:
-        """SIGKILL all descendants until the kernel knows of no child; returns how many are left.
+        """Kills all descendants with SIGKILL until no child is left; returns how many outlived it.
 
-        What a killed process leaves behind becomes our child, so rounds end with nothing left.
+        Children of a killed process become children of this one, so a later round kills them.
         """
         until = time.monotonic() + KILL_SECONDS
         pause, longest = PAUSE_SECONDS
@@ -58,44 +58,44 @@ class Tree:
 
 
 def descendants(root: int) -> list[int]:
-    """The process ids of children, grandchildren and so on of `root`, without it."""
+    """Returns the process ids of all descendants of `root`."""
     listing = _children if HAS_CHILDREN_FILES else _children_by_scan()
-    found: list[int] = []
+    pids: list[int] = []
     waiting = [root]
     while waiting:
-        below = [pid for pid in listing(waiting.pop()) if pid not in found]
-        found += below
+        below = [pid for pid in listing(waiting.pop()) if pid not in pids]
+        pids += below
         waiting += below
-    return found
+    return pids
 
 
 def resident_bytes(pids: list[int]) -> int:
-    """The sum of resident memory; pages that processes share count once for each. Cheap."""
+    """Returns the sum of resident memory; pages that processes share count once for each. Cheap."""
     return sum(_resident(pid) for pid in pids)
 
 
 def proportional_bytes(pids: list[int]) -> int:
-    """The same with shared pages divided among their users. Walks page tables: not for every poll."""
+    """Returns the sum of memory with shared pages divided among their users. Walks page tables: not for every poll."""
     return sum(_proportional(pid) for pid in pids)
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")  # a child belongs to the thread that forked it
     except OSError:
-        return found  # it has just ended
+        return pids  # the process has just ended
     for thread in threads:
         try:
             with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                found += map(int, file.read().split())
+                pids += map(int, file.read().split())
         except OSError:
-            continue  # this thread has
-    return found
+            continue  # the thread has just ended
+    return pids
 
 
 def _children_by_scan() -> Callable[[int], list[int]]:
-    """The same for kernels without those files: one look at every process of the machine."""
+    """Returns a function like `_children` for kernels without `children` files, from one scan of /proc."""
     table: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():

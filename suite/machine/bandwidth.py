@@ -1,7 +1,7 @@
-"""Bytes a second that all cores together move, in the last-level cache and beyond it (McCalpin 1995, STREAM).
+"""Measures the bytes a second that all cores together move, in the last-level cache and beyond (McCalpin 1995, STREAM).
 
-Needs numpy alone. A process for each core, bound to it: threads of one interpreter would wait for its lock between
-the short passes that fit a cache.
+Needs numpy alone. Each core has a process that is bound to it: threads of one interpreter would wait for its lock
+between the short passes that fit a cache.
 """
 
 from __future__ import annotations
@@ -16,49 +16,53 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from time import perf_counter, process_time
 
-WINDOWS, WINDOW_SECONDS = 3, 0.15  # the best of so many stretches of passes
+WINDOWS, WINDOW_SECONDS = 3, 0.15  # the best of so many windows of this length counts
 TIMEOUT_SECONDS = 60
-MEMORY_MULTIPLE = 4  # each array is so many times the last-level cache, so that none of it helps
-CACHE_SHARE = 0.5  # of the last-level cache that all arrays together take: the rest is for whoever shares it
+MEMORY_MULTIPLE = 4  # each array is so many times the last-level cache, so that the cache can't help
+CACHE_SHARE = 0.5  # the share of the last-level cache that all arrays together fill; others share the rest
 CACHE_BYTES_LEAST = 32 * 2**20  # assumed where the cache's size is hidden
 KINDS = {"read": (1, 1), "copy": (2, 2), "triad": (3, 5)}  # (arrays, arrays read or written in a pass)
 
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """Of some cores: bytes of all their last-level caches, and of all that lie nearer to a core."""
+    """Bytes of some cores' last-level caches, and of all their caches nearer to a core."""
 
     last: int
     inner: int
 
 
 def caches(cores: Sequence[int], root: Path = Path("/sys/devices/system/cpu")) -> Caches:
-    """The data caches of these cores, each counted once however many of them share it."""
+    """Returns the data caches of these cores; a cache that several cores share counts once."""
     levels: dict[int, dict[str, int]] = {}
     for core in cores:
-        for place in sorted((root / f"cpu{core}" / "cache").glob("index*")):
-            kind, size = ((place / name).read_text().strip() for name in ("type", "size"))
+        for index in sorted((root / f"cpu{core}" / "cache").glob("index*")):
+            kind, size = ((index / name).read_text().strip() for name in ("type", "size"))
             if kind != "Instruction" and size.endswith("K"):
-                level, shared = ((place / name).read_text().strip() for name in ("level", "shared_cpu_list"))
+                level, shared = ((index / name).read_text().strip() for name in ("level", "shared_cpu_list"))
                 levels.setdefault(int(level), {})[shared] = 1024 * int(size.removesuffix("K"))
     sums = [sum(levels[level].values()) for level in sorted(levels)]
     return Caches(sums[-1], sum(sums[:-1])) if sums else Caches(CACHE_BYTES_LEAST, 0)
 
 
 def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> dict[str, tuple[float, float]]:
-    """By kind of access, over arrays far larger than the last-level cache or well inside it, as `together` has it."""
-    found = {}
+    """Returns {kind of access: what `together` measures}, over arrays inside the last-level cache or larger."""
+    rates = {}
     for kind, (arrays, _) in KINDS.items():
         array_bytes = CACHE_SHARE * last_level_bytes / arrays if in_cache else MEMORY_MULTIPLE * last_level_bytes
-        found[kind] = together(kind, cores, math.ceil(array_bytes / len(cores) / 4))
-    return found
+        rates[kind] = together(kind, cores, math.ceil(array_bytes / len(cores) / 4))
+    return rates
 
 
 def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]:
-    """Bytes a second of all cores at once, each over float32 arrays of `count` numbers of its own, and the share of
-    its time that the core which had least of it had."""
+    """Returns (bytes a second of all cores together, the least share of its processor time that any core had).
+
+    Each core works on its own float32 arrays of `count` numbers.
+    """
     context = multiprocessing.get_context("fork")
-    barrier = context.Barrier(len(cores), timeout=TIMEOUT_SECONDS)  # one that died must not keep the others
+    barrier = context.Barrier(
+        len(cores), timeout=TIMEOUT_SECONDS
+    )  # a process that died must not keep the others waiting
     pipes = [context.Pipe(duplex=False) for _ in cores]
     workers = [
         context.Process(target=work, args=(kind, core, count, barrier, sender))
@@ -67,7 +71,7 @@ def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]
     for worker in workers:
         worker.start()
     for _, sender in pipes:
-        sender.close()  # or a worker that died would be waited for
+        sender.close()  # else `recv` would wait for a process that died
     rates = [receiver.recv() for receiver, _ in pipes]
     for worker in workers:
         worker.join()
@@ -76,7 +80,7 @@ def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]
 
 
 def work(kind: str, core: int, count: int, barrier: Barrier, sender: Connection) -> None:
-    """One core's part: in each window, which all cores begin together, bytes a second and the share of its time."""
+    """Sends one core's (bytes a second, share of its processor time) in each window, which all cores begin together."""
     os.sched_setaffinity(0, [core])
     sweep, rates = passes(kind, count), []
     sweep()
@@ -91,7 +95,7 @@ def work(kind: str, core: int, count: int, barrier: Barrier, sender: Connection)
 
 
 def passes(kind: str, count: int) -> Callable[[], object]:
-    """One pass over this process's arrays. NumPy writes the triad in two."""
+    """Returns a function that makes one pass over this process's arrays; in NumPy, the triad takes two operations."""
     import numpy as np
 
     a, b, c = (np.full(count if n < KINDS[kind][0] else 0, float(n), np.float32) for n in range(3))

@@ -1,6 +1,6 @@
-"""bfloat16's own roof: what these cores reach in matrix products of it. A job of PyTorch's environment.
+"""Measures what these cores reach in matrix products of bfloat16, which NumPy lacks. A job of PyTorch's environment.
 
-`python -m suite.machine.bf16_peak --cores 0 1` prints operations a second by side, as JSON. NumPy has no such product.
+`python -m suite.machine.bf16_peak --cores 0 1` prints operations a second by side, as JSON.
 """
 
 import argparse
@@ -12,8 +12,8 @@ from suite.machine.roofline import GEMM_REPEATS, SIDES, best_seconds
 
 
 def peak(cores):
-    """Operations a second of square products of bfloat16 matrices, by side. On cores without such arithmetic a library
-    converts, and may be slower than in float32."""
+    """Returns {side: operations a second} of products of square bfloat16 matrices. On cores without bfloat16 arithmetic
+    the library converts, and may be slower than in float32."""
     os.sched_setaffinity(0, cores)
     import torch
 

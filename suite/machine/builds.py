@@ -1,6 +1,6 @@
-"""What a process's interpreter, C library and caches are made of. Engines and environments may differ in it.
+"""Facts about a process's interpreter, compiler, C library and caches, in which environments and engines may differ.
 
-Standard library only. A fact that can't be found out is None.
+Standard library only. An unknown fact is None.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from suite.machine import facts
 
-MEMORY = ("tmpfs", "ramfs")  # file systems that are no disk
+IN_MEMORY = ("tmpfs", "ramfs")  # file systems in memory
 
 
 def process(cache_directory: str) -> dict[str, Any]:
-    """What a report compares between environments and engines, by name. The same in every process of one of them."""
+    """Returns the facts that a report compares between environments and engines, by name."""
     return {
         "interpreter": interpreter(),
         "compiler": compiler_version(os.environ.get("CXX")),
@@ -30,8 +30,8 @@ def process(cache_directory: str) -> dict[str, Any]:
 
 
 def interpreter() -> str:
-    """How this Python was built: `CPython 3.11.9, PGO, LTO, GCC 13.2.0`. Its loops, and so an eager stack's, depend
-    on it."""
+    """Returns how this Python was built: `CPython 3.11.9, PGO, LTO, GCC 13.2.0`. The speed of Python code, and so of
+    eager stacks, depends on it."""
     options, flags = (str(sysconfig.get_config_var(name) or "") for name in ("CONFIG_ARGS", "PY_CFLAGS"))
     words = [
         f"{platform.python_implementation()} {platform.python_version()}",
@@ -45,7 +45,7 @@ def interpreter() -> str:
 
 @lru_cache(maxsize=4)
 def compiler_version(named: str | None) -> str | None:
-    """The first line of what the C++ compiler, `named` (CXX) or g++, says of itself; None where there is none."""
+    """Returns the first line of `--version` of the C++ compiler `named` (CXX), by default g++; None without one."""
     try:
         done = subprocess.run([named or "g++", "--version"], capture_output=True, text=True, check=False)
     except OSError:
@@ -54,7 +54,7 @@ def compiler_version(named: str | None) -> str | None:
 
 
 def c_library() -> str | None:
-    """`glibc 2.36`: malloc, memcpy and the threads of every framework."""
+    """Returns the C library, `glibc 2.36`: every framework uses its malloc, memcpy and threads."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION")
     except (ValueError, OSError):  # another C library
@@ -62,20 +62,21 @@ def c_library() -> str | None:
 
 
 def medium(directory: str) -> str | None:
-    """What a folder lies on: `memory (tmpfs)` or `disk (ext4)`. Compilers write there and read it again."""
+    """Returns where a folder of compilers' files lies: `memory (tmpfs)` or `disk (ext4)`."""
     kind = file_system(os.path.realpath(directory), facts.read("/proc/self/mountinfo") or "")
-    return kind and f"{'memory' if kind in MEMORY else 'disk'} ({kind})"
+    return kind and f"{'memory' if kind in IN_MEMORY else 'disk'} ({kind})"
 
 
 def file_system(path: str, mounts: str) -> str | None:
-    """The type of the file system that holds a path, by the text of mountinfo (proc(5)): the deepest mount above it."""
-    found: tuple[int, str | None] = (0, None)
+    """Returns the type of the file system that holds a path, from the text of mountinfo (proc(5)): of the deepest mount
+    above the path."""
+    deepest: tuple[int, str | None] = (0, None)
     for line in mounts.splitlines():
-        left, _, right = line.partition(" - ")
-        fields = left.split()
+        before, _, right = line.partition(" - ")
+        fields = before.split()
         if len(fields) < 5 or not right:
             continue
-        point = fields[4].encode().decode("unicode_escape")  # a space stands there as \040
-        if Path(path).is_relative_to(point) and len(point) >= found[0]:
-            found = len(point), right.split()[0]
-    return found[1]
+        point = fields[4].encode().decode("unicode_escape")  # a space is written as \040
+        if Path(path).is_relative_to(point) and len(point) >= deepest[0]:
+            deepest = len(point), right.split()[0]
+    return deepest[1]

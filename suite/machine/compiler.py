@@ -1,4 +1,4 @@
-"""The C++ compiler that Inductor will take, found out by building what Inductor builds."""
+"""Finds the C++ compiler that Inductor will use, by building what Inductor builds."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ PROBE = "#include <Python.h>\n#include <omp.h>\nint main() { return omp_get_max_
 
 
 def find() -> str | None:
-    """The C++ compiler that Inductor will take, if it builds what Inductor builds; None without one."""
+    """Returns the path of the C++ compiler that Inductor will use; None if there is none, or it can't build for it."""
     return probe(os.environ.get("CXX"))[0]
 
 
 @lru_cache(maxsize=4)
 def probe(named: str | None) -> tuple[str | None, str]:
-    """`named` (CXX) or else g++, as Inductor looks for it: its path, or None and the complaint."""
+    """Returns (path, "") of the compiler `named` (CXX), by default g++, or (None, why it can't be used)."""
     compiler = shutil.which(named or "g++")
     if compiler is None:
-        return None, f"{named or 'g++'} was not found"
+        return None, f"{named or 'g++'} wasn't found"
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "probe.cpp", Path(folder) / "probe"
         source.write_text(PROBE, encoding="ascii")

@@ -1,4 +1,4 @@
-"""The machine in one line, to stand beside every published table."""
+"""Describes the machine in one line, which stands beside every published table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from suite import units
 from suite.machine.roofline import undisturbed
 
-# Vector and matrix units by the kernel's flags, in words; the first of those that mean the same counts.
+# Vector and matrix units in words, by the kernel's flags.
 EXTENSIONS = (
     ("avx512f", "AVX-512"),
     ("avx512_vnni", "VNNI"),
@@ -17,14 +17,18 @@ EXTENSIONS = (
     ("amx_tile", "AMX"),
     ("amx_bf16", "AMX-BF16"),
 )
-OLDER = (("avx2", "AVX2"), ("avx", "AVX"), ("sse4_2", "SSE4.2"))  # what those without AVX-512 have
+OLDER = (
+    ("avx2", "AVX2"),
+    ("avx", "AVX"),
+    ("sse4_2", "SSE4.2"),
+)  # shown for processors without AVX-512: the first that they have
 STEPPING = ("family", "model", "stepping")
-CHANGE_MAX = 0.10  # of the ceiling, from a set's first reading to that of a resume
+CHANGE_MAX = 0.10  # the relative change of the ceiling from a set's first reading that readers are told of
 
 
 def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = None) -> str:
-    """`AMD EPYC (family 26, model 2, stepping 1), 2 of 2 cores, AVX-512, …`, from `facts.machine()` and a reading of
-    `roofline.ceiling`. What isn't known is left out."""
+    """Returns `AMD EPYC (family 26, model 2, stepping 1), 2 of 2 cores, AVX-512, …`, from `facts.machine()` and a
+    reading of `roofline.ceiling`. Unknown facts are left out."""
     parts = [processor(machine), cores(machine), ", ".join(extensions(machine.get("cpu_flags") or ())), caches(machine)]
     if ram := machine.get("ram_bytes"):
         parts.append(f"{units.quantity(ram)} of memory")
@@ -36,7 +40,7 @@ def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = Non
 
 
 def named(machine: Mapping[str, Any]) -> str:
-    """`AMD EPYC, 2 of 2 cores, 23.5 GiB of memory`: enough to know one's own machine by."""
+    """Returns `AMD EPYC, 2 of 2 cores, 23.5 GiB of memory`: enough to recognise one's own machine."""
     ram = machine.get("ram_bytes")
     parts = [
         str(machine.get("cpu_model") or "unknown processor"),
@@ -47,7 +51,7 @@ def named(machine: Mapping[str, Any]) -> str:
 
 
 def processor(machine: Mapping[str, Any]) -> str:
-    """Its name alone says little: hosts that call themselves alike differ twofold."""
+    """Returns the processor's name and numbers: machines whose processors have one name differ twofold in speed."""
     name = str(machine.get("cpu_model") or "unknown processor")
     numbers = str(machine.get("cpu_family_model_stepping") or "").split("/")
     if len(numbers) != 3:
@@ -56,49 +60,54 @@ def processor(machine: Mapping[str, Any]) -> str:
 
 
 def cores(machine: Mapping[str, Any]) -> str:
-    """How many there are and how many of them a run may use."""
+    """Returns how many cores a run may use, of how many: `2 of 4 cores`."""
     usable, online = machine.get("cores_usable"), machine.get("cores_online")
     return f"{len(usable)} of {online} cores" if usable and online else ""
 
 
 def extensions(flags: Sequence[str]) -> list[str]:
-    """The vector and matrix units, widest first."""
-    found = [word for flag, word in EXTENSIONS if flag in flags]
-    return found or [word for flag, word in OLDER if flag in flags][:1]
+    """Returns the vector and matrix units in words, widest first."""
+    known = [word for flag, word in EXTENSIONS if flag in flags]
+    return known or [word for flag, word in OLDER if flag in flags][:1]
 
 
 def caches(machine: Mapping[str, Any]) -> str:
-    """`L1 48K, L2 1024K, L3 32768K`, each of one core's; instructions' left out."""
+    """Returns the data caches of one core: `L1 48K, L2 1024K, L3 32768K`."""
     sizes = machine.get("caches") or {}
     return ", ".join(f"{name.split()[0]} {size}" for name, size in sizes.items() if "Instruction" not in name and size)
 
 
 def reached(ceiling: Mapping[str, Any]) -> str:
-    """`reaches 210 GFLOP/s in f32`, by a reading of the ceiling; what shared its cores says so."""
+    """Returns a reading of the ceiling in words, `reaches 210 GFLOP/s in f32`, and whether it had its cores alone."""
     had, figure = ceiling.get("cores_had", 1.0), f"{ceiling['flops_per_second'] / 1e9:.3g} GFLOP/s"
-    alone = "" if undisturbed(ceiling) else f", with {had:.0%} of its cores: something else was running"
+    alone = (
+        ""
+        if undisturbed(ceiling)
+        else f"; the measurement got only {had:.0%} of its cores' time, because other programs were running"
+    )
     return f"reaches {figure} in f32 (matrix products of side {ceiling['side']}{alone})"
 
 
 def change(first: Mapping[str, Any], now: Mapping[str, Any]) -> float:
-    """By which part of the first reading of the ceiling a later one differs."""
+    """Returns the relative change from the first reading of the ceiling to a later one."""
     return float(now["flops_per_second"] / first["flops_per_second"] - 1)
 
 
 def moved(readings: Sequence[Mapping[str, Any]]) -> str | None:
-    """What a reader must know where a later reading of the ceiling isn't where the first was; else None.
+    """Returns a warning if a later reading of the ceiling differs much from the first; else None.
 
-    One that had to share its cores tells of what it shared them with, and isn't compared.
+    Readings that had to share their cores aren't compared: they say more about what else was running. Nor are those
+    that were taken in the middle of a run.
     """
-    alone = [each for each in readings if undisturbed(each)]
-    far = [each for each in alone[1:] if abs(change(alone[0], each)) > CHANGE_MAX]
+    alone = [reading for reading in readings if undisturbed(reading) and not reading.get("in_doubt")]
+    far = [reading for reading in alone[1:] if abs(change(alone[0], reading)) > CHANGE_MAX]
     if not far:
         return None
     first = alone[0]
-    worst = max(far, key=lambda each: abs(change(first, each)))
-    then, later = (f"{each['flops_per_second'] / 1e9:.3g} GFLOP/s" for each in (first, worst))
+    worst = max(far, key=lambda reading: abs(change(first, reading)))
+    then, later = (f"{reading['flops_per_second'] / 1e9:.3g} GFLOP/s" for reading in (first, worst))
     return (
         f"The machine reached {later} in f32 when this set was resumed and {then} when it was begun "
         f"({change(first, worst):+.0%}). Ratios are formed inside a block and keep their meaning; times of "
-        "blocks before and after don't compare."
+        "blocks before and after the resume can't be compared."
     )

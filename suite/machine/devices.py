@@ -1,4 +1,4 @@
-"""Which targets this machine has the hardware for."""
+"""Finds out which targets this machine has the hardware for."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 
 from suite.machine import facts
 
-DRIVER_SECONDS = 20  # that its programs have to answer
+DRIVER_SECONDS = 20  # within which the driver's programs must answer
 
 
 @lru_cache(maxsize=1)
 def missing() -> dict[str, str | None]:
-    """By target, what is missing for it on this machine; None where it can run."""
+    """Returns {target: what this machine lacks for it}; None for targets that can run."""
     gpu = Path("/dev/nvidia0").exists() or any(Path("/proc/driver/nvidia/gpus").glob("*"))
     cuda = None if gpu else "no NVIDIA GPU was found (/dev/nvidia0); install its driver or use a GPU machine"
     if gpu and not answers(["nvidia-smi", "--list-gpus"]):
-        cuda = "an NVIDIA GPU is there, but nvidia-smi doesn't list it; install or reload its driver"
+        cuda = "this machine has an NVIDIA GPU, but nvidia-smi doesn't list it; install or reload its driver"
     return {
         "cpu": None,
         "cuda": cuda,
@@ -26,14 +26,14 @@ def missing() -> dict[str, str | None]:
 
 
 def has_tpu() -> bool:
-    """Whether a TPU's device file is there. VFIO hands on other devices too, so one must be Google's."""
+    """Whether a TPU's device file exists. Other devices use VFIO too, so one PCI device must be Google's."""
     google = any(facts.read(str(path)) == "0x1ae0" for path in Path("/sys/bus/pci/devices").glob("*/vendor"))
     return any(Path("/dev").glob("accel*")) or (google and any(Path("/dev/vfio").glob("[0-9]*")))
 
 
 def driver_bytes(pid: int) -> int | None:
-    """What the driver says that a process has of NVIDIA GPUs' memory: everything, the framework's pool and the CUDA
-    context too. None where it doesn't say: in a container it lists processes by the ids that they have outside."""
+    """Returns the bytes of NVIDIA GPUs' memory that a process has by the driver, with the framework's pool and the CUDA
+    context. None if the driver doesn't list it: in a container, it lists processes by their ids outside."""
     try:
         done = subprocess.run(
             ["nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"],
@@ -49,7 +49,7 @@ def driver_bytes(pid: int) -> int | None:
 
 
 def answers(command: list[str]) -> bool:
-    """Whether a program is there, succeeds in time and prints something."""
+    """Whether a command exists, succeeds within DRIVER_SECONDS and prints something."""
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=DRIVER_SECONDS)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""What can be read about this machine and this process. Linux, standard library only; null where hidden."""
+"""Reads facts about this machine and this process. Linux, standard library only; a hidden fact is None."""
 
 from __future__ import annotations
 
@@ -20,17 +20,24 @@ from suite.errors import UserError
 RELEVANT = re.compile(
     r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS|ONEDNN|DNNL|MALLOC_|THP_|LD_PRELOAD|GLIBC_TUNABLES"
 )
+# The facts that are equal on two machines with one processor, in words.
+PROCESSOR = {
+    "cpu_model": "processor",
+    "cpu_family_model_stepping": "stepping",
+    "cpu_flags": "instructions",
+    "caches": "caches",
+}
 
 
 def refuse_platform(system: str | None = None, machine: str | None = None) -> None:
-    """Raises UserError on anything but Linux on x86-64 (by default: where this runs)."""
+    """Raises UserError for a system (by default this one) that isn't Linux on x86-64."""
     system, machine = system or platform.system(), machine or platform.machine()
     if (system, machine) != ("Linux", "x86_64"):
         raise UserError(f"Stack Wars runs on Linux on x86-64; this is {system} on {machine}.")
 
 
 def read(path: str) -> str | None:
-    """A file's text without surrounding space; None where it can't be read."""
+    """Returns a file's text without surrounding space; None if it can't be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -38,21 +45,21 @@ def read(path: str) -> str | None:
 
 
 def cpu_fields() -> dict[str, str]:
-    """The first processor's block of /proc/cpuinfo."""
+    """Returns the fields of the first processor in /proc/cpuinfo."""
     block = (read("/proc/cpuinfo") or "").split("\n\n")[0]
     pairs = (line.partition(":") for line in block.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def usable_cores() -> list[int]:
-    """The cores that this process may run on, as many as the cgroup's CPU quota pays for."""
+    """Returns the cores that this process may run on, as many as the cgroup's CPU quota allows."""
     cores = sorted(os.sched_getaffinity(0))
     quota = cpu_quota()
     return cores if quota is None else cores[: max(1, int(quota))]
 
 
 def cpu_quota() -> float | None:
-    """Cores' worth of CPU time that the cgroup allows; None without a limit."""
+    """Returns the CPU time that the cgroup allows, in cores; None without a quota."""
     v2 = (read("/sys/fs/cgroup/cpu.max") or "max").split()
     if len(v2) == 2 and v2[0] != "max":
         return int(v2[0]) / int(v2[1])
@@ -62,42 +69,41 @@ def cpu_quota() -> float | None:
 
 
 def memory() -> dict[str, int]:
-    """RAM and swap in bytes."""
+    """Returns the bytes of memory, available memory and swap, by the names of a set's columns."""
     fields = dict(re.findall(r"^(\w+):\s+(\d+) kB", read("/proc/meminfo") or "", re.MULTILINE))
     names = {"MemTotal": "ram_bytes", "MemAvailable": "available_bytes", "SwapTotal": "swap_bytes"}
-    return {ours: 1024 * int(fields[theirs]) for theirs, ours in names.items() if theirs in fields}
+    return {name: 1024 * int(fields[field]) for field, name in names.items() if field in fields}
 
 
 def mhz() -> float | None:
-    """The mean clock of the cores in MHz, as the kernel reports it now."""
+    """Returns the mean clock of the cores in MHz, as the kernel reports it now; None if it doesn't."""
     clocks = [float(value) for value in re.findall(r"cpu MHz\s*:\s*([\d.]+)", read("/proc/cpuinfo") or "")]
     return sum(clocks) / len(clocks) if clocks else None
 
 
 def cpu_times() -> tuple[int, int]:
-    """(stolen, all) jiffies of all cores since boot, to be subtracted."""
+    """Returns (stolen, all) jiffies of all cores since boot; only the difference of two readings has a meaning."""
     fields = [int(value) for value in (read("/proc/stat") or "cpu 0").split("\n")[0].split()[1:9]]
     return (fields[7] if len(fields) > 7 else 0), sum(fields)
 
 
 def throttled_periods() -> int | None:
-    """How often the cgroup's CPU quota stopped us so far; None without a quota's statistics."""
+    """Returns in how many periods the cgroup's CPU quota has stopped its processes; None if that is unknown."""
     for path in ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"):
-        found = re.search(r"nr_throttled (\d+)", read(path) or "")
-        if found:
-            return int(found[1])
+        if match := re.search(r"nr_throttled (\d+)", read(path) or ""):
+            return int(match[1])
     return None
 
 
 def cache_sizes() -> dict[str, str | None]:
-    """The first core's caches as the kernel words them: `L3 Unified` is `32768K`."""
-    places = sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"))
-    return {f"L{read(f'{place}/level')} {read(f'{place}/type')}": read(f"{place}/size") for place in places}
+    """Returns the first core's caches as the kernel names them: {`L3 Unified`: `32768K`}."""
+    caches = sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"))
+    return {f"L{read(f'{cache}/level')} {read(f'{cache}/type')}": read(f"{cache}/size") for cache in caches}
 
 
 def identity() -> dict[str, Any]:
-    """What makes a processor this one. Its name isn't enough: two that call themselves "AMD EPYC", with two cores
-    each, differed twofold in products on 512-bit vectors."""
+    """Returns the facts that tell one processor from another. The name isn't enough: two machines with two cores of an
+    "AMD EPYC" each differed twofold in products on 512-bit vectors."""
     cpu = cpu_fields()
     return {
         "cpu_vendor": cpu.get("vendor_id"),
@@ -110,7 +116,7 @@ def identity() -> dict[str, Any]:
 
 
 class Facts(TypedDict, total=False):
-    """What `machine` finds, as a set keeps it; None is unknown, and earlier versions looked for less."""
+    """The facts that `machine` returns and a set keeps; None is unknown."""
 
     machine_id: str
     platform: str
@@ -137,13 +143,13 @@ class Facts(TypedDict, total=False):
 
 
 def machine() -> dict[str, Any]:
-    """What doesn't change while a run lasts: processor, caches, memory, kernel, virtualisation."""
-    found = identity()
+    """Returns the facts that stay during a run: processor, caches, memory, kernel, virtualisation."""
+    processor = identity()
     return {
         "machine_id": machine_id(),
         "platform": f"{platform.system()} {platform.machine()}",
         "kernel": platform.release(),
-        **found,
+        **processor,
         "cores_usable": usable_cores(),
         "cpu_quota": cpu_quota(),
         "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
@@ -153,24 +159,24 @@ def machine() -> dict[str, Any]:
         **memory(),
         "huge_pages": read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "clock_source": read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "hypervisor": "hypervisor" in found["cpu_flags"],
+        "hypervisor": "hypervisor" in processor["cpu_flags"],
         "product": read("/sys/class/dmi/id/product_name"),
     }
 
 
 def machine_id() -> str:
-    """A stable pseudonym of this machine and its processor: results of two machines are never paired."""
+    """Returns a stable pseudonym of this machine and its processor: results of two machines are never paired."""
     host = read("/etc/machine-id") or socket.gethostname()
     return hashlib.sha256(canonical_json({"host": host, **identity()}).encode()).hexdigest()[:16]
 
 
 def changed(then: Mapping[str, Any]) -> list[str]:
-    """Which facts of the processor are other ones than `machine` found then; empty where it is the host alone."""
+    """Returns the names of the processor's facts that differ from those of an earlier `machine()`."""
     return [name for name, value in identity().items() if name in then and then[name] != value]
 
 
 def process(environ: Mapping[str, str]) -> dict[str, Any]:
-    """What this process sees when it starts to measure."""
+    """Returns the facts about this process when it starts to measure."""
     return {
         "affinity": sorted(os.sched_getaffinity(0)),
         "environment_variables": {k: v for k, v in sorted(environ.items()) if RELEVANT.search(k)},
@@ -183,7 +189,7 @@ def process(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def process_end() -> dict[str, Any]:
-    """The same after the last sample, with the context switches that this process didn't ask for."""
+    """Returns the facts about this process after its last sample."""
     switches = re.search(r"nonvoluntary_ctxt_switches:\s*(\d+)", read("/proc/self/status") or "")
     return {
         "mhz_after": mhz(),
@@ -193,6 +199,6 @@ def process_end() -> dict[str, Any]:
 
 
 def timer_cost() -> float:
-    """Seconds that one reading of the clock takes: the median over 1001."""
+    """Returns the seconds that one reading of the clock takes: the median of 1001."""
     readings = [time.perf_counter_ns() for _ in range(1002)]
     return median(b - a for a, b in itertools.pairwise(readings)) / 1e9

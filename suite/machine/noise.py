@@ -1,4 +1,4 @@
-"""The noise gate: a fixed piece of work before and after each block, and what the kernel saw in between."""
+"""The noise gate: a fixed piece of work before and after each block, and the kernel's counters in between."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from suite.machine import facts
 from suite.protocol import Protocol
 
 CHUNK = bytes(1 << 20)
-ROUNDS = 32  # 32 MiB of SHA-256 per core and reading, in hardware that nothing else of ours uses
-LOAD_MAX = 0.5  # of a core's worth for each core, over the last minute, before a run begins
-OWN_FOLDER = Path(tempfile.gettempdir()) / f"stackwars-{os.getuid()}"  # one a machine and user
-READINGS = 5  # their median: one reading is at the mercy of a single interrupt. About 100 ms in all
+ROUNDS = 32  # 32 MiB of SHA-256 for each core and reading, by instructions that no workload uses
+LOAD_MAX = 0.5  # load average of the last minute over the cores, above which a machine counts as busy
+USER_FOLDER = Path(tempfile.gettempdir()) / f"stackwars-{os.getuid()}"
+READINGS = 5  # their median counts, since one interrupt spoils a reading; about 100 ms in all
 
 
 def hash_rounds(_: int) -> float:
-    """Seconds for the fixed work. hashlib releases the interpreter lock, so cores work side by side."""
+    """Returns the seconds of the fixed work. hashlib releases the interpreter lock, so that cores work at once."""
     start = perf_counter()
     digest = hashlib.sha256()
     for _ in range(ROUNDS):
@@ -37,14 +37,14 @@ def hash_rounds(_: int) -> float:
 
 
 def canary(threads: int) -> float:
-    """Seconds of the slowest core, the median of a few readings."""
+    """Returns the seconds of the slowest of so many threads: the median of READINGS."""
     with ThreadPoolExecutor(threads) as pool:
         return median(max(pool.map(hash_rounds, range(threads))) for _ in range(READINGS))
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at the machine."""
+    """One reading of the canary and of the kernel's counters."""
 
     canary_seconds: float
     stolen: int
@@ -55,14 +55,14 @@ class Look:
 
 
 def look(threads: int) -> Look:
-    """Run the canary and read the kernel's counters."""
+    """Runs the canary and reads the kernel's counters."""
     seconds = canary(threads)
     stolen, jiffies = facts.cpu_times()
     return Look(seconds, stolen, jiffies, facts.throttled_periods(), os.getloadavg()[0], facts.mhz())
 
 
 def compare(before: Look, after: Look, protocol: Protocol) -> dict[str, Any]:
-    """The block's record of noise; `reasons` is empty for a quiet block."""
+    """Returns a block's record of noise; `reasons` is empty for a quiet block."""
     drift = after.canary_seconds / before.canary_seconds - 1
     steal = (after.stolen - before.stolen) / max(1, after.jiffies - before.jiffies)
     throttled = None if after.throttled is None or before.throttled is None else after.throttled - before.throttled
@@ -87,35 +87,39 @@ def compare(before: Look, after: Look, protocol: Protocol) -> dict[str, Any]:
 
 @contextmanager
 def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
-    """Hold the mark by which a second run of this user on this machine notices this one; what disturbs it, in
-    sentences. Runs of other users are seen by the load that they make.
+    """Holds the lock that keeps a second run of this user from this machine; yields warnings about what disturbs the
+    run. Runs of other users show in the load.
 
-    Raises UserError where another run holds it: each would spoil the other's figures. `force` runs all the same.
+    Raises UserError if another run holds the lock: each would disturb the other. With `force`, that is a warning.
     """
-    found = []
+    warnings = []
     load = os.getloadavg()[0]
     if load > LOAD_MAX * cores:
-        found.append(f"This machine is busy: a load of {load:.1f} on {cores} cores. Its figures will be noisy.")
+        warnings.append(f"This machine is busy: a load of {load:.1f} on {cores} cores. Its figures will be noisy.")
     with ExitStack() as stack:
         try:
-            mark = own_folder() / "run.lock"
-            stack.enter_context(held(mark, "Another run is going on here", "each disturbs the other"))
+            lock = user_folder() / "run.lock"
+            stack.enter_context(held(lock, "Another run is going on here", "each disturbs the other"))
         except Busy as other:
             if not force:
                 raise UserError(f"{other} Wait for its end, or run beside it with --force.") from None
-            found.append(str(other))
-        yield found
+            warnings.append(str(other))
+        yield warnings
 
 
-def own_folder() -> Path:
-    """A folder of this user's own in the one for temporary files, where everybody may write. Raises UserError where
-    somebody else has laid something in its place."""
+def user_folder() -> Path:
+    """Returns this user's folder among the temporary files, where everybody may write. Raises UserError if what is at
+    its path could be another user's."""
     with suppress(FileExistsError):
-        OWN_FOLDER.mkdir(mode=0o700)
-    there = OWN_FOLDER.lstat()
-    if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid() or there.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        USER_FOLDER.mkdir(mode=0o700)
+    status = USER_FOLDER.lstat()
+    if (
+        not stat.S_ISDIR(status.st_mode)
+        or status.st_uid != os.getuid()
+        or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    ):
         raise UserError(
-            f"{OWN_FOLDER} isn't a folder in which you alone can write: somebody else could have a run of "
-            "yours write elsewhere. Have it removed, or name another folder by TMPDIR."
+            f"{USER_FOLDER} isn't a folder in which you alone can write, so another user could redirect what a run "
+            "writes there. Have it removed, or set TMPDIR to another folder."
         )
-    return OWN_FOLDER
+    return USER_FOLDER

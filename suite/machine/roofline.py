@@ -1,7 +1,8 @@
-"""The machine's roofline: operations and bytes a second that it really reaches (Williams et al. 2009).
+"""The machine's roofline: the operations and bytes a second that it reaches (Williams et al. 2009).
 
-`python -m suite.machine.roofline --cores 0 1` prints the sweep as JSON, with `--ceiling` the one figure that every set
-has; needs numpy alone. Both run outside every block: the sweep once per machine and day, the ceiling for each run.
+`python -m suite.machine.roofline --cores 0 1` prints the sweep as JSON; with `--ceiling`, the one figure that every set
+has, and with `--places memory` the bandwidth of memory beside it. Needs numpy alone. Both run outside every block: the
+sweep once a day on each machine, the ceiling in each run.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any, TypedDict
 
@@ -20,19 +21,20 @@ from suite.machine.bandwidth import bandwidths, caches
 SIDES = (1024, 2048, 4096)
 GEMM_REPEATS = 3
 CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS = 1024, 5, 1.0
-TIMES_MOVED = 2  # each byte that stays in a cache from step to step is read and written in one
-HAD_MIN = 0.9  # of its cores' time that a reading must have had to be a roof: what shared them reached less
-MARGIN = 1.2  # over the roof a step is implausible: sweeps have their bad moments
+PLACES = ("cache", "memory")  # where bytes come from: the last-level cache, or beyond it
+TIMES_MOVED = 2  # a byte that stays in a cache from step to step is read and written once in each
+HAD_MIN = 0.9  # the share of its cores' time without which a reading is too low for a roof
+MARGIN = 1.2  # a step faster than the roof by more than this factor is implausible; a sweep may be a bit too low
 
 
 class Best(TypedDict):
-    """What every sweep has."""
+    """The figure that every sweep has."""
 
     flops_per_second_best: float
 
 
 class Sweep(Best, total=False):
-    """What `sweep` finds, as a set keeps it, with bfloat16's own roof beside it; earlier versions looked for less."""
+    """The result of `sweep`, as a set keeps it, with bfloat16's roof if PyTorch measured it."""
 
     threads: int
     cores_had: float
@@ -48,85 +50,108 @@ class Sweep(Best, total=False):
 
 
 class Ceiling(TypedDict):
-    """What `ceiling` finds."""
+    """The figures that every reading of the ceiling has."""
 
     side: int
     flops_per_second: float
 
 
 class Reading(Ceiling, total=False):
-    """One in a set; sets before version 4 don't say when, and with how much of its cores."""
+    """A reading of the ceiling as a set keeps it, with the bandwidths that some case of the set needs a limit by.
+    `in_doubt` is one that was taken because a process seemed too fast."""
 
     threads: int
     cores_had: float
     measured_at: str
+    in_doubt: bool
+    cache_bytes: int
+    inner_cache_bytes: int
+    bytes_per_second_best: float
+    cache_bytes_per_second_best: float
 
 
 class Ceilings(TypedDict, total=False):
-    """All readings of a set, the first of the run's begin."""
+    """All readings of a set, the first from the beginning of the run."""
 
     readings: list[Reading]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where bytes come from: how fast, and how many bytes lie nearer to the cores."""
+class MemoryLevel:
+    """The last-level cache or memory: its bandwidth, and how many bytes the caches nearer to the cores hold."""
 
     bytes_per_second: float
     nearer_bytes: int
 
     def seconds(self, bytes_moved: float) -> float:
-        """The least time for what of so many bytes, read or written, can't have stayed nearer."""
+        """Returns the least time for those of so many bytes, read or written, that nearer caches can't have kept."""
         return max(0.0, bytes_moved - TIMES_MOVED * self.nearer_bytes) / self.bytes_per_second
 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """What cores and memory reach. `flops_per_second` is by precision: one that wasn't measured has no roof."""
+    """What cores and memory reach. A precision that isn't in `flops_per_second` wasn't measured and has no roof."""
 
     flops_per_second: Mapping[str, float]
-    places: tuple[Place, ...] = ()
+    levels: tuple[MemoryLevel, ...] = ()
 
     @classmethod
     def of(cls, reached: Mapping[str, Any], ceilings: Iterable[Mapping[str, Any]] = ()) -> Roofline | None:
-        """As `sweep` has measured it, or, where it wasn't asked for, by the best reading of `ceiling`; None without
-        either. What had to share its cores isn't a roof. Sets before version 4 have DRAM's bandwidth alone."""
+        """Returns the roofline of a sweep and of readings of the ceiling; None without either. Measurements that had to
+        share their cores are left out."""
         reached = reached if reached and undisturbed(reached) else {}
-        f32 = [each["flops_per_second"] for each in ceilings if undisturbed(each)]
+        f32 = [reading["flops_per_second"] for reading in ceilings if undisturbed(reading)]
         f32 += [reached["flops_per_second_best"]] if reached else []
         if not f32:
             return None
         flops = {"f32": max(map(float, f32))}
         if bf16 := reached.get("bf16_flops_per_second_best"):
-            # Nobody need be slower than float32 in it: its products are exact there.
+            # Products of bfloat16 numbers are exact in float32, so no stack need be slower than in float32.
             flops["bf16"] = max(float(bf16), flops["f32"])
-        places = []
-        if cache := reached.get("cache_bytes_per_second_best"):
-            places.append(Place(float(cache), int(reached["inner_cache_bytes"])))
-        if memory := reached.get("bytes_per_second_best"):
-            places.append(Place(float(memory), int(reached.get("cache_bytes", 0))))
-        return cls(flops, tuple(places))
+        return cls(flops, levels([reached]))
+
+    @classmethod
+    def limits(cls, reached: Mapping[str, Any], ceilings: Sequence[Mapping[str, Any]]) -> Roofline | None:
+        """Returns what no step can exceed: the roofline of `of`, with the greatest bandwidths of the day's sweep and of
+        the run's own readings. None without either."""
+        roof = cls.of(reached, ceilings)
+        measured = [reading for reading in (reached, *ceilings) if reading and undisturbed(reading)]
+        return None if roof is None else replace(roof, levels=levels(measured))
 
     def seconds(self, flops: float | None, bytes_moved: float | None, precision: str) -> float | None:
-        """The least time that so much work can take: the longest of its arithmetic and of moving its bytes from each
-        place. None for unknown work, and where the precision has no roof, or memory."""
-        if flops is None or bytes_moved is None or precision not in self.flops_per_second or not self.places:
+        """Returns the least time that so much work can take: the longest of its arithmetic and of moving its bytes from
+        each level. None for unknown work, and if the precision or memory has no roof."""
+        if flops is None or bytes_moved is None or precision not in self.flops_per_second or not self.levels:
             return None
         return max(flops / self.flops_per_second[precision], self.moving_seconds(bytes_moved))
 
     def moving_seconds(self, bytes_moved: float) -> float:
-        """The least time to move so many bytes; 0 for what fits into the cores' own caches."""
-        return max((place.seconds(bytes_moved) for place in self.places), default=0.0)
+        """Returns the least time to move so many bytes; 0 for bytes that fit into the cores' own caches."""
+        return max((level.seconds(bytes_moved) for level in self.levels), default=0.0)
+
+
+def levels(measured: Iterable[Mapping[str, Any]]) -> tuple[MemoryLevel, ...]:
+    """Returns the last-level cache and memory at the greatest bandwidths that some measurements have."""
+    greatest: dict[str, MemoryLevel] = {}
+    for reading in measured:
+        for rate, nearer in (
+            ("cache_bytes_per_second_best", "inner_cache_bytes"),
+            ("bytes_per_second_best", "cache_bytes"),
+        ):
+            known = greatest.get(rate)
+            if reading.get(rate) and (known is None or reading[rate] > known.bytes_per_second):
+                greatest[rate] = MemoryLevel(float(reading[rate]), int(reading.get(nearer, 0)))
+    return tuple(greatest.values())
 
 
 def undisturbed(reading: Mapping[str, Any]) -> bool:
-    """Whether a sweep or a ceiling had its cores to itself; sets before version 4 don't say."""
+    """Whether a sweep or a reading of the ceiling had its cores to itself; if it doesn't say, it had."""
     return bool(reading.get("cores_had", 1.0) >= HAD_MIN)
 
 
 def best_call(action: Callable[[], object], repeats: int, at_least: float = 0.0) -> tuple[float, float]:
-    """(seconds, processor seconds) of the shortest of so many calls, or of as many as it takes to fill `at_least`
-    seconds, after one that doesn't count."""
+    """Returns (seconds, processor seconds) of the shortest call, after one that doesn't count. There are at least
+    `repeats` calls, and they take at least `at_least` seconds together."""
     action()
     calls: list[tuple[float, float]] = []
     while len(calls) < repeats or sum(seconds for seconds, _ in calls) < at_least:
@@ -137,12 +162,12 @@ def best_call(action: Callable[[], object], repeats: int, at_least: float = 0.0)
 
 
 def best_seconds(action: Callable[[], object], repeats: int) -> float:
-    """The seconds alone."""
+    """Returns the seconds of the shortest of so many calls."""
     return best_call(action, repeats)[0]
 
 
 def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float = 0.0) -> tuple[float, float]:
-    """One square matrix product through BLAS: (float32 operations a second, the share of its cores that it had)."""
+    """Returns (float32 operations a second, the share of its cores' time) of a square matrix product by BLAS."""
     import numpy as np
 
     a = np.random.default_rng(0).random((side, side), dtype=np.float32)
@@ -151,19 +176,31 @@ def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float =
     return 2 * side**3 / seconds, worked / seconds / threads
 
 
-def ceiling(cores: list[int]) -> dict[str, Any]:
-    """The float32 ceiling of these cores in about a second: what stands beside every table, and what a resumed set
-    looks at again."""
+def ceiling(cores: list[int], places: Sequence[str] = ()) -> dict[str, Any]:
+    """Measures the float32 ceiling of these cores, in about a second, and the bandwidth of `PLACES`, in as long again
+    for each. It stands beside every table, and a resumed set measures it again."""
     os.sched_setaffinity(0, cores)
+    sizes = caches(cores)
+    # Before anything starts threads: `bandwidths` forks.
+    best = {place: max(bandwidths(cores, sizes.last, place == "cache").values()) for place in places}
     reached, had = gemm(CEILING_SIDE, len(cores), CEILING_REPEATS, CEILING_SECONDS)
-    return {"threads": len(cores), "side": CEILING_SIDE, "flops_per_second": reached, "cores_had": had}
+    return {
+        "threads": len(cores),
+        "side": CEILING_SIDE,
+        "flops_per_second": reached,
+        "cores_had": min([had, *(had for _, had in best.values())]),
+        **({"cache_bytes": sizes.last, "inner_cache_bytes": sizes.inner} if places else {}),
+        **({"cache_bytes_per_second_best": best["cache"][0]} if "cache" in best else {}),
+        **({"bytes_per_second_best": best["memory"][0]} if "memory" in best else {}),
+    }
 
 
 def sweep(cores: list[int]) -> dict[str, Any]:
-    """The roofline of these cores, as it is kept."""
+    """Measures the roofline of these cores."""
     os.sched_setaffinity(0, cores)
-    found = caches(cores)  # before anything starts threads: the bandwidths fork
-    memory, cache = (bandwidths(cores, found.last, in_cache) for in_cache in (False, True))
+    sizes = caches(cores)
+    # Before anything starts threads: `bandwidths` forks.
+    memory, cache = (bandwidths(cores, sizes.last, in_cache) for in_cache in (False, True))
     products = {str(side): gemm(side, len(cores)) for side in SIDES}
     best = [max(kinds.values()) for kinds in (memory, cache, products)]
     return {
@@ -172,8 +209,8 @@ def sweep(cores: list[int]) -> dict[str, Any]:
         "gemm_flops_per_second": {side: rate for side, (rate, _) in products.items()},
         "bytes_per_second": {kind: rate for kind, (rate, _) in memory.items()},
         "cache_bytes_per_second": {kind: rate for kind, (rate, _) in cache.items()},
-        "cache_bytes": found.last,
-        "inner_cache_bytes": found.inner,
+        "cache_bytes": sizes.last,
+        "inner_cache_bytes": sizes.inner,
         "bytes_per_second_best": best[0][0],
         "cache_bytes_per_second_best": best[1][0],
         "flops_per_second_best": best[2][0],
@@ -184,5 +221,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cores", type=int, nargs="+", required=True)
     parser.add_argument("--ceiling", action="store_true")
+    parser.add_argument("--places", nargs="*", choices=PLACES, default=())
     options = parser.parse_args()
-    json.dump((ceiling if options.ceiling else sweep)(options.cores), sys.stdout)
+    json.dump(ceiling(options.cores, options.places) if options.ceiling else sweep(options.cores), sys.stdout)

@@ -1,1 +1,1 @@
-"""What is asked: presets, and from a selection to cases, each with the reason why it can't run, in blocks."""
+"""What a run asks: a preset and options become cases, each with a reason if it can't run, and their processes."""

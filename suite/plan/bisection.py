@@ -1,4 +1,4 @@
-"""Which release of a framework was the first slower one: the next to try, and what is known so far."""
+"""Which release of a framework was the first slower one: the next release to try, and what is known so far."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from suite.results.questions.bracket import Bracket
 
-class Finding(StrEnum):
-    """What a release turned out to be, against the good one."""
+
+class ReleaseVerdict(StrEnum):
+    """What a release turned out to be, held against the good one."""
 
     SLOWER = "slower"
     NOT_SLOWER = "not slower"
@@ -18,38 +20,45 @@ class Finding(StrEnum):
 
 @dataclass(slots=True)
 class Bisection:
-    """`releases` from the good to the bad one, oldest first; what was `found` of each. The good one is what the others
-    are held against."""
+    """A search among `releases`, from the good to the bad one, oldest first; `verdicts` are those so far."""
 
     releases: Sequence[str]
-    found: dict[str, Finding] = field(default_factory=dict)
+    verdicts: dict[str, ReleaseVerdict] = field(default_factory=dict)
 
     def next(self) -> str | None:
-        """The release to try: the bad one first, then the middle of what is open; None where nothing is left to try."""
-        if self.releases[-1] not in self.found:
+        """Returns the release to try: the bad one first, then the one nearest to the middle of what is open; None if
+        nothing is left to try."""
+        if self.releases[-1] not in self.verdicts:
             return self.releases[-1]
-        if self.slower is None:
+        low, high = self.bracket.low, self.bracket.high
+        rest = [release for release in self.between if release not in self.verdicts]
+        if high is None or not rest:
             return None
-        low, high = self.releases.index(self.not_slower), self.releases.index(self.slower)
-        rest = [index for index in range(low + 1, high) if self.releases[index] not in self.found]
-        return self.releases[min(rest, key=lambda index: abs(2 * index - low - high))] if rest else None
+        return min(rest, key=lambda release: abs(2 * self.releases.index(release) - low - high))
+
+    @property
+    def bracket(self) -> Bracket:
+        """Returns the places in `releases` of the newest that isn't slower and of the oldest that is, so far as known.
+        The good release isn't slower; nothing is known before the bad one was tried, or if it isn't slower."""
+        if self.verdicts.get(self.releases[-1]) is not ReleaseVerdict.SLOWER:
+            return Bracket()
+        verdicts = enumerate(map(self.verdicts.get, self.releases))
+        decided = (ReleaseVerdict.NOT_SLOWER, ReleaseVerdict.SLOWER)
+        return Bracket.of({place: verdict is decided[0] for place, verdict in verdicts if verdict in decided})
 
     @property
     def slower(self) -> str | None:
-        """The oldest release that is known to be slower; None where the bad one isn't."""
-        if self.found.get(self.releases[-1]) is not Finding.SLOWER:
-            return None
-        return next(each for each in self.releases if self.found.get(each) is Finding.SLOWER)
+        """Returns the oldest release that is known to be slower; None if the bad one isn't."""
+        high = self.bracket.high
+        return None if high is None else self.releases[high]
 
     @property
     def not_slower(self) -> str:
-        """The newest release before that one which is known not to be; at first the good one."""
-        before = self.releases[: self.releases.index(self.slower)] if self.slower else self.releases
-        return next((each for each in reversed(before) if self.found.get(each) is Finding.NOT_SLOWER), self.releases[0])
+        """Returns the newest release before `slower` that is known not to be slower; at first the good one."""
+        return self.releases[self.bracket.low]
 
     @property
     def between(self) -> list[str]:
-        """Releases of which nothing is known, after the last that isn't slower and before the first that is."""
-        if self.slower is None:
-            return []
-        return [*self.releases[self.releases.index(self.not_slower) + 1 : self.releases.index(self.slower)]]
+        """Returns the releases after `not_slower` and before `slower`, of which nothing is known."""
+        low, high = self.bracket.low, self.bracket.high
+        return [] if high is None else [*self.releases[low + 1 : high]]

@@ -1,4 +1,4 @@
-"""Which cases are too large to be tried, by the curves through the peaks that another set has seen."""
+"""Which cases are too large to be tried, by the curves through another set's peaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suite.units import percent, quantity
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A curve, the case that it was drawn for (at one of its sizes), and the dim that it goes along."""
+    """A curve of peaks along a dim (`axis`), one of the cases that it goes through, and the set that it is from."""
 
     curve: Curve
     case: Case
@@ -21,8 +21,8 @@ class Fit:
     set_name: str
 
     def is_of(self, case: Case) -> bool:
-        """Whether it says what a case needs at least: the same but for the dim that it goes along, and the limit. Where
-        freed memory is kept, a case needs no less than by the C library's rules."""
+        """Whether the curve says what a case needs at least: the two differ in the curve's dim and in the limit alone.
+        A curve under the C library's rules also holds for a case that keeps freed memory, which needs no less."""
         dims = dict(case.dims) | {self.axis: self.case.dims[self.axis]} if self.axis in case.dims else case.dims
         allocator = self.case.allocator if self.case.allocator == "system" else case.allocator
         same = replace(
@@ -31,7 +31,7 @@ class Fit:
         return same == self.case
 
     def reason(self, case: Case, spare_bytes: int) -> str | None:
-        """Why a case can't fit, beyond the curve's own error; None where it may."""
+        """Returns why a case can't fit, even if the curve errs by its largest error; None if the case may fit."""
         peak, limit = self.curve.at(case.dims[self.axis]), case.limit_memory_bytes or spare_bytes
         if peak * (1 - self.curve.error) <= limit:
             return None
@@ -42,7 +42,7 @@ class Fit:
 
 
 def fits_of(questions: Iterable[MemoryQuestion], set_name: str) -> list[Fit]:
-    """Every curve of a set that goes through what was seen, and has a peak more than it takes to draw it."""
+    """Returns the curves of a set that can be trusted: close to the peaks, with more of them than coefficients."""
     return [
         Fit(line.curve, next(row for row in line.rows if row is not None).case, question.axis, set_name)
         for question in questions
@@ -52,10 +52,10 @@ def fits_of(questions: Iterable[MemoryQuestion], set_name: str) -> list[Fit]:
 
 
 def predicted(cases: Iterable[Planned], fits: Iterable[Fit], spare_bytes: int) -> tuple[Planned, ...]:
-    """The cases, those with the reason that are too large."""
-    known = list(fits)
+    """Returns the cases, with the reason for each that is too large. `spare_bytes` limits cases without a limit."""
+    curves = list(fits)
 
     def reason(case: Case) -> str | None:
-        return next((words for fit in known if fit.is_of(case) and (words := fit.reason(case, spare_bytes))), None)
+        return next((words for fit in curves if fit.is_of(case) and (words := fit.reason(case, spare_bytes))), None)
 
     return tuple(replace(planned, too_large=reason(planned.case)) for planned in cases)

@@ -1,4 +1,5 @@
-"""The search for the largest size that fits: by what a curve through the peaks predicts, by doubling, by bisecting."""
+"""Chooses the next size to try when searching for the largest that fits in memory: by a curve through the memory peaks,
+else by doubling or halving."""
 
 from __future__ import annotations
 
@@ -6,50 +7,59 @@ import math
 from collections.abc import Mapping
 
 from suite.errors import UserError
-from suite.results.questions.curves import LINEAR, curve, last_size
+from suite.results.questions.bracket import Bracket
+from suite.results.questions.curves import LINEAR_AXES, curve, last_size
 from suite.workloads.catalog import Workload
 
-NEAR = 4  # times smaller than the largest size that fits: beyond that a size says little about the next
-FARTHER = 8  # times the largest size that fits: no further is a curve trusted
+NEAR = 4  # the curve uses sizes from a fourth of the largest that fits; smaller ones may peak elsewhere
+FARTHER = 8  # the next size is at most so many times the largest that fits
 
 
 def first_size(axis: str, most: int) -> int:
-    """Where to begin: with one sample; of a sequence or an image with a small part of what is allowed."""
-    return 1 if axis in LINEAR else max(1, most // 64)
+    """Returns the first size to try: one sample for a batch; for a sequence or image, 1/64 of the largest allowed."""
+    return 1 if axis in LINEAR_AXES else max(1, most // 64)
 
 
 def next_size(
     seen: Mapping[int, float | None], limit_bytes: float | None, axis: str, most: int, tolerance: float = 0.0
 ) -> int | None:
-    """The size to try next; None once the largest that fits is known, but for `tolerance`, a share of it.
+    """Returns the size to try next; None once the largest that fits is known to within `tolerance` (a fraction of the
+    size).
 
-    `seen` has the peak of each size that fits, None for each that ran out; `most` is the largest that is allowed.
+    `seen` has the peak in bytes of each size that fits, None for each that ran out of memory; `most` is the
+    largest size that is allowed.
     """
-    fits = {size: peak for size, peak in seen.items() if peak is not None}
-    low = max(fits, default=0)
-    high = min((size for size, peak in seen.items() if peak is None), default=most + 1)
-    if low == most or (high <= most and high - low <= max(1, tolerance * low)):
+    bracket = Bracket.of({size: peak is not None for size, peak in seen.items()})
+    low, high = bracket.low, most + 1 if bracket.high is None else bracket.high
+    if low == most or bracket.is_closed(tolerance):
         return None
     if not seen:
         return min(first_size(axis, most), most)
-    near = {size: peak for size, peak in fits.items() if size * NEAR >= low}  # small sizes may have another peak
-    drawn = curve(near, axis) or curve(fits, axis)
-    guess = drawn.largest(limit_bytes) if drawn and limit_bytes else None
+    guess = size_by_curve(seen, low, axis, limit_bytes)
     if guess is None:
-        asked = 2 * low if high > most else (low + high) // 2
-    elif guess <= low:  # what fits goes beyond the curve: a step, then larger ones
-        asked = low + max(1, int(tolerance * low)) * 2 ** (sum(size >= guess for size in fits) - 1)
-    elif guess >= high:  # or stays behind it: a step, then the middle
+        size = 2 * low if bracket.high is None else (low + high) // 2
+    elif guess <= low:  # sizes at or above the guess fit: one step up, the step doubled each time
+        beyond = sum(size >= guess for size, peak in seen.items() if peak is not None)
+        size = low + max(1, int(tolerance * low)) * 2 ** (beyond - 1)
+    elif guess >= high:  # sizes at or below the guess failed: one step back, then the middle
         missed = sum(size <= guess for size, peak in seen.items() if peak is None)
-        step = max(1, int(tolerance * high / (1 + tolerance)))  # one that fits ends the search
-        asked = high - step if missed == 1 else round(math.sqrt(max(low, 1) * high))
+        step = max(1, int(tolerance * high / (1 + tolerance)))  # if high - step fits, the search is over
+        size = high - step if missed == 1 else round(math.sqrt(max(low, 1) * high))
     else:
-        asked = guess
-    return min(max(asked, low + 1), high - 1, max(FARTHER * low, low + 1))
+        size = guess
+    return min(max(size, low + 1), high - 1, max(FARTHER * low, low + 1))
+
+
+def size_by_curve(seen: Mapping[int, float | None], low: int, axis: str, limit_bytes: float | None) -> int | None:
+    """Returns the largest size that fits by the curve through the peaks; None without a curve or a limit."""
+    peaks = {size: peak for size, peak in seen.items() if peak is not None}
+    drawn = curve({size: peak for size, peak in peaks.items() if size * NEAR >= low}, axis) or curve(peaks, axis)
+    return drawn.largest(limit_bytes) if drawn and limit_bytes else None
 
 
 def most_allowed(workload: Workload, dims: Mapping[str, int], axis: str) -> int:
-    """The largest size up to `SIZE_MAX` that a workload's own rules allow, where they allow every smaller one."""
+    """Returns the largest size up to `SIZE_MAX` that a workload's rules allow. Assumes that every smaller size is
+    allowed too."""
     return last_size(lambda size: is_allowed(workload, dims, axis, size))
 
 

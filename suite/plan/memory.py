@@ -1,4 +1,4 @@
-"""In which order memory is asked about, and what needn't be asked: what is larger than a case that ran out of it."""
+"""The order of memory processes, and which of them needn't run: a smaller case has run out of memory."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from suite.errors import UserError
 from suite.stacks.catalog import STACKS
 from suite.units import quantity
 
-MACHINE = float("inf")  # where nothing but the machine limits
+NO_LIMIT = float("inf")  # the machine's memory is the only limit
 
 
 def in_order(cases: Iterable[Planned]) -> list[Planned]:
-    """Smallest first, so that a failure spares what is larger; the stacks of one size together, largest limit first."""
+    """Returns the cases, the smallest first, since a failure spares all larger ones. The stacks of one size stand
+    together, the largest limit first."""
 
     def place(planned: Planned) -> tuple[object, ...]:
         case = planned.case
@@ -24,8 +25,8 @@ def in_order(cases: Iterable[Planned]) -> list[Planned]:
 
 
 def needs_no_less(case: Case, other: Case) -> bool:
-    """Whether a case can't fit where another one failed: the same but for dims that are no smaller and a limit that is
-    no larger."""
+    """Whether a case can't fit because another one failed: the two differ in nothing but that this one's growing dims
+    are no smaller and its limit is no larger."""
     grown = {name for name, value in case.dims.items() if value != other.dims.get(name)}
     return (
         case.digest("dims", "size", "limit_memory_bytes") == other.digest("dims", "size", "limit_memory_bytes")
@@ -36,12 +37,12 @@ def needs_no_less(case: Case, other: Case) -> bool:
 
 
 def limit_of(case: Case) -> float:
-    """A case's limit in bytes."""
-    return MACHINE if case.limit_memory_bytes is None else case.limit_memory_bytes
+    """Returns a case's limit in bytes; `NO_LIMIT` without one."""
+    return NO_LIMIT if case.limit_memory_bytes is None else case.limit_memory_bytes
 
 
 def check_limits(cases: Iterable[Planned], ram_bytes: int) -> None:
-    """Raises UserError for a limit that limits nothing."""
+    """Raises UserError for a limit above the machine's memory."""
     most = max((planned.case.limit_memory_bytes or 0 for planned in cases), default=0)
     if most > ram_bytes > 0:
         raise UserError(
@@ -51,14 +52,14 @@ def check_limits(cases: Iterable[Planned], ram_bytes: int) -> None:
 
 
 def too_tight(cases: Iterable[Planned]) -> list[str]:
-    """Which stacks take more than their limit before anything is placed, a sentence each. On a CPU: elsewhere the
-    limit is of the host alone, which is nobody's question."""
-    found: dict[str, str] = {}
+    """Returns a sentence for each stack that takes more than its limit before anything is placed. On a CPU alone: an
+    accelerator's limit is one of host memory, which no comparison is about."""
+    sentences: dict[tuple[str, int | None], str] = {}
     for case in (planned.case for planned in cases if not planned.unsupported and planned.case.target == "cpu"):
         base = STACKS[case.stack].base_bytes
         if limit_of(case) < base:
-            found[f"{case.stack} {case.limit_memory_bytes}"] = (
+            sentences[case.stack, case.limit_memory_bytes] = (
                 f"{case.stack} takes about {quantity(base)} before anything is placed: under "
                 f"{bytes_text(case.limit_memory_bytes or 0)} it can only run out of memory."
             )
-    return [*found.values()]
+    return [*sentences.values()]

@@ -1,27 +1,31 @@
-"""From catalogue, specs and a selection to the cases of a plan. An unsupported pairing becomes a reason."""
+"""Turns a preset and a selection into the cases of a plan, each with a reason if it can't run."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 from typing import Any
 
 from suite.case import ALLOCATORS, CACHES, GROWING, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
 from suite.errors import UserError, unknown
 from suite.plan.frontier import first_size, most_allowed
-from suite.plan.plan import Plan
 from suite.plan.preset import Preset, Question
-from suite.stacks.catalog import REAL_STACKS, STACKS, Stack, adapter_class
+from suite.results.store.plan import Plan
+from suite.stacks.catalog import STACKS, Stack, adapter_class
 from suite.stacks.knobs import chosen
 from suite.workloads.catalog import Workload
+
+Absent = Callable[[Stack, str, str], str | None]  # (stack, variant, target): what a machine lacks for it, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What the options ask for; empty means what the preset says. Each of `dims` is a comparison of its own."""
+    """What the options ask for; an empty field means what the preset says. Each mapping in `dims`
+    replaces dims of a size, and gives a comparison of its own."""
 
     workloads: tuple[str, ...] = ()
     stacks: tuple[str, ...] = ()
@@ -35,9 +39,9 @@ class Selection:
     device: str = "cpu"
     threads: int = 1
     limits: tuple[int, ...] = ()
-    allocator: str = ""  # empty: as the purpose wants it
-    exhaustive: bool = False  # of memory: try also what can only fail
-    variants: bool = False  # every stack also in all its variants; those that are meant stand in `stacks` then
+    allocator: str = ""  # empty: `allocator_for(purpose)`
+    exhaustive: bool = False  # for memory: also tries cases that are larger than one that failed
+    variants: bool = False  # every stack also in all its variants: suite/run/prepare.py writes them into `stacks`
     vary: str = ""  # a dim whose largest value that fits is searched for
 
 
@@ -47,70 +51,90 @@ def make(
     selection: Selection,
     workloads: dict[str, Workload],
     baseline: str | None,
-    absent: Callable[[Stack, str, str], str | None],
+    absent: Absent,
 ) -> Plan:
-    """The plan of a run. `absent(stack, variant, target)` says what this machine lacks for a stack, or None.
-
-    Raises UserError for a name that doesn't exist, a dim that breaks a rule, or a baseline not selected.
-    """
+    """Returns the plan of a run; `absent` says what the machine lacks for a stack. Raises UserError for a name that
+    doesn't exist, a dim that breaks a rule, or a baseline that isn't selected."""
     check_words(selection, preset)
     stacks = choose_stacks(selection.stacks or preset.stacks)
-    allocator = selection.allocator or allocator_for(preset.purpose)
-    cases: dict[str, Planned] = {}  # by id: two sizes with the same dims replaced are one question
-    asked = questions(preset, selection, workloads)
-    purpose = purpose_of(preset, [workload for workload, _ in asked])
-    for workload, question in asked:
-        replaced = selection.dims or (({},) if selection.vary else question.replaced)
-        for size, overrides in itertools.product(sizes(workload, question, preset, selection), replaced):
-            dims = workload.dims(size, overrides)
-            if selection.vary:
-                axis = check_vary(workload, selection)
-                dims[axis] = first_size(axis, most_allowed(workload, dims, axis))
-            for precision, track, cache, limit, name in itertools.product(
-                selection.precisions or preset.precisions,
-                selection.tracks or preset.tracks,
-                selection.caches,
-                selection.limits or preset.limits or (None,),
-                stacks,
-            ):
-                stack, _, variant = name.partition("@")
-                case = Case(
-                    workload=workload.name,
-                    size=workload.size_of(dims, size),
-                    dims=dims,
-                    pass_=question.pass_,
-                    precision=precision,
-                    track=track,
-                    stack=stack,
-                    variant=variant,
-                    target=selection.target,
-                    device=selection.device,
-                    cache=cache,
-                    threads=selection.threads,
-                    limit_memory_bytes=limit,
-                    allocator=allocator,
-                )
-                reason = unsupported(case, workload, absent)
-                if purpose is Purpose.IR and not STACKS[stack].compiler:
-                    reason = reason or "it has no compiler whose programs could be read"
-                cases[case.case_id] = Planned(case, reason)
-    chosen = choose_baseline(baseline, preset, stacks)
+    selected = questions(preset, selection, workloads)
+    purpose = purpose_of(preset, [workload for workload, _ in selected])
+    cases = (
+        case
+        for workload, question in selected
+        for size, dims in sizes_and_dims(workload, question, preset, selection)
+        for case in cases_of(workload, question.pass_, size, dims, preset, selection, stacks)
+    )
+    by_id = {case.case_id: case for case in cases}  # two sizes that options make equal are one case
     return Plan(
-        set_id,
-        tuple(cases.values()),
-        preset.protocol,
-        chosen,
-        preset.twin,
-        preset.seed,
-        purpose,
-        selection.exhaustive,
-        selection.vary,
+        set_id=set_id,
+        cases=tuple(
+            Planned(case, unsupported(case, workloads[case.workload], absent) or uncompiled(case, purpose, preset))
+            for case in by_id.values()
+        ),
+        protocol=preset.protocol,
+        baseline=choose_baseline(baseline, preset, stacks),
+        twin=preset.twin,
+        seed=preset.seed,
+        purpose=purpose,
+        exhaustive=selection.exhaustive,
+        vary=selection.vary,
     )
 
 
+def cases_of(
+    workload: Workload,
+    pass_: str,
+    size: str,
+    dims: Mapping[str, int],
+    preset: Preset,
+    selection: Selection,
+    stacks: Sequence[str],
+) -> Iterator[Case]:
+    """Yields the cases of one workload, pass and dims: each precision, track, cache, limit and stack."""
+    for precision, track, cache, limit, name in itertools.product(
+        selection.precisions or preset.precisions,
+        selection.tracks or preset.tracks,
+        selection.caches,
+        selection.limits or preset.limits or (None,),
+        stacks,
+    ):
+        stack, _, variant = name.partition("@")
+        yield Case(
+            workload=workload.name,
+            size=workload.size_of(dims, size),
+            dims=dims,
+            pass_=pass_,
+            precision=precision,
+            track=track,
+            stack=stack,
+            variant=variant,
+            target=selection.target,
+            device=selection.device,
+            cache=cache,
+            threads=selection.threads,
+            limit_memory_bytes=limit,
+            allocator=selection.allocator or allocator_for(preset.purpose),
+        )
+
+
+def sizes_and_dims(
+    workload: Workload, question: Question, preset: Preset, selection: Selection
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yields each size of a question with its dims, some of them replaced. A search begins with the
+    varied dim at its first value."""
+    replaced = selection.dims or (({},) if selection.vary else question.replaced)
+    for size, overrides in itertools.product(sizes(workload, question, preset, selection), replaced):
+        dims = workload.dims(size, overrides)
+        if selection.vary:
+            axis = check_vary(workload, selection)
+            dims[axis] = first_size(axis, most_allowed(workload, dims, axis))
+        yield size, dims
+
+
 def purpose_of(preset: Preset, workloads: Sequence[Workload]) -> Purpose:
-    """What the processes are for: the preset's purpose, but probes are observed. Raises UserError where both are asked
-    for: what is timed and what is observed are runs of their own."""
+    """Returns what the processes are for: the preset's purpose; PROBE if all workloads are probes. Raises UserError if
+    probes and other workloads are selected together: they need two runs."""
     probes = {workload.name for workload in workloads if workload.is_probe}
     others = {workload.name for workload in workloads} - probes
     if probes and others:
@@ -126,8 +150,9 @@ def purpose_of(preset: Preset, workloads: Sequence[Workload]) -> Purpose:
 
 
 def check_words(selection: Selection, preset: Preset) -> None:
-    """Refuse words outside the vocabulary, typed or in the preset."""
-    asked: list[tuple[str, Iterable[str], Sequence[str]]] = [
+    """Raises UserError for a word outside the vocabulary, typed or in the preset, and for options that don't go
+    together."""
+    kinds: list[tuple[str, Iterable[str], Sequence[str]]] = [
         ("pass", selection.passes, PASSES),
         ("precision", selection.precisions or preset.precisions, PRECISIONS),
         ("cache", selection.caches, CACHES),
@@ -135,16 +160,22 @@ def check_words(selection: Selection, preset: Preset) -> None:
         ("target", (selection.target,), TARGETS),
         ("track", selection.tracks or preset.tracks, TRACKS),
     ]
-    for kind, words, known in asked:
+    for kind, words, known in kinds:
         for word in words:
             if word not in known:
                 raise unknown(kind, word, known)
     if preset.purpose is Purpose.MEMORY and "warm" in selection.caches:
-        raise UserError("--cache=warm is for times: what a process needs in memory is asked with empty caches.")
+        raise UserError("--cache=warm is for times: memory is measured with empty caches. Leave it out.")
+    if preset.protocol.sampling == "rounds" and selection.target != "cpu":
+        raise UserError(
+            f"--sampling=rounds keeps several processes alive at once, which a {selection.target} may not allow. Leave "
+            "it out, or use --target=cpu."
+        )
     if preset.protocol.abstract and not (preset.protocol.ir or preset.purpose is Purpose.IR):
         raise UserError("--abstract is for programs that are read, not run: --purpose=ir, or --ir=on.")
-    if selection.vary and selection.target == "cpu" and not selection.limits:
-        raise UserError("The largest size that fits is asked for under a limit, like --limit-memory=6GiB.")
+    measured = preset.purpose is Purpose.MEMORY
+    if selection.vary and measured and selection.target == "cpu" and not selection.limits:
+        raise UserError("A search for the largest size that fits needs a limit, like --limit-memory=6GiB.")
     if selection.exhaustive and preset.purpose is not Purpose.MEMORY:
         raise UserError(
             "--exhaustive is for memory, where a larger case isn't tried if a smaller one has failed: "
@@ -153,14 +184,14 @@ def check_words(selection: Selection, preset: Preset) -> None:
 
 
 def allocator_for(purpose: Purpose) -> str:
-    """The policy that a purpose asks by. Times: freed memory is kept, or they tell of page faults. Memory: by the C
-    library's own rules, as the users of a stack have it; in one heap that keeps everything, a large tensor may or may
-    not fit where another was freed, and the peak is another one in each process."""
+    """Returns the allocator's policy for a purpose. Times: freed memory is kept, since page faults would be timed
+    otherwise. Memory: the C library's own rules, as users have them. With kept memory the peak would vary from process
+    to process: a large tensor may or may not fit where another was freed."""
     return "system" if purpose is Purpose.MEMORY else "kept"
 
 
 def check_vary(workload: Workload, selection: Selection) -> str:
-    """The dim that a search varies: one of which more needs more memory."""
+    """Returns the dim that a search varies. Raises UserError unless memory grows with it."""
     known = [name for name in next(iter(workload.sizes.values())) if name in GROWING]
     if selection.vary not in known:
         raise unknown("dim to vary", selection.vary, known, of=f"Workload '{workload.name}'")
@@ -168,7 +199,7 @@ def check_vary(workload: Workload, selection: Selection) -> str:
 
 
 def choose(kind: str, patterns: Iterable[str], known: Sequence[str], of: str = "") -> list[str]:
-    """Names that match any of the globs, in the order known. Raises UserError for one that matches none."""
+    """Returns the known names that match any of the globs, in order. Raises UserError for a glob without match."""
     chosen: set[str] = set()
     for pattern in patterns:
         matched = {name for name in known if fnmatchcase(name, pattern)}
@@ -179,47 +210,49 @@ def choose(kind: str, patterns: Iterable[str], known: Sequence[str], of: str = "
 
 
 def choose_stacks(patterns: Iterable[str]) -> list[str]:
-    """Stack names, with their variants (`jax_jit@nightly`). Globs don't reach the tests' fake stack."""
+    """Returns stack names with their variants (`jax_jit@nightly`)."""
     chosen: list[str] = []
     for pattern in patterns:
         name, at, variant = pattern.partition("@")
-        known = [*REAL_STACKS, "fake"] if name == "fake" else list(REAL_STACKS)
-        chosen += [f"{stack}{at}{variant}" for stack in choose("stack", [name], known)]
+        chosen += [f"{stack}{at}{variant}" for stack in choose("stack", [name], list(STACKS))]
     return list(dict.fromkeys(chosen))
 
 
-def choose_baseline(asked: str | None, preset: Preset, stacks: Sequence[str]) -> str:
-    """The option, else the preset's if it is selected, else the first stack."""
-    if asked is not None:
-        if asked not in stacks:
-            raise unknown("selected stack to be the baseline", asked, stacks)
-        return asked
+def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -> str:
+    """Returns the option's stack, else the preset's if it is selected, else the first stack."""
+    if option is not None:
+        if option not in stacks:
+            raise UserError(f"--baseline={option} is none of the selected stacks: {', '.join(stacks)}.")
+        return option
     return preset.baseline if preset.baseline in stacks else stacks[0]
 
 
 def questions(preset: Preset, selection: Selection, workloads: dict[str, Workload]) -> list[tuple[Workload, Question]]:
-    """`--workload` picks among the preset's questions, or adds a workload with both passes; `--pass` replaces. Globs
-    reach what is timed, in a preset of probes these."""
+    """Returns the questions with their workloads. `--workload` selects among the preset's questions, or adds a workload
+    with all its passes; `--pass` replaces the passes. A glob matches only probes in a
+    preset of probes, and never probes elsewhere."""
+    probing = preset.purpose is Purpose.PROBE
+    reached = [name for name, workload in workloads.items() if workload.is_probe == probing]
+    chosen: list[Question] = []
     for question in preset.questions:
-        if question.workload not in workloads:
+        named = [question.workload] if question.workload in workloads else matching(reached, question.workload)
+        if not named:
             raise UserError(f"Preset {preset.path}: {unknown('workload', question.workload, workloads)}")
-    asked = list(preset.questions)
+        chosen += [dataclasses.replace(question, workload=name) for name in named]
     if selection.workloads:
-        probing = preset.purpose is Purpose.PROBE
-        reached = [name for name, each in workloads.items() if each.is_probe == probing or name in selection.workloads]
-        names = choose("workload", selection.workloads, reached)
-        listed = {question.workload for question in asked}
-        asked = [question for question in asked if question.workload in names]
-        asked += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
+        names = choose("workload", selection.workloads, [n for n in workloads if n in {*reached, *selection.workloads}])
+        listed = {question.workload for question in chosen}
+        chosen = [question for question in chosen if question.workload in names]
+        chosen += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
     if selection.passes:
-        names = list(dict.fromkeys(question.workload for question in asked))
-        of_workload = {question.workload: question for question in asked}
-        asked = [dataclasses.replace(of_workload[name], pass_=pass_) for name in names for pass_ in selection.passes]
-    return [(workloads[question.workload], question) for question in asked]
+        of_passes = [dataclasses.replace(question, pass_=pass_) for question in chosen for pass_ in selection.passes]
+        # Where a preset asks both passes of a workload, each of them leads to the same questions.
+        chosen = [question for place, question in enumerate(of_passes) if question not in of_passes[:place]]
+    return [(workloads[question.workload], question) for question in chosen]
 
 
 def sizes(workload: Workload, question: Question, preset: Preset, selection: Selection) -> list[str]:
-    """`--size` replaces the question's, which replaces the preset's."""
+    """Returns the sizes: those of `--size`, else the question's, else the preset's."""
     known = list(workload.sizes)
     if selection.sizes:
         return choose("size", selection.sizes, known, of=f"Workload '{workload.name}'")
@@ -229,15 +262,16 @@ def sizes(workload: Workload, question: Question, preset: Preset, selection: Sel
     return [size]
 
 
-def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str, str], str | None]) -> str | None:
-    """The first reason why this case can't run, from literal facts alone."""
+def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
+    """Returns the first reason why a case can't run; None if it can. Decided by the catalogue, the workload's
+    spec and `absent`, without running anything."""
     stack = STACKS[case.stack]
     fields: dict[str, Any] = case.to_json()
     if case.target not in stack.targets:
         return f"{stack.title} doesn't run on {case.target}"
     if case.stack in (not_on := getattr(workload.spec, "NOT_ON", {})):
         return str(not_on[case.stack])
-    if stack.dialect not in workload.dialects:
+    if not workload.file(stack.dialect).exists():
         return f"{workload.name} isn't written in the {stack.dialect} dialect ({workload.name}_{stack.dialect}.py)"
     if case.pass_ not in workload.spec.PASSES:
         return f"{workload.name} has no {case.pass_} pass"
@@ -249,7 +283,15 @@ def unsupported(case: Case, workload: Workload, absent: Callable[[Stack, str, st
         return f"no tuned setting of {stack.title} is known to change {case.workload} on this {case.target}"
     if case.cache == "warm" and not stack.compile_cache:
         return f"{stack.title} keeps no compiled code for the next process"
-    for limit in stack.limits:
-        if all(fields[name] == value for name, value in limit.match.items()):
-            return limit.reason
+    for exclusion in stack.exclusions:
+        if all(fields[name] == value for name, value in exclusion.match.items()):
+            return exclusion.reason
     return absent(stack, case.variant, case.target)
+
+
+def uncompiled(case: Case, purpose: Purpose, preset: Preset) -> str | None:
+    """Returns why a run that records programs gets none from a case; None if it does, and for other runs."""
+    followed = preset.protocol.abstract and STACKS[case.stack].on_shapes
+    if purpose is Purpose.IR and not STACKS[case.stack].compiler and not followed:
+        return "it has no compiler whose programs could be read"
+    return None

@@ -1,4 +1,4 @@
-"""Presets are data: a TOML file says what is asked and which constants of the protocol differ."""
+"""Reads presets: TOML files that say what a run asks and which constants of the protocol differ."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 from suite.case import PASSES, Purpose
 from suite.errors import UserError, unknown
 from suite.protocol import Protocol
+from suite.stacks.catalog import BASELINE
 from suite.units import BYTES, parse
 
 HOME = Path(__file__).parents[2] / "presets"
@@ -37,7 +38,7 @@ PURPOSES = (Purpose.TIMED, Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A workload, a pass, a size if it isn't the preset's, and the values of dims that are replaced one by one."""
+    """A workload, a pass, a size if it isn't the preset's, and values that replace a dim's, each in its own case."""
 
     workload: str
     pass_: str
@@ -46,13 +47,13 @@ class Question:
 
     @property
     def replaced(self) -> tuple[Mapping[str, int], ...]:
-        """Every combination of the dims that are replaced; one without any where none are."""
+        """Returns every combination of the dims' values; one empty combination if no dim is replaced."""
         return tuple(dict(zip(self.dims, values, strict=True)) for values in itertools.product(*self.dims.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What a run asks unless options say otherwise."""
+    """What a run asks, unless options say otherwise."""
 
     name: str
     path: Path
@@ -71,12 +72,12 @@ class Preset:
 
 
 def names() -> list[str]:
-    """The presets that come with the suite."""
+    """Returns the names of the presets that come with the suite."""
     return sorted(path.stem for path in HOME.glob("*.toml"))
 
 
 def load(name: str) -> Preset:
-    """A preset by name, or by the path of a TOML file. Raises UserError naming file, key and near match."""
+    """Returns a preset, by name or by the path of a TOML file. Raises UserError, naming file, key and nearest name."""
     path = Path(name) if name.endswith(".toml") else HOME / f"{name}.toml"
     if not path.is_file():
         if name.endswith(".toml"):
@@ -94,7 +95,7 @@ def load(name: str) -> Preset:
         path=path,
         title=data.get("title", path.stem),
         size=data["size"],
-        baseline=data.get("baseline", "torch_eager"),
+        baseline=data.get("baseline", BASELINE),
         stacks=tuple(data.get("stacks", ["*"])),
         precisions=tuple(data.get("precisions", ["f32"])),
         tracks=tuple(data.get("tracks", ["default"])),
@@ -108,14 +109,14 @@ def load(name: str) -> Preset:
 
 
 def purpose(word: str, path: Path) -> Purpose:
-    """What the processes of a preset are for."""
+    """Returns what the processes of a preset are for. Raises UserError for an unknown word."""
     if word not in PURPOSES:
         raise UserError(f"Preset {path}: {unknown('purpose', word, PURPOSES)}")
     return Purpose(word)
 
 
 def limit(entry: Any, path: Path) -> int:
-    """One memory limit, in bytes."""
+    """Returns one memory limit in bytes. Raises UserError for anything but a size in words."""
     size = parse(entry, BYTES) if isinstance(entry, str) else None
     if size is None:
         raise UserError(f"{path}: 'limit_memory' is a list of sizes like \"6GiB\", not {entry!r}.")
@@ -123,7 +124,7 @@ def limit(entry: Any, path: Path) -> int:
 
 
 def question(entry: Any, where: str) -> Question:
-    """One entry of `questions`."""
+    """Returns one entry of `questions`. Raises UserError for a wrong key or value."""
     if not isinstance(entry, dict):
         raise UserError(f'{where} must be a table such as {{ workload = "gemm", pass = "forward" }}.')
     check(entry, QUESTION_KEYS, where)
@@ -140,20 +141,20 @@ def question(entry: Any, where: str) -> Question:
 
 
 def protocol(entries: dict[str, Any], where: str) -> Protocol:
-    """The protocol with some constants replaced; an integer may stand for a float."""
+    """Returns the protocol with some constants replaced; an integer may stand for a float."""
     kinds = get_type_hints(Protocol)
     check(entries, {field.name: kinds[field.name] for field in dataclasses.fields(Protocol)}, where)
     return Protocol(**entries)
 
 
 def check(data: dict[str, Any], kinds: Mapping[str, type], where: str) -> None:
-    """Refuse unknown keys, with the near match, and values of another type."""
+    """Raises UserError for an unknown key, with the nearest name, or for a value of another type."""
     for key, value in data.items():
         if key not in kinds:
             near = difflib.get_close_matches(key, kinds, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(sorted(kinds))}."
             raise UserError(f"{where}: unknown key '{key}'.{hint}")
-        wanted = kinds[key]
-        fits = isinstance(value, (int, float)) if wanted is float else isinstance(value, wanted)
-        if not fits or (isinstance(value, bool) and wanted is not bool):
-            raise UserError(f"{where}: '{key}' must be a {wanted.__name__}, not {value!r}.")
+        kind = kinds[key]
+        fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
+        if not fits or (isinstance(value, bool) and kind is not bool):
+            raise UserError(f"{where}: '{key}' must be a {kind.__name__}, not {value!r}.")

@@ -1,21 +1,20 @@
-"""A plan shared out among machines. A comparison stays on one: a ratio of two machines' times means nothing."""
+"""Shares a plan out among machines. A comparison stays on one machine: ratios of two machines' times mean nothing."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from suite.case import Case, Planned, Purpose, canonical_json
 from suite.errors import UserError
-from suite.plan.plan import Plan
+from suite.results.store.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The share of one machine of several, counted from 1."""
+    """Which share of a plan, counted from 1, of how many."""
 
     index: int
     of: int
@@ -25,48 +24,48 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """`2/4`. Raises UserError for anything else."""
-        found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
-        if not found or int(found[1]) > int(found[2]):
+        """Returns the shard of a text like `2/4`. Raises UserError for any other text."""
+        numbers = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+        if not numbers or int(numbers[1]) > int(numbers[2]):
             raise UserError(f"--shard={text} isn't understood: the second of four machines is --shard=2/4.")
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(numbers[1]), int(numbers[2]))
 
 
 def share(plan: Plan, shard: Shard) -> Plan:
-    """What one machine does of a plan: every `of`-th of its units, which each machine finds the same way.
+    """Returns one machine's share of a plan: every `of`-th unit, in an order that is the same on every machine.
 
-    Raises UserError where there are fewer units than machines.
+    Raises UserError if there are fewer units than machines.
     """
-    found = units(plan)
-    if shard.of > len(found):
+    parts = units(plan)
+    if shard.of > len(parts):
         raise UserError(
-            f"This plan can be shared among {len(found)} machine(s) at most, not {shard.of}: what is "
+            f"This plan can be shared among {len(parts)} machine(s) at most, not {shard.of}: what is "
             "compared stays on one."
         )
-    mine = tuple(planned for unit in found[shard.index - 1 :: shard.of] for planned in unit)
-    return dataclasses.replace(plan, cases=mine, shard=str(shard), whole=digest(plan))
+    cases = tuple(planned for unit in parts[shard.index - 1 :: shard.of] for planned in unit)
+    return dataclasses.replace(plan, cases=cases, shard=str(shard), whole=digest(plan))
 
 
 def units(plan: Plan) -> list[tuple[Planned, ...]]:
-    """The cases that must stay together: those of one comparison; of memory, those whose peaks make one curve and whose
-    failures tell of each other. In an order that doesn't depend on how the question was typed."""
-    found: dict[str, list[Planned]] = {}
+    """Returns the cases in groups that must stay on one machine: those of one comparison; of memory processes, those
+    whose peaks make one curve and whose failures spare each other. The order doesn't depend on that of the options."""
+    groups: dict[str, list[Planned]] = {}
     for planned in plan.cases:
-        found.setdefault(unit_of(planned.case, plan.purpose), []).append(planned)
-    return [tuple(found[unit]) for unit in sorted(found)]
+        groups.setdefault(unit_of(planned.case, plan.purpose), []).append(planned)
+    return [tuple(groups[unit]) for unit in sorted(groups)]
 
 
 def unit_of(case: Case, purpose: Purpose) -> str:
-    """What the cases of one unit share."""
+    """Returns a key that the cases of one unit share."""
     if purpose is Purpose.MEMORY:
         return case.digest("stack", "variant", "size", "dims", "limit_memory_bytes")
     return case.comparison_id
 
 
 def digest(plan: Plan) -> str:
-    """What a whole plan asks, and how it is measured: the shards of one have it in common."""
-    asked = {
-        "cases": case_ids(plan.cases),
+    """Returns a sha256 of what a whole plan asks and how it measures. All shards of a plan name it."""
+    content = {
+        "cases": sorted(planned.case.case_id for planned in plan.cases),
         "protocol": dataclasses.asdict(plan.protocol),
         "baseline": plan.baseline,
         "twin": plan.twin,
@@ -75,9 +74,4 @@ def digest(plan: Plan) -> str:
         "exhaustive": plan.exhaustive,
         "vary": plan.vary,
     }
-    return hashlib.sha256(canonical_json(asked).encode()).hexdigest()
-
-
-def case_ids(cases: Iterable[Planned]) -> list[str]:
-    """In an order of their own."""
-    return sorted(planned.case.case_id for planned in cases)
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()

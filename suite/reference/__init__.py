@@ -1,4 +1,4 @@
-"""What a step must give, and who says so: float64 references, golden files of other implementations, optimizers.
+"""What a step must give: float64 references, golden files made by other implementations, optimizers, tolerances.
 
-`make` and `flops` are programs for an environment that has a framework: started, never imported.
+`make` and `flops` are programs that need a framework: they are started in its environment and never imported.
 """

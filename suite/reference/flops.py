@@ -1,8 +1,8 @@
 """Counts a step's FLOPs in its StableHLO: `python -m suite.reference.flops WORKLOAD_FOLDER SIZE PASS`, in `jax`.
 
-Every dot and convolution of the `jax_jit` step as it is lowered, on shapes alone: nothing is allocated or
-compiled. It is the other side of a spec's analytic count; XLA's own cost analysis counts a loop's body
-once and what a convolution multiplies with its padding.
+It counts every dot and convolution of the `jax_jit` step as lowered on shapes alone: nothing is allocated or compiled.
+The count checks the spec's analytic one. XLA's own cost analysis won't do: it counts a loop's body once, and a
+convolution's products with padding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from suite.workloads.tensors import Integers, Tensor, buffers_of
 
 
 def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
-    """The StableHLO module of one step, on shapes."""
+    """Returns the StableHLO module of one step, lowered on shapes."""
     dims = workload.dims(size, {})
     case = Case(
         workload=workload.name,
@@ -53,7 +53,7 @@ def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
 
 
 def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
-    """A spec's tensors without values."""
+    """Returns a spec's tensors as shapes without values."""
     return {
         name: jax.ShapeDtypeStruct(t.shape, "int32" if isinstance(t, Integers) else "float32")
         for name, t in tensors.items()
@@ -61,9 +61,9 @@ def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
 
 
 def count(module: Any) -> Counter[str]:
-    """FLOPs by operation, each function as often as it is called."""
+    """Returns the FLOPs by operation; a function counts as often as it is called."""
     functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in module.body.operations}
-    found: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
 
     def walk(operation: Any) -> None:
         for inner in operations(operation):
@@ -73,14 +73,14 @@ def count(module: Any) -> Counter[str]:
             elif name == "stablehlo.while":
                 raise SystemExit("the step has a loop, whose body would be counted once")
             elif name in FLOPS:
-                found[name] += FLOPS[name](inner)
+                counted[name] += FLOPS[name](inner)
 
     walk(functions["main"])
-    return found
+    return counted
 
 
 def operations(operation: Any) -> Iterator[Any]:
-    """All operations inside one."""
+    """Yields all operations inside an operation, at any depth."""
     for region in operation.regions:
         for block in region:
             for inner in block.operations:
@@ -89,20 +89,20 @@ def operations(operation: Any) -> Iterator[Any]:
 
 
 def shape(value: Any) -> list[int]:
-    """Of a tensor of the program."""
+    """Returns the shape of a tensor of the program."""
     return list(ir.RankedTensorType(value.type).shape)
 
 
 def dot(operation: Any) -> int:
-    """Two for each element of the result and each one that is summed over."""
+    """Returns a dot's FLOPs: two for each element of the result and each element that is summed over."""
     numbers = stablehlo.DotDimensionNumbers(operation.attributes["dot_dimension_numbers"])
-    left = shape(operation.operands[0])
-    summed = math.prod(left[axis] for axis in numbers.lhs_contracting_dimensions)
+    operand = shape(operation.operands[0])
+    summed = math.prod(operand[axis] for axis in numbers.lhs_contracting_dimensions)
     return 2 * math.prod(shape(operation.results[0])) * summed
 
 
 def convolution(operation: Any) -> int:
-    """Two for each product of two elements that exist: not of padding, nor of the zeros that a dilation puts in."""
+    """Returns a convolution's FLOPs: two for each product, without those of padding and of a dilation's zeros."""
     numbers = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
     image, kernel = (shape(operand) for operand in operation.operands)
     result = shape(operation.results[0])
@@ -124,7 +124,7 @@ def convolution(operation: Any) -> int:
 
 
 def settings(operation: Any, name: str, length: int, default: int = 1) -> list[int]:
-    """A convolution's attribute, which may be left out."""
+    """Returns a convolution's attribute; `default` for each place where it is left out."""
     if name not in operation.attributes:
         return [default] * length
     return [int(value) for value in operation.attributes[name]]
@@ -136,11 +136,11 @@ FLOPS = {"stablehlo.dot_general": dot, "stablehlo.convolution": convolution}
 def main() -> None:
     folder, size, pass_ = sys.argv[1:]
     workload = catalog.load(Path(folder))
-    found = count(lowered(workload, size, pass_))
-    asked = workload.spec.flops(workload.dims(size, {}), pass_)
+    counted = count(lowered(workload, size, pass_))
+    analytic = workload.spec.flops(workload.dims(size, {}), pass_)
     print(
-        f"{workload.name} {size} {pass_}: counted {sum(found.values())} FLOPs {dict(found)}, "
-        f"the spec says {asked}: {sum(found.values()) / asked:.5f}"
+        f"{workload.name} {size} {pass_}: counted {sum(counted.values())} FLOPs {dict(counted)}, "
+        f"the spec says {analytic}: {sum(counted.values()) / analytic:.5f}"
     )
 
 

@@ -1,7 +1,8 @@
 """Makes a golden file: `python -m suite.reference.make WORKLOAD_FOLDER SIZE FILE`, in the environment `oracle`.
 
-Another implementation of the same architecture, loaded with the same canonical weights, says in float64
-what every stack has to compute: output, loss, gradients, and parameters after three optimizer steps.
+Another implementation of the same architecture gets the same canonical weights and computes in float64 what every stack
+must give: output, loss, gradients, the movement of parameters and buffers in three optimizer steps, and what stressed
+weights give.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,36 +20,36 @@ from numpy.typing import NDArray
 
 from suite import protocol
 from suite.reference.digests import digest
-from suite.reference.expected import Expected, Steps, save
+from suite.reference.expected import ReferenceAnswer, Steps, save
 from suite.workloads import catalog
-from suite.workloads.tensors import buffers_of, generate_all
+from suite.workloads.tensors import Tensor, buffers_of, generate_all, stressed
 
 SEED = 0
-WHOLE_SIZES = ("tiny", "odd")  # of the others, digests are kept
-# From the oracle's layout to the canonical one: dense weights (inputs, outputs), convolutions HWIO.
+WHOLE_SIZES = ("tiny", "odd")  # whose golden files hold whole tensors; others hold digests
+# Between the oracle's layout and the canonical one: dense weights (inputs, outputs), convolutions HWIO.
 TO_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(2, 3, 1, 0)}
 FROM_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(3, 2, 0, 1)}
 
 
 class Oracle:
-    """Another implementation of a workload at some dims, with canonical names and layouts."""
+    """Another implementation of a workload at some dims, seen by canonical names and layouts."""
 
     def __init__(self, workload: catalog.Workload, dims: Mapping[str, int], dtype: torch.dtype = torch.float64) -> None:
         module = catalog.load_module(workload.folder / "oracle.py")
         self.spec, self.dims, self.logits = workload.spec, dims, module.logits
         self.model = module.build(dims).to(dtype)
         self.dtype, self.names = dtype, module.names(dims)
-        self.tensors = self.spec.parameters(dims) | buffers_of(self.spec, dims)
-        own = dict(self.model.named_parameters(remove_duplicate=False)) | dict(self.model.named_buffers())
-        self.own = {name: own[theirs] for name, (theirs, _) in self.names.items()}
+        self.tensors: dict[str, Tensor] = self.spec.parameters(dims) | buffers_of(self.spec, dims)
+        tensors = dict(self.model.named_parameters(remove_duplicate=False)) | dict(self.model.named_buffers())
+        self.own = {name: tensors[theirs] for name, (theirs, _) in self.names.items()}
 
     def start(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """(name, canonical value) of every parameter and buffer before the first step."""
+        """Yields (name, canonical value) of every parameter and buffer before the first step."""
         return generate_all(self.tensors, "parameter", SEED)
 
-    def place(self) -> None:
-        """The canonical weights."""
-        tensors = self.tensors
+    def place(self, changed: Mapping[str, Tensor] = MappingProxyType({})) -> None:
+        """Copies the canonical weights into the model, some of them changed from now on."""
+        self.tensors = tensors = self.tensors | changed
         if set(tensors) != set(self.names):
             raise SystemExit(f"oracle.py and spec.py differ in {sorted(set(tensors) ^ set(self.names))}")
         with torch.no_grad():
@@ -56,43 +58,54 @@ class Oracle:
                 self.own[name].copy_(turned)
 
     def batch(self) -> dict[str, Any]:
-        """Inputs and target; ids are 64 bits wide in PyTorch."""
+        """Returns inputs and target; ids are 64 bits wide in PyTorch."""
         tensors = dict(self.spec.inputs(self.dims)) | {"target": self.spec.target(self.dims)}
-        made = ((name, torch.from_numpy(value)) for name, value in generate_all(tensors, "batch", SEED))
-        return {name: value.to(self.dtype if value.is_floating_point() else torch.int64) for name, value in made}
+        arrays = ((name, torch.from_numpy(value)) for name, value in generate_all(tensors, "batch", SEED))
+        return {name: value.to(self.dtype if value.is_floating_point() else torch.int64) for name, value in arrays}
+
+    def output(self) -> NDArray[Any]:
+        """Returns the output of inference."""
+        batch = self.batch()
+        del batch["target"]
+        self.model.eval()
+        with torch.no_grad():
+            logits: NDArray[Any] = self.logits(self.model, **batch).numpy()
+        return logits
+
+    def loss(self) -> Any:
+        """Returns the loss, the mean cross-entropy, in the model's present mode."""
+        batch = self.batch()
+        target = batch.pop("target")
+        return F.cross_entropy(self.logits(self.model, **batch).flatten(0, -2), target.flatten())
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """A parameter or buffer as it is now, in our layout."""
+        """Returns a parameter or buffer as it is now, in canonical layout."""
         return self.canonical(name, self.own[name])
 
     def canonical(self, name: str, tensor: Any) -> NDArray[Any]:
-        """A tensor of theirs in our layout."""
+        """Returns one of the model's tensors in canonical layout."""
         turned: NDArray[Any] = TO_CANONICAL[self.names[name][1]](tensor.detach()).contiguous().numpy()
         return turned
 
     def gradients(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """(name, gradient) of every parameter, in our layout."""
+        """Yields (name, gradient) of every parameter, in canonical layout."""
         for name in self.spec.parameters(self.dims):
             yield name, self.canonical(name, self.own[name].grad)
 
 
-def make(workload: catalog.Workload, size: str) -> Expected:
-    """What the oracle computes at a size."""
+def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
+    """Returns what the oracle computes at a size."""
     whole = size in WHOLE_SIZES
     dims = workload.dims(size, {})
     oracle = Oracle(workload, dims)
     oracle.place()
-    batch = oracle.batch()
-    target = batch.pop("target")
-    oracle.model.eval()
-    with torch.no_grad():
-        output = oracle.logits(oracle.model, **batch).numpy()
-    expected = Expected(output if whole else digest(output, "output"))
+    output = oracle.output()
+    expected = ReferenceAnswer(output if whole else digest(output, "output"))
     oracle.model.train()
     optimizer, steps = make_optimizer(workload.spec.OPTIMIZER, oracle.model), Steps(whole)
     for step in range(protocol.GATE_STEPS):
         optimizer.zero_grad()
-        loss = F.cross_entropy(oracle.logits(oracle.model, **batch).flatten(0, -2), target.flatten())
+        loss = oracle.loss()
         loss.backward()
         steps.add(loss.item(), oracle.gradients())
         if step == 0:
@@ -102,11 +115,28 @@ def make(workload: catalog.Workload, size: str) -> Expected:
     expected.losses = steps.losses
     expected.noise = steps.noise() if workload.spec.OPTIMIZER == "adamw" else {}
     expected.add_movement(oracle.start(), oracle, whole)
+    expected.stressed = under_stress(oracle, whole)
     return expected
 
 
+def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
+    """Returns what the weights of the spec's `STRESSED` give, which replace those in the oracle; nothing where the spec
+    has none."""
+    weights = stressed(oracle.spec, oracle.dims)
+    if not weights:
+        return {}
+    oracle.place(weights)
+    answers = {"output": oracle.output()}
+    oracle.model.train()
+    with torch.no_grad():
+        answers["loss"] = np.asarray(oracle.loss())
+    for name, before in generate_all(buffers_of(oracle.spec, oracle.dims), "parameter", SEED):
+        answers[f"buffer/{name}"] = oracle[name] - before
+    return answers if whole else {name: digest(value, f"stressed/{name}") for name, value in answers.items()}
+
+
 def make_optimizer(name: str, model: Any) -> Any:
-    """PyTorch's own, with the protocol's constants."""
+    """Returns PyTorch's own optimizer with the protocol's constants."""
     if name == "sgd":
         return torch.optim.SGD(model.parameters(), lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
     return torch.optim.AdamW(

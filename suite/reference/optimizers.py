@@ -1,8 +1,9 @@
-"""The optimizers in float64, as the equivalence gate and the golden files hold every stack to them."""
+"""Optimizers in float64. The equivalence gate compares each stack's optimizer with them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,44 +13,60 @@ from suite import protocol
 Tensors = Mapping[str, NDArray[np.float64]]
 
 
-class AdamW:
-    """p (1 - lr wd) - lr/c1 m / (sqrt(v/c2) + eps), c the bias corrections 1 - beta^count."""
+class Optimizer:
+    """Parameters and their moments, keyed `m/<name>` and `v/<name>`, after `count` steps."""
 
-    moments = 2  # kept for each parameter
+    betas: ClassVar[Mapping[str, float]]  # for each moment, its decay factor per step
 
-    def __init__(self, parameters: Tensors) -> None:
+    def __init__(self, parameters: Tensors, moments: Tensors | None = None, count: int = 0) -> None:
+        """Starts from `moments` after `count` steps; without `moments`, from zeros."""
         self.parameters: dict[str, NDArray[np.float64]] = {k: np.array(v, np.float64) for k, v in parameters.items()}
-        self.m = {name: np.zeros_like(p) for name, p in self.parameters.items()}
-        self.v = {name: np.zeros_like(p) for name, p in self.parameters.items()}
-        self.count = 0
+        self.moments = {
+            f"{kind}/{name}": np.zeros_like(p) if moments is None else np.array(moments[f"{kind}/{name}"], np.float64)
+            for name, p in self.parameters.items()
+            for kind in self.betas
+        }
+        self.count = count
+
+    def decay_and_add(self, kind: str, name: str, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Decays a moment, adds a value to it and returns the new moment."""
+        moment: NDArray[np.float64] = self.betas[kind] * self.moments[f"{kind}/{name}"] + value
+        self.moments[f"{kind}/{name}"] = moment
+        return moment
 
     def step(self, gradients: Tensors) -> None:
-        """One update of every parameter."""
+        """Updates every parameter."""
         self.count += 1
+        for name in self.parameters:
+            self.update(name, gradients[name])
+
+    def update(self, name: str, g: NDArray[np.float64]) -> None:
+        """Updates one parameter."""
+        raise NotImplementedError
+
+
+class AdamW(Optimizer):
+    """p (1 - lr wd) - lr/c1 m / (sqrt(v/c2) + eps), where c1, c2 are the bias corrections 1 - beta^count."""
+
+    betas: ClassVar[Mapping[str, float]] = {"m": protocol.BETA1, "v": protocol.BETA2}
+
+    def update(self, name: str, g: NDArray[np.float64]) -> None:
+        """See `Optimizer.update`."""
         c1, c2 = 1.0 - protocol.BETA1**self.count, 1.0 - protocol.BETA2**self.count
-        for name, p in self.parameters.items():
-            g = gradients[name]
-            self.m[name] = protocol.BETA1 * self.m[name] + (1.0 - protocol.BETA1) * g
-            self.v[name] = protocol.BETA2 * self.v[name] + (1.0 - protocol.BETA2) * g * g
-            update = self.m[name] / c1 / (np.sqrt(self.v[name] / c2) + protocol.EPSILON)
-            decayed = p * (1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY)
-            self.parameters[name] = decayed - protocol.LEARNING_RATE * update
+        m = self.decay_and_add("m", name, (1.0 - protocol.BETA1) * g)
+        v = self.decay_and_add("v", name, (1.0 - protocol.BETA2) * g * g)
+        decayed = self.parameters[name] * (1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY)
+        self.parameters[name] = decayed - protocol.LEARNING_RATE * m / c1 / (np.sqrt(v / c2) + protocol.EPSILON)
 
 
-class Momentum:
+class Momentum(Optimizer):
     """SGD with momentum: v = momentum v + g; p -= lr v."""
 
-    moments = 1
+    betas: ClassVar[Mapping[str, float]] = {"v": protocol.MOMENTUM}
 
-    def __init__(self, parameters: Tensors) -> None:
-        self.parameters: dict[str, NDArray[np.float64]] = {k: np.array(v, np.float64) for k, v in parameters.items()}
-        self.v = {name: np.zeros_like(p) for name, p in self.parameters.items()}
-
-    def step(self, gradients: Tensors) -> None:
-        """One update of every parameter."""
-        for name, p in self.parameters.items():
-            self.v[name] = protocol.MOMENTUM * self.v[name] + gradients[name]
-            self.parameters[name] = p - protocol.LEARNING_RATE * self.v[name]
+    def update(self, name: str, g: NDArray[np.float64]) -> None:
+        """See `Optimizer.update`."""
+        self.parameters[name] = self.parameters[name] - protocol.LEARNING_RATE * self.decay_and_add("v", name, g)
 
 
-OPTIMIZERS: dict[str, type[AdamW] | type[Momentum]] = {"adamw": AdamW, "sgd": Momentum}
+OPTIMIZERS: dict[str, type[Optimizer]] = {"adamw": AdamW, "sgd": Momentum}

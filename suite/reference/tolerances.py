@@ -1,7 +1,8 @@
-"""How far a correct stack may be from what it should give: by precision, by tensor, by what it is held to.
+"""How far a correct stack may be from the reference, by precision, by tensor, and by what it is held to.
 
-docs/methodology.md has the reasons, and the figures that correct stacks reach. An error of at most t means a cosine
-of at least 1 - t^2/2 and a norm within t of the right one, so these are asked for alone where no error can be.
+docs/methodology.md has the reasons, and the errors that correct stacks reach. A relative error of at most t implies a
+cosine of at least 1 - t^2/2 and a norm within t of the right one; so cosine and norm have limits of their own only
+where the error has none.
 """
 
 from __future__ import annotations
@@ -16,63 +17,80 @@ from suite.reference.digests import Difference
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
-    """What is asked of a tensor: largest relative error, least cosine, largest deviation of its norm from the right."""
+class Tolerance:
+    """What a tensor must keep to: largest relative error, least cosine, largest relative deviation of its norm."""
 
     error: float
     cosine: float = -math.inf
     norm: float = math.inf
 
-    def broken(self, found: Difference) -> str:
-        """What a difference breaks, in words; empty if nothing. NaN breaks everything."""
-        if not found.error <= self.error:
-            return f"relative error {found.error:.2g} over the tolerance {self.error:.0e}"
-        if not found.cosine >= self.cosine:
-            return f"relative error {found.error:.2g}, cosine {found.cosine:.2g} under {self.cosine:.2g}"
-        if not abs(found.norm - 1.0) <= self.norm:
-            return f"relative error {found.error:.2g}, norm {found.norm:.2g} of the right one"
+    def broken(self, difference: Difference) -> str:
+        """Returns in words what a difference breaks; an empty text if nothing. NaN breaks everything."""
+        if not difference.error <= self.error:
+            return f"relative error {difference.error:.2g} over the tolerance {self.error:.0e}"
+        if not difference.cosine >= self.cosine:
+            return f"relative error {difference.error:.2g}, cosine {difference.cosine:.2g} under {self.cosine:.2g}"
+        if not abs(difference.norm - 1.0) <= self.norm:
+            return f"relative error {difference.error:.2g}, norm {difference.norm:.2g} of the right one"
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """Of one workload in one precision; `exact` where whole tensors are compared."""
+    """The tolerances of one workload in one precision; `exact` where whole tensors are compared, not digests."""
 
     spec: Any
     precision: str
     exact: bool = False
 
-    def of(self, key: str) -> Limit:
-        """By what a tensor is: `gradient/...`, `moved/...` (a parameter's), or output, loss, a buffer's movement."""
-        groups = {"gradient": self.gradient, "moved": self.moved}
-        return groups.get(key.partition("/")[0], Limit(self.plain))
+    def of(self, key: str) -> Tolerance:
+        """Returns the tolerance of a tensor by its key: `gradient/…`, `moved/…` (a parameter's movement), `stressed/…`
+        (what stressed weights give, in f32), or any other (output, loss, a buffer's movement)."""
+        groups = {"gradient": self.gradient, "moved": self.moved, "stressed": Tolerance(protocol.STRESSED_TOLERANCE)}
+        return groups.get(key.partition("/")[0], Tolerance(self.plain))
 
     @property
     def plain(self) -> float:
-        """Largest relative error of outputs and losses."""
+        """Returns the largest relative error of outputs, losses and buffers' movements."""
         if hasattr(self.spec, "reference"):
             return protocol.TOLERANCE[self.precision]
         return (protocol.MODEL_TOLERANCE if self.exact else protocol.DIGEST_TOLERANCE)[self.precision]
 
     @property
-    def gradient(self) -> Limit:
-        """As outputs, unless the spec says that it can't be. In f32 small sizes know no exception."""
+    def late(self) -> Tolerance:
+        """Returns the tolerance of what the step after the clocks adds to parameters and moments, by the stack's own
+        gradients."""
+        if self.precision == "f32":
+            jumps = "f32" in getattr(self.spec, "GRADIENT_TOLERANCE", {})
+            return Tolerance(protocol.LATE_TOLERANCE_OF_JUMPS if jumps else protocol.LATE_TOLERANCE)
+        gradient = self.gradient
+        return Tolerance(2.0 * gradient.error, gradient.cosine, gradient.norm)
+
+    @property
+    def late_loss(self) -> float:
+        """Returns the largest relative error of that step's loss against the one read from its parameters."""
+        return max(self.plain, protocol.LATE_LOSS_TOLERANCE)
+
+    @property
+    def gradient(self) -> Tolerance:
+        """Returns the tolerance of a gradient: that of outputs, unless the spec has another. For whole tensors in f32
+        it is always that of outputs."""
         errors: Mapping[str, float] = getattr(self.spec, "GRADIENT_TOLERANCE", {})
         directions: Mapping[str, tuple[float, float]] = getattr(self.spec, "GRADIENT_DIRECTION", {})
         if self.precision in directions:
-            return Limit(math.inf, *directions[self.precision])
+            return Tolerance(math.inf, *directions[self.precision])
         if self.exact and self.precision == "f32":
-            return Limit(self.plain)
-        return Limit(errors.get(self.precision, self.plain))
+            return Tolerance(self.plain)
+        return Tolerance(errors.get(self.precision, self.plain))
 
     @property
-    def moved(self) -> Limit:
-        """A parameter's movement: SGD's is linear in the gradients; AdamW's takes the whole step of lr in another
-        direction where an error of the gradient changes its sign. Of normally distributed gradients an error of t
-        turns a part of about t: 2 lr for each, so 2 sqrt(t) of the movement."""
+    def moved(self) -> Tolerance:
+        """Returns the tolerance of a parameter's movement. SGD's movement is linear in the gradients. AdamW moves an
+        element by lr the other way if an error changes its gradient's sign: of normally distributed gradients, an error
+        of t changes about a share t of the signs, each by 2 lr, which is an error of 2 sqrt(t) in the movement."""
         if self.spec.OPTIMIZER != "adamw":
             return self.gradient
         # Of whole tensors, elements whose gradient is small enough to turn are known and left out.
         if self.exact and self.precision == "f32":
-            return Limit(protocol.MOVEMENT_TOLERANCE)
-        return Limit(2.0 * math.sqrt(self.gradient.error))
+            return Tolerance(protocol.MOVEMENT_TOLERANCE)
+        return Tolerance(2.0 * math.sqrt(self.gradient.error))

@@ -1,20 +1,20 @@
-"""From a result set to one HTML file, and to the sentences that the console prints."""
+"""Turns a result set into one HTML file, and into what the console, Markdown, CSV and JSON have."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suite.report.sections.answers import Headline
+    from suite.report.sections.timed.headlines import Headline
     from suite.results import Results
 
 
 def headline(results: Results, baseline: str | None = None) -> list[Headline]:
-    """The answer to each comparison of a loaded set; `.text` is the sentence, the other fields its parts.
+    """Returns the answer to each comparison of a loaded set; `.text` is the sentence, the other fields are its parts.
 
     Raises UserError for a baseline that the set doesn't have.
     """
     # The package is imported to parse a command line; numpy and scipy can wait.
-    from suite.report.sections.answers import headlines
+    from suite.report.sections.timed.headlines import headlines
 
     return list(headlines(results.analysis(baseline)))

@@ -1,6 +1,6 @@
-"""Sets held against each other, or the two ways in which one has asked: what the page, a table and a program are told.
+"""The page, tables and data of `./stackwars compare`: sets compared with a first one, or two ways within one set.
 
-The numbers are those of suite/results/between_sets.py and ways.py.
+The numbers are those of suite/results/between_sets.py and within_set.py.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from typing import Any
 
 from suite import units
 from suite.report.figures.axes import Plot
-from suite.report.figures.comparison import forest, ratio_axis
-from suite.report.formats.document import VERSION, estimate_json, ways_json
-from suite.report.formats.tables import Table, Told, Value
-from suite.report.sections.within_set import WaysSection, table_of, ways_section
-from suite.results.between_sets import Across, CaseChange
-from suite.results.questions.behaviour import Moved
+from suite.report.figures.plots import forest, ratio_axis
+from suite.report.map.change_map import change_map, moved_cases
+from suite.report.map.page_map import Map
+from suite.report.sections.timed.ways import WaysView, ways_json, ways_table, ways_view
+from suite.report.tables import VERSION, Export, Table, Value
+from suite.results.between_sets import CaseChange, SetPair
+from suite.results.questions.behaviour import ChangedClass
+from suite.results.stack_columns import estimate_json
 from suite.results.within_set import Ways
 from suite.stats import Estimate
 
@@ -36,7 +38,7 @@ COLUMNS = (
     "verdict",
     "reason",
 )
-OF_WAYS = (
+WAYS_COLUMNS = (
     "question",
     "stack",
     "by",
@@ -48,14 +50,16 @@ OF_WAYS = (
     "verdict",
     "reason",
 )
-OF_CLASSES = ("probe", "aspect", "stack", "before", "after")
-UNJUDGED = "unjudged"  # a ratio of unlike machines
-ALONE_SHOWN = 10
+BEHAVIOUR_HEADS = ("probe", "aspect", "stack", "before", "after")
+UNJUDGED = "unjudged"  # a ratio between machines that differ
+ALONE_SHOWN = 10  # cases that only one set has; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two sets, or one in two ways: a title, the sentences, a figure a question, and the lines of one table."""
+    """Two sets, or two ways within one: a title, the answer, sentences, a plot for each question, and one table.
+    `alone` are the cases that only one set has, `moved` the observed classes that changed. Two sets have a `map` of
+    their cases, and `moved_cases`: those that became faster or slower or ended otherwise, the greatest change first."""
 
     anchor: str
     title: str
@@ -65,61 +69,64 @@ class Compared:
     plots: tuple[Plot, ...]
     unit: units.Unit
     changes: tuple[CaseChange, ...] = ()
-    moved: tuple[Moved, ...] = ()
-    ways: WaysSection | None = None
+    moved: tuple[ChangedClass, ...] = ()
+    ways: WaysView | None = None
+    map: Map | None = None
+    moved_cases: tuple[CaseChange, ...] = ()
 
 
-def of_sets(found: Sequence[Across], threshold: float, tie: float) -> list[Compared]:
-    """Every further set against the first."""
+def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> list[Compared]:
+    """Returns every further set compared with the first."""
     return [
         Compared(
             anchor=f"set-{number}",
-            title=f"{each.second} against {each.first}",
-            answer=answer(each, threshold),
-            sentences=tuple(sentences(each)),
-            alone=each.alone,
+            title=f"{pair.second} against {pair.first}",
+            answer=answer(pair, threshold),
+            sentences=tuple(sentences(pair)),
+            alone=pair.alone,
             plots=plots(
                 f"set-{number}",
-                ((change.name, change.stack, change.ratio, change.verdict) for change in each.changes),
+                ((change.name, change.stack, change.ratio, change.verdict) for change in pair.changes),
                 tie,
             ),
-            unit=units.time_unit(seconds for change in each.changes for seconds in change.seconds),
-            changes=each.changes,
-            moved=each.observed.moved,
+            unit=units.time_unit(seconds for change in pair.changes for seconds in change.seconds),
+            changes=pair.changes,
+            moved=pair.observed.moved,
+            map=change_map(f"set-{number}", pair),
+            moved_cases=moved_cases(pair),
         )
-        for number, each in enumerate(found, 1)
+        for number, pair in enumerate(pairs, 1)
     ]
 
 
-def of_ways(ways: Ways, base: str, tie: float) -> Compared:
-    """One set, over one value of a field."""
-    section = ways_section(ways, base)
+def compared_ways(ways: Ways, base: str, tie: float) -> Compared:
+    """Returns the values of a field compared with one of them, `base`, within one set."""
+    view = ways_view(ways, base)
     entries = (
         (
-            each.question,
-            f"{each.stack}, {each.speedup.stack}" if len(ways.values) > 2 else each.stack,
-            each.speedup.ratio,
-            each.speedup.verdict,
+            way.question,
+            f"{way.stack}, {way.speedup.stack}" if len(ways.values) > 2 else way.stack,
+            way.speedup.ratio,
+            way.speedup.verdict,
         )
-        for each in section.lines
+        for way in view.lines
     )
-    reasons = {
-        f"{each.question}, {each.stack}: {each.speedup.reason}": None for each in section.lines if each.speedup.reason
-    }
+    reasons = {f"{way.question}, {way.stack}: {way.speedup.reason}": None for way in view.lines if way.speedup.reason}
     return Compared(
-        section.anchor,
-        section.title,
-        section.said,
-        tuple(reasons),
-        (),
-        plots(section.anchor, entries, tie),
-        units.Unit("s", 1.0),
-        ways=section,
+        anchor=view.anchor,
+        title=view.title,
+        answer=view.explained,
+        sentences=tuple(reasons),
+        alone=(),
+        plots=plots(view.anchor, entries, tie),
+        unit=units.Unit("s", 1.0),
+        ways=view,
     )
 
 
 def plots(anchor: str, entries: Iterable[tuple[str, str, Estimate | None, str | None]], tie: float) -> tuple[Plot, ...]:
-    """A figure a question, all on one axis; nothing for a case without a ratio."""
+    """Returns a plot for each question, all on one axis, from (question, stack, ratio, verdict); a case without a ratio
+    isn't drawn."""
     drawn: dict[str, list[tuple[str, Estimate, str]]] = {}
     for question, stack, ratio, verdict in entries:
         if ratio:
@@ -131,117 +138,116 @@ def plots(anchor: str, entries: Iterable[tuple[str, str, Estimate | None, str | 
     )
 
 
-def answer(found: Across, threshold: float) -> str:
-    """How many cases changed, and how many observed classes."""
-    parts = [of_times(found, threshold)] if found.changes or not found.observed.common else []
-    if found.observed.common:
-        parts.append(f"{len(found.observed.moved)} of {found.observed.common} observed classes changed.")
+def answer(pair: SetPair, threshold: float) -> str:
+    """Returns how many cases and how many observed classes changed."""
+    parts = [times_answer(pair, threshold)] if pair.changes or not pair.observed.common else []
+    if pair.observed.common:
+        parts.append(f"{len(pair.observed.moved)} of {pair.observed.common} observed classes changed.")
     return " ".join(parts)
 
 
-def of_times(found: Across, threshold: float) -> str:
-    """How many timed cases changed."""
-    if found.unlike:
-        return f"The sets differ in {', '.join(found.unlike)}: nothing is called faster."
-    worse = len(found.regressions(threshold))
-    called = sum(each.verdict in ("faster", "slower") for each in found.changes)
+def times_answer(pair: SetPair, threshold: float) -> str:
+    """Returns how many timed cases changed."""
+    if pair.unlike:
+        return f"The sets differ in {', '.join(pair.unlike)}: nothing is called faster."
+    worse = len(pair.regressions(threshold))
+    changed = sum(change.verdict in ("faster", "slower") for change in pair.changes)
     return (
-        f"{called} of {len(found.changes)} cases changed; {worse} {'is' if worse == 1 else 'are'} worse by more "
+        f"{changed} of {len(pair.changes)} cases changed; {worse} {'is' if worse == 1 else 'are'} worse by more "
         f"than {units.percent(threshold - 1)}, or no longer ok."
     )
 
 
-def sentences(found: Across) -> Iterable[str]:
-    """What a reader must know of the two runs."""
-    if found.versions:
-        yield f"Versions that differ, first and second set: {', '.join(found.versions)}."
-    if found.drift is not None:
+def sentences(pair: SetPair) -> Iterable[str]:
+    """Yields what a reader must know of the two runs."""
+    if pair.versions:
+        yield f"Versions that differ, first and second set: {', '.join(pair.versions)}."
+    if pair.drift is not None:
         yield (
-            f"The machine: its f32 ceilings in the two runs differ by {units.percent(found.drift - 1)}; less than "
-            "that is no change."
+            f"The machine: its f32 ceilings in the two runs differ by {units.percent(pair.drift - 1)}; a smaller "
+            "change of a case is no change."
         )
-    if found.shift is not None:
+    if pair.shift is not None:
         yield (
-            f"The middle of all ratios is {units.ratio(found.shift)}: what all cases share, the machine's state "
-            "among it, can't be told from a change of all."
+            f"The median of all ratios is {units.ratio(pair.shift)}: if all cases changed alike, the machine may have "
+            "changed, and not the stacks."
         )
 
 
-def told_sets(found: Sequence[Across], threshold: float, tie: float) -> Told:
-    """The same as tables and data."""
+def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Export:
+    """Returns every further set compared with the first, for every format."""
+    compared = compared_sets(pairs, threshold, tie)
     tables = [
         Table(
-            each.title,
+            comparison.title,
             HEADS,
-            [*map(change_line, each.changes)],
+            [*map(change_line, comparison.changes)],
             numbers=HEADS[2:5],
-            before=[each.answer],
-            after=[*each.sentences, *shown(each.alone)],
+            before=[comparison.answer],
+            after=[*comparison.sentences, *alone_lines(comparison.alone)],
         )
-        for each in of_sets(found, threshold, tie)
+        for comparison in compared
     ]
     tables += [
-        Table(f"{each.title}: behaviour", OF_CLASSES, [[*astuple(move)] for move in each.moved])
-        for each in of_sets(found, threshold, tie)
-        if each.moved
+        Table(f"{comparison.title}: behaviour", BEHAVIOUR_HEADS, [[*astuple(moved)] for moved in comparison.moved])
+        for comparison in compared
+        if comparison.moved
     ]
-    lines = [change_cells(each, change) for each in found for change in each.changes]
-    return Told(tables, COLUMNS, lines, [across_json(each, threshold) for each in found])
+    lines = [change_cells(pair, change) for pair in pairs for change in pair.changes]
+    return Export(tables, COLUMNS, lines, [pair_json(pair, threshold) for pair in pairs])
 
 
-def told_ways(ways: Ways, base: str, set_id: str, tie: float) -> Told:
-    """The same of one set."""
-    compared = of_ways(ways, base, tie)
+def export_ways(ways: Ways, base: str, set_id: str, tie: float) -> Export:
+    """Returns two ways within one set, for every format."""
+    view, compared = ways_view(ways, base), compared_ways(ways, base, tie)
     lines: list[list[Value]] = [
         [
-            each.question,
-            each.stack,
+            way.question,
+            way.stack,
             ways.field,
-            each.speedup.stack,
+            way.speedup.stack,
             base,
-            each.speedup.ratio.value,
-            each.speedup.ratio.low,
-            each.speedup.ratio.high,
-            each.speedup.verdict,
-            each.speedup.reason,
+            way.speedup.ratio.value,
+            way.speedup.ratio.low,
+            way.speedup.ratio.high,
+            way.speedup.verdict,
+            way.speedup.reason,
         ]
-        for each in ways.over(base)
+        for way in view.lines
     ]
-    table = replace(
-        table_of(ways_section(ways, base)), title=compared.title, before=[compared.answer], after=compared.sentences
-    )
-    return Told([table], OF_WAYS, lines, [{"version": VERSION, "set": set_id} | ways_json(ways, base)])
+    table = replace(ways_table(view), before=[compared.answer], after=compared.sentences)
+    return Export([table], WAYS_COLUMNS, lines, [{"version": VERSION, "set": set_id} | ways_json(view)])
 
 
-def shown(alone: Sequence[str]) -> list[str]:
-    """The first of those that only one set has; the others are counted."""
-    left = len(alone) - ALONE_SHOWN
-    return [*alone[:ALONE_SHOWN], *([f"{left} more cases are in one set alone."] if left > 0 else [])]
+def alone_lines(alone: Sequence[str]) -> list[str]:
+    """Returns the first of the cases that only one set has, and the number of the others."""
+    others = len(alone) - ALONE_SHOWN
+    return [*alone[:ALONE_SHOWN], *([f"{others} more cases are in one set alone."] if others > 0 else [])]
 
 
 def change_line(change: CaseChange) -> list[str]:
-    """One case, for people."""
+    """Returns one case for a table."""
     before, after = (units.UNKNOWN if seconds is None else units.seconds(seconds) for seconds in change.seconds)
     return [change.name, change.stack, before, after, ratio_text(change.ratio), change_word(change)]
 
 
 def change_word(change: CaseChange) -> str:
-    """The verdict; where there are no two times, what became of it."""
+    """Returns the verdict; of a case without two times, how it ended in both sets."""
     ended = None in change.seconds
     return change.verdict or (" → ".join(change.outcomes) if ended else units.UNKNOWN)
 
 
 def ratio_text(ratio: Estimate | None) -> str:
-    """`1.42× [1.35, 1.50]`."""
+    """Returns `1.42× [1.35, 1.50]`."""
     return units.estimate(ratio.value, ratio.low, ratio.high) if ratio else units.UNKNOWN
 
 
-def change_cells(found: Across, change: CaseChange) -> list[Value]:
-    """One case, for a spreadsheet."""
+def change_cells(pair: SetPair, change: CaseChange) -> list[Value]:
+    """Returns one case for CSV."""
     ratio = change.ratio
     return [
-        found.first,
-        found.second,
+        pair.first,
+        pair.second,
         change.name,
         change.stack,
         *change.outcomes,
@@ -252,31 +258,31 @@ def change_cells(found: Across, change: CaseChange) -> list[Value]:
     ]
 
 
-def across_json(found: Across, threshold: float) -> dict[str, Any]:
-    """Two sets; seconds, and ratios of times, above 1 where the second set is faster."""
-    worse = found.regressions(threshold) if not found.unlike else ()
+def pair_json(pair: SetPair, threshold: float) -> dict[str, Any]:
+    """Returns two sets as JSON has them, in seconds; a ratio above 1 says that the second set is faster."""
+    worse = pair.regressions(threshold) if not pair.unlike else ()
     return {
         "version": VERSION,
-        "first": found.first,
-        "second": found.second,
-        "unlike": list(found.unlike),
-        "versions": list(found.versions),
-        "drift": found.drift,
-        "shift": found.shift,
-        "alone": list(found.alone),
+        "first": pair.first,
+        "second": pair.second,
+        "unlike": list(pair.unlike),
+        "versions": list(pair.versions),
+        "drift": pair.drift,
+        "shift": pair.shift,
+        "alone": list(pair.alone),
         "threshold": threshold,
-        "observed": {"common": found.observed.common, "moved": [asdict(each) for each in found.observed.moved]},
-        "regressions": [f"{each.name} {each.stack}" for each in worse],
+        "observed": {"common": pair.observed.common, "moved": [asdict(moved) for moved in pair.observed.moved]},
+        "regressions": [f"{change.name} {change.stack}" for change in worse],
         "cases": [
             {
-                "question": each.name,
-                "stack": each.stack,
-                "outcomes": list(each.outcomes),
-                "seconds": list(each.seconds),
-                "verdict": each.verdict,
-                "reason": each.reason,
-                "ratio": estimate_json(each.ratio),
+                "question": change.name,
+                "stack": change.stack,
+                "outcomes": list(change.outcomes),
+                "seconds": list(change.seconds),
+                "verdict": change.verdict,
+                "reason": change.reason,
+                "ratio": estimate_json(change.ratio),
             }
-            for each in found.changes
+            for change in pair.changes
         ],
     }

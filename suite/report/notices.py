@@ -1,4 +1,4 @@
-"""What a reader must know before believing a number: the notices at the top of the page."""
+"""The notices at the top of the page: what a reader must know before believing a number."""
 
 from __future__ import annotations
 
@@ -8,70 +8,84 @@ from collections.abc import Iterable, Sequence
 from suite import units
 from suite.case import Flag, Outcome
 from suite.errors import COMMAND
-from suite.report.sections.answers import standing_in
-from suite.report.sections.surroundings import BlockRecord
+from suite.report.sections.timed.headlines import standing_in
+from suite.report.sections.whole_set.environment import BlockRecord
 from suite.results.analysis import Analysis, Comparison
 from suite.results.store.plan_file import PlanFile
-from suite.stats import is_doubtful
+from suite.results.store.rows import IMPLAUSIBLE
+from suite.stats import FLOOR_MAX, is_doubtful, reach
 
 
 def notices(
-    analysis: Analysis, plan: PlanFile | None, records: Sequence[BlockRecord], modified: bool
+    analysis: Analysis, file: PlanFile | None, records: Sequence[BlockRecord], modified: bool
 ) -> tuple[str, ...]:
-    """All of them, gravest first; `modified`: the source had been changed."""
+    """Returns all notices, the gravest first. `modified` says whether the source had uncommitted changes."""
     return (
         *hidden(analysis),
-        *incomplete(analysis, plan),
+        *incomplete(analysis, file),
         *wrong(analysis.comparisons),
         *filter(None, map(standing_in, analysis.comparisons)),
         *noisy(records),
-        *doubtful(analysis.comparisons),
-        *others(analysis, modified),
+        *doubtful(analysis),
+        *out_of_reach(analysis),
+        *one_block(analysis),
+        *unpinned(analysis),
+        *changed_source(modified),
     )
 
 
 def hidden(analysis: Analysis) -> Iterable[str]:
-    """Stacks that were measured and aren't shown."""
+    """Yields the stacks and the questions that the reader left out."""
     if analysis.hidden:
         yield (
             f"Not shown, as was asked: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
-            "those of the whole set; an answer names the fastest of those shown."
+            "those of the whole set; an answer names the fastest of the stacks that are shown."
+        )
+    if analysis.left_out:
+        number = len(analysis.comparisons) + analysis.left_out
+        yield (
+            f"Not shown, as was asked: {analysis.left_out:,} of {number:,} questions. Intervals and geometric means "
+            "are those of the whole set."
         )
 
 
-def incomplete(analysis: Analysis, plan: PlanFile | None) -> Iterable[str]:
-    """Planned processes that have no row."""
-    if analysis.not_run and plan and plan.collected:
-        yield f"This set is not complete: {analysis.not_run} planned processes have no result in the shares of it."
-    elif analysis.not_run and plan:
+def incomplete(analysis: Analysis, file: PlanFile | None) -> Iterable[str]:
+    """Yields how many planned processes have no row, and how to run them."""
+    if analysis.not_run and file and file.collected:
+        yield (
+            "This set was collected from several runs, each of which did part of the plan. "
+            f"{analysis.not_run} planned processes have no result in any of them."
+        )
+    elif analysis.not_run and file:
         yield (
             f"This run is not complete: {analysis.not_run} planned processes have no result yet. "
-            f"To run them: {COMMAND} run --resume={shlex.quote(f'results/{plan.set_id}')}"
+            f"To run them: {COMMAND} run --resume={shlex.quote(f'results/{file.plan.set_id}')}"
         )
 
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
-    """Stacks that failed the gate."""
-    for comparison in comparisons:
-        stacks = [cell.stack for cell in comparison.cells if cell.outcome == Outcome.WRONG]
-        if stacks:
-            yield f"Wrong results, left out of every ratio: {', '.join(stacks)} in {comparison.name}."
+    """Yields the stacks that failed the equivalence gate, then those that were faster than the machine can be."""
+    for outcome, words in ((Outcome.WRONG, "Wrong results"), (IMPLAUSIBLE, "Faster than the machine can be")):
+        for comparison in comparisons:
+            stacks = [cell.stack for cell in comparison.cells if cell.outcome == outcome]
+            if stacks:
+                yield f"{words}, left out of every ratio: {', '.join(stacks)} in {comparison.name}."
 
 
 def noisy(records: Sequence[BlockRecord]) -> Iterable[str]:
-    """Blocks over a limit of the noise gate."""
+    """Yields how many runs of blocks were over a limit of the noise gate."""
     over = [record for record in records if record.reasons]
     if over:
         rejected = sum(record.verdict != "accepted" for record in over)
-        dropped = f"; {rejected} rejected and not counted" if rejected else ""
-        yield f"Noisy blocks: {len(over)} of {len(records)} runs of a block{dropped}."
+        counted = f" (rejected and not counted: {rejected})" if rejected else ""
+        yield f"{len(over)} of {len(records)} block runs exceeded a noise limit{counted}."
 
 
-def doubtful(comparisons: Iterable[Comparison]) -> Iterable[str]:
-    """Questions on which equal processes differ much, or surely."""
-    for comparison in comparisons:
+def doubtful(analysis: Analysis) -> Iterable[str]:
+    """Yields the questions on which equal processes surely differ, all questions of the set being one family."""
+    for comparison in analysis.comparisons:
         noise = comparison.noise
-        if noise and is_doubtful(noise.ratio):
+        if noise and is_doubtful(noise.ratio, analysis.protocol.confidence):
             shown = units.estimate(noise.ratio.value, noise.ratio.low, noise.ratio.high)
             yield (
                 f"Doubt the verdicts of {comparison.name}: {noise.stack} against itself (A/A) is {shown}, "
@@ -79,11 +93,37 @@ def doubtful(comparisons: Iterable[Comparison]) -> Iterable[str]:
             )
 
 
-def others(analysis: Analysis, modified: bool) -> Iterable[str]:
-    """One block, unpinned environments, a changed source."""
+def out_of_reach(analysis: Analysis) -> Iterable[str]:
+    """Yields what the set's noise keeps it from showing: a tie, or differences inside a wide noise floor."""
+    widths = [width for speedup in analysis.speedups if (width := reach(speedup.ratio))]
+    tie = analysis.protocol.tie_ratio
+    if widths and min(widths) > tie:
+        yield (
+            f"A tie (no difference over {units.percent(tie - 1)}) was out of reach: the narrowest interval of a ratio "
+            f"is ±{units.percent(min(widths) - 1)}."
+        )
+    noise = [comparison.noise.ratio for comparison in analysis.comparisons if comparison.noise]
+    floors = [width for ratio in noise if (width := reach(ratio))]
+    if wide := sum(width > FLOOR_MAX for width in floors):
+        yield (
+            f"The noise floor is wider than ±{units.percent(FLOOR_MAX - 1)} in {wide} of {len(floors)} comparisons: no "
+            "smaller difference is shown there."
+        )
+
+
+def one_block(analysis: Analysis) -> Iterable[str]:
+    """Yields that one block has no interval."""
     if len(analysis.blocks) == 1:
         yield "One block only: no interval exists and every verdict is undecided."
+
+
+def unpinned(analysis: Analysis) -> Iterable[str]:
+    """Yields that an environment wasn't made from its lock."""
     if any(Flag.UNPINNED in row.flags for row in analysis.counted):
-        yield "Some environments were not installed from the locks (unpinned)."
+        yield "Some environments were not installed from the lock files (unpinned)."
+
+
+def changed_source(modified: bool) -> Iterable[str]:
+    """Yields that the source had uncommitted changes."""
     if modified:
         yield "The source was modified when this set was measured; the change is archived with it."

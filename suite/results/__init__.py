@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from suite.protocol import Protocol
     from suite.results.analysis import Analysis
-    from suite.results.stack_figures import StackFigures
+    from suite.results.store.plan import Plan
     from suite.results.store.plan_file import PlanFile
     from suite.results.store.rows import Row
 
@@ -35,6 +35,7 @@ RATIO_COLUMNS = (
     "log_ratios",
     "best",
     "reason",
+    "in_set",
 )
 SUMMARY_COLUMNS = (
     "stack",
@@ -50,38 +51,7 @@ SUMMARY_COLUMNS = (
     "common_high",
     "n_common",
 )
-STACK_COLUMNS = (
-    "comparison",
-    "stack",
-    "outcome",
-    "reason",
-    "ok",
-    "planned",
-    "first_seconds",
-    "second_seconds",
-    "average_seconds",
-    "median_seconds",
-    "low_seconds",
-    "high_seconds",
-    "p5_seconds",
-    "p95_seconds",
-    "dispatch_seconds",
-    "pipelined_seconds",
-    "fetch_seconds",
-    "items_per_second",
-    "item",
-    "efficiency",
-    "baseline",
-    "speedup",
-    "speedup_low",
-    "speedup_high",
-    "verdict",
-    "verdict_reason",
-    "two_modes",
-    "best_seconds",
-    "spread",
-    "kernels",
-)
+CELL_COLUMNS = ("comparison", "stack", "outcome", "reason", "ok", "planned")  # of a stack, timed or not
 
 
 @dataclass(frozen=True)
@@ -89,7 +59,7 @@ class Results:
     """A loaded result set. `rows` are attempts; `frame`, `accepted`, `stacks`, `ratios`, `summary` are DataFrames."""
 
     path: Path
-    plan: PlanFile | None = field(repr=False)  # None for a bare Parquet file
+    plan_file: PlanFile | None = field(repr=False)  # None for a bare Parquet file
     rows: list[Row] = field(repr=False)
     blocks: list[dict[str, Any]] = field(repr=False)
     machine: dict[str, Any] = field(repr=False)
@@ -97,56 +67,73 @@ class Results:
     ceilings: list[dict[str, Any]] = field(repr=False, default_factory=list)
 
     @property
+    def plan(self) -> Plan | None:
+        """Returns what the run asked; None for a bare Parquet file."""
+        return self.plan_file.plan if self.plan_file else None
+
+    @property
+    def set_id(self) -> str:
+        """Returns the set's id; for a bare Parquet file, the file's name without its ending."""
+        return self.plan.set_id if self.plan else self.path.stem
+
+    @property
     def described_machine(self) -> str:
-        """The machine in one line, with the ceiling that it had when the set was begun; empty where none is known."""
+        """Returns the machine in one line, with its ceiling at the beginning of the run; empty if it isn't known."""
         from suite.machine.description import describe
 
         return describe(self.machine, self.ceilings[0] if self.ceilings else None) if self.machine else ""
 
     @property
     def baseline(self) -> str:
-        """The stack that the run compared against."""
+        """Returns the stack that the run compared against. A bare Parquet file doesn't say which that was: then it is
+        the stack that ran more than once in a block, as a baseline does; else the first one. Empty without rows."""
         if self.plan is not None:
             return self.plan.baseline
-        stacks = [row.stack_name for row in self.rows]
-        return "torch_eager" if "torch_eager" in stacks or not stacks else stacks[0]
+        twins = [row.stack_name for row in self.rows if row["replicate"] > 1]
+        return next(iter([*twins, *(row.stack_name for row in self.rows)]), "")
 
     @property
     def protocol(self) -> Protocol:
-        """The protocol's constants that were in force; the defaults for a bare Parquet file."""
+        """Returns the protocol's constants that were in force; the defaults for a bare Parquet file."""
         from suite.protocol import Protocol
 
         return Protocol() if self.plan is None else self.plan.protocol
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Every attempt, one row each, with the columns of suite/results/store/schema.py."""
+        """Returns every attempt, one row each, with the columns of suite/results/store/schema.py."""
         from suite.results.store.schema import NAMES
 
         return table(self.rows, NAMES)
 
     @property
     def accepted(self) -> pd.DataFrame:
-        """Only the rows that count: the last accepted attempt of each block."""
+        """Returns only the rows that count: the last accepted attempt of each block."""
         from suite.results.store.rows import accepted
         from suite.results.store.schema import NAMES
 
         return table(accepted(self.rows), NAMES)
 
-    def analysis(self, baseline: str | None = None) -> Analysis:
-        """Everything that the page shows, as plain values. Raises UserError for a baseline that the set lacks."""
+    def analysis(
+        self, baseline: str | None = None, stacks: Sequence[str] = (), questions: Sequence[str] = ()
+    ) -> Analysis:
+        """Returns everything that the page shows, as plain values, of all stacks and questions or of some (globs).
+        Raises UserError for a baseline, a stack or a question that the set lacks."""
         from suite.errors import UserError
         from suite.machine.roofline import Roofline
         from suite.results.analysis import analyse
+        from suite.results.shown import only
 
-        if not self.rows and not (self.plan and self.plan.attempts):
+        if not self.rows and not (self.plan_file and self.plan_file.attempts):
             raise UserError(f"{self.path} has neither a plan nor a row: there is nothing to report.")
         roofline = Roofline.of(self.roofline, self.ceilings)
-        return analyse(self.rows, self.plan, self.protocol, baseline or self.baseline, roofline)
+        whole = analyse(self.rows, self.plan_file, self.protocol, baseline or self.baseline, roofline)
+        return only(whole, stacks, questions) if stacks or questions else whole
 
     def stacks(self, baseline: str | None = None) -> pd.DataFrame:
-        """One row for each question and stack, as in the page's tables; `comparison` is called as there."""
-        comparisons = self.analysis(baseline).comparisons
+        """Returns one row for each question and stack, as in the page's tables; `comparison` is the question's name."""
+        from suite.results.stack_columns import Place, columns_in, values_in
+
         lines = [
             {
                 "comparison": comparison.name,
@@ -156,15 +143,17 @@ class Results:
                 "reason": cell.reason,
                 "ok": cell.ok,
                 "planned": cell.total,
-                **stack_line(comparison.of(cell.stack)),
+                **values_in(Place.FRAME, comparison.of(cell.stack)),
             }
-            for comparison in comparisons
+            for comparison in self.analysis(baseline).comparisons
             for cell in comparison.cells
         ]
-        return table(lines, STACK_COLUMNS)
+        columns = [*CELL_COLUMNS, *(column.name for column in columns_in(Place.FRAME))]
+        columns.insert(columns.index("items_per_second") + 1, "item")
+        return table(lines, columns)
 
     def ratios(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
-        """Speedups over the baseline: one row per comparison and stack, `value` above 1 is faster.
+        """Returns the speedups over the baseline, one row for each comparison and stack; a `value` above 1 is faster.
 
         Raises UserError for a baseline that the set lacks, and for a clock that there isn't.
         """
@@ -178,14 +167,14 @@ class Results:
         return table(lines, RATIO_COLUMNS)
 
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
-        """Geometric means over comparisons, with n_ok of n, least and greatest; `common` is over the questions that all
-        stacks answered, and ranks them. Raises as `ratios` does."""
+        """Returns geometric means over comparisons, with n_ok of n, least and greatest; `common` is over the questions
+        that all stacks answered, and ranks them. Raises as `ratios` does."""
         from suite.results.speedup.geometric_means import summaries
         from suite.results.speedup.verdicts import ratios
         from suite.results.store.rows import accepted, unrun
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
-        planned = [*self.rows, *unrun(self.plan, accepted(self.rows))]
+        planned = [*self.rows, *unrun(self.plan_file, accepted(self.rows))]
         lines = (
             {
                 "stack": s.stack,
@@ -204,53 +193,15 @@ class Results:
         return table(lines, SUMMARY_COLUMNS)
 
 
-def stack_line(figures: StackFigures | None) -> dict[str, Any]:
-    """The times of a stack as columns; nothing where it has none."""
-    if figures is None:
-        return {}
-    speedup = figures.speedup
-    ratio = (
-        {
-            "baseline": speedup.baseline,
-            "speedup": speedup.ratio.value,
-            "speedup_low": speedup.ratio.low,
-            "speedup_high": speedup.ratio.high,
-            "verdict": speedup.verdict,
-            "verdict_reason": speedup.reason,
-        }
-        if speedup
-        else {}
-    )
-    return ratio | {
-        "first_seconds": figures.first,
-        "second_seconds": figures.second,
-        "average_seconds": figures.average,
-        "median_seconds": figures.median.value,
-        "low_seconds": figures.median.low,
-        "high_seconds": figures.median.high,
-        "p5_seconds": figures.p5,
-        "p95_seconds": figures.p95,
-        "dispatch_seconds": figures.dispatch,
-        "pipelined_seconds": figures.pipelined,
-        "fetch_seconds": figures.fetch,
-        "items_per_second": figures.items_per_second,
-        "efficiency": figures.efficiency,
-        "two_modes": figures.has_modes,
-        "best_seconds": figures.best,
-        "spread": figures.spread,
-        "kernels": figures.kernels or None,
-    }
-
-
 def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
-    """A DataFrame of these columns."""
+    """Returns a DataFrame of these columns."""
     import pandas as pd
 
     return pd.DataFrame([dict(line) for line in lines], columns=list(columns))
 
 
 def load(path: str | Path) -> Results:
-    """A result set's folder, or its results.parquet alone. Raises UserError if it is neither."""
+    """Returns the results in a set's folder, or in a bare results.parquet. Raises UserError if `path` is neither."""
     from suite.errors import COMMAND, UserError
     from suite.results.store.parquet.reader import read_parquet
     from suite.results.store.result_set import ResultSet
@@ -264,4 +215,4 @@ def load(path: str | Path) -> Results:
     # Without its manifest a run is under way, or was interrupted.
     rows = read_parquet(stored.results_path) if stored.is_whole else stored.merged()
     blocks = [block.record for block in stored.blocks()]
-    return Results(path, stored.plan, rows, blocks, stored.machine, stored.roofline, stored.ceilings)
+    return Results(path, stored.plan_file, rows, blocks, stored.machine, stored.roofline, stored.ceilings)

@@ -10,11 +10,13 @@ from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
+from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.behaviour import Behaviour, behaviours
 from suite.results.questions.capacity import MemoryQuestion, memory_questions
+from suite.results.questions.grouping import by_comparison, grouped
 from suite.results.questions.holders import HolderQuestion, holder_questions
-from suite.results.questions.names import question_names
+from suite.results.questions.predictions import PredictedDevice, predicted_devices
 from suite.results.questions.profiles import ProfileQuestion, profile_questions
 from suite.results.questions.programs import ProgramQuestion, program_questions
 from suite.results.speedup.geometric_means import Summary, summaries
@@ -84,14 +86,21 @@ class Analysis:
     programs: tuple[ProgramQuestion, ...]
     profiles: tuple[ProfileQuestion, ...]
     behaviour: tuple[Behaviour, ...]
+    predicted: tuple[PredictedDevice, ...]
     ways: tuple[Ways, ...]
     hidden: tuple[str, ...] = ()  # stacks of the set that the reader chose not to see
+    left_out: int = 0  # questions of the set that the reader chose not to see
 
     @property
     def blocks(self) -> frozenset[int]:
         """Returns the blocks with a row of a timed process."""
         timed = (row for row in self.counted if row["purpose"] == Purpose.TIMED)
         return frozenset(row["block"] for row in timed if row["provenance"] is not None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the reader sees all of the set's stacks and questions."""
+        return not self.hidden and not self.left_out
 
     @property
     def not_run(self) -> int:
@@ -110,7 +119,7 @@ class Analysis:
 
 
 def analyse(
-    rows: Iterable[Row], plan: PlanFile | None, protocol: Protocol, baseline: str, roofline: Roofline | None
+    rows: Iterable[Row], file: PlanFile | None, protocol: Protocol, baseline: str, roofline: Roofline | None
 ) -> Analysis:
     """Returns the analysis of a set against one baseline; `roofline` is the measured one, None without one.
 
@@ -118,10 +127,10 @@ def analyse(
     """
     attempts = list(rows)
     accepted = judged(attempts)
-    missing = unrun(plan, accepted)
+    missing = unrun(file, accepted)
     stacks = {row.stack_name for row in [*attempts, *missing]}
     if baseline not in stacks:
-        raise unknown("stack in this result set to compare against, no baseline", baseline, stacks)
+        raise unknown("stack", baseline, stacks, of="The result set")
     counted = (*accepted, *missing)
     pairing = Pairing.of(counted, protocol)
     speedups = tuple(pairing.over(baseline))
@@ -133,12 +142,13 @@ def analyse(
         pairing=pairing,
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
-        comparisons=comparisons(counted, pairing, speedups, baseline, plan, raised(roofline, counted)),
-        memory=memory_questions(counted, protocol.search_tolerance if plan and plan.vary else None),
+        comparisons=comparisons(counted, pairing, speedups, baseline, file, raised(roofline, counted)),
+        memory=memory_questions(counted, protocol.search_tolerance if file and file.plan.vary else None),
         holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
+        predicted=predicted_devices(counted),
         ways=all_ways(counted, protocol),
     )
 
@@ -148,24 +158,19 @@ def comparisons(
     pairing: Pairing,
     speedups: Iterable[Speedup],
     baseline: str,
-    plan: PlanFile | None,
+    file: PlanFile | None,
     roofline: Roofline | None,
 ) -> tuple[Comparison, ...]:
     """Returns every planned question, sorted by name; `counted` has one row for each planned process."""
-    groups: dict[str, list[Row]] = {}
-    for row in counted:
-        if row["purpose"] == Purpose.TIMED:
-            groups.setdefault(row["comparison_id"], []).append(row)
+    groups = grouped((row for row in counted if row["purpose"] == Purpose.TIMED), by_comparison)
     names = question_names([group[0] for group in groups.values()])
     kernels = {row["case_id"]: row.kernels for row in counted if row["purpose"] == Purpose.EXPLAIN}
     by_case = {(speedup.comparison_id, speedup.stack): speedup for speedup in speedups}
     twins = {twin.comparison_id: twin for twin in pairing.twins()}
-    items = plan.units if plan else {}
+    items = file.units if file else {}
     answered = []
     for question, rows in groups.items():
-        by_stack: dict[str, list[Row]] = {}
-        for row in rows:
-            by_stack.setdefault(row.stack_name, []).append(row)
+        by_stack = grouped(rows, lambda row: row.stack_name)
         figures = [
             stack_figures(
                 processes,
@@ -176,11 +181,11 @@ def comparisons(
                 kernels=kernels.get(processes[0]["case_id"], ""),
             )
             for stack, processes in by_stack.items()
-            if any(row.steady for row in processes)
+            if any(row.samples() for row in processes)
         ]
         cells = tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items()))
         if chosen := stand_in(baseline, cells, figures):
-            figures = over_stand_in(pairing, chosen, question, figures, len(groups))
+            figures = over_stand_in(pairing, chosen, question, figures)
         answered.append(
             Comparison(
                 id=question,

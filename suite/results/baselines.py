@@ -1,7 +1,7 @@
 """Chooses the baseline of each question: the set's, or the fastest stack where the set's has no time that counts.
 
-The stand-in is chosen by the same times that it is then compared with, and questions may have different ones. So the
-error probability is split over all pairs of all questions (Bonferroni), and geometric means leave these ratios out.
+The stand-in is chosen by the same times that it is then compared with. So the error probability is split over all pairs
+of the question's stacks (Bonferroni), and geometric means leave these ratios out.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigure
     return min(counting, key=lambda stack: (stack.median.value, stack.stack)).stack
 
 
-def over_stand_in(
-    pairing: Pairing, chosen: str, question: str, figures: Sequence[StackFigures], questions: int
-) -> list[StackFigures]:
-    """Returns the same figures with ratios over the stand-in `chosen`, on one of so many `questions`."""
+def over_stand_in(pairing: Pairing, chosen: str, question: str, figures: Sequence[StackFigures]) -> list[StackFigures]:
+    """Returns the same figures with ratios over the stand-in `chosen`."""
     others = [stack.stack for stack in figures if stack.counts and stack.stack != chosen]
-    speedups = sharing_doubt(pairing, chosen, others, question, of=questions * (len(others) + 1) / 2)
+    speedups = sharing_doubt(pairing, chosen, others, question, of=(len(others) + 1) / 2)
     over = {speedup.stack: speedup for speedup in speedups}
     return [replace(stack, is_baseline=stack.stack == chosen, speedup=over.get(stack.stack)) for stack in figures]
 
@@ -39,4 +37,4 @@ def sharing_doubt(
 ) -> list[Speedup]:
     """Returns the speedups of a family that is one `of` so many which share the error probability (Bonferroni)."""
     doubt = (1 - pairing.protocol.confidence) / of
-    return replace(pairing, protocol=replace(pairing.protocol, confidence=1 - doubt)).over(baseline, stacks, question)
+    return pairing.over(baseline, stacks, question, confidence=1 - doubt)

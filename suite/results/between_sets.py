@@ -14,13 +14,15 @@ from statistics import fmean, median
 
 from suite.case import Outcome
 from suite.protocol import Protocol
-from suite.results.questions.behaviour import CellKey, Observed, behaviours, between, classes
-from suite.results.speedup.family import Sample, cut, simultaneous
+from suite.results.outcomes import gravest
+from suite.results.questions.behaviour import CellKey, ClassComparison, behaviours, between, classes
+from suite.results.questions.grouping import grouped
+from suite.results.speedup.family import Pool, Sample, cut, simultaneous
 from suite.results.speedup.pairing import all_seconds
-from suite.results.speedup.verdicts import Pairing, freedom
-from suite.results.store.plan_file import PlanFile
+from suite.results.speedup.ratios import freedom
+from suite.results.speedup.verdicts import Pairing, judge, why_undecided
 from suite.results.store.rows import Row, counting, judged
-from suite.stats import Estimate, Word, spread, verdict
+from suite.stats import Estimate, Word, spread
 
 # Columns that must be equal in both sets for their times to be compared, with their names in words.
 LIKE = {
@@ -30,6 +32,7 @@ LIKE = {
     "precision": "precision",
     "threads": "cores",
     "allocator": "allocator",
+    "sampling": "way of sampling",
     "limit_memory_bytes": "memory limit",
 }
 
@@ -47,15 +50,15 @@ class Times:
     observed: Mapping[CellKey, str]
 
     @classmethod
-    def of(cls, name: str, rows: Iterable[Row], plan: PlanFile, ceilings: Sequence[Mapping[str, float]]) -> Times:
+    def of(cls, name: str, rows: Iterable[Row], protocol: Protocol, ceilings: Sequence[Mapping[str, float]]) -> Times:
         """Returns the times of a loaded set."""
         rows = list(rows)
-        kept = tuple(counting(rows))
-        pairing = Pairing.of(kept, plan.protocol)
+        counted = tuple(counting(rows))
+        pairing = Pairing.of(counted, protocol)
         reached = [reading["flops_per_second"] for reading in ceilings if reading.get("flops_per_second")]
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
         observed = classes(behaviours(judged(rows)))
-        return cls(name, pairing, kept, floors, reached[0] if reached else None, observed)
+        return cls(name, pairing, counted, floors, reached[0] if reached else None, observed)
 
     def logs(self, row: Row) -> list[float]:
         """Returns the logarithms of the medians, in seconds, of all processes of a row's case."""
@@ -75,12 +78,22 @@ class CaseChange:
     verdict: Word | None
     reason: str = ""
 
+    @property
+    def why(self) -> str:
+        """Returns in plain words why the ratio is undecided; empty where it isn't."""
+        return why_undecided(self.verdict, self.ratio, self.reason)
+
+    @property
+    def note(self) -> str:
+        """Returns what a reader must know beside the verdict."""
+        return self.reason
+
 
 @dataclass(frozen=True, slots=True)
-class Across:
-    """All cases of two sets. `shift` is the median of their ratios; `drift` the ratio, at least 1, of the f32 ceilings;
-    `unlike` names columns that differ, so that there are no verdicts; `alone` names cases that only one set has;
-    `versions` those that differ, `jax 0.10.1 → 0.10.2 (jax)`; `observed` compares what the probes of both observed."""
+class SetPair:
+    """All cases of two sets, compared. `shift` is the median of their ratios; `drift` the ratio, at least 1, of the f32
+    ceilings; `unlike` names columns that differ, so that there are no verdicts; `alone` names cases of one set only;
+    `versions` those that differ, `jax 0.10.1 → 0.10.2 (jax)`; `observed` compares the classes that probes observed."""
 
     first: str
     second: str
@@ -90,7 +103,7 @@ class Across:
     unlike: tuple[str, ...]
     alone: tuple[str, ...]
     versions: tuple[str, ...] = ()
-    observed: Observed = field(default=Observed(0, ()))
+    observed: ClassComparison = field(default=ClassComparison(0, ()))
 
     def regressions(self, threshold: float) -> tuple[CaseChange, ...]:
         """Returns the cases that are slower in the second set by more than `threshold`, or no longer end `ok`."""
@@ -102,15 +115,18 @@ class Across:
         )
 
 
-def across(first: Times, second: Times) -> Across:
+def compare_sets(first: Times, second: Times) -> SetPair:
     """Compares the second set with the first."""
-    before, after = by_case(first.rows), by_case(second.rows)
+    # A case has the same id in every set.
+    before, after = (grouped(times.rows, lambda row: row.text("case_id")) for times in (first, second))
     both = [case for case in before if case in after]
     unlike = unlikeness([before[case] for case in both], [after[case] for case in both])
     drift = None
     if first.ceiling and second.ceiling:
         drift = max(first.ceiling / second.ceiling, second.ceiling / first.ceiling)
-    ratios = estimates(first, second, [before[case][0] for case in both])
+    # Times of processes that were sampled alone and in rounds make no ratio.
+    comparable = [] if LIKE["sampling"] in unlike else both
+    ratios = estimates(first, second, [before[case][0] for case in comparable])
     changes = [change(first, second, before[case], after[case], ratios.get(case), drift) for case in both]
     if unlike:
         changes = [replace(case, verdict=None, reason="") for case in changes]
@@ -121,7 +137,7 @@ def across(first: Times, second: Times) -> Across:
         for case, rows in by_id.items()
         if case not in other
     ]
-    return Across(
+    return SetPair(
         first=first.name,
         second=second.name,
         changes=tuple(sorted(changes, key=lambda case: (case.name, case.stack))),
@@ -143,30 +159,24 @@ def change(
     drift: float | None,
 ) -> CaseChange:
     """Compares one case, with its rows in both sets."""
-    row, tie = before[0], first.pairing.protocol.tie_ratio
-    floors = [floor for times in (first, second) if (floor := times.floors.get(row["comparison_id"]))]
-    floors += [Estimate(1.0, 1 / drift, drift)] if drift else []
-    word: Word | None = verdict(ratio, tie) if ratio else None
-    reason = ""
-    if ratio and word in ("faster", "slower") and any(verdict(ratio, tie, floor) != word for floor in floors):
-        word, reason = "undecided", "equal processes, or the machine itself, differ as much"
+    row = before[0]
+    noise = {
+        f"equal processes of {times.name} differ as much": floor
+        for times in (first, second)
+        if (floor := times.floors.get(row["comparison_id"]))
+    }
+    if drift:
+        noise["the machine's own speed differs as much"] = Estimate(1.0, 1 / drift, drift)
+    word, reason = judge(ratio, first.pairing.protocol.tie_ratio, noise) if ratio else (None, "")
     return CaseChange(
         row.comparison_name,
         row.stack_name,
-        (outcome(before), outcome(after)),
+        (gravest(row.outcome for row in before), gravest(row.outcome for row in after)),
         (middle(first, row), middle(second, row)),
         ratio,
         word,
         reason,
     )
-
-
-def by_case(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Returns {case_id: rows}; a case has the same id in every set."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row["case_id"], []).append(row)
-    return groups
 
 
 def unlikeness(first: Iterable[Sequence[Row]], second: Iterable[Sequence[Row]]) -> list[str]:
@@ -207,7 +217,7 @@ def estimates(first: Times, second: Times, cases: Iterable[Row]) -> dict[str, Es
     samples = {
         case: unpaired(case, *logs[case], first.pairing.protocol) for case in means if min(map(len, logs[case])) > 1
     }
-    ratios = simultaneous([*samples.values()], range(len(samples)), confidence)
+    ratios = simultaneous(Pool.of(samples.values()), range(len(samples)), confidence)
     return means | {case: cut(ratio, confidence) for case, ratio in zip(samples, ratios, strict=True)}
 
 
@@ -225,8 +235,3 @@ def middle(times: Times, row: Row) -> float | None:
     """Returns the geometric mean of a case's medians, in seconds; None without times."""
     logs = times.logs(row)
     return math.exp(fmean(logs)) if logs else None
-
-
-def outcome(rows: Sequence[Row]) -> str:
-    """Returns the first outcome among a case's processes that isn't `ok`; `ok` if all are."""
-    return next((row.outcome for row in rows if row.outcome != Outcome.OK), str(Outcome.OK))

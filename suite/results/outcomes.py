@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.case import Outcome
-from suite.results.store.rows import NOT_RUN, Row, accepted
+from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN, Row, accepted
 
 # If processes ended differently, the first of these outcomes stands for all: readers act on it first. Unsupported comes
 # before not run, because a case that is unsupported in one block is so in all.
 SEVERITY = (
     Outcome.WRONG,
+    IMPLAUSIBLE,
     Outcome.CRASHED,
     Outcome.ERROR,
     Outcome.OOM_DEVICE,
@@ -24,6 +25,16 @@ SEVERITY = (
 )
 
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
+# Of reasons for `unsupported`: what the machine lacks, as suite/run/engines.py says it, rather than the stack.
+LACKING = (
+    "there is no lock for environment",
+    "isn't on this machine",
+    "no C++ compiler",
+    "no NVIDIA GPU was found",
+    "this machine has an NVIDIA GPU, but",
+    "no TPU was found",
+    "Docker has no NVIDIA runtime",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +54,8 @@ class Cell:
 
     @property
     def counts(self) -> bool:
-        """Whether the times may be compared: some process is `ok` and none is `wrong`."""
-        return self.ok > 0 and self.outcome != Outcome.WRONG
+        """Whether the times may be compared: some process is `ok` and none is `wrong` or `implausible`."""
+        return self.ok > 0 and self.outcome not in (Outcome.WRONG, IMPLAUSIBLE)
 
     @property
     def failed(self) -> bool:
@@ -71,6 +82,11 @@ def cell(stack: str, rows: Sequence[Row]) -> Cell:
         not_run=sum(row.outcome == NOT_RUN for row in rows),
         total=len(rows),
     )
+
+
+def is_absent(reason: str) -> bool:
+    """Whether a case is unsupported because its machine lacks something, by the reason: another machine may run it."""
+    return any(words in reason for words in LACKING)
 
 
 def flag_counts(rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:

@@ -1,8 +1,8 @@
-"""Hides some stacks of a set's analysis: the figures of the others stay those of the whole set."""
+"""Hides some stacks or questions of a set's analysis: the figures of the others stay those of the whole set."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -11,27 +11,28 @@ from suite.results.analysis import Analysis
 from suite.results.questions.behaviour import behaviours
 from suite.results.questions.capacity import memory_questions
 from suite.results.questions.holders import holder_questions
+from suite.results.questions.predictions import predicted_devices
 from suite.results.questions.profiles import profile_questions
 from suite.results.questions.programs import program_questions
 from suite.results.store.rows import Row
 from suite.results.within_set import Ways
 
 
-def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
-    """Returns the analysis with the stacks that match some glob, and the baseline; without globs, with all stacks.
-    Speedups, their intervals and geometric means stay as computed among all stacks.
+def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = ()) -> Analysis:
+    """Returns the analysis with the stacks that match some glob, and the baseline, on the questions whose names match
+    some glob; without globs, with all. Speedups, their intervals and geometric means stay as computed among all.
 
-    Raises UserError for a glob that matches no stack of the set.
+    Raises UserError for a glob that matches nothing of the set.
     """
+    return of_questions(of_stacks(analysis, stacks), questions)
+
+
+def of_stacks(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
+    """Returns the analysis of some stacks."""
     stacks = sorted({row.stack_name for row in analysis.rows})
-    for pattern in patterns:
-        if not any(fnmatchcase(stack, pattern) for stack in stacks):
-            raise unknown("stack in this result set", pattern, stacks)
-    shown = {stack for stack in stacks if any(fnmatchcase(stack, pattern) for pattern in patterns)}
-    shown |= {analysis.baseline}
+    shown = matching("stack", patterns, stacks) | {analysis.baseline}
     if not patterns or shown == {*stacks}:
         return analysis
-    rows, counted = kept(analysis.rows, shown), kept(analysis.counted, shown)
     comparisons = (
         replace(
             comparison,
@@ -40,26 +41,54 @@ def only(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
         )
         for comparison in analysis.comparisons
     )
+    return of_rows(
+        replace(
+            analysis,
+            hidden=tuple(stack for stack in stacks if stack not in shown),
+            summaries=tuple(line for line in analysis.summaries if line.stack in shown),
+            comparisons=tuple(comparison for comparison in comparisons if comparison.cells),
+            ways=tuple(ways for ways in (ways_of(ways, shown) for ways in analysis.ways) if ways.stacks),
+        ),
+        lambda row: row.stack_name in shown,
+    )
+
+
+def of_questions(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
+    """Returns the analysis of some questions; what holds questions against each other isn't part of it."""
+    names = [comparison.name for comparison in analysis.comparisons]
+    shown = matching("question", patterns, names)
+    if not patterns or shown == {*names}:
+        return analysis
+    comparisons = tuple(comparison for comparison in analysis.comparisons if comparison.name in shown)
+    ids = {comparison.id for comparison in comparisons}
+    return of_rows(
+        replace(analysis, comparisons=comparisons, ways=(), left_out=len(names) - len(comparisons)),
+        lambda row: row["comparison_id"] in ids,
+    )
+
+
+def matching(kind: str, patterns: Iterable[str], names: Collection[str]) -> set[str]:
+    """Returns the names that match some glob. Raises UserError for a glob that matches none."""
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise unknown(kind, pattern, names, of="The result set")
+    return {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}
+
+
+def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
+    """Returns the analysis with some rows, and with all that is computed from each question's rows alone."""
+    rows, counted = (tuple(filter(is_shown, kept)) for kept in (analysis.rows, analysis.counted))
     return replace(
         analysis,
         rows=rows,
         counted=counted,
-        hidden=tuple(stack for stack in stacks if stack not in shown),
-        summaries=tuple(line for line in analysis.summaries if line.stack in shown),
-        comparisons=tuple(comparison for comparison in comparisons if comparison.cells),
-        # These are computed anew: none of their figures depends on other stacks.
         memory=memory_questions(counted),
         holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
-        ways=tuple(ways for ways in (ways_of(ways, shown) for ways in analysis.ways) if ways.stacks),
+        predicted=predicted_devices(counted),
     )
-
-
-def kept(rows: Iterable[Row], shown: Collection[str]) -> tuple[Row, ...]:
-    """Returns the rows of the shown stacks."""
-    return tuple(row for row in rows if row.stack_name in shown)
 
 
 def ways_of(ways: Ways, shown: Collection[str]) -> Ways:

@@ -36,9 +36,9 @@ class StackFigures:
     `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch`
     are geometric means of the processes' medians, so that they can be compared with each other; `average` is the
     mean of their means. p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
-    process. Memory figures are the greatest peaks, `peak_parts` the parts of the greatest. `early` is the share of a
-    synced step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch minus synced,
-    each a median over processes. `efficiency` is the roofline's least time over the median. `kernels` are the
+    process. `peak_bytes` is the greatest peak of memory (`Row.peak_bytes`), `peak_parts` its parts. `early` is the
+    share of a synced step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch minus
+    synced, each a median over processes. `efficiency` is the roofline's least time over the median. `kernels` are the
     libraries and instruction sets that an explain process named, those with most time first; empty without one.
     `cores` is the least that any process had, `faults` the median over processes of page faults per step.
 
@@ -68,9 +68,7 @@ class StackFigures:
     graph_breaks: int | None
     cores: float | None
     faults: float | None
-    host_build: float | None
-    host_step: float | None
-    device_peak: float | None
+    peak_bytes: float | None
     peak_parts: Parts
     floor_bytes: float
     relative_error: float | None
@@ -122,12 +120,13 @@ def stack_figures(
 ) -> StackFigures:
     """Returns the figures of one case's processes, some with samples: those that ended `ok`, or all if none did."""
     of_stack = [row for row in rows if row["replicate"] == 1]
-    timed = [row for row in of_stack if row.steady]
-    used = [row for row in timed if row.outcome == Outcome.OK] or timed or [row for row in rows if row.steady]
-    pooled = np.concatenate([np.asarray(row.steady) for row in used])
-    synced = [known(row.median()) for row in used]
+    timed = [row for row in of_stack if row.samples()]
+    used = [row for row in timed if row.outcome == Outcome.OK] or timed or [row for row in rows if row.samples()]
+    steady = [row.samples() for row in used]
+    pooled = np.concatenate(steady)
+    synced = [median(samples) for samples in steady]
     dispatch, pipelined, fetch = ([row.median(clock) for row in used] for clock in ("dispatch", "pipelined", "fetch"))
-    typical = geometric_mean(synced, protocol)
+    typical, (low, high) = geometric_mean(synced, protocol), np.percentile(pooled, (5, 95))
     items = middle(row.number("items_per_step") for row in used)
     work = used[0].number("flops"), used[0].number("bytes_floor"), used[0].text("precision")
     least = roofline.seconds(*work) if roofline else None
@@ -137,14 +136,14 @@ def stack_figures(
         cell=cell(rows[0].stack_name, rows),
         first=middle(row.number("first_seconds") for row in used),
         second=middle(row.number("second_seconds") for row in used),
-        average=fmean(fmean(row.steady) for row in used),
+        average=fmean(map(fmean, steady)),
         median=typical,
-        p5=float(np.percentile(pooled, 5)),
-        p95=float(np.percentile(pooled, 95)),
-        outliers=sum(outliers(row.steady) for row in used),
-        dispatch=mean_of_known(dispatch, protocol),
-        pipelined=mean_of_known(pipelined, protocol),
-        fetch=mean_of_known(fetch, protocol),
+        p5=float(low),
+        p95=float(high),
+        outliers=sum(map(outliers, steady)),
+        dispatch=mean_of_known(dispatch),
+        pipelined=mean_of_known(pipelined),
+        fetch=mean_of_known(fetch),
         early=middle(max(0.0, 1 - d / s) for d, s in zip(dispatch, synced, strict=True) if d is not None),
         gain=middle(s / p for p, s in zip(pipelined, synced, strict=True) if p),
         copy=middle(f - s for f, s in zip(fetch, synced, strict=True) if f is not None),
@@ -159,18 +158,16 @@ def stack_figures(
         graph_breaks=greatest_count(used, "graph_breaks"),
         cores=min((cores for row in used if (cores := row.number("effective_cores")) is not None), default=None),
         faults=middle(row.number("minor_faults_per_step") for row in used),
-        host_build=greatest(used, "host_peak_build_bytes"),
-        host_step=greatest(used, "host_peak_step_bytes"),
-        device_peak=greatest(used, "device_peak_bytes"),
+        peak_bytes=max((peak for row in used if (peak := row.peak_bytes) is not None), default=None),
         peak_parts=max(map(parts, used), key=total),
         floor_bytes=floor_bytes(used[0]),
         relative_error=greatest(rows, "relative_error"),
         precision_observed=", ".join(sorted({row.text("precision_observed") for row in used} - {""})),
         flags=flag_counts(of_stack),
         processes=tuple(
-            Process(row["block"], row["replicate"], known(row.median()), row.outcome == Outcome.OK)
+            Process(row["block"], row["replicate"], median(samples), row.outcome == Outcome.OK)
             for row in rows
-            if row.steady
+            if (samples := row.samples())
         ),
         speedup=None if is_baseline else speedup,
         kernels=kernels,
@@ -183,16 +180,10 @@ def geometric_mean(medians: Sequence[float], protocol: Protocol) -> Estimate:
     return ratio_of([math.log(seconds) for seconds in medians], freedom, protocol.confidence)
 
 
-def mean_of_known(medians: Iterable[float | None], protocol: Protocol) -> float | None:
+def mean_of_known(medians: Iterable[float | None]) -> float | None:
     """Returns the geometric mean of the known medians in seconds; None where none is known."""
-    seconds = [value for value in medians if value]
-    return geometric_mean(seconds, protocol).value if seconds else None
-
-
-def known(seconds: float | None) -> float:
-    """Returns the median of a row that has samples, so that its type isn't optional."""
-    assert seconds is not None
-    return seconds
+    logs = [math.log(seconds) for seconds in medians if seconds]
+    return math.exp(fmean(logs)) if logs else None
 
 
 def middle(values: Iterable[float | None]) -> float | None:

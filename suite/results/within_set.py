@@ -3,12 +3,13 @@ their processes are paired as those of stacks are. Pure functions."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from suite.protocol import Protocol
-from suite.results.questions.names import question_names
-from suite.results.speedup.pairing import Side, Timings, block_timings
+from suite.results.names import question_names
+from suite.results.speedup.pairing import Side, Timing, Timings, block_timings
 from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.store.rows import Row, counting
 
@@ -61,24 +62,31 @@ class Ways:
         return tuple(sorted(ways, key=lambda way: (way.question, way.speedup.stack, way.stack)))
 
 
-def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
+def compare_ways(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
     """Pairs a set's processes as if a field of the case were the stack, and each stack a question of its own. Returns
     None if nothing was asked in two ways in the same blocks (shares of a set have no block in common)."""
-    kept = counting(rows)
-    timings = block_timings(kept, CLOCKS.get(field, "synced"))
+    listed = list(rows)
+    if len({row.text(field) for row in listed}) < 2:
+        return None
+    counted = counting(listed)
+    timings = block_timings(counted, CLOCKS.get(field, "synced"))
+    if field != "variant":  # whose processes alone take turns with each other; others are paired by time
+        timings = {side: without_turns(by_block) for side, by_block in timings.items()}
     by_value: dict[Side, Timings] = {}
     heads: dict[str, Row] = {}
     machines: dict[str, set[tuple[str, str]]] = {}
     pairs: dict[str, tuple[str, str]] = {}  # {id of a stack on a question: (id of the question, stack)}
-    for row in kept:
-        side, id_ = (row["comparison_id"], row.stack_name), row.case.digest(field)
+    ids = {row["case_id"]: row for row in counted}
+    digests = {case: (row.case.digest(field), row.case.digest(field, "stack", "variant")) for case, row in ids.items()}
+    for row in counted:
+        side, (id_, question) = (row["comparison_id"], row.stack_name), digests[row["case_id"]]
         if side in timings:
             by_value[id_, row.text(field) or FIELDS[field]] = timings[side]
-            question = row.case.digest(field, "stack", "variant")
             stack = row.text("stack") if field == "variant" else row.stack_name
             machines.setdefault(id_, set()).add((row.text("machine_id"), row.text("set_id")))
             heads[question], pairs[id_] = row | {"comparison_id": question}, (question, stack)
-    both = {id_ for id_, _ in by_value if sum(other == id_ for other, _ in by_value) > 1 and len(machines[id_]) == 1}
+    times = Counter(id_ for id_, _ in by_value)
+    both = {id_ for id_, number in times.items() if number > 1 and len(machines[id_]) == 1}
     if not both:
         return None
     names = question_names(
@@ -90,11 +98,17 @@ def within(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
         {id_: names[pairs[id_][0]] for id_ in pairs if id_ in both},
         frozenset(value for _, value in paired),
         protocol,
+        one_family=True,
     )
     return Ways(field, pairing, {id_: stack for id_, (_, stack) in pairs.items() if id_ in both})
+
+
+def without_turns(timings: Timings) -> dict[int, list[Timing]]:
+    """Returns the processes without the medians of their turns."""
+    return {block: [replace(timing, turns={}) for timing in processes] for block, processes in timings.items()}
 
 
 def all_ways(rows: Iterable[Row], protocol: Protocol) -> tuple[Ways, ...]:
     """Returns the comparison by each field that a set asked in two ways."""
     listed = list(rows)
-    return tuple(ways for field in FIELDS if (ways := within(listed, field, protocol)))
+    return tuple(ways for field in FIELDS if (ways := compare_ways(listed, field, protocol)))

@@ -1,1 +1,1 @@
-"""The run: every planned attempt, block by block, becomes a row."""
+"""Carries out a plan: runs every planned process, block by block, and writes a row for each."""

@@ -1,4 +1,8 @@
-"""Do the processes of a run agree? Each with the gated process of the same case, and stacks with the first that ran."""
+"""Checks that the processes of a run agree: each with the gated process of its case, and dialects with each other.
+
+Where neither a float64 reference nor a golden file says what is right, the majority of dialects does. Stacks of one
+dialect share a file and so its mistakes: together they have one vote.
+"""
 
 from __future__ import annotations
 
@@ -13,118 +17,185 @@ from suite.reference.tolerances import Tolerances
 from suite.results.store.rows import Row
 from suite.workloads.catalog import Workload
 
-LOSSES = 3  # of the first steps, that every process of a train pass tells
+LOSSES = 3  # a process of a train pass reports the losses of so many first steps
+APART = ("moved/", "stressed/")  # what the names of tensors begin with that have wide tolerances
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """What every process tells of its answers: the losses of its first steps, and its last timed result."""
+class ReportedResults:
+    """What every process reports of its results: the losses of its first steps, and a digest of its last timed
+    result."""
 
     losses: list[float]
     result: Digest | None
 
     def missing(self, pass_: str) -> str:
-        """What a process should have told and hasn't; empty if nothing."""
+        """Returns what a process should have reported and hasn't; empty if nothing."""
         if pass_ == "train" and len(self.losses) != LOSSES:
-            return f"it told {len(self.losses)} losses of its first {LOSSES} steps"
-        return "" if self.result is not None else "it told nothing of its last timed result"
+            return f"it reported {len(self.losses)} losses of its first {LOSSES} steps"
+        return "" if self.result is not None else "it reported nothing of its last timed result"
 
 
 @dataclass
 class Agreement:
-    """What is remembered of rows that passed, and what later ones are held to."""
+    """The rows that passed, and what later rows are held to because of them."""
 
     workloads: dict[str, Workload]
-    proofs: dict[str, Proof] = field(default_factory=dict)  # by case_id: the gated process's
-    first: dict[str, Row] = field(default_factory=dict)  # by comparison_id: the first row with digests of its tensors
+    proofs: dict[str, ReportedResults] = field(default_factory=dict)  # by case_id: the gated process's
+    digested: dict[str, dict[str, Row]] = field(default_factory=dict)  # rows with digests, by comparison_id and case_id
 
     def remember(self, row: Row) -> None:
-        """Learn from a timed and measured row that ended `ok`."""
+        """Learns from a measured row that ended `ok`."""
         if digests(row):
-            self.first.setdefault(row["comparison_id"], row)
-        told = proof(row)
+            self.digested.setdefault(row["comparison_id"], {})[row["case_id"]] = row
+        reported = proof(row)
         gated = digests(row) or row["relative_error"] is not None
-        if gated and not told.missing(row["pass"]):
-            self.proofs[row["case_id"]] = told
+        if gated and not reported.missing(row["pass"]):
+            self.proofs[row["case_id"]] = reported
 
     def is_proven(self, case_id: str) -> bool:
         """Whether a process of this case has passed the gate."""
         return case_id in self.proofs
 
     def judge(self, row: Row) -> None:
-        """Make a timed row `wrong` that proves nothing, or differs from what it is held to."""
+        """Makes a timed row `wrong` that lacks its proof, or differs from what it is held to."""
         if row["purpose"] != Purpose.TIMED or row["outcome"] != Outcome.OK:
             return
-        own = proof(row)
-        reason = own.missing(row["pass"]) or self.disagreement(row, own)
+        reported = proof(row)
+        reason = reported.missing(row["pass"]) or self.disagreement(row, reported)
         if reason:
             row["outcome"], row["reason"] = str(Outcome.WRONG), reason
         else:
             self.judge_digests(row)
 
-    def disagreement(self, row: Row, own: Proof) -> str:
-        """How a process's answers differ from those of the one that passed the gate; empty if they don't."""
+    def disagreement(self, row: Row, reported: ReportedResults) -> str:
+        """Returns how a process's results differ from those of the process that passed the gate; empty if they
+        don't."""
         gated = self.proofs.get(row["case_id"])
         if gated is None:
             return ""
         both_ways = 2 * TOLERANCE[row["precision"]]  # both may be off, in opposite directions
-        for step, (a, b) in enumerate(zip(own.losses, gated.losses, strict=True), 1):
+        for step, (a, b) in enumerate(zip(reported.losses, gated.losses, strict=True), 1):
             if not math.isclose(a, b, rel_tol=both_ways):
                 return f"loss of step {step} is {a!r}; the process that passed the gate had {b!r}"
-        assert own.result is not None and gated.result is not None  # told, as `missing` has asked
+        assert reported.result is not None and gated.result is not None  # `missing` has checked both
         if row["pass"] == "train":
-            return self.last_loss(row, own.losses[0], own.result.norm)
-        found, limit = difference(own.result, gated.result, "output"), 2 * self.tolerances(row).of("output").error
-        if found.error <= limit:
+            return self.last_loss(row, reported.losses[0], reported.result.norm)
+        error = difference(reported.result, gated.result, "output").error
+        if error <= 2 * self.tolerances(row).of("output").error:
             return ""
-        return f"last timed output: relative error {found.error:.2g} against the process that passed the gate"
+        return f"last timed output: relative error {error:.2g} against the process that passed the gate"
 
     def last_loss(self, row: Row, first: float, last: float) -> str:
-        """Steps over the same batch learn it. Without an optimizer nothing is learnt: the last loss is the first."""
+        """Returns what is wrong with the last loss, empty if nothing. Steps over one batch learn it, so that the last
+        loss is lower than the first; without an optimizer both are the same."""
         learns = self.workloads[row["workload"]].spec.OPTIMIZER is not None
         if last < first if learns else math.isclose(last, first, rel_tol=2 * TOLERANCE[row["precision"]]):
             return ""
         return f"the last timed loss is {last!r}, the first {first!r}"
 
     def tolerances(self, row: Row) -> Tolerances:
-        """Of a row's digests."""
+        """Returns the tolerances of a row's workload and precision."""
         return Tolerances(self.workloads[row["workload"]].spec, row["precision"])
 
     def judge_digests(self, row: Row) -> None:
-        """Where no golden file says what is right, stacks must at least agree with the first that ran."""
-        first = self.first.get(row["comparison_id"])
-        if first is None or not digests(row):
+        """Makes a row `wrong` if the majority of dialects contradicts its case. The first dialect to run has no other
+        to be held against yet; `contradicted` judges it later."""
+        peers = self.digested.get(row["comparison_id"], {})
+        of_case = row if digests(row) else peers.get(row["case_id"])
+        if of_case is None or (digests(row) and not peers.keys() - {row["case_id"]}):
             return
-        # Of the same dialect file in float32 in other precisions, too, to which the gate has held them.
-        tolerances = Tolerances(self.workloads[row["workload"]].spec, "f32")
-        name, found = worst(digests(row), digests(first), tolerances)
-        broken = tolerances.of(name).broken(found)
-        if broken or not name.startswith("moved/"):
-            row["relative_error"] = max(found.error, row["relative_error"] or 0.0)
-        if broken:
-            row["outcome"] = str(Outcome.WRONG)
-            row["reason"] = f"{name}: {broken}, against {first['stack']}, which ran first"
+        sides = self.sides([*(peer for case_id, peer in peers.items() if case_id != row["case_id"]), of_case])
+        ours = next(side for side in sides if of_case in side)
+        best = sides[0]
+        if digests(row):
+            against = next(
+                (peer for peer in (ours if ours is best or votes(best) == 1 else best) if peer is not row), row
+            )
+            # What agrees is off by rounding: movements and stressed weights have tolerances of their own, far wider.
+            left_out = APART if ours is best else ()
+            theirs = {name: digest for name, digest in digests(against).items() if not name.startswith(left_out)}
+            _, apart = worst(digests(row), theirs, self.float32(row))
+            row["relative_error"] = max(apart.error, row["relative_error"] or 0.0)
+        if reason := self.contradiction(of_case, sides):
+            row["outcome"], row["reason"] = str(Outcome.WRONG), reason
+
+    def contradicted(self, comparison_id: str) -> dict[str, str]:
+        """Returns, by case_id, why rows that passed are wrong after all: the majority of dialects contradicts them."""
+        rows = self.digested.get(comparison_id, {})
+        sides = self.sides([*rows.values()])
+        reasons = {case_id: self.contradiction(row, sides) for case_id, row in rows.items()}
+        return {case_id: reason for case_id, reason in reasons.items() if reason}
+
+    def unverified(self) -> list[str]:
+        """Returns the case_ids of rows that passed though nothing says what is right: no reference, and no majority of
+        two or more dialects. Whether there is one is known only when all stacks of a comparison have run."""
+        doubtful: list[str] = []
+        for rows in self.digested.values():
+            best, *others = self.sides([*rows.values()])
+            if votes(best) < 2 or (others and votes(others[0]) == votes(best)):
+                doubtful += rows
+        return sorted(doubtful)
+
+    def sides(self, rows: list[Row]) -> list[list[Row]]:
+        """Returns the rows in groups that agree, those with the votes of most dialects first."""
+        sides: list[list[Row]] = []
+        for row in sorted(rows, key=lambda row: str(row["case_id"])):
+            side = next((side for side in sides if not self.broken(row, side[0])), None)
+            if side is None:
+                sides.append([row])
+            else:
+                side.append(row)
+        return sorted(sides, key=votes, reverse=True)
+
+    def contradiction(self, row: Row, sides: list[list[Row]]) -> str:
+        """Returns how a row differs from a majority of two or more dialects; empty without such a majority, or if the
+        row belongs to it."""
+        ours, best = next(side for side in sides if row in side), sides[0]
+        if ours is best or votes(best) < 2 or votes(best) == votes(ours):
+            return ""
+        dialects = " and ".join(sorted({str(peer["dialect"]) for peer in best}))
+        return f"{self.broken(row, best[0])}, against {dialects}, which agree"
+
+    def broken(self, row: Row, peer: Row) -> str:
+        """Returns what two rows' digests differ in; empty if they agree."""
+        name, apart = self.worst(row, peer)
+        broken = self.float32(row).of(name).broken(apart)
+        return f"{name}: {broken}" if broken else ""
+
+    def worst(self, row: Row, peer: Row) -> tuple[str, Difference]:
+        """Returns the tensor in which two rows differ most, as a multiple of its tolerance, and the difference."""
+        return worst(digests(row), digests(peer), self.float32(row))
+
+    def float32(self, row: Row) -> Tolerances:
+        """Returns the tolerances of digests. In other precisions, too, they are those of the float32 twin."""
+        return Tolerances(self.workloads[row["workload"]].spec, "f32")
+
+
+def votes(side: list[Row]) -> int:
+    """Returns how many dialects agree."""
+    return len({row["dialect"] for row in side})
 
 
 def metrics(row: Row, kind: str) -> dict[str, list[float]]:
-    """The values of a row's metrics of one kind, by name."""
+    """Returns the values of a row's metrics of one kind, by name."""
     return {metric["name"]: metric["values"] for metric in row["metrics"] or [] if metric["kind"] == kind}
 
 
-def proof(row: Row) -> Proof:
-    """What a row's process told of its answers."""
-    told = metrics(row, "gate")
-    return Proof(told.get("loss", []), told_digest(told.get("last result", [])))
+def proof(row: Row) -> ReportedResults:
+    """Returns what a row's process reported of its results."""
+    values = metrics(row, "gate")
+    return ReportedResults(values.get("loss", []), digest_of(values.get("last result", [])))
 
 
 def digests(row: Row) -> dict[str, Digest]:
-    """Digests of a model's tensors by name; only a gated process without a golden file has them."""
-    told = {name: told_digest(values) for name, values in metrics(row, "digest").items()}
-    return {name: each for name, each in told.items() if each is not None}
+    """Returns the digests of a model's tensors by name; only a gated process without a golden file has them."""
+    by_name = {name: digest_of(values) for name, values in metrics(row, "digest").items()}
+    return {name: digest for name, digest in by_name.items() if digest is not None}
 
 
-def told_digest(values: list[float]) -> Digest | None:
-    """A digest as a worker wrote it; None where it isn't one."""
+def digest_of(values: list[float]) -> Digest | None:
+    """Returns the digest of figures that a worker wrote; None if they are no digest."""
     try:
         return from_figures(values)
     except ValueError:
@@ -132,19 +203,19 @@ def told_digest(values: list[float]) -> Digest | None:
 
 
 def worst(ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: Tolerances) -> tuple[str, Difference]:
-    """The tensor in which two stacks differ most for what is allowed, and how."""
-    largest = max((each.peak for name, each in theirs.items() if name.startswith("gradient/")), default=0.0)
+    """Returns the tensor in which two stacks differ most, as a multiple of its tolerance, and the difference."""
+    largest = max((digest.peak for name, digest in theirs.items() if name.startswith("gradient/")), default=0.0)
     name_of_worst, most, of_worst = "", 0.0, Difference(0.0, 1.0)
     for name, wanted in theirs.items():
         gradient = theirs.get("gradient/" + name.partition("/")[2])
         if gradient is not None and gradient.peak < ZERO_GRADIENT * largest:
-            continue  # zero but for rounding, and AdamW's movement is made of that
+            continue  # the gradient is zero but for rounding, which AdamW amplifies to a movement
         if name not in ours:
-            if name.startswith("moved/"):
-                continue  # an element of it is on the edge of being noise
+            if name.startswith(APART):
+                continue  # one of its elements is hardly above noise, or a framework's own norm is unstable
             return name, Difference(math.nan, math.nan)
-        found = difference(ours[name], wanted, name)
-        share = found.error / tolerances.of(name).error
+        apart = difference(ours[name], wanted, name)
+        share = apart.error / tolerances.of(name).error
         if not share <= most:
-            name_of_worst, most, of_worst = name, share, found
+            name_of_worst, most, of_worst = name, share, apart
     return name_of_worst, of_worst

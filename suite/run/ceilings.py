@@ -1,4 +1,4 @@
-"""What the machine reaches, measured outside every block: its roofline, and the ceiling that every set has."""
+"""Measures what the machine reaches, outside the blocks: its roofline, and the float32 ceiling that every set has."""
 
 from __future__ import annotations
 
@@ -8,94 +8,151 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from suite.case import Purpose
+from suite.case import Flag, Outcome, Purpose
 from suite.environments import venv
+from suite.environments.locks import Locks
 from suite.errors import UserError
+from suite.ir.summary import Program
 from suite.launch.engine import worker_environment
+from suite.machine.bandwidth import caches
 from suite.machine.description import moved
-from suite.machine.roofline import undisturbed
+from suite.machine.roofline import PLACES, TIMES_MOVED, Roofline, undisturbed
+from suite.results.limits import Limit
+from suite.results.questions.programs import programs_of
 from suite.results.store.files import write_json
 from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row, accepted
 from suite.stacks.threads import thread_environ
+from suite.workloads.catalog import Workload
 
-AGAIN, PAUSE_SECONDS = 3, 10.0  # a host changes its pace for 10 to 20 s at a time: look again before saying so
+READINGS_MAX, PAUSE_SECONDS = 3, 10.0  # a host changes its pace for 10 to 20 s at a time: read again before saying so
 REMEDY = (
     "Look for another load, for power or frequency settings, for a virtual machine that was moved. To be sure, "
     "stop now (Ctrl-C) and begin a new run."
 )
 
 
-def measure(store: ResultSet) -> list[str]:
-    """The roofline, where the protocol asks for it, and the ceiling; what a person must know of them, in sentences.
+def measure(store: ResultSet, locks: Locks, workloads: Mapping[str, Workload]) -> list[str]:
+    """Measures the roofline, if the protocol asks for it, and the ceiling, into the set. Returns sentences that a
+    person must know.
 
-    CPUs alone have either, and only times are held against them.
+    CPUs alone have a roofline and a ceiling, and only times are held against them.
     """
-    if store.plan.target != "cpu" or store.plan.purpose is not Purpose.TIMED:
+    if store.plan_file.target != "cpu" or store.plan.purpose is not Purpose.TIMED:
         return []
-    measure_roofline(store)
+    # A sweep of earlier today may have found a slower machine than the one that this run has.
+    places = () if measure_roofline(store, locks) else places_needed(store, workloads)
     earlier = store.ceilings
-    now = reading(store.plan.cores)
-    for _ in range(AGAIN - 1):
+    now = reading(store.plan_file.cores, places)
+    for _ in range(READINGS_MAX - 1):
         if not any(map(undisturbed, earlier)) or (undisturbed(now) and not moved([*earlier, now])):
             break
         time.sleep(PAUSE_SECONDS)
-        now = max(now, reading(store.plan.cores), key=lambda each: (undisturbed(each), each["flops_per_second"]))
+        again = reading(store.plan_file.cores, places)
+        now = max(now, again, key=lambda ceiling: (undisturbed(ceiling), ceiling["flops_per_second"]))
     store.ceilings = [*earlier, now]
-    return [*shared(store, now), *(f"{said} {REMEDY}" for said in filter(None, [moved(store.ceilings)]))]
+    moves = moved(store.ceilings)
+    return [*disturbances(store, now), *([f"{moves} {REMEDY}"] if moves else [])]
 
 
-def shared(store: ResultSet, ceiling: Mapping[str, Any]) -> Iterable[str]:
-    """What can't be said of a machine that was doing something else while it was looked at."""
+def disturbances(store: ResultSet, ceiling: Mapping[str, Any]) -> Iterable[str]:
+    """Yields a sentence if other programs used the cores while the ceiling or the roofline was measured."""
     if not undisturbed(ceiling):
         yield f"This machine's f32 ceiling was taken with {ceiling['cores_had']:.0%} of its cores: it reaches more."
     if store.roofline and not undisturbed(store.roofline):
         yield "This machine did something else while its roofline was measured: this set has no efficiency."
 
 
-def reading(cores: tuple[int, ...]) -> dict[str, Any]:
-    """The ceiling now. By the orchestrator's NumPy, which is the locked one of every environment."""
+def reading(cores: tuple[int, ...], places: Sequence[str] = ()) -> dict[str, Any]:
+    """Returns a reading of the ceiling by the orchestrator's NumPy, which every environment's lock has, too; with the
+    bandwidth of `places`."""
     at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return {"measured_at": at, **job(Path(sys.executable), "suite.machine.roofline", cores, "--ceiling")}
+    options = ["--places", *places] if places else []
+    return {"measured_at": at, **job(Path(sys.executable), "suite.machine.roofline", cores, "--ceiling", *options)}
 
 
-def measure_roofline(store: ResultSet) -> None:
-    """What the machine reaches into the set, from today's sweep of this machine or a new one. Not for `quick`."""
+def places_needed(store: ResultSet, workloads: Mapping[str, Workload]) -> tuple[str, ...]:
+    """Returns from where some case of the set must move bytes, because the caches nearer to the cores can't keep them.
+    Only there is a bandwidth worth its second: a large cache takes gigabytes to exceed."""
+    moved = (
+        workloads[planned.case.workload].spec.bytes_floor(planned.case.dims, planned.case.pass_)
+        for planned in store.plan.cases
+        if not planned.unsupported and not workloads[planned.case.workload].is_probe
+    )
+    most, sizes = max(moved, default=0), caches(store.plan_file.cores)
+    nearer = {"cache": sizes.inner, "memory": sizes.last}
+    return tuple(place for place in PLACES if most > TIMES_MOVED * nearer[place])
+
+
+def again(store: ResultSet, workloads: Mapping[str, Workload]) -> Roofline | None:
+    """Measures the ceiling once more, because a process seems faster than the machine: its first reading may have been
+    of a slow moment. Returns the limits by all readings of the set."""
+    taken = reading(store.plan_file.cores, places_needed(store, workloads))
+    store.ceilings = [*store.ceilings, taken | {"in_doubt": True}]
+    return Roofline.limits(store.roofline, store.ceilings)
+
+
+def hold_against_programs(store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], Limit | None]) -> list[Row]:
+    """Holds the timed processes of a set against what their stack compiled, which is known once the processes that keep
+    it have run. Each that was faster than its own program can be has a further row with its samples, flagged. Returns
+    those rows."""
+    rows = accepted(store.merged())
+    compiled = {row["case_id"]: programs_of(row) for row in rows if row["purpose"] == Purpose.IR}
+    flagged = []
+    for row in rows:
+        programs = compiled.get(row["case_id"], ())
+        judged = row["purpose"] != Purpose.TIMED or row.outcome != Outcome.OK or Flag.IMPLAUSIBLE in row.flags
+        broken = None if judged or not programs else too_fast(row, programs)
+        if broken is not None:
+            flags = [*row.flags, str(Flag.IMPLAUSIBLE)]
+            further = row | {"retry": store.next_retry(row["block"]), "flags": flags, "reason": broken.exceeded_by(row)}
+            store.write_attempt(further.attempt_name, further)
+            flagged.append(further)
+    return flagged
+
+
+def measure_roofline(store: ResultSet, locks: Locks) -> bool:
+    """Puts the roofline into the set, from today's sweep of this machine or a new one, if the protocol asks for it.
+    Returns whether it was swept now."""
     if not store.plan.protocol.roofline or store.roofline:
-        return
+        return False
     today = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d")
+    locks = venv.fitting(["numpy", "torch"], locks)
     bf16 = any(planned.case.precision == "bf16" and not planned.unsupported for planned in store.plan.cases)
-    # Only where PyTorch is installed here: its images can't be asked for this, and no roof is better than a wait.
-    bf16 = bf16 and venv.status("torch", "cpu") == "ready"
-    name = f"{store.plan.machine_id}-{today}-{len(store.plan.cores)}{'-bf16' if bf16 else ''}.json"
-    kept = store.folder.parent / ".rooflines" / name
-    if kept.exists():
-        store.roofline = json.loads(kept.read_text(encoding="utf-8"))
-        return
-    store.roofline = sweep(store.plan.cores, bf16)
+    # Only if PyTorch is installed here: images don't measure it, and a set without this roof is better than a wait.
+    bf16 = bf16 and venv.status("torch", "cpu", locks.path("torch")) == "ready"
+    name = f"{store.plan_file.machine_id}-{today}-{len(store.plan_file.cores)}{'-bf16' if bf16 else ''}.json"
+    path = store.folder.parent / ".rooflines" / name
+    if path.exists():
+        store.roofline = json.loads(path.read_text(encoding="utf-8"))
+        return False
+    store.roofline = sweep(store.plan_file.cores, locks, bf16)
     if undisturbed(store.roofline):  # else the next run tries again
-        kept.parent.mkdir(exist_ok=True)
-        write_json(kept, store.roofline)
+        path.parent.mkdir(exist_ok=True)
+        write_json(path, store.roofline)
+    return True
 
 
-def sweep(cores: tuple[int, ...], bf16: bool) -> dict[str, Any]:
-    """The sweep in NumPy's environment, with bfloat16's own roof from PyTorch's."""
-    reached = job(venv.ensure("numpy", "cpu").python, "suite.machine.roofline", cores)
+def sweep(cores: tuple[int, ...], locks: Locks, bf16: bool) -> dict[str, Any]:
+    """Returns the sweep in NumPy's environment; with `bf16`, the roof of bfloat16 in PyTorch's environment, too."""
+    reached = job(venv.ensure("numpy", "cpu", locks.path("numpy")).python, "suite.machine.roofline", cores)
     if not bf16:
         return reached
-    peaks = job(venv.ensure("torch", "cpu").python, "suite.machine.bf16_peak", cores)
+    peaks = job(venv.ensure("torch", "cpu", locks.path("torch")).python, "suite.machine.bf16_peak", cores)
     return reached | {"bf16_gemm_flops_per_second": peaks, "bf16_flops_per_second_best": max(peaks.values())}
 
 
 def job(python: Path, module: str, cores: tuple[int, ...], *options: str) -> dict[str, Any]:
-    """Run a measuring program with the workers' variables; what it prints. Raises UserError where it fails."""
+    """Returns the JSON that a measuring program prints, run with the workers' variables. Raises UserError if it
+    fails."""
     variables = worker_environment(os.environ)[0] | thread_environ(len(cores))
     command = [str(python), "-m", module, *options, "--cores", *map(str, cores)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise UserError(f"What the machine reaches couldn't be measured: {done.stderr.strip()[-500:]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed

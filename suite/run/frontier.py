@@ -1,4 +1,5 @@
-"""`./stackwars frontier`: memory processes, probe after probe, until the largest size that fits is known."""
+"""Searches for the largest size that fits, one process after the other: memory processes for `./stackwars frontier`,
+captures and compilations for `./stackwars predict --vary`."""
 
 from __future__ import annotations
 
@@ -7,50 +8,96 @@ from dataclasses import replace
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose
 from suite.plan.frontier import most_allowed, next_size
+from suite.plan.layout import attempt_of
+from suite.predict import devices
+from suite.results.store.plan import Plan
 from suite.results.store.rows import Row
+from suite.run.predictions import source_case
 from suite.run.runner import Runner
+from suite.workloads.catalog import Workload
 
 
 def search(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collection[str] = ()) -> None:
-    """Of each stack of the plan, whose first probes have been run. What a resumed set has isn't probed again, unless it
-    ended as one of `again`; `run` is told so."""
+    """Searches for each stack of the plan, whose first size has been run. `run(attempt, again)` runs one process.
+
+    A size that a resumed set has isn't run again, unless it ended as one of `again`; `run` is told so.
+    """
     plan, store = runner.plan, runner.store
     retry, order = store.next_retry(0), len(plan.cases)
-    found = [row for row in store.read()[0] if row["purpose"] == Purpose.MEMORY and Flag.HARNESS not in row["flags"]]
-    last = {row["case_id"]: row for row in sorted(found, key=lambda row: row.integer("retry"))}
+    rows = [row for row in store.read()[0] if row["purpose"] == Purpose.MEMORY and Flag.HARNESS not in row["flags"]]
+    last = {row["case_id"]: row for row in sorted(rows, key=lambda row: row.integer("retry"))}
     known = [row for row in last.values() if row["outcome"] not in again]
     for first in (planned.case for planned in plan.cases if not planned.unsupported):
         workload = runner.workloads[first.workload]
         most = most_allowed(workload, first.dims, plan.vary)
-        rows = {row.case.dims[plan.vary]: row for row in known if is_of(row.case, first, plan.vary)}
-        while (size := ask_next(rows, plan.vary, most, plan.protocol.search_tolerance)) is not None:
+        by_size = {row.case.dims[plan.vary]: row for row in known if is_of(row.case, first, plan.vary)}
+        while (size := size_after(memory_peaks(by_size), limit_of(by_size), plan, most)) is not None:
             order += 1
-            dims = dict(first.dims) | {plan.vary: size}
-            case = replace(first, dims=dims, size=workload.size_of(dims, first.size))
-            rows[size] = run(
-                Attempt(
-                    set_id=plan.set_id,
-                    case=case,
-                    block=0,
-                    order=order,
-                    replicate=1,
-                    purpose=Purpose.MEMORY,
-                    retry=retry,
-                    seed=plan.seed,
-                ),
-                case.case_id in last,
-            )
+            case = at_size(first, size, plan.vary, workload)
+            attempt = attempt_of(plan, case, Purpose.MEMORY, order=order, retry=retry)
+            by_size[size] = run(attempt, case.case_id in last)
 
 
-def ask_next(rows: Mapping[int, Row], axis: str, most: int, tolerance: float) -> int | None:
-    """The next size; None where the largest is known, or where a probe ended so that nothing can be said."""
-    if any(row.outcome not in (Outcome.OK, *OUT_OF_MEMORY) for row in rows.values()):
+def search_predictions(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collection[str] = ()) -> None:
+    """Searches for each case and accelerator of the plan in the same way: the program of each size is captured once for
+    all accelerators, and compiled for each until the largest that fits is known."""
+    plan, store = runner.plan, runner.store
+    retry, order = store.next_retry(0), len(plan.cases)
+    rows = sorted(store.read()[0], key=lambda row: row.integer("retry"))
+    last = {
+        row["case_id"]: row for row in rows if row["purpose"] == Purpose.PREDICT and Flag.HARNESS not in row["flags"]
+    }
+    known = [row for row in last.values() if row["outcome"] not in again]
+    for first in (planned.case for planned in plan.predictions if not planned.unsupported):
+        workload = runner.workloads[first.workload]
+        limit, most = devices.find(first.device).chip.memory_bytes, most_allowed(workload, first.dims, plan.vary)
+        by_size = {row.case.dims[plan.vary]: row for row in known if is_of(row.case, first, plan.vary)}
+        while (size := size_after(needed_bytes(by_size), limit, plan, most)) is not None:
+            order += 1
+            case = at_size(first, size, plan.vary, workload)
+            source = source_case(case, store.plan_file.target)
+            if source.case_id not in runner.captured:
+                capture = attempt_of(plan, source, Purpose.IR, order=order, retry=retry)
+                run(capture, source.case_id in runner.captured)
+            attempt = attempt_of(plan, case, Purpose.PREDICT, order=order, retry=retry)
+            by_size[size] = run(attempt, case.case_id in last)
+
+
+def at_size(first: Case, size: int, axis: str, workload: Workload) -> Case:
+    """Returns a case at another size of the dim that is varied."""
+    dims = dict(first.dims) | {axis: size}
+    return replace(first, dims=dims, size=workload.size_of(dims, first.size))
+
+
+def limit_of(by_size: Mapping[int, Row]) -> float | None:
+    """Returns the limit of memory in bytes that a process had; None before the first has told it."""
+    return next((row.limit_bytes for row in by_size.values() if row.limit_bytes), None)
+
+
+def memory_peaks(by_size: Mapping[int, Row]) -> dict[int, float | None] | None:
+    """Returns the peak of each size that fits, in bytes, and None for each that doesn't; None if a process ended in a
+    way that says nothing about memory."""
+    if any(row.outcome not in (Outcome.OK, *OUT_OF_MEMORY) for row in by_size.values()):
         return None
-    seen = {size: row.peak_bytes if row.outcome == Outcome.OK else None for size, row in rows.items()}
-    limit = next((row.limit_bytes for row in rows.values() if row.limit_bytes), None)
-    return next_size(seen, limit, axis, most, tolerance)
+    return {size: row.peak_bytes if row.outcome == Outcome.OK else None for size, row in by_size.items()}
+
+
+def needed_bytes(by_size: Mapping[int, Row]) -> dict[int, float | None] | None:
+    """Returns the same of predictions. A compiler that ran out of memory itself says nothing about the accelerator."""
+    if any(row.outcome not in (Outcome.OK, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE) for row in by_size.values()):
+        return None
+    return {
+        size: float(row.mapping("prediction")["needed_bytes"]) if row.outcome == Outcome.OK else None
+        for size, row in by_size.items()
+    }
+
+
+def size_after(seen: Mapping[int, float | None] | None, limit: float | None, plan: Plan, most: int) -> int | None:
+    """Returns the next size of a search by the bytes of each size that was `seen`; None if the largest is known, or if
+    there is nothing to go by."""
+    return None if seen is None else next_size(seen, limit, plan.vary, most, plan.protocol.search_tolerance)
 
 
 def is_of(case: Case, first: Case, axis: str) -> bool:
-    """Whether a case is a probe of the search that began with another."""
+    """Whether a case belongs to the search that began with `first`."""
     return replace(case, dims=dict(case.dims) | {axis: first.dims[axis]}, size=first.size) == first

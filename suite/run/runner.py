@@ -1,16 +1,14 @@
-"""One planned attempt becomes one row, whatever becomes of its process."""
+"""Turns one planned attempt into one row, however its process ends."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import json
-import math
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -18,25 +16,39 @@ import pyarrow as pa
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
 from suite.errors import UserError
 from suite.ir import files, summary
-from suite.launch import run_attempt
-from suite.launch.attempt import run_reader
-from suite.launch.engine import Engine
-from suite.machine.roofline import MARGIN, Roofline
+from suite.ir.summary import Program
+from suite.launch.attempt import columns, prepare, run_reader
+from suite.launch.engine import Engine, ProcessRequest
+from suite.launch.process import Exit, Limits
+from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
-from suite.plan.plan import Plan
-from suite.protocol import FLOPS_PER_CORE_MAX
 from suite.reference.floor import floor
+from suite.results.limits import Limit, exceeded
+from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
 from suite.results.store.schema import NAMES
 from suite.run.agreement import Agreement
-from suite.stacks.catalog import IMPORTS, STACKS, environment_of
+from suite.run.predictions import Compiler, predict, source_case
+from suite.stacks.catalog import IMPORTS, READER, STACKS, environment_of
+from suite.stacks.names import attempt_name
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile", "behaviour")
-READER = "jax_jit"  # in whose environment programs are read: it has XLA's own bindings
+JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile", "behaviour", "prediction")
 # Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
 REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedProcess:
+    """An attempt whose process can be launched. `blank` is its row before anything is known."""
+
+    attempt: Attempt
+    engine: Engine
+    request: ProcessRequest
+    cache: Path
+    blank: Row
+    started_at: datetime.datetime
 
 
 @dataclass
@@ -53,15 +65,23 @@ class Runner:
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of variants, by environment
     unpinned: bool = False  # an interpreter that no lock pins
     roofline: Roofline | None = None  # what the machine was seen to reach
+    again: Callable[[], Roofline | None] | None = None  # measures what it reaches once more
     warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
+    captured: dict[str, Row] = field(default_factory=dict)  # by case_id: what was handed to a compiler
     full: list[Row] = field(default_factory=list)  # memory processes that ran out of it
+    replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last one, by block and case_id
 
     def __post_init__(self) -> None:
         self.agreement = Agreement(self.workloads)
+        self.compiler = Compiler(self.plan.protocol, self.cores)
 
     def remember(self, row: Row) -> None:
-        """Learn from a row, of this run or of the one that is resumed."""
+        """Learns from a row, of this run or of the one that is resumed."""
+        place = row["block"], row["case_id"]
+        self.replicates[place] = max(row["replicate"], self.replicates.get(place, 0))
+        if row["purpose"] == Purpose.IR:
+            self.captured[row["case_id"]] = row
         if row["purpose"] == Purpose.MEMORY and row["provenance"] == "measured" and row["outcome"] in OUT_OF_MEMORY:
             self.full.append(row)
         if row["purpose"] in (Purpose.TIMED, Purpose.MEMORY) and row["provenance"] == "measured":
@@ -73,33 +93,58 @@ class Runner:
                     self.settled.pop(row["case_id"], None)  # --again has found otherwise
 
     def run(self, attempt: Attempt, again: bool = False) -> Row:
-        """Unsupported and already settled cases need no process; `again` asks for one all the same."""
+        """Returns the row of an attempt, which it writes. Unsupported and settled cases need no process; `again` asks
+        for one nevertheless, if the case is supported."""
+        row = self.without_process(attempt, again)
+        return self.keep(attempt, self.measure(attempt) if row is None else row)
+
+    def without_process(self, attempt: Attempt, again: bool = False) -> Row | None:
+        """Returns the row of a case that is unsupported, predicted to be too large, or settled by an earlier process;
+        None for a case that needs a process."""
         reason = self.plan.reason(attempt.case)
-        settled = None if again else self.settled.get(attempt.case.case_id) or self.certain(attempt)
-        too_large = None if again else self.plan.too_large(attempt.case)
         if reason is not None:
-            row = self.blank(attempt) | {"outcome": str(Outcome.UNSUPPORTED), "reason": reason}
-        elif too_large is not None:
+            return self.blank(attempt) | {"outcome": str(Outcome.UNSUPPORTED), "reason": reason}
+        if again:
+            return None
+        too_large = self.plan.too_large(attempt.case)
+        if too_large is not None:
             oom = Outcome.OOM_HOST if attempt.case.target == "cpu" else Outcome.OOM_DEVICE
-            row = self.blank(attempt) | {"outcome": str(oom), "reason": too_large, "provenance": "predicted"}
-        elif settled is not None:
-            row = self.blank(attempt) | inferred(settled, attempt.case)
-        else:
-            row = self.measure(attempt)
+            return self.blank(attempt) | {"outcome": str(oom), "reason": too_large, "provenance": "predicted"}
+        settled = self.settled.get(attempt.case.case_id) or self.certain(attempt)
+        return None if settled is None else self.blank(attempt) | inferred(settled, attempt.case)
+
+    def keep(self, attempt: Attempt, row: Row) -> Row:
+        """Writes a row, learns from it, and returns it."""
         self.save(attempt, row)
         if row["outcome"] != Outcome.UNSUPPORTED:
             self.store.make_latest()  # not before: a set without a measurement isn't worth pointing at
         self.remember(row)
         return row
 
+    def contradict(self, attempts: Iterable[Attempt]) -> list[Row]:
+        """Adds a `wrong` row for each case of a comparison that has passed and that the majority of dialects
+        contradicts, inferred from the rows of the other dialects. `attempts` are those of the cases, as a further
+        retry. Returns the new rows."""
+        rows = []
+        for attempt in attempts:
+            reason = self.agreement.contradicted(attempt.case.comparison_id).get(attempt.case.case_id)
+            if reason and attempt.case.case_id not in self.settled and attempt.purpose is Purpose.TIMED:
+                verdict = {"outcome": str(Outcome.WRONG), "reason": reason, "phase": "gate", "provenance": "inferred"}
+                row = self.blank(attempt) | verdict | {"inferred_from": "digests of the other dialects"}
+                self.save(attempt, row)
+                self.settled[attempt.case.case_id] = row
+                rows.append(row)
+        return rows
+
     def certain(self, attempt: Attempt) -> Row | None:
-        """Of a memory process: the row of a case that ran out of memory and needs no more than this one, if any."""
+        """Returns, for a memory process, the row of a case that ran out of memory and needs no more than this one; None
+        if there is none."""
         if attempt.purpose is not Purpose.MEMORY or self.plan.exhaustive:
             return None
         return next((row for row in self.full if needs_no_less(attempt.case, row.case)), None)
 
     def blank(self, attempt: Attempt) -> Row:
-        """The row before anything is known but who asks what, where and when, and the floor of its memory."""
+        """Returns the row of an attempt before its process: identity, case, machine, start, and the memory floor."""
         stack, workload = STACKS[attempt.case.stack], self.workloads[attempt.case.workload]
         case = attempt.case
         least = {} if workload.is_probe else dataclasses.asdict(floor(workload.spec, case.dims, case.pass_))
@@ -108,36 +153,62 @@ class Runner:
             "dialect": stack.dialect,
             "environment": environment_of(stack.name, attempt.case.variant),
             "engine": self.engine,
+            "provenance": "predicted" if attempt.purpose is Purpose.PREDICT else "measured",
             "started_at": datetime.datetime.now(datetime.UTC),
             **{f"floor_{part}_bytes": size for part, size in least.items()},
         }
 
     def measure(self, attempt: Attempt) -> Row:
-        """Run the attempt's process in its environment; what it told, under our identity columns."""
+        """Runs an attempt's process in its environment, and returns its row."""
+        if attempt.purpose is Purpose.PREDICT:
+            source = source_case(attempt.case, self.store.plan_file.target)
+            captured = self.captured.get(source.case_id)
+            return predict(self.store, self.compiler, attempt, self.blank(attempt), captured)
+        process = self.prepare(attempt)
+        try:
+            return self.row(process, process.engine.launch(process.request))
+        finally:
+            self.clear(process)
+
+    def prepare(self, attempt: Attempt, limits: Limits | None = None, company: int = 1) -> PreparedProcess:
+        """Returns a process that can be started: its environment was imported once, its folders are empty."""
         case, row = attempt.case, self.blank(attempt)
-        known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
         engine = self.engines(attempt)
         self.warm_up(row["environment"], engine)
         cache = self.cache_directory(attempt)
-        try:
-            told = run_attempt(
-                attempt,
-                engine=engine,
-                folder=self.store.log_folder(attempt),
-                protocol=self.plan.protocol,
-                cpus=self.cores[: case.threads],
-                gate=self.is_to_be_gated(attempt),
-                workload_folder=self.workloads[case.workload].folder,
-                cache_directory=cache,
-                environment=row["environment"],
-                flags=self.flags.get(row["environment"], {}),
-            )
-        finally:
-            if attempt.purpose is not Purpose.PRIME:
-                shutil.rmtree(cache, ignore_errors=True)
-        row |= {name: value for name, value in told.items() if name in NAMES and name not in known}
-        if attempt.purpose is Purpose.IR and row["outcome"] == Outcome.OK:
+        request = prepare(
+            attempt,
+            folder=self.store.log_folder(attempt),
+            protocol=self.plan.protocol,
+            cpus=self.cores[: case.threads],
+            gate=self.is_to_be_gated(attempt),
+            workload_folder=self.workloads[case.workload].folder,
+            stack_file=STACKS[case.stack].file,
+            cache_directory=cache,
+            environment=row["environment"],
+            flags=self.flags.get(row["environment"], {}),
+            limits=limits,
+            company=company,
+        )
+        return PreparedProcess(attempt, engine, request, cache, row, datetime.datetime.now(datetime.UTC))
+
+    def clear(self, process: PreparedProcess) -> None:
+        """Deletes a process's caches, except those of a prime: its warm case starts with them."""
+        if process.attempt.purpose is not Purpose.PRIME:
+            shutil.rmtree(process.cache, ignore_errors=True)
+
+    def row(self, process: PreparedProcess, end: Exit) -> Row:
+        """Returns the row of a process that has ended: the columns that the worker gave, never in place of our own."""
+        attempt, row = process.attempt, process.blank
+        known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
+        measured = columns(attempt, process.request, process.engine, end, process.started_at)
+        row |= {name: value for name, value in measured.items() if name in NAMES and name not in known}
+        followed = STACKS[attempt.case.stack].on_shapes and self.plan.protocol.abstract
+        if attempt.purpose is Purpose.IR and row["outcome"] == Outcome.OK and not followed:
             row |= self.read_programs(attempt)
+            seconds = (datetime.datetime.now(datetime.UTC) - process.started_at).total_seconds()
+            whole = {"name": "capture", "unit": "s", "kind": str(Purpose.IR), "values": [seconds]}
+            row["metrics"] = [*row["metrics"], whole]
         if attempt.purpose is Purpose.PROFILE and row["outcome"] == Outcome.OK and row["profile"] is None:
             row |= self.read_profile(attempt)
         for name in JSON_COLUMNS:
@@ -146,12 +217,22 @@ class Runner:
             self.agreement.judge(row)
         if self.unpinned:
             row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
-        if implausible(row, self.roofline):
+        if (broken := self.too_fast(row)) is not None:
             row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
+            row["reason"] = broken.exceeded_by(row)
         return row
 
+    def too_fast(self, row: Row, programs: Sequence[Program] = ()) -> Limit | None:
+        """Returns the limit that a row's steps are faster than. Before it says so, the machine is measured again."""
+        broken = exceeded(row, self.roofline, programs)
+        if broken is not None and self.again is not None:
+            self.roofline = self.again()
+            broken = exceeded(row, self.roofline, programs)
+        return broken
+
     def read_programs(self, attempt: Attempt) -> dict[str, Any]:
-        """What the process has left of its programs, read where XLA's bindings are and kept in the set."""
+        """Returns the column of the programs that a process has written; keeps their texts in the set. An outcome and a
+        reason instead if they can't be read."""
         captured = self.store.log_folder(attempt) / files.FOLDER
         try:
             programs = summary.read(self.read(attempt, "suite.ir.analyse", captured, files.SUMMARY))
@@ -163,36 +244,39 @@ class Runner:
         return {"programs": [program.to_json() for program in programs]}
 
     def read_profile(self, attempt: Attempt) -> dict[str, Any]:
-        """The trace that the process has left, read likewise; it is too large to be kept."""
+        """Returns the column of the profiler's trace that a process has written; the trace is too large to be kept. An
+        outcome and a reason instead if it can't be read."""
         traced = self.store.log_folder(attempt) / files.PROFILE
         if not (traced / files.ASKED).exists():
             return {"outcome": str(Outcome.UNSUPPORTED), "reason": "it has no profiler"}
         try:
-            told = json.loads(self.read(attempt, "suite.ir.attribute", traced, files.ATTRIBUTED))
+            profile = json.loads(self.read(attempt, "suite.ir.attribute", traced, files.ATTRIBUTED))
         except UserError as refused:
             return {"outcome": str(Outcome.ERROR), "reason": f"its profiler's trace {refused}"}
         shutil.rmtree(traced)
-        return {"profile": told}
+        return {"profile": profile}
 
     def read(self, attempt: Attempt, module: str, folder: Path, answer: str) -> str:
-        """What a program of the reader's environment makes of a folder that a process has left. Raises UserError."""
+        """Returns the text of the file `answer` that a program of the reader's environment writes about a folder of a
+        process. Raises UserError."""
         engine = self.engines(replace(attempt, case=replace(attempt.case, stack=READER, variant="")))
         return run_reader(module, folder, answer, engine=engine, protocol=self.plan.protocol, cpus=self.cores)
 
     def is_to_be_gated(self, attempt: Attempt) -> bool:
-        """The first block's processes; of a case whose process there was lost, the next."""
+        """Whether a process runs the whole gate: a timed one of block 1, or of a case that has passed none yet."""
         proven = self.agreement.is_proven(attempt.case.case_id)
         return attempt.purpose is Purpose.TIMED and (attempt.block == 1 or not proven)
 
     def warm_up(self, environment: str, engine: Engine) -> None:
-        """One unmeasured import, so that the first measured process doesn't pay for a cold disk cache."""
+        """Imports an environment's packages once, unmeasured, so that no measured process pays for a cold disk
+        cache."""
         modules = IMPORTS.get(environment.partition("@")[0], ())
         if modules and engine not in self.warmed:
             engine.warm_up("; ".join(f"import {module}" for module in modules))
         self.warmed.add(engine)
 
     def cache_directory(self, attempt: Attempt) -> Path:
-        """Empty and this process's own; a warm case finds what its prime left there."""
+        """Returns the folder of an attempt's compile caches: empty, except for a warm case, which finds its prime's."""
         folder = self.store.cache_folder(attempt)
         if attempt.case.cache == "cold" or attempt.purpose is Purpose.PRIME:
             shutil.rmtree(folder, ignore_errors=True)
@@ -200,31 +284,21 @@ class Runner:
         return folder
 
     def save(self, attempt: Attempt, row: Row) -> None:
-        """Write the row; figures that don't fit the schema make it an error that says so."""
+        """Writes a row. A value that the schema can't hold makes it a row with the outcome `error`."""
         try:
-            self.store.write_attempt(attempt.name, row)
+            self.store.write_attempt(attempt_name(attempt), row)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as broken:
-            reason = f"the worker's events hold a value that the schema can't: {broken}"
+            reason = f"the worker's events hold a value that the schema can't hold: {broken}"
             row.update(self.blank(attempt) | {"outcome": str(Outcome.ERROR), "reason": reason})
-            self.store.write_attempt(attempt.name, row)
-
-
-def implausible(row: Row, roofline: Roofline | None) -> bool:
-    """Whether a CPU's steady calls are faster than they can be: over the roof of their precision, or the constant
-    where that has none, or over what memory brings in that time."""
-    taken, roofs = row.steady, roofline.flops_per_second if roofline else {}
-    if row["target"] != "cpu" or not taken:
-        return False
-    constant = FLOPS_PER_CORE_MAX.get(row["precision"], math.inf) * row["threads"]
-    roof = roofs[row["precision"]] * MARGIN if row["precision"] in roofs else constant
-    moving = roofline.moving_seconds(row["bytes_floor"] or 0) / MARGIN if roofline else 0.0
-    return bool(median(taken) < max((row["flops"] or 0) / roof, moving))
+            self.store.write_attempt(attempt_name(attempt), row)
 
 
 def inferred(source: Row, case: Case) -> dict[str, Any]:
-    """What an earlier process's outcome says of a later one: of this case in an earlier block, or of a smaller case."""
+    """Returns the columns of a case that an earlier process has settled: its own in an earlier block, or a smaller
+    case's."""
     where = f"block {source['block']}, retry {source['retry']}"
-    reason = f"{source['reason']} ({where})"
+    was = "was " if source["reason"].startswith("killed ") else "ended so: "
+    reason = f"not run: the process in block {source['block']} {was}{source['reason']}"
     if source["case_id"] != case.case_id:
         reason = f"needs no less than {source['case_name']}: {source['reason']}"
     return {

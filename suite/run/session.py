@@ -1,37 +1,41 @@
-"""The run: blocks of fresh processes in shuffled order, noise watched, every planned case a row."""
+"""Runs a plan: blocks of fresh processes in shuffled order, noise watched, a row for every planned case."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 from typing import Protocol as Interface
 
-from suite.case import Attempt, Flag, Purpose
+from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Purpose
 from suite.machine import noise
+from suite.plan import layout
 from suite.results.speedup.verdicts import Pairing
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.run import frontier
+from suite.run.ceilings import hold_against_programs
+from suite.run.rounds import ROUNDS, Rounds, fresh_baseline
 from suite.run.runner import Runner
+from suite.run.side_by_side import side_by_side
 
 
 class Listener(Interface):
-    """What a run tells while it goes on; the console implements it. Called between processes only."""
+    """What a run reports while it goes on; the console shows it. Called between processes only."""
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        """A block of so many attempts begins."""
+        """Takes note of a block of so many attempts that begins."""
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """A process is about to start."""
+        """Takes note of a process that is about to start."""
 
     def attempt_ends(self, row: Row) -> None:
-        """An attempt has become a row."""
+        """Takes note of an attempt's row."""
 
     def note(self, text: str) -> None:
-        """Something that a person should know."""
+        """Shows what a person should know."""
 
 
 @dataclass
@@ -42,29 +46,34 @@ class Session:
     listener: Listener
     again: frozenset[str] = frozenset()
 
+    def __post_init__(self) -> None:
+        listener = self.listener
+        self.rounds = Rounds(self.runner, listener.attempt_starts, listener.attempt_ends, self.attempt)
+
     @property
     def store(self) -> ResultSet:
-        """Where the rows go."""
+        """Returns the result set that the rows are written to."""
         return self.runner.store
 
     def run(self) -> list[Row]:
-        """Every block of the plan, as many more as their spread asks for, or its memory processes; what is compiled and
-        what explains them; then the merged rows."""
+        """Runs every block of the plan and as many more as their spread asks for, then all processes outside the
+        blocks. Returns the merged rows."""
         self.mend()
         if self.runner.plan.purpose is Purpose.TIMED:
             self.blocks()
-        self.outside(self.runner.plan.memory)
-        if self.runner.plan.vary:
-            frontier.search(self.runner, self.attempt, self.again)
-        self.outside(self.runner.plan.probes)
-        self.outside(self.runner.plan.programs)
-        self.outside(self.runner.plan.explanations)
-        self.outside(self.runner.plan.profiles)
+        for purpose in OUTSIDE_BLOCKS:
+            self.outside(purpose)
+            if purpose is self.runner.plan.purpose is Purpose.MEMORY and self.runner.plan.vary:
+                frontier.search(self.runner, self.attempt, self.again)
+            if purpose is Purpose.PREDICT and self.runner.plan.vary:
+                frontier.search_predictions(self.runner, self.attempt, self.again)
+        for row in hold_against_programs(self.store, self.runner.too_fast):
+            self.listener.attempt_ends(row)
         self.store.clear_caches()
         return self.store.commit()
 
     def blocks(self) -> None:
-        """Those of the first stage, then of the second."""
+        """Runs the blocks that run whatever the spread, then those that the spread asks for."""
         first = self.runner.plan.protocol.blocks
         for number in range(1, first + 1):
             self.block(number, first)
@@ -73,7 +82,7 @@ class Session:
             self.block(number, last)
 
     def blocks_needed(self) -> int:
-        """The second stage: blocks for an interval as narrow as the tie band, by the first stage's spread."""
+        """Returns how many blocks make intervals as narrow as the tie band, by the spread of the blocks so far."""
         plan = self.runner.plan
         first, most = plan.protocol.blocks, plan.protocol.blocks_max
         if most <= first:
@@ -82,7 +91,7 @@ class Session:
         return Pairing.of(rows, plan.protocol).blocks_needed(plan.baseline)
 
     def block(self, number: int, of: int) -> None:
-        """One block until it is accepted: noise retries it, a finished one isn't run again."""
+        """Runs a block until it is accepted: a noisy one is run again, a finished one isn't."""
         while not any(block.accepted for block in self.tries(number)):
             retry = self.store.next_retry(number)
             record = self.run_block(number, retry, of)
@@ -94,12 +103,12 @@ class Session:
                 self.listener.note(f"Block {number} was noisy: {'; '.join(record['reasons'])}; {fate}.")
 
     def tries(self, number: int) -> list[Any]:
-        """The complete runs of one block so far."""
+        """Returns the complete runs of one block so far."""
         return [block for block in self.store.blocks() if block.block == number]
 
     def run_block(self, number: int, retry: int, of: int) -> dict[str, Any]:
-        """Every attempt of one block; its record of noise."""
-        attempts = self.runner.plan.block(number, retry)
+        """Runs every attempt of one block, and returns the block's record of noise."""
+        attempts = layout.block(self.runner.plan, number, retry)
         cores = len(self.runner.cores)
         self.listener.block_starts(number, of, len(attempts))
         started = now()
@@ -108,73 +117,102 @@ class Session:
             self.question([*question])
         after = noise.look(cores)
         record = noise.compare(before, after, self.runner.plan.protocol)
-        return record | {"started_at": started, "ended_at": now()}
+        unverified = self.runner.agreement.unverified()
+        return record | {"started_at": started, "ended_at": now(), "unverified": unverified}
 
     def question(self, attempts: Sequence[Attempt]) -> None:
-        """The processes of one question in a block; those that were disturbed to the end once more, beside a baseline
-        of their own, since the block's others are some minutes away by then."""
+        """Runs the processes of one comparison in a block, and judges them by the majority of dialects."""
+        self.measure(attempts)
+        # The dialects that ran first couldn't be held against those that ran later.
+        retry = self.store.next_retry(attempts[0].block)
+        for row in self.runner.contradict(replace(attempt, retry=retry) for attempt in attempts):
+            self.listener.attempt_ends(row)
+
+    def measure(self, attempts: Sequence[Attempt]) -> None:
+        """Runs the processes of one comparison; then once more those that other programs disturbed to the end, beside a
+        new process of the baseline, since the block's own one is some minutes away by then."""
         plan = self.runner.plan
-        rows = [self.attempt(attempt) for attempt in attempts]
-        baseline = next((each for each in attempts if each.case.stack_name == plan.baseline), None)
-        replicate = max(each.replicate for each in attempts)
+        rows = self.processes(attempts)
+        question = attempts
         for _ in range(plan.protocol.disturbed_retries):
             places = {row.place[:3] for row in rows if Flag.DISTURBED in row["flags"]}
             if not places:
                 return
-            again = [each for each in attempts if each.key[:3] in places]
+            again = [attempt for attempt in attempts if attempt.key[:3] in places]
             self.listener.note(f"Processes from which others took the cores, measured once more: {len(places)}.")
-            if baseline is not None and plan.twin:
-                replicate += 1
-                again.insert(len(again) // 2, replace(baseline, replicate=replicate))
+            middle = len(again) // 2
+            if plan.twin or self.in_rounds:
+                again[middle:middle] = fresh_baseline(self.runner, question)
             retry = self.store.next_retry(attempts[0].block)
-            rows = [self.attempt(replace(each, retry=retry), again=True) for each in again]
+            rows = self.processes([replace(attempt, retry=retry) for attempt in again], again=True)
             attempts = again
 
+    def processes(self, attempts: Sequence[Attempt], again: bool = False) -> list[Row]:
+        """Runs the processes of one comparison, one after the other or in rounds, and returns their rows."""
+        if self.in_rounds:
+            return self.rounds.take(attempts, again)
+        return [self.attempt(attempt, again) for attempt in attempts]
+
+    @property
+    def in_rounds(self) -> bool:
+        """Whether the processes of a comparison take turns: those whose purpose is another than times don't."""
+        plan = self.runner.plan
+        return plan.purpose is Purpose.TIMED and plan.protocol.sampling == ROUNDS
+
     def attempt(self, planned: Attempt, again: bool = False) -> Row:
-        """One attempt, told before and after."""
+        """Runs one attempt, which the listener hears of before and after, and returns its row."""
         self.listener.attempt_starts(planned)
         row = self.runner.run(planned, again)
         self.listener.attempt_ends(row)
         return row
 
-    def outside(self, planned: Callable[[int], list[Attempt]]) -> None:
-        """Processes outside the blocks, once each: those that a resumed set has are done, but for what the harness lost
-        or `--again` names."""
+    def outside(self, purpose: Purpose) -> None:
+        """Runs the processes of one purpose outside the blocks. Those that a resumed set has aren't run again, unless
+        the harness lost them or `--again` names their outcome."""
         rows = {(row["case_id"], row["purpose"]): row for row in self.store.read()[0] if not row["block"]}
-        for attempt in planned(self.store.next_retry(0)):
+        attempts = []
+        for attempt in layout.outside(self.runner.plan, purpose, self.store.next_retry(0)):
             row = rows.get((attempt.case.case_id, str(attempt.purpose)))
             if row is None or self.is_lost(row, since=1):
-                self.attempt(attempt, again=row is not None)
+                attempts.append((attempt, row is not None))
+        if purpose is Purpose.PREDICT:
+            side_by_side(self.runner.run, attempts, self.runner.compiler.at_once, self.listener)
+            return
+        for attempt, again in attempts:
+            self.attempt(attempt, again)
 
     def mend(self) -> None:
-        """On resume: run again what the harness lost or `--again` names; name damaged files."""
+        """Runs again, on resume, what the harness lost or `--again` names; notes damaged files."""
         rows, damaged = self.store.read()
         for path in damaged:
             self.listener.note(f"{path.name} is damaged: set aside in {path.parent}, its case is run again.")
-        last = {key(row): row for row in sorted(rows, key=lambda row: int(row["retry"]))}
+        last = {row.place: row for row in sorted(rows, key=lambda row: int(row["retry"]))}
         for row in last.values():
             self.runner.remember(row)
         for block in (block for block in self.store.blocks() if block.accepted):
-            planned = self.runner.plan.block(block.block, block.retry)
+            planned = layout.block(self.runner.plan, block.block, block.retry)
             gone = {attempt.key[:3] for attempt in planned if self.is_lost(last.get(attempt.key[:4]), block.retry)}
             # A warm case goes with the process that fills its caches: without it, it would be measured cold.
             lost = [attempt for attempt in planned if attempt.key[:3] in gone]
             if lost:
                 self.listener.block_starts(block.block, self.runner.plan.protocol.blocks, len(lost))
                 retry = self.store.next_retry(block.block)
-                for attempt in lost:
-                    self.attempt(replace(attempt, retry=retry), again=True)
+                for _, question in groupby(lost, key=lambda attempt: attempt.case.comparison_id):
+                    attempts = [*question]
+                    if self.in_rounds and not any(map(self.rounds.is_baseline, attempts)):
+                        named = [
+                            attempt
+                            for attempt in planned
+                            if attempt.case.comparison_id == attempts[0].case.comparison_id
+                        ]
+                        attempts = [*fresh_baseline(self.runner, named), *attempts]
+                    self.processes([replace(attempt, retry=retry) for attempt in attempts], again=True)
 
     def is_lost(self, row: Row | None, since: int) -> bool:
-        """Whether a planned attempt of a block finished by retry `since` has no row that stands."""
+        """Whether a planned attempt has no row that stands; its block was finished by retry `since`."""
         return row is None or row["retry"] < since or Flag.HARNESS in row["flags"] or row["outcome"] in self.again
 
 
-def key(row: Row) -> tuple[Any, ...]:
-    """What a planned attempt is known by, whichever try it was."""
-    return row["case_id"], row["block"], row["replicate"], row["purpose"]
-
-
 def now() -> str:
-    """The time in UTC, readable."""
+    """Returns the time in UTC, readable."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

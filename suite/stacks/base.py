@@ -42,11 +42,11 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
-    """Who told what ran, and the operations with their categories; None where the trace lies in the folder, in XLA's
-    format (`suite.ir.attribute` reads it)."""
+class Trace:
+    """The trace of some profiled steps: the profiler that made it, and the operations with their categories. `spans` is
+    None for a trace in XLA's format, which the profiler has left in its folder (`suite.ir.attribute` reads it)."""
 
-    by: str
+    told_by: str
     spans: list[Span] | None = None
 
 
@@ -73,7 +73,8 @@ class Adapter(ABC):
 
     @classmethod
     def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """Environment variables to set before the framework is imported. Pure; a stack adds its own to `super()`'s.
+        """Returns the environment variables to set before the framework is imported. Pure; a stack adds its own to
+        those of `super()`.
 
         `cache_directory` is for compile caches: this process's own and empty in a cold case, filled by an
         earlier process of the same block in a warm one.
@@ -82,35 +83,35 @@ class Adapter(ABC):
 
     @classmethod
     def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """`environ` for a process that is never timed: its libraries tell which kernels they run."""
+        """Returns `environ` for a process that is never timed: its libraries log which kernels they run."""
         return cls.environ(case, cache_directory) | kernels.VERBOSE
 
     @classmethod
     def profile_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """`environ` for a process whose steps are profiled."""
+        """Returns `environ` for a process whose steps are profiled."""
         return cls.environ(case, cache_directory)
 
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """`environ` for a process that is never timed: its compiler leaves what it is handed, in the folder of
-        caches."""
+        """Returns `environ` for a process that is never timed: its compiler leaves the programs that it gets in the
+        folder of caches."""
         return cls.environ(case, cache_directory)
 
     @abstractmethod
     def device(self) -> dict[str, Any]:
-        """Start the runtime and claim the device; returns facts: its name, threads as the framework sees them.
+        """Starts the runtime and claims the device. Returns facts: its name, threads as the framework sees them.
 
-        Raises `no_device` where the target's hardware isn't there.
+        Raises `no_device` if the target's hardware isn't there.
         """
 
     def no_device(self, words: BaseException | str) -> Unsupported:
-        """The answer of a machine without the target's hardware, in the framework's own words."""
+        """Returns the exception for a machine without the target's hardware, with the framework's own words."""
         if isinstance(words, BaseException):
             words = f"{type(words).__name__}: {words}"
         return Unsupported(f"no {self.case.target} device was found: {' '.join(words.split())[:REASON_MAX]}")
 
     def require_tf32(self, capability: Sequence[int]) -> None:
-        """Raises Unsupported where tf32 is asked of an NVIDIA GPU, of this compute capability, that hasn't got it."""
+        """Raises Unsupported if the case asks for tf32 and an NVIDIA GPU of this compute capability lacks it."""
         if self.case.precision == "tf32" and tuple(capability) < TF32_CAPABILITY:
             raise Unsupported(
                 f"tf32 needs an NVIDIA GPU of compute capability {version(TF32_CAPABILITY)} or newer; "
@@ -119,14 +120,15 @@ class Adapter(ABC):
 
     @abstractmethod
     def matmul(self, a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The product a b on the device, executed as the step is: its settings, its precision, compiled if it is.
+        """Returns the product a b, computed on the device as the step is: by its settings and precision, compiled if it
+        is compiled.
 
-        For the probe that finds out in which arithmetic the stack really computes. Called on a device claimed.
+        It serves the probe that finds out in which arithmetic the stack really computes. Called after `device`.
         """
 
     def twin(self, precision: str) -> Adapter:
-        """This stack with this workload in another precision, built, in this process. This adapter is given up: two
-        models at once may be more than the machine holds."""
+        """Returns an adapter of this stack and workload in another precision, built, in this process. This adapter
+        can't be used afterwards: two models at once may need more memory than the machine has."""
         kind, case, workload = type(self), replace(self.case, precision=precision), self.workload
         vars(self).clear()
         gc.collect()
@@ -137,106 +139,125 @@ class Adapter(ABC):
 
     @abstractmethod
     def build(self, abstract: bool = False) -> None:
-        """Make the step, ready to call. Abstract: on shapes only, nothing allocated. Nothing is compiled yet."""
+        """Makes the step, ready to call. `abstract`: for shapes only, nothing is allocated. Nothing is compiled yet."""
 
     @abstractmethod
     def place(self, parameters: Named, batch: Named, moments: bool = True) -> tuple[State, Batch]:
-        """Put parameters, fresh optimizer state and inputs on the device, tensor by tensor, and wait for it.
+        """Puts parameters, fresh optimizer state and inputs on the device, tensor by tensor, and waits until they are
+        there. Returns (state, batch).
 
-        `parameters` ends with the workload's buffers, if it has any: state that no gradient is taken of.
-        Without `moments` the state has none, nor may the adapter keep memory for them: it is for `read` alone, whose
-        gradients are as large as a moment.
+        `parameters` ends with the workload's buffers, if it has any: state without a gradient. Without `moments` the
+        state is for `read` alone, and the adapter keeps no memory for moments: the gradients that `read` returns are as
+        large as a moment.
         """
 
     @abstractmethod
     def step(self, state: State, batch: Batch) -> tuple[State, Any]:
-        """Submit one step. Outputs: forward the result; train the loss; without an optimizer (loss, gradients)."""
+        """Submits one step. Returns (state, outputs); outputs are the result in the forward pass, the loss in the train
+        pass, and (loss, gradients) without an optimizer."""
 
     @abstractmethod
     def wait(self, state: State, outputs: Any) -> None:
-        """Return once all of it is computed."""
+        """Returns when state and outputs are computed."""
 
     @abstractmethod
     def fetch(self, outputs: Any) -> NDArray[np.float32]:
-        """The result (the loss, or the output) in host memory: an array of its own, writable, no alias."""
+        """Returns the result (loss or output) in host memory: a writable array that shares memory with no other."""
 
     @abstractmethod
     def read(self, what: str, state: State, batch: Batch) -> dict[str, NDArray[np.float32]]:
-        """For the gate, canonical names and layout: "parameters" (and buffers) now in the state; fresh "gradients" with
-        "loss"; the forward pass's "output". Valid until the next call: an alias where the device's memory is the
-        host's, because a copy of a model's gradients may be what doesn't fit."""
+        """Returns tensors for the gate, in canonical names and layout. `what` is "parameters" (with the buffers), as
+        they are in the state; "moments", each parameter's `m/<name>` and `v/<name>` of AdamW, `v/<name>` of momentum;
+        "gradients", computed now, with "loss"; or "output", that of the forward pass. They are valid until the next
+        call: on a CPU they may be aliases, because a copy of a model's gradients may not fit into memory."""
+
+    def has_unstable_norm(self) -> bool:
+        """Whether this stack computes this workload's norms by a kernel of its framework that takes the variance as
+        E[x^2] - E[x]^2, as XLA's batch norm does. With stressed weights such a norm is wrong, and the row is flagged.
+        Called after `build`."""
+        return False
 
     @abstractmethod
     def update(self, parameters: Tensors, gradients: Sequence[Tensors]) -> dict[str, NDArray[np.float32]]:
-        """The stack's own optimizer applied to injected gradients, one entry a step; new parameters."""
+        """Returns the parameters after the stack's own optimizer was applied to injected gradients, one entry a
+        step."""
 
     def run(self, recorder: Any) -> None:
-        """The entry of a probe: the dialect's file tries this stack and tells the recorder what it saw. It asks for no
-        more than `put`, `jit`, `wait`, `fetch`, `counters` and the framework itself."""
+        """Runs a probe: the dialect's file tries this stack and gives the recorder what it observed. It uses `put`,
+        `jit`, `wait`, `fetch`, the counters and the framework itself, no other method."""
         self.workload.dialect(STACKS[self.case.stack].dialect).run(self, recorder)
 
     def put(self, value: NDArray[Any]) -> Any:
-        """One host array on the device."""
+        """Returns a host array on the device."""
         raise Unsupported("this stack has no arrays of its own")
 
     def jit(self, function: Callable[..., Any], static: Sequence[int] = ()) -> Callable[..., Any]:
-        """A function as a user of this stack has it run: compiled, if it compiles, with the framework's own defaults.
-        Of the arguments at the places `static` the values are part of the program."""
+        """Returns a function as a user of this stack has it run: compiled, if the stack compiles, with the framework's
+        own defaults. The values of the arguments at the places `static` become part of the program."""
         return function
 
     def counters(self) -> dict[str, float | None]:
-        """So far, from the framework's own counters: `traces`, `compiles`, `compile_seconds`, `graph_breaks`,
-        `fallback_ops`. None: the framework doesn't count it; 0: counted none."""
+        """Returns the framework's own counts so far: `traces`, `compiles`, `compile_seconds`, `graph_breaks`,
+        `fallback_ops`; None for what the framework doesn't count, 0 for what it counted none of."""
         names = ("traces", "compiles", "compile_seconds", "graph_breaks", "fallback_ops")
         return dict.fromkeys(names)
 
-    def listened(self, state: State, batch: Batch) -> tuple[State, Batch]:
-        """State and batch for the one step that is listened to. As they are: libraries log by themselves."""
+    def probe_counters(self) -> dict[str, float]:
+        """Returns counts so far that only probes ask for, by the name of a figure; they replace those of `counters`."""
+        return {}
+
+    def listen(self, state: State, batch: Batch) -> tuple[State, Batch]:
+        """Returns the state and batch of the steps whose calls are recorded; unchanged where libraries write logs."""
         return state, batch
 
-    def kernels_used(self, told: kernels.Told) -> list[kernels.Used]:
-        """Which libraries ran in the step that was listened to, on which instructions; what takes most first."""
-        return kernels.libraries(told)
+    def kernels_used(self, logs: kernels.LibraryLogs) -> list[kernels.LibraryUse]:
+        """Returns which libraries ran in the step that was listened to, on which instructions, the longest first."""
+        return kernels.libraries(logs)
 
-    def holders(self, told: kernels.Told, state: State, batch: Batch) -> Holders | None:
-        """What holds memory at a step's peak; None where nobody can tell. It may take one more step, the last."""
+    def holders(self, logs: kernels.LibraryLogs, state: State, batch: Batch) -> Holders | None:
+        """Returns what holds memory at a step's peak; None if that can't be known. May take one more step, the last."""
         return None
 
     def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
-        """(name, file) of what this process's compiler has left so far, in a folder of caches; see `suite.ir.files`."""
+        """Returns (name, file) of what this process's compiler has left in a folder of caches; see `suite.ir.files`."""
         return ()
 
     def lowered(self, state: State, batch: Batch) -> dict[str, str]:
-        """What the framework itself says of the step that it compiled, by file name. Only the shapes of `state` and
+        """Returns the framework's own texts of the step that it compiled, by file name. Only the shapes of `state` and
         `batch` count."""
         return {}
 
     def compile_on_shapes(self, parameters: Mapping[str, Tensor], batch: Mapping[str, Tensor]) -> tuple[State, Batch]:
-        """Have the step, built as abstract, compiled for tensors that aren't there; their shapes as `lowered` takes
+        """Compiles the step, built as abstract, for shapes without tensors. Returns the shapes as `lowered` takes
         them."""
         raise Unsupported("this stack compiles only what it runs")
 
-    def profile(self, steps: Callable[[], None], folder: Path) -> Traced | None:
-        """Runs `steps`, which waits for what it submits, under the framework's own profiler. None: it has none."""
+    def planned_memory(self, caches: Path) -> dict[str, int]:
+        """Returns what the step is planned to hold, as `program_memory` has it: by what its compiler has left in a
+        folder of caches, or by the step on shapes. Empty where nobody plans it."""
+        return {}
+
+    def profile(self, steps: Callable[[], None], folder: Path) -> Trace | None:
+        """Runs `steps`, which waits for what it submits, in the framework's profiler. Returns None if it has none."""
         return None
 
     def memory(self) -> dict[str, int | None]:
-        """The framework's own figures in bytes: `device_peak_bytes`, `device_reserved_bytes`, `device_total_bytes`."""
+        """Returns the framework's own `device_peak_bytes`, `device_reserved_bytes` and `device_total_bytes`."""
         return dict.fromkeys(DEVICE_FIGURES)
 
     def program_memory(self, state: State, batch: Batch) -> dict[str, int | None]:
-        """The compiler's own figures of the step, where it has any: `program_argument_bytes`, and so on. It may
-        compile once more; `state` and `batch` are the last ones of the process."""
+        """Returns the compiler's own figures of the step, if any: `program_argument_bytes`, and so on. May compile once
+        more; `state` and `batch` are the last ones of the process."""
         return dict.fromkeys(PROGRAM_FIGURES)
 
 
 def version(numbers: Iterable[int]) -> str:
-    """(8, 0) as 8.0."""
+    """Returns (8, 0) as `8.0`."""
     return ".".join(map(str, numbers))
 
 
 def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """{"up.weight": w} as {"up": {"weight": w}}: the pytree that functional dialects take."""
+    """Returns {"up.weight": w} as {"up": {"weight": w}}: the pytree that functional dialects take."""
     tree: dict[str, Any] = {}
     for path, value in tensors.items():
         *parents, leaf = path.split(".")
@@ -248,7 +269,7 @@ def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The inverse of `nested`."""
+    """Returns the tensors of a nested dict by their dotted paths: the inverse of `nested`."""
     tensors: dict[str, Any] = {}
     for name, value in tree.items():
         if isinstance(value, Mapping):

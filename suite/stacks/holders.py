@@ -1,4 +1,4 @@
-"""What holds a step's memory at its peak, by whoever can tell: a framework's profiler, a compiler's plan, a log."""
+"""What holds memory at a step's peak, as a framework's profiler, a compiler's plan or a log tells it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-LARGEST = 10  # that are told one by one
+LARGEST = 10  # holders that are listed one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """One allocation: what kind of tensor it is, which one, its size."""
+    """One allocation: the kind of tensor, its name and its size."""
 
     category: str
     name: str
@@ -21,13 +21,13 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """All that was held at the peak, and who says so."""
+    """All that was held at the peak, and the tool that recorded it."""
 
     told_by: str
     all: tuple[Holder, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Bytes by category, most first, and the largest holders."""
+        """Returns bytes by category, most first, and the largest holders."""
         of_category: Counter[str] = Counter()
         for holder in self.all:
             of_category[holder.category] += holder.nbytes
@@ -35,29 +35,31 @@ class Holders:
         return {
             "told_by": self.told_by,
             "categories": dict(of_category.most_common()),
-            "largest": [{"category": each.category, "name": each.name, "bytes": each.nbytes} for each in largest],
+            "largest": [
+                {"category": holder.category, "name": holder.name, "bytes": holder.nbytes} for holder in largest
+            ],
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """An allocation, or with `holder` None a release, of the memory that `key` names."""
+class MemoryEvent:
+    """An allocation of the memory that `key` names; a release if `holder` is None."""
 
     key: int
     holder: Holder | None
 
 
-def at_peak(before: Mapping[int, Holder], changes: Iterable[Change]) -> tuple[Holder, ...]:
-    """What is held when most is, from what was held before and what changed, in order. A release of something that
-    nobody told of changes nothing."""
+def at_peak(before: Mapping[int, Holder], events: Iterable[MemoryEvent]) -> tuple[Holder, ...]:
+    """Returns what is held at the peak, from what was held before and the events in order. The release of memory that
+    isn't known changes nothing."""
     live, total = dict(before), sum(holder.nbytes for holder in before.values())
     most, peak = total, dict(live)
-    for change in changes:
-        gone = live.pop(change.key, None)
-        total -= gone.nbytes if gone else 0
-        if change.holder is not None:
-            live[change.key] = change.holder
-            total += change.holder.nbytes
+    for event in events:
+        released = live.pop(event.key, None)
+        total -= released.nbytes if released else 0
+        if event.holder is not None:
+            live[event.key] = event.holder
+            total += event.holder.nbytes
         if total > most:
             most, peak = total, dict(live)
     return tuple(peak.values())

@@ -1,4 +1,4 @@
-"""The tuned track: what a stack may set beyond what a competent user writes. Each adapter lists its own, with reasons.
+"""The knobs of the tuned track: documented settings beyond what a competent user writes. Each adapter lists its own.
 
 docs/methodology.md has the same list for readers, and tests/stacks/test_knobs_act.py the proof that each of them
 changes what is executed. Standard library only.
@@ -23,27 +23,36 @@ class Knob:
     reason: str
     targets: tuple[str, ...]
     images: bool = False  # for convolutions: without images it changes nothing
-    processor: str = ""  # what a CPU must have, as Linux calls it: without it the setting changes nothing
+    updates: bool = False  # for steps that update parameters
+    products: bool = False  # for steps with products of matrices
+    processor: str = ""  # what a CPU must have, or whose it must be, as Linux calls it; else it changes nothing
 
 
 def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[str]:
-    """The names of those that apply to a case on this machine; none in the default track."""
+    """Returns the names of the knobs that apply to a case on this machine; none in the default track."""
     if case.track != "tuned":
         return frozenset()
     images = any(len(tensor.shape) == 4 for tensor in workload.spec.inputs(dict(case.dims)).values())
+    products = workload.spec.flops(dict(case.dims), case.pass_) > 0
+    updates = case.pass_ == "train" and getattr(workload.spec, "OPTIMIZER", None) is not None
     return frozenset(
         knob.name
         for knob in knobs
-        if case.target in knob.targets and (images or not knob.images) and knob.processor in processor_flags()
+        if case.target in knob.targets
+        and (images or not knob.images)
+        and (updates or not knob.updates)
+        and (products or not knob.products)
+        and knob.processor in processor_flags()
     )
 
 
 @functools.cache
 def processor_flags() -> frozenset[str]:
-    """What this machine's processor has (`avx512f`), and the empty word; no more where Linux doesn't say."""
+    """Returns what this machine's processor has (`avx512f`), its vendor (`AuthenticAMD`), and the empty word, which is
+    all where Linux doesn't say."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    flags = next((line for line in lines if line.startswith("flags")), "")
-    return frozenset(["", *flags.partition(":")[2].split()])
+    described = [next((line for line in lines if line.startswith(name)), "") for name in ("flags", "vendor_id")]
+    return frozenset(["", *(word for line in described for word in line.partition(":")[2].split())])

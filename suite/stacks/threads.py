@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def thread_environ(threads: int) -> dict[str, str]:
-    """Variables by which OpenMP, BLAS, oneDNN, XLA and TensorFlow learn how many cores are theirs.
+    """Returns the variables by which OpenMP, BLAS, oneDNN, XLA and TensorFlow learn how many cores they may use.
 
     The CPU affinity says it as well: XLA's CPU backend sizes its pool by that and by NPROC.
     """
@@ -15,7 +15,8 @@ def thread_environ(threads: int) -> dict[str, str]:
 
 
 def with_flags(environ: Mapping[str, str], flags: Mapping[str, str]) -> dict[str, str]:
-    """A stack's variables with a variant's own. Lists of flags add up: of two that contradict, the last one counts."""
+    """Returns a stack's variables with a variant's own. Lists of flags are joined; if two flags contradict each other,
+    the variant's counts."""
     both = {
         name: f"{environ[name]} {value}"
         for name, value in flags.items()
@@ -25,5 +26,5 @@ def with_flags(environ: Mapping[str, str], flags: Mapping[str, str]) -> dict[str
 
 
 def cuda_environ(target: str) -> dict[str, str]:
-    """The driver's own cache of compiled kernels would carry one process's compiles to the next."""
+    """Returns the variable that turns off the driver's cache of compiled kernels, which processes would share."""
     return {"CUDA_CACHE_DISABLE": "1"} if target == "cuda" else {}

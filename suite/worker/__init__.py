@@ -1,1 +1,1 @@
-"""The only process that imports a framework: a case goes in, events come out."""
+"""The worker: the only process that imports a framework. It reads one case and writes events."""

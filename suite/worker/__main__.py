@@ -14,14 +14,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from suite.case import Attempt, Purpose
+from suite.case import Attempt, Flag, Purpose
 from suite.protocol import Protocol
 from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0: everything was written; 1: an exception was, with its phase."""
+    """Returns 0 if the attempt ran to its end, 1 if it raised; the exception and its phase are then in the events."""
     parser = argparse.ArgumentParser(prog="python -m suite.worker", description=__doc__)
     parser.add_argument("attempt", type=Path, help="ATTEMPT.json: the case and every constant of the protocol")
     parser.add_argument("--out", type=Path, required=True, help="where events.jsonl goes")
@@ -40,24 +40,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def report(error: Exception, events: Events) -> None:
-    """An adapter's `Unsupported` is an answer; anything else is an exception with its traceback."""
-    base = sys.modules.get("suite.stacks.base")  # importing it here could fail for the same reason
+    """Writes an exception with its traceback, and for an adapter's `Unsupported` the reason first."""
+    base = sys.modules.get("suite.stacks.base")  # an import here could fail as the attempt's own did
     if base is not None and isinstance(error, base.Unsupported):
         events.write("unsupported", reason=str(error))
     events.exception(error)
 
 
 def answer(request: dict[str, Any], events: Events) -> None:
-    """The phases of one attempt, in order."""
+    """Runs the phases of one attempt, in order."""
     attempt = Attempt.from_json(request["attempt"])
-    case, protocol = attempt.case, Protocol(**request["protocol"])
+    protocol = Protocol(**request["protocol"])
     os.sched_setaffinity(0, request["cpus"])
     adapter, data, listener = opened(attempt, request, events)
-    from suite.machine import builds, facts  # not before: what they import is no part of the framework's import
-    from suite.reference.digests import digest
-    from suite.worker import capture, measure, memory, precision
+    from suite.machine import builds, facts  # only now: `import_seconds` must not hold what they import
+    from suite.worker import capture, measure, process_memory
+    from suite.worker.turns import Turns
     from suite.worker.witness import Witness
 
+    turns = Turns.offered(os.environ)
     device = timed(events, "device", adapter.device)
     surroundings = (
         facts.process(os.environ)
@@ -76,33 +77,50 @@ def answer(request: dict[str, Any], events: Events) -> None:
         timed(events, "build", lambda: adapter.build(abstract=True))
         capture.capture_on_shapes(adapter, data, events, request["cache_directory"])
         return
-    events.facts(host_base_bytes=memory.peak_bytes())  # before a model: TensorFlow's variables are made with theirs
+    events.facts(host_base_bytes=process_memory.peak_bytes())  # before building: TensorFlow makes its variables there
     timed(events, "build", adapter.build)
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
-    events.facts(weights_sha256=data.digest.hexdigest(), host_peak_build_bytes=memory.peak_bytes())
-    could_reset = memory.reset_peak()
+    events.facts(weights_sha256=data.digest.hexdigest(), host_peak_build_bytes=process_memory.peak_bytes())
+    could_reset = process_memory.reset_peak()
 
     if attempt.purpose is not Purpose.TIMED:
         untimed(attempt.purpose, adapter, (state, batch), events, listener, request["cache_directory"], could_reset)
         return
     witness = Witness(adapter, batch)
-    measured = measure.measure(adapter, state, batch, protocol, events, witness.look if request["gate"] else id)
+    look = witness.look if request["gate"] else id
+    measured = measure.measure(adapter, state, batch, protocol, events, look, turns=turns)
     del state, batch
     events.phase("memory")
-    peak = max(memory.peak_bytes() or 0, witness.peak_bytes) or None if could_reset else None
-    events.facts(environment_facts=surroundings | facts.process_end(), **memory.figures(adapter, peak))
+    peak = max(process_memory.peak_bytes() or 0, witness.peak_bytes) or None if could_reset else None
+    room = process_memory.has_room(adapter, 2 * 4 * data.parameter_count)
+    surroundings |= facts.process_end() | {"room_for_late_step": room}
+    events.facts(environment_facts=surroundings, **process_memory.figures(adapter, peak))
+    prove(adapter, data, measured, witness, events, gated=request["gate"], late=request["gate"] and room)
+
+
+def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, gated: bool, late: bool) -> None:
+    """Writes what shows that a timed process computed the right thing, and why it didn't, if so. Every process shows
+    its first losses and its last result; a `gated` one is held to the reference, and takes one more step if `late`."""
+    from suite.reference.digests import digest
+    from suite.worker import gate, late_step, precision
+
     if measured.losses:
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
-    proof = digest(measured.result, "output").figures  # of the last timed result, by every process
+    proof = digest(measured.result, "output").figures
     events.write("metric", name="last result", unit="1", kind="gate", values=proof)
-    measured.state = witness.batch = None  # the gate places its own
-    # Not before the first call: what the probe compiles would be missing from it, seconds in some stacks.
+    # Only now: a probe before the first call would have compiled for it what takes seconds in some stacks.
     events.phase("probe")
     observed = precision.observed(adapter.matmul(*precision.probe_operands()))
     events.facts(precision_observed=observed)
-    reasons = precision.contradictions(case.precision, observed)
-    if request["gate"]:
-        reasons += judged(adapter, data, measured, witness, events)
+    reasons = precision.contradictions(adapter.case.precision, observed)
+    if gated:
+        events.phase("gate")
+        evidence = gate.TimedEvidence(measured.losses, measured.result, witness)
+        if adapter.train and adapter.optimizer:
+            batch, witness.batch = witness.batch, None
+            evidence.late = late_step.take(adapter, measured.state, batch, measured.steps) if late else None
+        measured.state = batch = None  # the gate places its own
+        reasons += judged(adapter, data, evidence, events)
     if reasons:
         events.write("wrong", reason="; ".join(reasons))
 
@@ -116,13 +134,13 @@ def untimed(
     caches: str,
     could_reset: bool,
 ) -> None:
-    """What a process does with a step that is placed, if it isn't to time it."""
-    from suite.worker import capture, explain, measure, memory, trace
+    """Runs a placed step for a purpose other than timing."""
+    from suite.worker import capture, explain, measure, process_memory, trace
 
     if purpose is Purpose.PRIME:
         measure.prime(adapter, *placed, events)
     elif purpose is Purpose.MEMORY:
-        memory.ask(adapter, *placed, events, could_reset)
+        process_memory.ask(adapter, *placed, events, could_reset)
     elif purpose is Purpose.IR:
         capture.capture(adapter, *placed, events, caches)
     elif purpose is Purpose.PROFILE:
@@ -132,7 +150,7 @@ def untimed(
 
 
 def observe(adapter: Any, events: Events) -> None:
-    """A probe, as a phase."""
+    """Runs a probe, which records how the stack behaves and is not timed."""
     from suite.worker.recorder import Recorder
 
     events.phase("observe")
@@ -142,19 +160,21 @@ def observe(adapter: Any, events: Events) -> None:
 
 
 def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[Any, Any, Any]:
-    """The framework imported: its adapter, the case's data, and who listens where kernels are to be told."""
+    """Imports the framework. Returns its adapter, the case's data (None for a probe), and for the purpose `explain` a
+    listener on the libraries' logs."""
     case = attempt.case
     events.phase("import")
     start = perf_counter()
     # numpy reads its thread count when it is imported, and nearly every module here imports it.
     os.environ.update(with_flags(thread_environ(case.threads), request["flags"]))
-    from suite.stacks.catalog import adapter_class
+    from suite.stacks import catalog as stacks
     from suite.worker import explain
     from suite.worker.data import Data
     from suite.workloads import catalog
 
-    listener = explain.Listener(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
-    adapter_of_stack = adapter_class(case.stack)
+    listener = explain.LogCapture(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
+    stacks.add([Path(request["stack_file"])] if request.get("stack_file") else [])
+    adapter_of_stack = stacks.adapter_class(case.stack)
     environs = {
         Purpose.EXPLAIN: adapter_of_stack.explain_environ,
         Purpose.IR: adapter_of_stack.ir_environ,
@@ -178,21 +198,22 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     return adapter, data, listener
 
 
-def judged(adapter: Any, data: Any, measured: Any, witness: Any, events: Events) -> list[str]:
-    """The gate, as a phase: why the stack's answers are wrong, nothing if they are equal."""
+def judged(adapter: Any, data: Any, evidence: Any, events: Events) -> list[str]:
+    """Runs the equivalence gate. Returns why the stack's answers are wrong; an empty list if they are right."""
     from suite.worker import gate
 
-    events.phase("gate")
-    findings = gate.run(adapter, data, gate.Timed(measured.losses, measured.result, witness))
+    findings = gate.run(adapter, data, evidence)
     if findings.compared:
         events.facts(relative_error=findings.worst)
-    for name, each in findings.digests.items():  # compared with those of the other stacks
-        events.write("metric", name=name, unit="1", kind="digest", values=each.figures)
+    for name, digest in findings.digests.items():  # compared with those of the other stacks
+        events.write("metric", name=name, unit="1", kind="digest", values=digest.figures)
+    if findings.unstable:
+        events.write("flag", flag=str(Flag.UNSTABLE))
     return [findings.reason] if findings.reasons else []
 
 
 def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:
-    """Run one phase before the clock's own, its seconds kept apart in `<phase>_seconds`."""
+    """Runs one phase before the timed calls and writes its seconds, less `without()`, as `<phase>_seconds`."""
     events.phase(phase)
     start = perf_counter()
     result = action()
@@ -201,7 +222,7 @@ def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:
-    """The versions of an adapter's packages and of Python."""
+    """Returns the versions of Python and of an adapter's packages, by name."""
     from importlib.metadata import PackageNotFoundError, version
 
     numbers = {"python": sys.version.split()[0]}

@@ -1,7 +1,7 @@
-"""What the cores did during a stretch of samples: for us, and for everybody else.
+"""Processor time during a stretch of samples: this process's own, and that of everybody else.
 
-Whether a sample was disturbed must not be told by the sample itself: leaving out slow ones would flatter every stack
-that is slow by its own doing. It is told from outside, by the processor time of everyone but our own processes.
+A sample's own duration must not decide whether it was disturbed: dropping slow samples would flatter every stack that
+is slow by itself. The processor time of all other processes decides.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from suite.worker.memory import children
+from suite.worker.process_memory import children
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-# The kernel tells idle time in ticks of 10 ms a core: over a shorter stretch their rounding would be mistaken for work.
+# The kernel counts idle time in ticks of 10 ms a core; over a shorter stretch their rounding would look like work.
 SECONDS_MIN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Counters at one instant, in seconds of processor time; `idle` of our cores, None where the kernel hides it."""
+class CoreCounters:
+    """Counters at one instant, in seconds of processor time. `own` and `kernel` (the part of `own` spent in the kernel)
+    are this process's; `idle` is that of its cores, None where the kernel hides it."""
 
     at: float
     idle: float | None
@@ -35,8 +36,8 @@ class Reading:
 
 @dataclass(slots=True)
 class Stretch:
-    """Between two readings: wall seconds, processor time (ours; of it in the kernel), pages touched anew, and the share
-    of our cores' time that others took (None: too short to tell, or hidden)."""
+    """What happened between two readings: wall seconds, this process's processor time and its part in the kernel, minor
+    page faults, and the share of the cores' time that others took (None: too short to tell, or hidden)."""
 
     seconds: float = 0.0
     own_seconds: float = 0.0
@@ -47,13 +48,13 @@ class Stretch:
 
 @dataclass
 class Cores:
-    """Reads counters of the cores that this process may use, and sums up the stretches between readings."""
+    """Reads the counters of the cores that this process may use."""
 
     cpus: frozenset[int] = field(default_factory=lambda: frozenset(os.sched_getaffinity(0)))
 
     @contextmanager
     def watch(self) -> Iterator[Stretch]:
-        """A stretch, filled in when the block ends."""
+        """Yields a stretch whose figures are there once the `with` block has ended."""
         stretch, start = Stretch(), self.read()
         yield stretch
         end = self.read()
@@ -62,19 +63,19 @@ class Cores:
         stretch.kernel_seconds = end.kernel - start.kernel
         stretch.faults = end.faults - start.faults
         if stretch.seconds >= SECONDS_MIN and start.idle is not None and end.idle is not None:
-            given = len(self.cpus) * stretch.seconds
+            available = len(self.cpus) * stretch.seconds
             # Stolen time is not idle, so it counts among the others'.
-            stretch.others = max(0.0, (given - (end.idle - start.idle) - stretch.own_seconds) / given)
+            stretch.others = max(0.0, (available - (end.idle - start.idle) - stretch.own_seconds) / available)
 
-    def read(self) -> Reading:
-        """The counters now. Our own are those of this process and of its children, ended or living."""
+    def read(self) -> CoreCounters:
+        """Returns the counters now. This process's own include its children's, ended and living."""
         here, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-        own = here.ru_utime + here.ru_stime + ended.ru_utime + ended.ru_stime
-        own += sum(map(processor_seconds, children(os.getpid())))
-        return Reading(perf_counter(), self.idle_seconds(), own, here.ru_stime, here.ru_minflt)
+        processor = here.ru_utime + here.ru_stime + ended.ru_utime + ended.ru_stime
+        processor += sum(map(processor_seconds, children(os.getpid())))
+        return CoreCounters(perf_counter(), self.idle_seconds(), processor, here.ru_stime, here.ru_minflt)
 
     def idle_seconds(self) -> float | None:
-        """Seconds that our cores had nothing to do since boot."""
+        """Returns for how long this process's cores have been idle since boot, added up, in seconds."""
         try:
             text = Path("/proc/stat").read_text(encoding="ascii")
         except OSError:
@@ -85,7 +86,7 @@ class Cores:
 
 
 def processor_seconds(pid: int) -> float:
-    """What a living process has used so far; 0 for one that has just ended."""
+    """Returns the processor time of a living process so far; 0 for one that has just ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""The tensors of one case: generated once per use, placed tensor by tensor, digested on the way."""
+"""The tensors of one case: generated anew for each use, placed one by one, hashed on the way."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
-from suite.reference.expected import Expected, from_reference, load
+from suite.errors import COMMAND, UserError
+from suite.reference.expected import ReferenceAnswer, from_reference, load, under_stress
 from suite.stacks.base import Adapter
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import Tensor, buffers_of, generate_all
+from suite.workloads.tensors import Tensor, buffers_of, generate_all, stressed
 
 
 class Data:
-    """Parameters, inputs and (in the train pass) the target of one case, from its seed."""
+    """Parameters, buffers, inputs and (in the train pass) the target of one case, from its seed. `under_stress`: the
+    parameters are those of the spec's `STRESSED`."""
 
-    def __init__(self, case: Case, workload: Workload, seed: int) -> None:
-        self.workload, self.spec, self.seed, self.dims = workload, workload.spec, seed, dict(case.dims)
-        self.parameters: dict[str, Tensor] = self.spec.parameters(self.dims)
+    def __init__(self, case: Case, workload: Workload, seed: int, under_stress: bool = False) -> None:
+        self.case, self.workload, self.spec, self.seed = case, workload, workload.spec, seed
+        self.dims = dict(case.dims)
+        self.stressed = stressed(self.spec, self.dims)
+        self.parameters: dict[str, Tensor] = self.stressed if under_stress else self.spec.parameters(self.dims)
         self.buffers: dict[str, Tensor] = buffers_of(self.spec, self.dims)
         self.batch: dict[str, Tensor] = dict(self.spec.inputs(self.dims))
         if case.pass_ == "train":
@@ -32,11 +36,11 @@ class Data:
 
     @property
     def parameter_count(self) -> int:
-        """Trained values."""
+        """Returns the number of trained values."""
         return sum(tensor.size for tensor in self.parameters.values())
 
     def stream(self, tensors: dict[str, Tensor], group: str) -> Iterator[tuple[str, NDArray[Any]]]:
-        """(name, values), with the seconds that making them took kept apart."""
+        """Yields (name, values); the seconds spent generating them add up in `generating_seconds`."""
         source = generate_all(tensors, group, self.seed)
         while True:
             start = perf_counter()
@@ -51,20 +55,36 @@ class Data:
             yield tensor
 
     def place(self, adapter: Adapter, moments: bool = True) -> tuple[Any, Any]:
-        """(state, batch) on the device, fresh; without `moments` to be read alone."""
+        """Returns a fresh (state, batch) on the device. Without `moments`, the state can be read but not stepped."""
         self.generating_seconds, self.digest = 0.0, hashlib.sha256()
         state = self.stream(self.parameters | self.buffers, "parameter")
         return adapter.place(state, self.stream(self.batch, "batch"), moments)
 
     def values(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """(name, values) of every parameter and buffer, as placed."""
+        """Yields (name, values) of every parameter and buffer before the first step."""
         return generate_all(self.parameters | self.buffers, "parameter", self.seed)
 
-    def expected(self) -> Expected | None:
-        """What the gate asks for: the spec's float64 answer, a model's golden file, or None where there is neither."""
+    def arguments(self) -> Iterator[dict[str, NDArray[np.float64]]]:
+        """Yields the parameters and buffers, then the batch, in float64."""
+        for part in (self.values(), generate_all(self.batch, "batch", self.seed)):
+            yield {name: value.astype(np.float64) for name, value in part}
+
+    def expected(self) -> ReferenceAnswer | None:
+        """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims, or None
+        where there is neither. Raises UserError for a golden file that doesn't say what stressed weights give."""
         if hasattr(self.spec, "reference"):
-            batch = generate_all(self.batch, "batch", self.seed)
-            exact = ({name: value.astype(np.float64) for name, value in part} for part in (self.values(), batch))
-            return from_reference(self.spec, self.dims, *exact)
+            answer = from_reference(self.spec, self.dims, *self.arguments())
+            if self.stressed:
+                stressed = Data(self.case, self.workload, self.seed, under_stress=True)
+                answer.stressed = under_stress(self.spec, self.dims, *stressed.arguments())
+            return answer
         path = self.workload.golden(self.dims) if self.seed == 0 else None
-        return load(path) if path else None
+        if path is None:
+            return None
+        answer = load(path)
+        if self.stressed and not answer.stressed:
+            raise UserError(
+                f"{path} doesn't say what the weights of STRESSED give. Make it again by "
+                f"'{COMMAND} golden --workload={self.workload.name} --size={path.stem}'."
+            )
+        return answer

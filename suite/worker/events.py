@@ -1,4 +1,4 @@
-"""Writes events.jsonl: what the worker found, a line each, so that a kill loses only what came after."""
+"""Writes events.jsonl, one event a line, each flushed: a kill loses only what would have come after it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, MESSAGE_BYTES_MAX
 
-RESERVE = 2**18  # for the exception that says so
+RESERVE = 2**18  # kept free for the exception that reports a file that is too long
 TRACEBACK_MAX = 16384
 
 
 class Events:
-    """Appends to DIR/events.jsonl. Written between batches of samples only, each line flushed."""
+    """Appends to DIR/events.jsonl. Called between batches of samples only."""
 
     def __init__(self, directory: Path) -> None:
         self.folder = directory
@@ -27,7 +27,7 @@ class Events:
         self.last_phase = "start"
 
     def write(self, event: str, **data: Any) -> None:
-        """One line. Raises RuntimeError past the size cap: a worker gone wild mustn't fill the disk."""
+        """Appends one line. Raises RuntimeError past the size cap, so that a runaway worker can't fill the disk."""
         head = {"v": EVENTS_VERSION, "seq": self.seq, "t_ns": time.perf_counter_ns(), "event": event}
         line = json.dumps(head | data)
         room = EVENTS_BYTES_MAX if event == "exception" else EVENTS_BYTES_MAX - RESERVE
@@ -39,16 +39,16 @@ class Events:
         self.seq += 1
 
     def phase(self, phase: str) -> None:
-        """What is about to happen, written before it does: a kill is attributed to the right phase."""
+        """Writes that a phase begins, before it does, so that a kill is attributed to the right one."""
         self.last_phase = phase
         self.write("phase", phase=phase)
 
     def facts(self, **columns: Any) -> None:
-        """Columns of the row."""
+        """Writes columns of the row."""
         self.write("facts", columns=columns)
 
     def exception(self, error: BaseException) -> None:
-        """An exception's type, message and traceback, shortened."""
+        """Writes an exception's type, message and traceback, shortened."""
         text = "".join(traceback.format_exception(error))
         kind = type(error)
         self.write(

@@ -1,5 +1,5 @@
-"""Which kernels does a step run, and what holds its memory? Frameworks and libraries tell, in a process apart: telling
-takes time, so nothing is timed."""
+"""Finds out which kernels a step runs and what holds its memory, from the frameworks' and libraries' own logs. Logging
+takes time, so this process is never timed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from suite.stacks.base import Adapter
-from suite.stacks.kernels import Told
+from suite.stacks.kernels import LibraryLogs
 from suite.worker.events import Events
 
-LOG = "explain.log"  # beside the events: what the libraries said, kept as evidence
+LOG = "explain.log"  # the libraries' output, kept beside the events as evidence
 
 
-class Listener:
-    """Takes over this process's standard output, where libraries log. Before they are loaded: some log then."""
+class LogCapture:
+    """Redirects this process's standard output, where libraries log, to a file. Make it before they are loaded, since
+    some log while they load."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / LOG
@@ -27,23 +28,24 @@ class Listener:
         os.close(descriptor)
 
     def heard(self) -> str:
-        """All that was said so far."""
+        """Returns all output so far."""
         sys.stdout.flush()
         ctypes.CDLL(None).fflush(None)  # C's own buffers: a file's aren't written line by line
         return self.path.read_text(encoding="utf-8", errors="replace")
 
 
-def explain(adapter: Adapter, state: Any, batch: Any, events: Events, listener: Listener, folder: str) -> None:
-    """Two steps, in which everything is compiled, then the one that is listened to. `folder` has what was compiled."""
+def explain(adapter: Adapter, state: Any, batch: Any, events: Events, listener: LogCapture, folder: str) -> None:
+    """Runs two steps, in which everything is compiled, then the step whose logs count. `folder` has the compilers'
+    programs."""
     before = ""
     for phase in ("first", "second", "explain"):
         events.phase(phase)
         if phase == "explain":
-            state, batch = adapter.listened(state, batch)
+            state, batch = adapter.listen(state, batch)
         before = listener.heard()
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)
-    told = Told(before=before, step=listener.heard().removeprefix(before), folder=Path(folder))
-    events.facts(kernels=[used.to_json() for used in adapter.kernels_used(told)])
-    found = adapter.holders(told, state, batch)
-    events.facts(holders=found and found.to_json())
+    logs = LibraryLogs(before=before, step=listener.heard().removeprefix(before), folder=Path(folder))
+    events.facts(kernels=[used.to_json() for used in adapter.kernels_used(logs)])
+    holders = adapter.holders(logs, state, batch)
+    events.facts(holders=holders and holders.to_json())

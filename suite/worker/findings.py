@@ -1,4 +1,4 @@
-"""What the gate has found about one case: errors held to their tolerances, and why it is wrong, if it is."""
+"""The equivalence gate's findings about one case: its errors, and the reasons why it is wrong."""
 
 from __future__ import annotations
 
@@ -10,56 +10,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.reference.digests import Array, Difference, Digest, difference, digest
-from suite.reference.tolerances import Limit, Tolerances
+from suite.reference.tolerances import Tolerance, Tolerances
 
 Tensors = Mapping[str, NDArray[Any]]
-REASONS_MAX = 5  # that a row tells: a wrong norm is wrong in every tensor behind it
+REASONS_MAX = 5  # in a row: a wrong norm makes every later tensor wrong
 
 
 @dataclass
 class Findings:
-    """Collects errors; `reasons` is empty for an equal stack. `digests` are of what nothing was there for."""
+    """Collects errors and reasons; without reasons the stack is right.
+
+    `worst` is the largest relative error. `digests` are those of tensors that no reference exists for: other stacks'
+    are compared with them later. `compared` is false if the whole case has no reference. `unstable` are the errors with
+    stressed weights of a framework's own norm that is known to be unstable: they don't make the case wrong, but its row
+    is flagged.
+    """
 
     tolerances: Tolerances
     worst: float = 0.0
     reasons: list[str] = field(default_factory=list)
     digests: dict[str, Digest] = field(default_factory=dict)
-    compared: bool = True  # with something beyond this process
+    compared: bool = True
+    unstable: list[str] = field(default_factory=list)
 
     @property
     def reason(self) -> str:
-        """What is wrong, for a row."""
+        """Returns the row's reason: the first reasons, and how many more there are."""
         more = len(self.reasons) - REASONS_MAX
         return "; ".join(self.reasons[:REASONS_MAX]) + (f"; and {more} more" if more > 0 else "")
 
     def compare(self, key: str, what: str, actual: Any, expected: Any) -> None:
-        """Hold a tensor to what is expected, by the limit for `key`; where nothing is, its digest is kept."""
+        """Holds a tensor to its reference by the tolerance of `key`; without a reference (None), keeps its digest."""
         if expected is None:
             self.digests[key] = digest(np.asarray(actual), key)
         else:
             self.hold(key, what, actual, expected)
 
     def hold(self, key: str, what: str, actual: Any, expected: Any) -> None:
-        """Ask for the limit of `key` between two tensors, or their digests."""
+        """Holds a tensor, or its digest, to another by the tolerance of `key`."""
         if isinstance(actual, Digest) or isinstance(expected, Digest) or self.same_shape(what, actual, expected):
             self.judge(what, difference(actual, expected, key), self.tolerances.of(key))
 
-    def judge(self, what: str, found: Difference, limit: Limit, counts: bool = True) -> None:
-        """Hold a difference to a limit. It counts for the row's `relative_error`, or only if it breaks the limit."""
-        broken = limit.broken(found)
+    def judge(self, what: str, measured: Difference, tolerance: Tolerance, counts: bool = True) -> None:
+        """Holds a difference to a tolerance. Without `counts`, it counts for `worst` only if it breaks it."""
+        broken = tolerance.broken(measured)
         if broken:
             self.reasons.append(f"{what}: {broken}")
         if counts or broken:
-            self.worst = max(self.worst, found.error) if np.isfinite(found.error) else float("inf")
+            self.worst = max(self.worst, measured.error) if np.isfinite(measured.error) else float("inf")
 
     def relative(self, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
-        """Ask ||actual - expected|| <= tolerance ||expected||, the tolerance of outputs if none is given."""
+        """Asks for ||actual - expected|| <= tolerance ||expected||; the default is the tolerance of outputs."""
         if self.same_shape(what, actual, expected):
             allowed = self.tolerances.plain if tolerance is None else tolerance
-            self.judge(what, difference(actual, expected, what), Limit(allowed))
+            self.judge(what, difference(actual, expected, what), Tolerance(allowed))
 
     def absolute(self, what: str, actual: Any, expected: Any, tolerance: float) -> None:
-        """Ask every |actual - expected| <= tolerance; NaN fails."""
+        """Asks for every |actual - expected| <= tolerance; NaN fails."""
         actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
         if not self.same_shape(what, actual, expected):
             return
@@ -68,14 +75,14 @@ class Findings:
             self.reasons.append(f"{what}: absolute error {error:.2g} over the tolerance {tolerance:.0e}")
 
     def same_names(self, what: str, actual: Tensors, expected: Iterable[str]) -> bool:
-        """Ask for exactly the expected tensors."""
+        """Asks for exactly the expected names of tensors. True if they are there."""
         if set(actual) == set(expected):
             return True
         self.refuse(f"{what}: has {sorted(actual)}, the reference {sorted(expected)}")
         return False
 
     def same_shape(self, what: str, actual: Array, expected: Array) -> bool:
-        """Ask for the expected shape: broadcasting would compare something else."""
+        """Asks for the expected shape, since broadcasting would compare something else. True if it is there."""
         shapes = np.shape(actual), np.shape(expected)
         if shapes[0] == shapes[1]:
             return True
@@ -83,6 +90,6 @@ class Findings:
         return False
 
     def refuse(self, reason: str) -> None:
-        """An answer that can't be compared at all: no finite error describes it."""
+        """Adds a reason that no finite error describes."""
         self.worst = float("inf")
         self.reasons.append(reason)

@@ -1,13 +1,12 @@
 """The equivalence gate: does this stack compute what the float64 reference computes?
 
-Runs after the last sample, in the process that was timed, with the stack's own compiled functions.
-Error is ||a - r|| / ||r|| (Frobenius) per tensor, estimated where a digest is all there is. Elementwise relative
-error isn't gated: near zero it is unbounded for correct stacks too. What is expected comes from
-`suite.reference.expected`; where a model has no golden file of these dims, the gate measures digests, by which stacks
-are compared with each other.
+It runs after the last sample, in the process that was timed, with the stack's own compiled functions. The error of a
+tensor is ||a - r|| / ||r|| (Frobenius), estimated where there is only a digest. Elementwise relative error isn't gated:
+near zero it is unbounded for correct stacks too. `suite.reference.expected` says what is right; where a model has no
+golden file of these dims, the gate writes digests, by which the run compares stacks with each other.
 
-Of a step, what it writes is gated: the movement of every parameter and buffer, not where it ends, which is nearly
-where it began. A step in another precision is held to the same dialect file in f32, too, see `hold_to_float32`.
+What a step writes is gated as the movement of every parameter and buffer, since where they end is nearly where they
+began. A step in another precision is also held to the same dialect file in f32, see `hold_to_float32`.
 """
 
 from __future__ import annotations
@@ -19,93 +18,108 @@ import numpy as np
 
 from suite import protocol
 from suite.reference.digests import Array, Digest, difference, digest
-from suite.reference.expected import WHOLE_MAX, Expected, moved_key, movement, peak, shrinkage
+from suite.reference.expected import WHOLE_MAX, ReferenceAnswer, moved_key, movement, peak, shrinkage
 from suite.reference.optimizers import OPTIMIZERS
 from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
-from suite.worker import memory
+from suite.worker import process_memory, stressed
 from suite.worker.data import Data
 from suite.worker.findings import Findings
+from suite.worker.late_step import LateStep, is_bfloat16, sample
 from suite.worker.witness import DECAY, ROUNDINGS, Witness
 
-INJECTED = (64, 33)  # shape of the optimizer's own test tensor
+INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
+OTHER_CALLS = 4  # on other values, before their result counts
 
 
 @dataclass
-class Timed:
-    """What is left of the timed calls: losses of the first steps, the last result, and the state after three."""
+class TimedEvidence:
+    """What the timed calls left: the losses of the first steps, the last result, the state after three steps, and a
+    step after the clocks."""
 
     losses: list[float] = field(default_factory=list)
     result: Array | None = None
     witness: Witness | None = None
+    late: LateStep | None = None
 
 
-def run(adapter: Adapter, data: Data, timed: Timed) -> Findings:
-    """Gate one case. The adapter isn't used after it."""
-    found = Gate(adapter, data, data.expected()).run(timed)
+def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> Findings:
+    """Gates one case. The adapter can't be used afterwards."""
+    findings = Gate(adapter, data, data.expected()).run(timed)
     if adapter.case.precision != "f32":
-        hold_to_float32(found, adapter, data)
-    return found
+        hold_to_float32(findings, adapter, data)
+    return findings
 
 
-def hold_to_float32(found: Findings, adapter: Adapter, data: Data) -> None:
-    """The same dialect file at the same dims, by the same adapter in this process, in float32 and to its tolerances:
-    then rounding alone is left to explain what the other precision gives. Where nobody else says what that must be,
-    it does.
+def hold_to_float32(findings: Findings, adapter: Adapter, data: Data) -> None:
+    """Gates the same dialect file at the same dims in float32, by the same adapter in this process, at the tolerances
+    of float32. If it is right, only rounding is left to explain what the other precision gives. Without another
+    reference, the other precision is held to its digests.
     """
-    exact = Gate(adapter.twin("f32"), data, data.expected()).run(Timed())
-    found.reasons += [f"in float32: {reason}" for reason in exact.reasons]
-    for key in found.digests.keys() & exact.digests.keys():
+    exact = Gate(adapter.twin("f32"), data, data.expected()).run(TimedEvidence())
+    findings.unstable += exact.unstable
+    findings.reasons += [f"in float32: {reason}" for reason in exact.reasons]
+    for key in findings.digests.keys() & exact.digests.keys():
         if not is_zero(key, exact.digests):
-            found.hold(key, f"{key}, against float32", found.digests[key], exact.digests[key])
-    found.digests = exact.digests
+            findings.hold(key, f"{key}, against float32", findings.digests[key], exact.digests[key])
+    findings.digests = exact.digests
 
 
 def is_zero(key: str, digests: dict[str, Digest]) -> bool:
-    """Whether a gradient is zero but for rounding, or a movement made of it."""
+    """Whether a tensor is a gradient that is zero up to rounding, or a movement made of such a gradient."""
     gradient = "gradient/" + key.partition("/")[2]
-    largest = max((each.peak for name, each in digests.items() if name.startswith("gradient/")), default=0.0)
+    largest = max((digest.peak for name, digest in digests.items() if name.startswith("gradient/")), default=0.0)
     return gradient in digests and digests[gradient].peak < protocol.ZERO_GRADIENT * largest
 
 
 class Gate:
-    """One stack held to what is expected.
+    """Holds one stack to the reference.
 
-    A state with moments is there only while it is stepped: with gradients beside it, more than a step takes could
-    be asked of the machine. So weights are placed twice, and what came before is given back each time.
+    A state with moments exists only while it is stepped: with gradients read beside it, the gate could need more memory
+    than a step. So weights are placed twice, and the memory of what came before is given back each time.
     """
 
-    def __init__(self, adapter: Adapter, data: Data, expected: Expected | None) -> None:
+    def __init__(self, adapter: Adapter, data: Data, expected: ReferenceAnswer | None) -> None:
         self.adapter, self.data, self.expected = adapter, data, expected
         exact = expected is not None and expected.exact
         self.tolerances = Tolerances(adapter.workload.spec, adapter.case.precision, exact)
         self.findings = Findings(self.tolerances, compared=expected is not None)
-        # Where gradients are nothing but noise, in small tensors: as the reference has it, or else as it was read.
+        # Where gradients are nothing but noise, in small tensors: by the reference, or else by this stack's gradients.
         self.noise: dict[str, Any] = dict(expected.noise) if expected else {}
 
-    def run(self, timed: Timed) -> Findings:
-        """All that is asked of the case's pass."""
-        memory.release()
+    def run(self, timed: TimedEvidence) -> Findings:
+        """Runs all checks of the case's pass."""
+        process_memory.release()
         self.check_reading(timed)
+        if timed.witness and not (self.adapter.train and self.adapter.optimizer):
+            process_memory.release()
+            self.check_other_values(timed)
         if self.adapter.train:
             self.check_last_loss(timed)
             if self.adapter.optimizer:
-                memory.release()
+                process_memory.release()
                 self.check_steps(timed)
                 self.check_optimizer()
+        if self.adapter.case.precision == "f32":  # other precisions have a twin in f32
+            process_memory.release()
+            stressed.check(self.adapter, self.data, self.expected, self.findings)
+        if timed.late and self.adapter.optimizer:
+            # Last: most of what is wrong is wrong there too, and a row has room for few reasons.
+            timed.late.judge(self.findings, self.adapter.optimizer)
         return self.findings
 
     @property
     def asks_decay(self) -> bool:
-        """Whether decay shows: signs that coarser rounding turns move a parameter by more than three steps of it."""
+        """Whether weight decay shows in three steps: in coarser precisions, signs that rounding turns move a parameter
+        by more."""
         return self.adapter.optimizer == "adamw" and self.adapter.case.precision == "f32"
 
     def wanted(self, group: str, name: str) -> Any:
-        """What is expected of a gradient or movement; None where nothing is."""
+        """Returns the reference of a gradient or movement; None without one."""
         return None if self.expected is None else getattr(self.expected, group)[name]
 
-    def check_reading(self, timed: Timed) -> None:
-        """What the canonical weights give: the output, and in the train pass the loss and every gradient."""
+    def check_reading(self, timed: TimedEvidence) -> None:
+        """Checks what the canonical weights give: the output, and in the train pass the loss and every gradient."""
         adapter, findings, expected = self.adapter, self.findings, self.expected
         state, batch = self.data.place(adapter, moments=False)
         wanted = None if expected is None else expected.output
@@ -126,14 +140,47 @@ class Gate:
             if expected is None and adapter.optimizer == "adamw":
                 self.noise = noise_of({name: read[name] for name in self.data.parameters})
 
+    def check_other_values(self, timed: TimedEvidence) -> None:
+        """Checks that steps which change nothing are computed anew: on other values, and then on the timed batch again.
+        A result that is kept, by the stack or as a constant of its program, is that of values that are gone."""
+        adapter, findings = self.adapter, self.findings
+        other = Data(adapter.case, adapter.workload, self.data.seed + 1)
+        state, batch = other.place(adapter, moments=False)
+        result = self.stepped(state, batch, OTHER_CALLS)
+        expected = other.expected() if hasattr(other.spec, "reference") else None
+        key = "loss" if adapter.train else "output"
+        if expected is not None:
+            findings.hold(
+                key, f"{key} of other values", result, expected.losses[0] if adapter.train else expected.output
+            )
+        batches = {"other values": batch}
+        if timed.witness and timed.witness.batch:
+            batches["the timed batch and other weights"] = timed.witness.batch
+        for what, values in batches.items():
+            read = np.asarray(adapter.read("gradients" if adapter.train else "output", state, values)[key])
+            findings.hold(key, f"{key} of {what}, read", self.stepped(state, values, 1), read)
+        if timed.result is not None and np.array_equal(np.asarray(timed.result), np.asarray(result)):
+            findings.refuse(f"{key} of other values: it is the timed one")
+
+    def stepped(self, state: Any, batch: Any, calls: int) -> Array:
+        """Takes some steps of a state that they don't change. Returns the last result."""
+        for _ in range(calls):
+            state, outputs = self.adapter.step(state, batch)
+            self.adapter.wait(state, outputs)
+        return self.adapter.fetch(outputs)
+
     def check_gradient(self, name: str, gradient: Any) -> None:
-        """One parameter's gradient. One that is zero but for rounding has no relative error: it must be small."""
+        """Checks one parameter's gradient. One that is zero up to rounding has no relative error: it must be small."""
         what, wanted = f"gradient of {name}", self.wanted("gradients", name)
         if self.expected is not None and self.is_zero(name):
             noise = protocol.ZERO_NOISE[self.tolerances.precision] * self.expected.largest_gradient
             self.findings.absolute(f"{what}, which is zero", gradient, np.zeros_like(gradient), noise)
             return
         self.findings.compare(f"gradient/{name}", what, gradient, wanted)
+        # Rounding is 1e-3 of a gradient: where it jumps, no tolerance for digests is as small as that.
+        exact = isinstance(wanted, np.ndarray) and is_bfloat16(sample(name, wanted))
+        if self.tolerances.precision == "f32" and is_bfloat16(sample(name, gradient)) and not exact:
+            self.findings.refuse(f"{what} is rounded to bfloat16")
 
     def is_zero(self, name: str) -> bool:
         """Whether a parameter's true gradient is zero everywhere."""
@@ -141,11 +188,11 @@ class Gate:
             return False
         return peak(self.expected.gradients[name]) < protocol.ZERO_GRADIENT * self.expected.largest_gradient
 
-    def check_last_loss(self, timed: Timed) -> None:
-        """Steps over the same batch learn it, so that the last loss is under the first; without an optimizer it is
-        the first."""
+    def check_last_loss(self, timed: TimedEvidence) -> None:
+        """Checks that the last timed loss is under the first, because steps over the same batch learn it; without an
+        optimizer, that all are equal."""
         if not timed.losses:
-            return  # the twin in float32 was never timed
+            return  # a float32 twin, which is never timed
         losses, last = timed.losses, None if timed.result is None else float(timed.result)
         if not self.adapter.optimizer:
             wanted = losses[0] if self.expected is None else self.expected.losses[0]
@@ -156,8 +203,8 @@ class Gate:
         elif last is not None and not last < losses[0]:
             self.findings.refuse(f"the last timed loss, {last!r}, isn't under the first, {losses[0]!r}")
 
-    def check_steps(self, timed: Timed) -> None:
-        """Three whole steps: their losses, those that the timed process had, and what they write."""
+    def check_steps(self, timed: TimedEvidence) -> None:
+        """Checks three whole steps: their losses, the losses of the timed steps, and what the steps write."""
         adapter, findings, expected = self.adapter, self.findings, self.expected
         state, batch = self.data.place(adapter)
         for step in range(protocol.GATE_STEPS):
@@ -179,7 +226,7 @@ class Gate:
             timed.witness.close(findings)
 
     def check_movement(self, name: str, before: Array, after: Array, witness: Witness | None) -> None:
-        """What the steps have written into one parameter or buffer, replayed and timed."""
+        """Checks what the steps have written into one parameter or buffer, replayed and timed."""
         trained, noise = name in self.data.parameters, self.noise.get(name)
         if trained and self.adapter.optimizer == "adamw":
             self.check_bound(name, before, after)
@@ -191,17 +238,18 @@ class Gate:
         wanted = self.wanted("moved", name)
         if wanted is not None:
             what = f"movement of {name} in {protocol.GATE_STEPS} steps"
-            found = difference(moved, wanted, key, rounding)
-            self.findings.judge(what, found, limit, counts=False)
+            error = difference(moved, wanted, key, rounding)
+            self.findings.judge(what, error, limit, counts=False)
             if trained and self.asks_decay:
-                self.check_decay(name, before, moved, found.error)
+                self.check_decay(name, before, moved, error.error)
         elif noise is None or not noise.any():
             self.findings.digests[key] = digest(moved, key)
         if witness:
             witness.testify(self.findings, name, before, after, noise, min(limit.error, protocol.REPLAY_TOLERANCE_MAX))
 
     def check_bound(self, name: str, before: Array, after: Array) -> None:
-        """No element goes further than AdamW can take it; all that is asked where its true gradient is zero."""
+        """Checks that elements whose true gradient is zero moved no further than AdamW can take them: nothing more can
+        be asked of them."""
         bound = 1.1 * protocol.LEARNING_RATE * protocol.GATE_STEPS + DECAY * float(np.abs(before).max(initial=0.0))
         noise = self.noise.get(name)
         zero = slice(None) if self.is_zero(name) else noise
@@ -210,8 +258,8 @@ class Gate:
             self.findings.absolute(f"{name} where its gradient is zero", over, np.zeros_like(over), 0.0)
 
     def check_decay(self, name: str, before: Array, moved: Array, error: float) -> None:
-        """The part of itself that a parameter lost: that of the reference, but for what its other error may add, which
-        is in no direction."""
+        """Checks the part of itself that a parameter lost against the reference. The rest of the movement's error
+        points in no particular direction and may add six standard deviations of its share."""
         assert self.expected is not None
         length = float(np.linalg.norm(before)) or 1.0
         chance = 6.0 * error * float(np.linalg.norm(moved)) / (length * float(np.sqrt(before.size)))
@@ -223,14 +271,14 @@ class Gate:
             )
 
     def check_optimizer(self) -> None:
-        """The optimizer apart: injected gradients from 1 down to 1e-11 and 0, both signs."""
+        """Checks the optimizer alone: injected gradients from 1 down to 1e-11 and 0, both signs."""
         count = INJECTED[0] * INJECTED[1]
         magnitudes = np.logspace(0, -11, count)
         magnitudes[::7] = 0.0
         g = (magnitudes * np.where(np.arange(count) % 2, 1.0, -1.0)).reshape(INJECTED).astype(np.float32)
         # Weights of an ordinary size: the float32 rounding of a weight near 1 alone is a third of the tolerance.
         p = np.linspace(-0.25, 0.25, count).reshape(INJECTED).astype(np.float32)
-        # Equal gradients in each step would hide the betas: the bias correction cancels them.
+        # Equal gradients in all steps would hide the betas, because the bias correction cancels them.
         injected = [{"p": g * np.float32(scale)} for scale in (1.0, -0.5, 0.25)]
         optimizer = OPTIMIZERS[self.adapter.optimizer or ""]({"p": p.astype(np.float64)})
         for gradients in injected:
@@ -241,7 +289,7 @@ class Gate:
 
 
 def noise_of(gradients: dict[str, Array]) -> dict[str, Any]:
-    """The elements of small tensors whose gradient is zero but for rounding."""
+    """Returns masks of small tensors: the elements whose gradient is zero up to rounding."""
     largest = max((float(np.abs(g).max(initial=0.0)) for g in gradients.values()), default=0.0)
     small = {name: g for name, g in gradients.items() if g.size <= WHOLE_MAX}
     return {name: np.abs(g) < protocol.ZERO_GRADIENT * largest for name, g in small.items()}

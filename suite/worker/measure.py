@@ -1,7 +1,7 @@
-"""THE timing loop: first, second, steady; dispatch, synced, pipelined, fetch. Every stack goes through it.
+"""The one timing loop, for every stack: first call, second call, steady state; dispatch, synced, pipelined, fetch.
 
-docs/methodology.md explains each clock. Garbage is collected before a phase and not during it; nothing
-is written, printed or copied to the host inside a timed region.
+docs/methodology.md explains each clock. Garbage is collected before a phase and not during it. Nothing is written,
+printed or copied to the host inside a timed region (the fetch clock times the copy).
 """
 
 from __future__ import annotations
@@ -19,32 +19,36 @@ from suite.case import Flag
 from suite.protocol import Protocol
 from suite.stacks.base import Adapter
 from suite.stats import steady_start
-from suite.worker.cores import Cores
+from suite.worker.cores import Cores, Stretch
 from suite.worker.events import Events
-from suite.worker.samples import Taken, disturbed, enough
+from suite.worker.samples import Taken, TakenInRounds, disturbed, enough, leading, warm
+from suite.worker.turns import Turns
 
 NS = 1e-9
 
 
 @dataclass
 class Measured:
-    """What is left after the last sample: the chained state, the last result (output or loss) and the first losses."""
+    """What is left after the last sample: the state that `steps` steps led to, the last result (output or loss) and the
+    first losses."""
 
     state: Any
+    steps: int
     result: np.ndarray[Any, np.dtype[np.float32]]
     losses: list[float] = field(default_factory=list)
 
 
 class Clock:
-    """Takes samples of one adapter's step, chaining its state."""
+    """Takes samples of one adapter's step; each step gets the state that the one before it returned."""
 
     def __init__(self, adapter: Adapter, state: Any, batch: Any) -> None:
         self.step, self.wait, self.fetch = adapter.step, adapter.wait, adapter.fetch
         self.state, self.batch = state, batch
+        self.steps = 0  # taken so far
         self.outputs: Any = None
 
     def synced(self) -> tuple[int, int]:
-        """One sample in ns: (dispatch, synced), two readings of the same call."""
+        """Takes one sample: (dispatch, synced) in ns, two readings of the same call."""
         step, wait, state, batch = self.step, self.wait, self.state, self.batch
         self.state = self.outputs = None  # the last result is freed outside the timed region
         start = now()
@@ -53,10 +57,11 @@ class Clock:
         wait(state, outputs)
         ready = now()
         self.state, self.outputs = state, outputs
+        self.steps += 1
         return returned - start, ready - start
 
     def pipelined(self, calls: int) -> float:
-        """`calls` submitted steps and one wait, in ns per call."""
+        """Submits `calls` steps and waits once; returns ns per call."""
         step, wait, state, batch = self.step, self.wait, self.state, self.batch
         self.state = self.outputs = outputs = None
         start = now()
@@ -65,10 +70,11 @@ class Clock:
         wait(state, outputs)
         ready = now()
         self.state, self.outputs = state, outputs
+        self.steps += calls
         return (ready - start) / calls
 
     def fetched(self) -> int:
-        """The synced step and the copy of its result to host memory, in ns."""
+        """Takes one synced step with the copy of its result to host memory, in ns."""
         step, wait, fetch, state, batch = self.step, self.wait, self.fetch, self.state, self.batch
         self.state = self.outputs = None
         start = now()
@@ -78,12 +84,13 @@ class Clock:
         ready = now()
         del copied  # giving a large array back to the system takes about as long as copying it
         self.state, self.outputs = state, outputs
+        self.steps += 1
         return ready - start
 
 
 @contextmanager
 def quiet_collector() -> Iterator[None]:
-    """Collect garbage now, none inside the block."""
+    """Collects garbage now and none inside the `with` block."""
     gc.collect()
     gc.disable()
     try:
@@ -93,10 +100,10 @@ def quiet_collector() -> Iterator[None]:
 
 
 def settle() -> None:
-    """Take what imports and compiling left out of later collections.
+    """Exempts the objects that imports and compiling left from later garbage collections.
 
-    A full one takes 20 ms (JAX) to 130 ms (TensorFlow) and goes through all caches: before each batch of
-    samples, or before each sample of a slow step, that would be seconds of every case.
+    A full collection takes 20 ms (JAX) to 130 ms (TensorFlow) and walks through all caches. Before each batch of
+    samples, or each sample of a slow step, that would add up to seconds of every case.
     """
     gc.collect()
     gc.freeze()
@@ -110,9 +117,11 @@ def measure(
     events: Events,
     look: Callable[[Any], object] = id,
     cores: Cores | None = None,
+    turns: Turns | None = None,
 ) -> Measured:
-    """All clocks of one case, written as events. The state passed in is consumed. `look` is shown it after the third
-    step, between two samples; `cores` says what others did meanwhile."""
+    """Takes the samples of all clocks of one case and writes them as events. The state passed in is consumed. `look` is
+    called with the state after the third step, between two samples; `cores` reads how much processor time others took;
+    `turns` says when it is this process's turn."""
     cores = cores or Cores()
     settle()
     clock = Clock(adapter, state, batch)
@@ -140,40 +149,83 @@ def measure(
         losses.extend(loss_of(adapter, clock))
         look(clock.state)
 
-    taken = steady(clock, cores, protocol, events, after_third)
+    taken = steady(clock, cores, protocol, events, enough if turns is None else warm, after_third)
+    if turns is None:
+        events.facts(sampling="alone")
+    else:
+        taken = in_rounds(clock, cores, protocol, events, turns, taken)
     typical = taken.close(protocol, events)
-    spent = sum(taken.seconds)
+    spent = taken.spent
     for phase in ("pipelined", "fetch"):
         events.phase(phase)
         spent += side_clock(phase, clock, cores, protocol, events, typical, spent)
     result = adapter.fetch(clock.outputs)
     compiles.append(count(adapter.counters()["compiles"]))
     close(adapter.counters(), before, compiles, events)
-    return Measured(clock.state, result, losses)
+    return Measured(clock.state, clock.steps, result, losses)
 
 
-def steady(clock: Clock, cores: Cores, protocol: Protocol, events: Events, after_first: Callable[[], object]) -> Taken:
-    """Synced samples until the stop rule holds, doubled once if they still drift, disturbed ones replaced."""
-    taken = Taken()
+def take(
+    clock: Clock, cores: Cores, protocol: Protocol, events: Events, most: int, round_: int = 0
+) -> tuple[list[float], Stretch]:
+    """Takes a batch of synced samples, which is a turn if processes take turns: at least one, at most `most`, and none
+    after `batch_seconds`. In a turn of three or more samples, the first only leads into the turn and doesn't count: it
+    finds the processor's caches as another process has left them."""
+    dispatch, synced, taken_ns = [], [], 0
+    with quiet_collector(), cores.watch() as stretch:
+        for _ in range(most):
+            returned, ready = clock.synced()
+            dispatch.append(returned * NS)
+            synced.append(ready * NS)
+            taken_ns += ready
+            if taken_ns * NS >= protocol.batch_seconds:
+                break
+    of_round = {"round": round_, "leading": leading(synced)} if round_ else {}
+    events.write(
+        "samples", clock="synced", synced_seconds=synced, dispatch_seconds=dispatch, others=stretch.others, **of_round
+    )
+    return synced, stretch
+
+
+def in_rounds(clock: Clock, cores: Cores, protocol: Protocol, events: Events, turns: Turns, alone: Taken) -> Taken:
+    """Takes synced samples, a batch in each turn, for as long as the orchestrator orders turns. The samples that were
+    taken `alone` before are warm-up; if the orchestrator orders the process to stay alone, more of them are taken."""
+    taken = TakenInRounds.after(alone, protocol)
+    while True:
+        events.phase("hold")
+        order = turns.hold(taken.asks_for(protocol))
+        events.phase("steady")
+        if order is None:
+            events.facts(sampling="alone", **turns.columns())
+            return steady(clock, cores, protocol, events, enough, lambda: None, alone)
+        if not order:
+            events.facts(sampling="rounds", **turns.columns())
+            return taken if taken.seconds else alone
+        taken.add(*take(clock, cores, protocol, events, max(1, protocol.samples_max // protocol.rounds_min), order))
+
+
+def steady(
+    clock: Clock,
+    cores: Cores,
+    protocol: Protocol,
+    events: Events,
+    is_enough: Callable[[list[float], Protocol], bool],
+    after_first: Callable[[], object],
+    taken: Taken | None = None,
+) -> Taken:
+    """Takes synced samples until the stop rule holds. Their number is doubled once if they still drift, and disturbed
+    ones are replaced. They are added to those that were `taken` before, if any."""
+    taken = taken or Taken()
     goal, doubled = 0, False
     while True:
-        dispatch, synced, taken_ns = [], [], 0
-        with quiet_collector(), cores.watch() as stretch:
-            for _ in range(batch_limit(taken.seconds, protocol)):
-                returned, ready = clock.synced()
-                dispatch.append(returned * NS)
-                synced.append(ready * NS)
-                taken_ns += ready
-                if taken_ns * NS >= protocol.batch_seconds:
-                    break
-        events.write("samples", clock="synced", synced_seconds=synced, dispatch_seconds=dispatch, others=stretch.others)
+        synced, stretch = take(clock, cores, protocol, events, batch_limit(taken.seconds, protocol))
         if not taken.seconds:
             after_first()
         taken.add(synced, stretch)
         if len(taken.seconds) >= protocol.samples_max or sum(taken.seconds) >= protocol.seconds_max:
             return taken
         counted = taken.counted(protocol)
-        if len(counted) < max(goal, 1) or not enough(counted, protocol):
+        if len(counted) < max(goal, 1) or not is_enough(counted, protocol):
             continue
         if doubled or steady_start(counted).state != "no_steady_state":
             return taken
@@ -181,14 +233,14 @@ def steady(clock: Clock, cores: Cores, protocol: Protocol, events: Events, after
 
 
 def batch_limit(samples: list[float], protocol: Protocol) -> int:
-    """The most samples until the next event: one at first, then as many as fill `batch_seconds`."""
+    """Returns the most samples that the next batch may have: one at first, then as many as are still allowed."""
     return max(1, protocol.samples_max - len(samples)) if samples else 1
 
 
 def side_clock(
     name: str, clock: Clock, cores: Cores, protocol: Protocol, events: Events, typical: float, spent: float
 ) -> float:
-    """The pipelined or fetch clock, within the budget that is left. Returns the seconds it took."""
+    """Takes the samples of the pipelined or fetch clock within the budget that is left. Returns the seconds it took."""
     if typical > protocol.side_seconds_max or (name == "pipelined" and typical > protocol.pipelined_call_seconds_max):
         return 0.0
     calls = 1
@@ -213,7 +265,7 @@ def side_clock(
 
 
 def pipelined_calls(typical: float, protocol: Protocol) -> int:
-    """The smallest power of two from the minimum on whose calls last long enough to time."""
+    """Returns the smallest power of two, from the minimum on, of calls that together last long enough to time."""
     calls = protocol.pipelined_calls_min
     while calls * typical < protocol.pipelined_seconds_min and calls < protocol.pipelined_calls_max:
         calls *= 2
@@ -221,24 +273,24 @@ def pipelined_calls(typical: float, protocol: Protocol) -> int:
 
 
 def loss_of(adapter: Adapter, clock: Clock) -> list[float]:
-    """The loss of the last step in the train pass, read outside the timed region."""
+    """Returns the loss of the last step, read outside the timed region; an empty list in the forward pass."""
     return [float(adapter.fetch(clock.outputs))] if adapter.train else []
 
 
 def count(value: float | None) -> int | None:
-    """A counter as a whole number, None where the framework doesn't count."""
+    """Returns a counter as a whole number; None where the framework doesn't count."""
     return None if value is None else int(value)
 
 
 def minus(after: int | None, before: int | None) -> int | None:
-    """A difference of counts, unknown where either is."""
+    """Returns after - before; None where either is unknown."""
     return None if after is None or before is None else after - before
 
 
 def close(
     after: dict[str, float | None], before: dict[str, float | None], compiles: list[int | None], events: Events
 ) -> None:
-    """The counters' columns and the flags that they raise: no silent recompile, break or fallback."""
+    """Writes the counters' columns, and a flag for each recompile, graph break or fallback in the steady phase."""
     steady_compiles = minus(compiles[-1], compiles[-2])
     graph_breaks = count(after["graph_breaks"])
     seconds = after["compile_seconds"]
@@ -255,7 +307,7 @@ def close(
 
 
 def prime(adapter: Adapter, state: Any, batch: Any, events: Events) -> None:
-    """Two steps that fill the compile caches for the warm case of the same block; not a measurement."""
+    """Runs two steps that fill the compile caches for the warm case of the same block. Not a measurement."""
     clock = Clock(adapter, state, batch)
     for phase in ("first", "second"):
         events.phase(phase)

@@ -1,9 +1,10 @@
-"""What a probe tells: of each aspect what was observed, its class, and the lines of code that were run."""
+"""Records what a probe observes: for each aspect the class, the figures, and the lines of code that were run."""
 
 from __future__ import annotations
 
 import gc
 import inspect
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -13,14 +14,14 @@ from suite.stacks.base import Adapter
 from suite.worker.events import Events
 
 WORDS_MAX = 200  # characters of a framework's own words
-COUNTERS = ("traces", "compiles", "graph_breaks", "fallback_ops")
+COUNTED = dict.fromkeys(("traces", "compiles", "graph_breaks", "fallback_ops"), "count")  # units by figure
 Figure = float | Sequence[float] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One action: what came of it, in how many seconds, and what the framework counted meanwhile (None: it doesn't).
-    Where it raised, `error` is the exception's type and `words` the first line of its text."""
+    """One action: its result, its seconds, and what the framework counted meanwhile (None: it doesn't count). If the
+    action raised, `error` is the exception's type and `words` the first line of its text."""
 
     value: Any
     seconds: float
@@ -30,8 +31,7 @@ class Seen:
 
 
 class Recorder:
-    """Watches actions of one stack, and writes what a probe says of them as soon as it does: what comes after may end
-    the process."""
+    """Watches actions of one stack, and writes each answer of a probe at once: a later action may end the process."""
 
     def __init__(self, stack: Adapter, events: Events) -> None:
         self.stack, self.spec, self.events = stack, stack.workload.spec, events
@@ -50,17 +50,17 @@ class Recorder:
         try:
             value = action()
             self.stack.wait(None, value)
-        except Exception as raised:  # which one it is, is what is asked
+        except Exception as raised:  # whichever it is, it is the probe's answer
             error, words = type(raised).__name__, first_line(raised)
         seconds = perf_counter() - start
         gc.enable()
         after = self.stack.counters()
-        counted = {name: minus(after[name], before[name]) for name in COUNTERS}
+        counted = {name: minus(after[name], before[name]) for name in COUNTED}
         return Seen(value, seconds, counted, error, words)
 
     def seconds(self, action: Callable[[], Any], times: int) -> list[float]:
-        """Samples of an action that has been run before, each until its result is computed; what it raises is the
-        probe's own fault."""
+        """Returns the seconds that each of `times` calls of an action takes until its result is computed. The action
+        has been run before: an exception now is the probe's own fault."""
         taken = []
         gc.collect()
         gc.disable()
@@ -74,9 +74,9 @@ class Recorder:
     def tell(
         self, aspect: str, code: Callable[..., Any] | None, seen: Seen | None = None, words: str = "", **figures: Figure
     ) -> None:
-        """One aspect's answer: its class by the spec's classifier, or what was raised; `code` is what ran.
+        """Records one aspect's answer: its class by the spec's classifier, or what was raised; `code` is what ran.
 
-        `words` stand beside the class: a text that was printed, a value that no figure can be.
+        `words` are shown beside the class: a text that was printed, or a value that isn't a number.
         """
         if seen is not None:
             figures = {"seconds": seen.seconds, **seen.counted, **figures}
@@ -84,17 +84,16 @@ class Recorder:
         class_ = f"raises: {seen.error}" if seen and seen.error else self.spec.classify(aspect, known)
         self.write(aspect, class_, words or (seen.words if seen else ""), code)
         for name, value in known.items():
-            values = [float(each) for each in value] if isinstance(value, Sequence) else [float(value)]
-            self.events.write(
-                "metric", name=f"{aspect} {name}", unit=self.spec.FIGURES[name][0], kind="behaviour", values=values
-            )
+            values = [float(number) for number in value] if isinstance(value, Sequence) else [float(value)]
+            unit = self.spec.FIGURES[name][0] if name in self.spec.FIGURES else COUNTED[name]
+            self.events.write("metric", name=f"{aspect} {name}", unit=unit, kind="behaviour", values=values)
 
     def lacks(self, aspect: str, reason: str) -> None:
-        """The idea doesn't exist on this stack."""
+        """Records that the idea doesn't exist on this stack."""
         self.write(aspect, "unsupported", reason, None)
 
     def write(self, aspect: str, class_: str, words: str, code: Callable[..., Any] | None) -> None:
-        """The answers so far, with this one."""
+        """Adds an answer, and writes all answers so far."""
         stack = self.stack.case.stack
         self.answers.append(
             {
@@ -103,7 +102,7 @@ class Recorder:
                 "title": self.spec.ASPECTS[aspect],
                 "class": class_,
                 "words": words[:WORDS_MAX],
-                "code": inspect.getsource(code) if code else "",
+                "code": textwrap.dedent(inspect.getsource(code)) if code else "",
                 "documented": expected(self.spec, "DOCUMENTED", aspect, stack),
                 "primer": expected(self.spec, "PRIMER", aspect, stack),
             }
@@ -111,23 +110,25 @@ class Recorder:
         self.events.facts(behaviour=self.answers)
 
     def close(self) -> None:
-        """Raises RuntimeError for an aspect that was told never, or twice: the grid would have an empty cell."""
-        told = [each["aspect"] for each in self.answers]
-        if sorted(told) != sorted(self.spec.ASPECTS):
+        """Raises RuntimeError unless each aspect was recorded exactly once: else the grid would have an empty cell."""
+        recorded = [answer["aspect"] for answer in self.answers]
+        if sorted(recorded) != sorted(self.spec.ASPECTS):
             raise RuntimeError(
-                f"{self.stack.case.workload} has told of {', '.join(told)}; its spec's aspects are "
+                f"{self.stack.case.workload} has recorded {', '.join(recorded)}; its spec's aspects are "
                 f"{', '.join(self.spec.ASPECTS)}"
             )
 
 
 def expected(spec: Any, name: str, aspect: str, stack: str) -> dict[str, str] | None:
-    """What is believed of an aspect on a stack, and where it is said; None where nothing is."""
-    found = getattr(spec, name, {}).get(aspect, {}).get(stack)
-    return {"class": found[0], "page": found[1]} if found else None
+    """Returns the class that a spec's table `name` expects of an aspect on a stack, and the page that says so; None if
+    it expects nothing."""
+    entry = getattr(spec, name, {}).get(aspect, {}).get(stack)
+    return {"class": entry[0], "page": entry[1]} if entry else None
 
 
 def first_line(raised: BaseException) -> str:
-    """Of an exception's text what isn't empty; the last one where the first only announces it, as TensorFlow's does."""
+    """Returns the first line of an exception's text that isn't empty; the last line if the first only announces it, as
+    TensorFlow's does."""
     lines = [line.strip() for line in str(raised).splitlines() if line.strip()]
     if not lines:
         return ""
@@ -135,5 +136,5 @@ def first_line(raised: BaseException) -> str:
 
 
 def minus(after: float | None, before: float | None) -> float | None:
-    """A difference of counts; None where the framework doesn't count."""
+    """Returns the difference of two counts; None where the framework doesn't count."""
     return None if after is None else after - (before or 0.0)

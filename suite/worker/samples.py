@@ -1,4 +1,4 @@
-"""The samples of the synced clock: which of them count, when there are enough, and what they say together."""
+"""The samples of the synced clock: which of them count, when there are enough, and the columns derived from them."""
 
 from __future__ import annotations
 
@@ -6,30 +6,34 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from suite.case import Flag
-from suite.protocol import OTHERS_SHARE_MAX, Protocol
-from suite.stats import steady_start
+from suite.protocol import ENOUGH, FULL, MORE, OTHERS_SHARE_MAX, Protocol
+from suite.stats import Steady, steady_start
 from suite.worker.cores import Stretch
 from suite.worker.events import Events
 
-FAULTS_SHARE_MAX = 0.05  # of our processor time that touching memory anew may take
-# What one page may have cost: clearing a huge one, 2 MiB at 8 GB/s. Where a host first has to find the memory, it is
-# 3 to 8 ms (seen on a virtual machine); of a few pages, which may be our own reading, that isn't assumed.
+FAULTS_SHARE_MAX = 0.05  # of this process's processor time: more in page faults raises the flag `page_faults`
+# The most that one page fault may have cost: clearing a huge page, 2 MiB at 8 GB/s. On a virtual machine whose host
+# first has to find the memory, 3 to 8 ms were seen; that is assumed only from `OWN_FAULTS` faults a step on, since
+# fewer may come from this process's own reading of counters.
 FAULT_SECONDS_MAX = 250e-6
 HOST_FAULT_SECONDS_MAX = 10e-3
-OWN_FAULTS = 10  # a step
+OWN_FAULTS = 10
+WARM_SAMPLES = 40  # from here on a drift is told by batches (suite/stats.py)
+LEADING_FROM = 3  # samples of a turn
 
 
 @dataclass
 class Taken:
-    """Samples of the synced clock in seconds, the clean ones among them with their places, and what the cores did."""
+    """Samples of the synced clock in seconds, and what the cores did while they were taken."""
 
     seconds: list[float] = field(default_factory=list)
-    clean: list[int] = field(default_factory=list)  # places in `seconds`
-    replaced_seconds: float = 0.0  # of disturbed samples
+    clean: list[int] = field(default_factory=list)  # places in `seconds` of the undisturbed samples
+    replaced_seconds: float = 0.0  # the sum of the disturbed samples
+    before: int = 0  # samples of the process that came before these
     stretches: list[Stretch] = field(default_factory=list)
 
     def add(self, seconds: list[float], stretch: Stretch) -> None:
-        """A batch."""
+        """Adds a batch of samples, taken during one stretch."""
         if disturbed(stretch):
             self.replaced_seconds += sum(seconds)
         else:
@@ -37,48 +41,135 @@ class Taken:
         self.seconds += seconds
         self.stretches.append(stretch)
 
+    @property
+    def spent(self) -> float:
+        """Returns the seconds of all samples together."""
+        return sum(self.seconds)
+
+    def all_places(self) -> list[int]:
+        """Returns the places of all samples, disturbed ones too."""
+        return [*range(len(self.seconds))]
+
     def places(self, protocol: Protocol) -> list[int]:
-        """Of the samples that count: the clean ones, or all once the budget for replacing others is spent."""
-        return self.clean if self.replaced_seconds <= protocol.replaced_seconds_max else [*range(len(self.seconds))]
+        """Returns the places of the samples that count: the clean ones, or all once the budget for replacing disturbed
+        ones is spent."""
+        return self.clean if self.replaced_seconds <= protocol.replaced_seconds_max else self.all_places()
 
     def counted(self, protocol: Protocol) -> list[float]:
-        """The samples that count, in order."""
+        """Returns the samples that count, in the order they were taken."""
         return [self.seconds[place] for place in self.places(protocol)]
 
     def close(self, protocol: Protocol, events: Events) -> float:
-        """Write what the samples say together. The median call in seconds."""
+        """Writes the columns and flags derived from the samples. Returns the median call in seconds."""
         clean = [self.seconds[place] for place in self.clean]
-        most = 2 * len(clean) >= protocol.samples_max  # of very fast calls, which end by their number
+        most = 2 * len(clean) >= protocol.samples_max  # very fast calls, which stop by their number
         if self.replaced_seconds and not most and not (clean and enough(clean, protocol)):
             events.write("flag", flag=str(Flag.DISTURBED))
-        places = self.places(protocol) or [*range(len(self.seconds))]
-        verdict = steady_start([self.seconds[place] for place in places])
-        if verdict.state != "steady":
-            events.write("flag", flag=str(Flag(verdict.state)))
-        wall, own, kernel = (
-            sum(getattr(each, name) for each in self.stretches) for name in ("seconds", "own_seconds", "kernel_seconds")
+        places = self.places(protocol) or self.all_places()
+        steady = self.steadiness(places)
+        if steady.state != "steady":
+            events.write("flag", flag=str(Flag(steady.state)))
+        wall, processor, kernel = (
+            sum(getattr(stretch, name) for stretch in self.stretches)
+            for name in ("seconds", "own_seconds", "kernel_seconds")
         )
-        faults = sum(each.faults for each in self.stretches) / len(self.seconds)
+        faults = sum(stretch.faults for stretch in self.stretches) / len(self.seconds)
         most_each = FAULT_SECONDS_MAX if faults < OWN_FAULTS else HOST_FAULT_SECONDS_MAX
         touching = min(kernel, faults * len(self.seconds) * most_each)
-        if faults >= 1 and touching > FAULTS_SHARE_MAX * own:  # fewer are this process's own reading and writing
+        if (
+            faults >= 1 and touching > FAULTS_SHARE_MAX * processor
+        ):  # below one a step, the worker's own events cause them
             events.write("flag", flag=str(Flag.PAGE_FAULTS))
         events.facts(
-            synced_warmup=places[verdict.warmup],
-            effective_cores=own / wall if wall else None,
-            kernel_share=kernel / own if own else None,
+            synced_warmup=self.before + places[steady.warmup],
+            effective_cores=processor / wall if wall else None,
+            kernel_share=kernel / processor if processor else None,
             minor_faults_per_step=faults,
         )
-        return median(self.seconds[place] for place in places[verdict.warmup :])
+        return median(self.seconds[place] for place in places[steady.warmup :])
+
+    def steadiness(self, places: list[int]) -> Steady:
+        """Returns where the steady state of the samples at these places begins."""
+        return steady_start([self.seconds[place] for place in places])
+
+
+@dataclass
+class TakenInRounds(Taken):
+    """The samples of turns, in seconds. What was taken alone before is warm-up and has told whether the process is
+    steady: over the minutes of its turns a machine changes its pace, which is no drift of the process."""
+
+    alone_seconds: float = 0.0
+    steady: Steady = field(default_factory=lambda: Steady(0, "steady"))
+    usable: list[int] = field(default_factory=list)  # places of samples that don't lead into a turn
+    turns: int = 0
+    clean_turns: int = 0
+
+    @classmethod
+    def after(cls, alone: Taken, protocol: Protocol) -> TakenInRounds:
+        """Returns the empty list of samples in rounds, of a process that has taken the samples `alone` before."""
+        state = alone.steadiness(alone.places(protocol) or alone.all_places()).state
+        return cls(before=len(alone.seconds), alone_seconds=alone.spent, steady=Steady(0, state))
+
+    def add(self, seconds: list[float], stretch: Stretch) -> None:
+        """Adds the samples of one turn."""
+        places = range(len(self.seconds) + leading(seconds), len(self.seconds) + len(seconds))
+        self.turns += 1
+        self.usable += places
+        if disturbed(stretch):
+            self.replaced_seconds += sum(seconds)
+        else:
+            self.clean_turns += 1
+            self.clean += places
+        self.seconds += seconds
+        self.stretches.append(stretch)
+
+    @property
+    def spent(self) -> float:
+        """Returns the seconds of all samples together, those before the first turn included."""
+        return self.alone_seconds + sum(self.seconds)
+
+    def all_places(self) -> list[int]:
+        """Returns the places of all samples except those that lead into a turn."""
+        return self.usable
+
+    def steadiness(self, places: list[int]) -> Steady:
+        """Returns the steadiness of the samples before the first turn."""
+        return self.steady
+
+    def asks_for(self, protocol: Protocol) -> str:
+        """Returns the process's answer after a turn: it needs more turns, has enough, or has all that it may take."""
+        if self.spent >= protocol.seconds_max:
+            return FULL
+        counted = self.counted(protocol)
+        if not counted:
+            return MORE
+        turns = self.clean_turns if self.replaced_seconds <= protocol.replaced_seconds_max else self.turns
+        slow = median(counted) > protocol.slow_call_seconds
+        most = len(self.seconds) >= protocol.samples_max
+        if turns < (min(protocol.rounds_min, protocol.slow_samples_min) if slow else protocol.rounds_min):
+            return MORE
+        return ENOUGH if most or enough(counted, protocol) else MORE
+
+
+def leading(seconds: list[float]) -> int:
+    """Returns how many samples of a turn only lead into it."""
+    return 1 if len(seconds) >= LEADING_FROM else 0
+
+
+def warm(samples: list[float], protocol: Protocol) -> bool:
+    """Whether samples are enough to tell a steady state, before the first turn; of slow calls, what time allows."""
+    if len(samples) >= WARM_SAMPLES:
+        return True
+    return len(samples) >= protocol.slow_samples_min and sum(samples) >= protocol.seconds_min
 
 
 def disturbed(stretch: Stretch) -> bool:
-    """Whether others took so much of our cores that a sample may say more about them than about us."""
+    """Whether other processes took more than `OTHERS_SHARE_MAX` of the cores' time."""
     return stretch.others is not None and stretch.others > OTHERS_SHARE_MAX
 
 
 def enough(samples: list[float], protocol: Protocol) -> bool:
-    """Whether both minima of the stop rule hold."""
+    """Whether the stop rule's minimum number of samples and minimum seconds are both reached."""
     if median(samples) > protocol.slow_call_seconds:
         return len(samples) >= protocol.slow_samples_min
     return len(samples) >= protocol.samples_min and sum(samples) >= protocol.seconds_min

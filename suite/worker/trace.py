@@ -1,5 +1,5 @@
-"""Where does a step's time go? A few steps under the framework's own profiler, in a process apart, beside a few
-without: what the profiler costs is part of the answer."""
+"""Finds out where a step's time goes: a few steps under the framework's own profiler, in a process that is never timed.
+A few steps without the profiler show how much the profiler slows a step."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from typing import Any
 from suite.ir import files, timeline
 from suite.stacks.base import Adapter
 from suite.worker.events import Events
-from suite.worker.memory import STEPS
+from suite.worker.process_memory import STEP_PHASES
 
-PLAIN, PROFILED = 5, 3  # steps without and with the profiler, after those that compile
+PLAIN, PROFILED = 5, 3  # steps without and with the profiler, after the steps that compile
 
 
 def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str) -> None:
-    """Compile, time a few steps, then profile a few more. XLA's traces are read later, where its bindings are."""
+    """Compiles, times a few steps, then profiles a few more. XLA's traces are only saved here: reading them needs XLA's
+    bindings, which only the environment `jax` has."""
 
     def step() -> float:
         nonlocal state
@@ -28,23 +29,22 @@ def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str)
         adapter.wait(state, outputs)
         return perf_counter() - start
 
-    for phase in STEPS:
+    for phase in STEP_PHASES:
         events.phase(phase)
         step()
     plain = median(step() for _ in range(PLAIN))
     events.phase("profile")
-    state, batch = adapter.listened(state, batch)
+    state, batch = adapter.listen(state, batch)  # only now: what records calls would slow the steps timed above
     taken: list[float] = []
     folder = events.folder / files.PROFILE
     folder.mkdir()
-    told = adapter.profile(lambda: taken.extend(step() for _ in range(PROFILED)), folder)
-    if told is None:
-        return
-    if told.spans is not None:
-        found = timeline.profile(told.by, told.spans, PROFILED, sum(taken), plain)
-        events.facts(profile=found.to_json())
+    traced = adapter.profile(lambda: taken.extend(step() for _ in range(PROFILED)), folder)
+    if traced is None:
+        return  # this stack has no profiler
+    if traced.spans is not None:
+        events.facts(profile=timeline.profile(traced.told_by, traced.spans, PROFILED, sum(taken), plain).to_json())
         return
     for path in Path(caches).rglob(files.PROGRAMS):
         shutil.copyfile(path, folder / path.name)
-    asked = {"told_by": told.by, "steps": PROFILED, "seconds": sum(taken), "plain_seconds": plain}
-    (folder / files.ASKED).write_text(json.dumps(asked), encoding="utf-8")
+    request = {"told_by": traced.told_by, "steps": PROFILED, "seconds": sum(taken), "plain_seconds": plain}
+    (folder / files.ASKED).write_text(json.dumps(request), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""What the timed process itself holds after its third step: looked at between two batches of samples, judged later.
+"""The timed state after its third step: read between two batches of samples, judged later by the gate.
 
-The gate replays three steps from fresh weights and holds them to the reference. What has been timed must have come to
-the same place, or the replay proves nothing of it.
+The gate replays three steps from fresh weights and holds them to the reference. The timed steps must have come to the
+same place, or the replay proves nothing about them.
 """
 
 from __future__ import annotations
@@ -16,49 +16,49 @@ from suite import protocol
 from suite.reference.digests import Array, digest
 from suite.reference.expected import WHOLE_MAX
 from suite.stacks.base import Adapter
-from suite.worker import memory
+from suite.worker import process_memory
 from suite.worker.findings import Findings
 
-# What three steps' weight decay takes off a parameter, as a part of it.
+# The part of a parameter that weight decay takes in three steps.
 DECAY = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY * protocol.GATE_STEPS
-ROUNDINGS = 4 * 2.0**-24  # of a float32 weight by three steps, as a part of it
+ROUNDINGS = 4 * 2.0**-24  # the part of a float32 weight that rounding in three steps may change
 
 
 @dataclass
 class Witness:
-    """Parameters and buffers of the timed state after `GATE_STEPS` steps: small ones whole, of others signed sums."""
+    """Parameters and buffers of the timed state after `GATE_STEPS` steps: small ones whole, others as signed sums."""
 
     adapter: Adapter
     batch: Any
     seen: dict[str, Array] = field(default_factory=dict)
-    peak_bytes: int = 0  # of the steps before; looking is none of theirs
-    # Over all parameters, for the decay: <timed - replayed, start>, squares of the start and of the difference, and
-    # how many figures these come from.
+    peak_bytes: int = 0  # of the steps before the reading
+    # Sums over all parameters, for the decay: <timed - replayed, start>, the squares of the start and of the
+    # difference, and the number of figures that these come from.
     along: float = 0.0
     squares: float = 0.0
     apart: float = 0.0
     figures: int = 0
 
     def look(self, state: Any) -> None:
-        """Read a state of the timed process. Its memory doesn't count: the peak starts anew after it."""
+        """Reads the timed state. The peak of memory starts anew afterwards, so that the reading doesn't count."""
         if not (self.adapter.train and self.adapter.optimizer):
             return
-        self.peak_bytes = memory.peak_bytes() or 0
+        self.peak_bytes = process_memory.peak_bytes() or 0
         for name, value in self.adapter.read("parameters", state, self.batch).items():
             self.seen[name] = kept(name, value)
-        memory.reset_peak()
+        process_memory.reset_peak()
 
     def testify(
         self, findings: Findings, name: str, before: Array, after: Array, noise: Array | None, limit: float
     ) -> None:
-        """Ask that the timed steps have put a tensor where the replayed ones did, within a part of the way there."""
+        """Asks that the timed steps moved a tensor to where the replay did, within `limit` times the way."""
         what = f"{name} after {protocol.GATE_STEPS} timed steps"
         if name not in self.seen:
-            findings.refuse(f"{what}: it isn't there")
+            findings.refuse(f"{what}: it is missing")
             return
         timed, replayed, start = self.seen[name], kept(name, after), kept(name, before)
         if noise is not None and noise.size == start.size:
-            timed, replayed, start = (each[~noise.reshape(-1)] for each in (timed, replayed, start))
+            timed, replayed, start = (vector[~noise.reshape(-1)] for vector in (timed, replayed, start))
         difference, scale = timed - replayed, float(np.linalg.norm(start))
         self.along += float(difference @ start)
         self.squares += scale**2
@@ -70,8 +70,8 @@ class Witness:
             findings.refuse(f"{what}: relative error {error:.2g} over the tolerance {limit:.0e} against their replay")
 
     def close(self, findings: Findings) -> None:
-        """Ask that the timed steps have decayed as the replayed ones, over all tensors together: what else is apart,
-        changes of sign after rounding, is in no direction."""
+        """Asks that the timed steps decayed all tensors together as the replay did. Other differences, signs of AdamW's
+        steps that rounding turned, point in no particular direction."""
         if not self.squares:
             return
         scale = math.sqrt(self.squares)
@@ -84,7 +84,7 @@ class Witness:
 
 
 def kept(name: str, value: Array) -> Array:
-    """A tensor as it is kept: a flat copy in float64, or the signed sums of a large one."""
+    """Returns a flat float64 copy of a small tensor, or the signed sums of a large one."""
     if value.size <= WHOLE_MAX:
         return np.array(value, np.float64).reshape(-1)
     return np.asarray(digest(value, f"timed/{name}").sums)

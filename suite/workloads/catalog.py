@@ -17,7 +17,7 @@ from types import ModuleType
 from suite.case import CUSTOM
 from suite.errors import UserError, unknown
 
-DIALECTS = ("numpy", "jax", "torch", "tf", "fake")
+DIALECTS = ("numpy", "jax", "torch", "tf")  # of the stacks in this repository
 ANY = "any"  # in place of a dialect: operators and numbers alone
 HOME = Path(__file__).parent
 REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops", "bytes_floor", "items")
@@ -26,7 +26,7 @@ REQUIRED_OF_PROBES = ("TITLE", "SIZES", "PASSES", "ASPECTS", "FIGURES", "classif
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A workload's folder and its spec, loaded; the dialects are loaded by the worker alone."""
+    """A workload's folder and its loaded spec; only the worker loads the dialects."""
 
     name: str
     folder: Path
@@ -34,7 +34,7 @@ class Workload:
 
     @property
     def sizes(self) -> Mapping[str, Mapping[str, int]]:
-        """Dims by the name of the size."""
+        """Returns {size: dims}."""
         sizes: Mapping[str, Mapping[str, int]] = self.spec.SIZES
         return sizes
 
@@ -45,45 +45,48 @@ class Workload:
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """The dialects that this workload is written in."""
-        return tuple(d for d in DIALECTS if self.file(d).exists())
+        """Returns the dialects that this workload is written in, our own first."""
+        named = {path.stem.removeprefix(f"{self.name}_") for path in self.folder.glob(f"{self.name}_*.py")}
+        known = tuple(dialect for dialect in DIALECTS if self.file(dialect).exists())
+        return (*known, *sorted(named - {ANY, *DIALECTS}))
 
     def file(self, dialect: str) -> Path:
-        """Where a dialect's code is: in a file of its own, or in the one for any."""
-        own = self.folder / f"{self.name}_{dialect}.py"
-        return own if own.exists() else self.folder / f"{self.name}_{ANY}.py"
+        """Returns the file with a dialect's code: its own file, or the one for all dialects."""
+        file = self.folder / f"{self.name}_{dialect}.py"
+        return file if file.exists() else self.folder / f"{self.name}_{ANY}.py"
 
     def dialect(self, dialect: str) -> ModuleType:
-        """The module of one dialect. Imports its framework."""
+        """Returns the module of one dialect. Imports its framework."""
         return load_module(self.file(dialect))
 
     def sizes_with(self, dims: Mapping[str, int]) -> list[str]:
-        """The names of the sizes that have exactly these dims."""
-        return [size for size, own in self.sizes.items() if dict(own) == dict(dims)]
+        """Returns the names of the sizes that have exactly these dims."""
+        return [size for size, size_dims in self.sizes.items() if dict(size_dims) == dict(dims)]
 
-    def size_of(self, dims: Mapping[str, int], asked: str = "") -> str:
-        """The name of a size that has exactly these dims, `asked` if it is one of them; else `custom`."""
+    def size_of(self, dims: Mapping[str, int], preferred: str = "") -> str:
+        """Returns the name of a size that has exactly these dims: `preferred` if it has them, else the first; `custom`
+        if no size has them."""
         names = self.sizes_with(dims)
-        return asked if asked in names else next(iter(names), CUSTOM)
+        return preferred if preferred in names else next(iter(names), CUSTOM)
 
     def golden(self, dims: Mapping[str, int]) -> Path | None:
-        """The golden file of the size that has exactly these dims; None where there is none."""
+        """Returns the golden file of the size that has exactly these dims; None if there is none."""
         paths = (self.folder / "golden" / f"{size}.npz" for size in self.sizes_with(dims))
         return next((path for path in paths if path.exists()), None)
 
     @property
     def unit(self) -> str:
-        """What a step's items are: tokens, images or rows; a probe's, its aspects."""
+        """Returns what a step's items are called: tokens, images or rows; for a probe, aspects."""
         if self.is_probe:
             return "aspects"
         return str(self.spec.items(next(iter(self.sizes.values())))[1])
 
     def items(self, dims: Mapping[str, int]) -> int:
-        """How many of them one step handles."""
+        """Returns how many items one step handles."""
         return int(self.spec.items(dims)[0])
 
     def dims(self, size: str, overrides: Mapping[str, int]) -> dict[str, int]:
-        """The dims of a size, some of them replaced. Raises UserError naming the rule that they break."""
+        """Returns the dims of a size, some of them replaced. Raises UserError naming the rule that they break."""
         dims = dict(self.sizes[size])
         for name, value in overrides.items():
             if name not in dims:
@@ -101,8 +104,8 @@ class Workload:
 
 
 def load_module(path: Path) -> ModuleType:
-    """Import one file by its path, under a name of its own, so that two folders never collide."""
-    name = f"workload_{path.stem}_{abs(hash(str(path.resolve())))}"
+    """Returns the module of one file. It gets a unique name, so that files of one name in two folders don't collide."""
+    name = f"loaded_{path.stem}_{abs(hash(str(path.resolve())))}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -119,7 +122,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 def load(folder: Path) -> Workload:
-    """The workload in one folder. Raises UserError if the spec is missing, broken or incomplete."""
+    """Returns the workload in one folder. Raises UserError if the spec is missing, broken or incomplete."""
     path = folder / "spec.py"
     if not path.is_file():
         raise UserError(f"{folder} is no workload: it has no spec.py. See docs/adding-a-workload.md.")
@@ -137,7 +140,7 @@ def load(folder: Path) -> Workload:
 
 
 def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
-    """All workloads by name: the suite's, then those in `extra` folders (one workload, or a folder of them)."""
+    """Returns all workloads by name: the suite's, then those in `extra` folders (one workload, or a folder of them)."""
     folders = [path.parent for group in ("ops", "models", "probes") for path in sorted(HOME.glob(f"{group}/*/spec.py"))]
     for place in extra:
         inside = [path.parent for path in sorted(place.resolve().glob("*/spec.py"))]
@@ -145,9 +148,9 @@ def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
         if not here and not inside:
             raise UserError(f"--workload-path {place}: no spec.py there or one folder below.")
         folders += here + inside
-    found: dict[str, Workload] = {}
+    workloads: dict[str, Workload] = {}
     for folder in folders:
-        if folder.name in found:
-            raise UserError(f"Two workloads are called '{folder.name}': {found[folder.name].folder} and {folder}.")
-        found[folder.name] = load(folder)
-    return found
+        if folder.name in workloads:
+            raise UserError(f"Two workloads are called '{folder.name}': {workloads[folder.name].folder} and {folder}.")
+        workloads[folder.name] = load(folder)
+    return workloads

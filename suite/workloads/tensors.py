@@ -11,11 +11,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from suite.errors import UserError
 
 CHUNK = 1 << 20  # values made at a time: bounds the temporary memory at about 40 MB
 
@@ -35,12 +38,12 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """The number of values."""
+        """Returns the number of values."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all values."""
+        """Returns the bytes of all values."""
         return 4 * self.size
 
 
@@ -59,13 +62,21 @@ class Integers(Tensor):
     below: int
 
 
+@dataclass(frozen=True, slots=True)
+class Stress:
+    """A change of a parameter that makes bad formulas show: its values times `factor`, plus `shift`."""
+
+    factor: float = 1.0
+    shift: float = 0.0
+
+
 def fan_in(*shape: int) -> Normal:
-    """A weight of shape (inputs, ..., outputs): N(0, 1/fan_in), all but the last dimension being inputs."""
+    """Returns a weight of shape (inputs, ..., outputs): N(0, 1/fan_in), all but the last dimension being inputs."""
     return Normal(shape, 1.0 / math.sqrt(math.prod(shape[:-1])))
 
 
 def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
-    """The values of one tensor: float32 or int32, C order, shape `tensor.shape`. Bit-exact on every machine."""
+    """Returns the values of one tensor: float32 or int32, C order, shape `tensor.shape`. Bit-exact on every machine."""
     key = hashlib.sha256(f"{seed}/{name}".encode()).digest()[:16]
     words = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
     if isinstance(tensor, Integers):
@@ -85,12 +96,30 @@ def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
 
 
 def generate_all(tensors: Mapping[str, Tensor], group: str, seed: int) -> Iterator[tuple[str, NDArray[Any]]]:
-    """(name, values) one at a time, so that a model is placed without ever being whole in host memory."""
+    """Yields (name, values) one at a time, so that a model is placed without ever being whole in host memory."""
     for name, tensor in tensors.items():
         yield name, generate(tensor, f"{group}/{name}", seed)
 
 
 def buffers_of(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
-    """The state that a step changes but no gradient is taken of (running statistics); most workloads have none."""
+    """Returns the state that a step changes without a gradient (running statistics); empty for most workloads."""
     buffers = getattr(spec, "buffers", None)
     return dict(buffers(dims)) if buffers else {}
+
+
+def stressed(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
+    """Returns a spec's parameters as its `STRESSED` changes them, by globs of names; empty without one. The first glob
+    that matches a name counts. Raises UserError for a glob that matches none."""
+    changes: Mapping[str, Stress] = getattr(spec, "STRESSED", {})
+    parameters: Mapping[str, Tensor] = spec.parameters(dims)
+    for glob in changes:
+        if not any(fnmatchcase(name, glob) for name in parameters):
+            raise UserError(f"STRESSED has '{glob}', but no parameter of {spec.TITLE} is called so.")
+    tensors: dict[str, Tensor] = {}
+    for name, tensor in parameters.items() if changes else ():
+        stress = next((change for glob, change in changes.items() if fnmatchcase(name, glob)), Stress())
+        if not isinstance(tensor, Normal):
+            raise TypeError(f"{name}: a spec's parameters are Normal, not {type(tensor).__name__}")
+        mean = tensor.mean * stress.factor + stress.shift
+        tensors[name] = replace(tensor, sigma=tensor.sigma * stress.factor, mean=mean)
+    return tensors

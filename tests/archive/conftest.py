@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.archive.place import Place
+from suite.archive.storage import Storage
 from suite.results.store.result_set import ResultSet
 from tests.archive.s3 import BUCKET, Server
 from tests.results.rows import attempt_of, make_set, record, row_of
@@ -28,13 +28,13 @@ def stored(tmp_path: Path) -> ResultSet:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Place:
+def shelf(tmp_path: Path) -> Storage:
     """A folder for archives."""
-    return Place.of(str(tmp_path / "shelf"))
+    return Storage.of(str(tmp_path / "shelf"))
 
 
 @pytest.fixture(params=["folder", "s3"])
-def place(request: pytest.FixtureRequest) -> Place:
+def place(request: pytest.FixtureRequest) -> Storage:
     """Each kind of place, by the same code."""
     return request.getfixturevalue("shelf" if request.param == "folder" else "bucket")  # type: ignore[no-any-return]
 
@@ -51,8 +51,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
-def bucket(server: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Place:
+def bucket(server: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Storage:
     """A prefix of a test's own on the server, with the key in the environment."""
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
-    return Place.of(f"s3://{BUCKET}/{request.node.name.replace('[', '-').replace(']', '')}")
+    return Storage.of(f"s3://{BUCKET}/{request.node.name.replace('[', '-').replace(']', '')}")

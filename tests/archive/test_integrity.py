@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from suite.archive import fetch, listing
-from suite.archive.place import UPLOADING, Place
 from suite.archive.publish import publish
 from suite.archive.signature import SIGNATURE
-from suite.cli import archives
+from suite.archive.storage import UPLOADING, Storage
+from suite.cli.options.sets import FetchOptions, SetsOptions, VerifyOptions
+from suite.cli.sets import archives
+from suite.cli.sets.verify import verify
 from suite.errors import UserError
 from suite.results.store import manifest
 from suite.results.store.manifest import File, Manifest
@@ -29,7 +31,7 @@ def quiet(text: str) -> None:
     """Nothing is to be said here."""
 
 
-def with_page(stored: ResultSet, shelf: Place, page: bytes) -> str:
+def with_page(stored: ResultSet, shelf: Storage, page: bytes) -> str:
     """An archive with a page, of which the name says nothing."""
     real = manifest.described(stored.folder, stored.facts())
     (stored.folder.parent / "page").write_bytes(page)
@@ -41,18 +43,18 @@ def with_page(stored: ResultSet, shelf: Place, page: bytes) -> str:
     return named.name
 
 
-def exchange(shelf: Place, name: str, **facts: Any) -> None:
+def exchange(shelf: Storage, name: str, **facts: Any) -> None:
     """Other facts in an archive's manifest."""
     said = json.loads(shelf.read(name, manifest.NAME))
     shelf.upload(json.dumps(said | facts).encode(), name, manifest.NAME)
 
 
-def test_a_name_has_128_bits_of_a_digest(stored: ResultSet, shelf: Place) -> None:
+def test_a_name_has_128_bits_of_a_digest(stored: ResultSet, shelf: Storage) -> None:
     name = publish(stored.folder, shelf, quiet).name
     assert len(name.rpartition(".")[2]) * 4 == 128
 
 
-def test_a_page_is_neither_published_nor_fetched(stored: ResultSet, shelf: Place, tmp_path: Path) -> None:
+def test_a_page_is_neither_published_nor_fetched(stored: ResultSet, shelf: Storage, tmp_path: Path) -> None:
     assert "report.html" not in shelf.files(publish(stored.folder, shelf, quiet).name)
     name = with_page(stored, shelf, PAGE)
     folder = fetch.fetch(shelf, name, tmp_path / "elsewhere")
@@ -60,14 +62,14 @@ def test_a_page_is_neither_published_nor_fetched(stored: ResultSet, shelf: Place
 
 
 def test_the_page_of_a_fetched_set_is_made_here(
-    stored: ResultSet, shelf: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stored: ResultSet, shelf: Storage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = with_page(stored, shelf, PAGE)
-    archives.fetched(name, shelf.uri, tmp_path / "elsewhere")
+    archives.fetched(FetchOptions(set=name, from_=shelf.uri, results=str(tmp_path / "elsewhere")))
     page = tmp_path / "elsewhere" / name / "report.html"
     assert PAGE not in page.read_bytes() and b"<title>" in page.read_bytes()
     assert str(page) in capsys.readouterr().out
-    assert archives.verify(str(page.parent), None, None) == 0
+    assert verify(VerifyOptions(set=str(page.parent))) == 0
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_the_page_of_a_fetched_set_is_made_here(
         ("more", "of it"),
     ],
 )
-def test_exchanged_facts_are_found(stored: ResultSet, shelf: Place, tmp_path: Path, fact: str, value: object) -> None:
+def test_exchanged_facts_are_found(stored: ResultSet, shelf: Storage, tmp_path: Path, fact: str, value: object) -> None:
     """Those that a name doesn't have, which stays as it is."""
     for name in (publish(stored.folder, shelf, quiet).name, with_page(stored, shelf, PAGE)):
         facts = {**stored.facts()}
@@ -117,12 +119,12 @@ def test_exchanged_facts_of_a_set_here_are_found(stored: ResultSet) -> None:
     ],
 )
 def test_a_manifest_of_wrong_types_hides_no_other_set(
-    stored: ResultSet, shelf: Place, facts: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    stored: ResultSet, shelf: Storage, facts: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = publish(stored.folder, shelf, quiet).name
     other = with_page(stored, shelf, PAGE)
     exchange(shelf, other, **facts)
-    archives.sets(Path("nowhere"), shelf.uri, as_json=False)
+    archives.sets(SetsOptions(results="nowhere", from_=shelf.uri))
     said = capsys.readouterr()
     assert whole in said.out and f"{other}: The manifest of {other} has '" in said.err
 
@@ -131,17 +133,17 @@ def test_a_manifest_of_wrong_types_hides_no_other_set(
 
 
 def test_of_two_fetches_at_once_one_is_refused_and_the_set_is_whole(
-    stored: ResultSet, shelf: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stored: ResultSet, shelf: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = publish(stored.folder, shelf, quiet).name
-    inside, go, download = threading.Event(), threading.Event(), Place.download
+    inside, go, download = threading.Event(), threading.Event(), Storage.download
 
-    def slow(place: Place, *arguments: Any) -> str:
+    def slow(place: Storage, *arguments: Any) -> str:
         inside.set()
         assert go.wait(30)
         return download(place, *arguments)
 
-    monkeypatch.setattr(Place, "download", slow)
+    monkeypatch.setattr(Storage, "download", slow)
     first = threading.Thread(target=fetch.fetch, args=(shelf, name, tmp_path / "elsewhere"))
     first.start()
     assert inside.wait(30)
@@ -153,50 +155,50 @@ def test_of_two_fetches_at_once_one_is_refused_and_the_set_is_whole(
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == [name]
 
 
-def test_a_set_in_use_is_not_published(stored: ResultSet, shelf: Place) -> None:
+def test_a_set_in_use_is_not_published(stored: ResultSet, shelf: Storage) -> None:
     with sole(stored.folder), pytest.raises(UserError, match="is in use by another command"):
         publish(stored.folder, shelf, quiet)
 
 
 def test_a_file_that_changes_while_it_is_published_spends_no_name(
-    stored: ResultSet, place: Place, monkeypatch: pytest.MonkeyPatch
+    stored: ResultSet, place: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changing, upload = stored.folder / "inputs" / "quick.toml", Place.upload
+    changing, upload = stored.folder / "inputs" / "quick.toml", Storage.upload
     before = changing.read_text()
 
-    def meanwhile(self: Place, source: Path | bytes, name: str, file: str) -> str:
+    def meanwhile(self: Storage, source: Path | bytes, name: str, file: str) -> str:
         if source == changing:
             changing.write_text(before.replace("preset", "secret"))
         return upload(self, source, name, file)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Place, "upload", meanwhile)
+        patched.setattr(Storage, "upload", meanwhile)
         with pytest.raises(UserError, match=r"quick\.toml was changed while it was published"):
             publish(stored.folder, place, quiet)
     (name,) = place.folders()
-    assert listing.of_place(place) == [] and "inputs/quick.toml" not in place.files(name)
+    assert listing.of_storage(place) == [] and "inputs/quick.toml" not in place.files(name)
     changing.write_text(before)
     assert publish(stored.folder, place, quiet).name == name and fetch.verify(place, name) == []
 
 
 def test_a_file_that_becomes_a_link_while_it_is_published_is_not_sent(
-    stored: ResultSet, shelf: Place, monkeypatch: pytest.MonkeyPatch
+    stored: ResultSet, shelf: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changing, upload = stored.folder / "inputs" / "quick.toml", Place.upload
+    changing, upload = stored.folder / "inputs" / "quick.toml", Storage.upload
 
-    def meanwhile(self: Place, source: Path | bytes, name: str, file: str) -> str:
+    def meanwhile(self: Storage, source: Path | bytes, name: str, file: str) -> str:
         if source == changing:
             changing.unlink()
             changing.symlink_to("/etc/hostname")
         return upload(self, source, name, file)
 
-    monkeypatch.setattr(Place, "upload", meanwhile)
+    monkeypatch.setattr(Storage, "upload", meanwhile)
     with pytest.raises(UserError, match="can't be used"):
         publish(stored.folder, shelf, quiet)
-    assert listing.of_place(shelf) == []
+    assert listing.of_storage(shelf) == []
 
 
-def test_what_a_killed_publish_has_left_goes_with_the_next(stored: ResultSet, shelf: Place) -> None:
+def test_what_a_killed_publish_has_left_goes_with_the_next(stored: ResultSet, shelf: Storage) -> None:
     left = Path(shelf.path(UPLOADING)) / "0123456789abcdef"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"half a file")
@@ -225,30 +227,30 @@ def key(tmp_path: Path) -> Path:
 
 
 def test_a_signed_set_says_whose_it_is_there_and_here(
-    stored: ResultSet, place: Place, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stored: ResultSet, place: Storage, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     public, uri = f"{key}.pub", place.uri
     name = publish(stored.folder, place, quiet, key=key).name
-    archives.fetched(name, uri, tmp_path / "elsewhere")
+    archives.fetched(FetchOptions(set=name, from_=uri, results=str(tmp_path / "elsewhere")))
     folder = str(tmp_path / "elsewhere" / name)
     allowed = tmp_path / "allowed"
     allowed.write_text(f"# those whom I trust\nsomebody@there {Path(public).read_text()}")
     capsys.readouterr()
     for which, origin in ((name, uri), (folder, None)):
-        assert archives.verify(which, origin, public) == 0
-        assert archives.verify(which, origin, str(allowed)) == 0
-        assert archives.verify(which, origin, None) == 0
+        assert verify(VerifyOptions(set=which, from_=origin, signed_by=public)) == 0
+        assert verify(VerifyOptions(set=which, from_=origin, signed_by=str(allowed))) == 0
+        assert verify(VerifyOptions(set=which, from_=origin)) == 0
     said = capsys.readouterr().out
     assert said.count("intact, signed by my_key.pub.") == 2 == said.count("intact, signed by somebody@there.")
     assert said.count("It bears a signature: --signed-by=FILE") == 2
 
 
 def test_an_unsigned_set_or_one_of_somebody_else_is_not_theirs(
-    stored: ResultSet, shelf: Place, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stored: ResultSet, shelf: Storage, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = publish(stored.folder, shelf, quiet).name
-    assert archives.verify(name, shelf.uri, f"{key}.pub") == 3
-    assert archives.verify(name, shelf.uri, None) == 0
+    assert verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=f"{key}.pub")) == 3
+    assert verify(VerifyOptions(set=name, from_=shelf.uri)) == 0
     said = capsys.readouterr().out
     assert "intact, but unsigned." in said and "Unsigned: nothing says who published it." in said
     other = tmp_path / "other"
@@ -256,26 +258,26 @@ def test_an_unsigned_set_or_one_of_somebody_else_is_not_theirs(
     (stored.folder / "inputs" / "more.txt").write_text("more")
     stored.seal()
     second = publish(stored.folder, shelf, quiet, key=other).name
-    assert archives.verify(second, shelf.uri, f"{key}.pub") == 3
+    assert verify(VerifyOptions(set=second, from_=shelf.uri, signed_by=f"{key}.pub")) == 3
     assert "signed by nobody in" in capsys.readouterr().out
     # A signature of one set is none of another.
     shelf.upload(shelf.read(second, SIGNATURE), name, SIGNATURE)
-    assert archives.verify(name, shelf.uri, f"{other}.pub") == 3
+    assert verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=f"{other}.pub")) == 3
 
 
-def test_what_is_no_key_or_no_signature_is_said(stored: ResultSet, shelf: Place, key: Path, tmp_path: Path) -> None:
+def test_what_is_no_key_or_no_signature_is_said(stored: ResultSet, shelf: Storage, key: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="can't sign"):
         publish(stored.folder, shelf, quiet, key=tmp_path / "nowhere")
     assert not Path(shelf.root).exists(), "nothing is sent before it is signed"
     name = publish(stored.folder, shelf, quiet, key=key).name
     (tmp_path / "prose").write_text("prose\n")
     with pytest.raises(UserError, match="neither a public key nor"):
-        archives.verify(name, shelf.uri, str(tmp_path / "prose"))
+        verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=str(tmp_path / "prose")))
     shelf.upload(b"-----BEGIN SSH SIGNATURE-----\nnonsense", name, SIGNATURE)
-    assert archives.verify(name, shelf.uri, f"{key}.pub") == 3
+    assert verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=f"{key}.pub")) == 3
 
 
-def test_changes_that_nobody_committed_are_published_only_if_asked_for(stored: ResultSet, shelf: Place) -> None:
+def test_changes_that_nobody_committed_are_published_only_if_asked_for(stored: ResultSet, shelf: Storage) -> None:
     patch = "diff --git a/suite/stats.py b/suite/stats.py\n+++ b/suite/stats.py\n+token = 'secret'\n"
     (stored.folder / "inputs" / "diff.patch").write_text(patch)
     stored.seal()

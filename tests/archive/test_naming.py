@@ -8,14 +8,28 @@ from pathlib import Path
 
 import pytest
 
-import tasks
 from suite import results
 from suite.archive import fetch, listing
 from suite.archive.naming import archived, named
-from suite.archive.place import Place
 from suite.archive.publish import publish
-from suite.cli import archives, cluster, commands, compare, programs, report, reproduce
-from suite.cli.options import Options
+from suite.archive.storage import Storage
+from suite.cli.measure.reproduce import reproduce
+from suite.cli.measure.run import run
+from suite.cli.options.measuring import RunOptions
+from suite.cli.options.plans import ReproduceOptions
+from suite.cli.options.sets import (
+    CollectOptions,
+    CompareOptions,
+    FetchOptions,
+    IrOptions,
+    PitfallsOptions,
+    PublishOptions,
+    ReportOptions,
+    VerifyOptions,
+)
+from suite.cli.sets import archives, compare, programs, report
+from suite.cli.sets.collect import collect
+from suite.cli.sets.verify import verify
 from suite.errors import UserError
 from suite.results.store import manifest
 from suite.results.store.result_set import ResultSet
@@ -91,7 +105,7 @@ def test_a_set_that_isn_t_whole_or_is_damaged_has_its_folder_s_name(home: Path) 
 
 
 def test_a_set_that_was_fetched_is_the_same_set(home: Path) -> None:
-    shelf = Place.of("shelf")
+    shelf = Storage.of("shelf")
     name = publish(Path("results") / FIRST, shelf, lambda text: None).name
     fetch.fetch(shelf, name, Path("results"))
     assert named(name) == Path("results") / name
@@ -100,7 +114,7 @@ def test_a_set_that_was_fetched_is_the_same_set(home: Path) -> None:
 
 
 def test_an_archive_is_named_by_beginnings_of_its_name_and_of_the_set_s_id(home: Path) -> None:
-    shelf = Place.of("shelf")
+    shelf = Storage.of("shelf")
     first, second = (publish(Path("results") / name, shelf, lambda text: None).name for name in (FIRST, SECOND))
     common = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
     for text in (first, first[: common + 1], FIRST, SHORT):
@@ -116,54 +130,28 @@ def test_an_archive_is_named_by_beginnings_of_its_name_and_of_the_set_s_id(home:
 def on_shelf() -> None:
     """Both sets, archived."""
     for name in (FIRST, SECOND):
-        publish(Path("results") / name, Place.of("shelf"), lambda text: None)
+        publish(Path("results") / name, Storage.of("shelf"), lambda text: None)
 
 
 # Each takes a beginning of the first set's name; what has no answer for such a set refuses it as the set that it is.
 COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
-    "verify": (lambda text: archives.verify(text, None, None), ""),
-    "verify --from": (lambda text: archives.verify(text, "shelf", None), ""),
-    "fetch": (lambda text: archives.fetched(text, "shelf", Path("here")), ""),
-    "archive": (lambda text: archives.archive(text, "other", None, with_changes=True), ""),
-    "report": (lambda text: report.report(text, None, (), form="json", out="told.json"), ""),
-    "report --compare": (lambda text: report.report(report.LATEST, None, (text, OTHER), form="md", out=None), ""),
-    "compare": (
-        lambda text: compare.compare(
-            (text, OTHER), by=None, baseline=None, across_unlike=False, threshold="9", form="md", out=None
-        ),
-        "",
-    ),
-    "compare --by": (
-        lambda text: compare.compare(
-            (text,), by="track", baseline=None, across_unlike=False, threshold="9", form="md", out=None
-        ),
-        "two kinds of track",
-    ),
-    "ir": (lambda text: programs.tell_programs(text, (), as_markdown=False), f"results/{FIRST}: nothing of this set"),
-    "pitfalls": (lambda text: tasks.pitfalls.body(None, set=text, times=text), f"results/{FIRST} has no probes"),
-    "collect": (lambda text: cluster.collect((text,), Path("results")), f"results/{FIRST} is no share of a plan"),
-    "run --resume": (
-        lambda text: commands.run(Options(), text, (), force=False, dry_run=False, as_json=False),
-        f"results/{FIRST} was begun on another machine",
-    ),
+    "verify": (lambda text: verify(VerifyOptions(set=text)), ""),
+    "verify --from": (lambda text: verify(VerifyOptions(set=text, from_="shelf")), ""),
+    "fetch": (lambda text: archives.fetched(FetchOptions(set=text, from_="shelf", results="here")), ""),
+    "archive": (lambda text: archives.archive(PublishOptions(set=text, to="other", with_changes=True)), ""),
+    "report": (lambda text: report.report(ReportOptions(set=text, format="json", out="told.json")), ""),
+    "report --compare": (lambda text: report.report(ReportOptions(compare=(text, OTHER), format="md")), ""),
+    "compare": (lambda text: compare.compare(CompareOptions(set=(text, OTHER), format="md")), ""),
+    "compare --by": (lambda text: compare.compare(CompareOptions(set=(text,), by="track")), "two kinds of track"),
+    "ir": (lambda text: programs.tell_programs(IrOptions(set=text)), f"results/{FIRST} has kept no programs"),
+    "pitfalls": (lambda text: report.pitfalls(PitfallsOptions(set=text, times=text)), f"results/{FIRST} has no probes"),
+    "collect": (lambda text: collect(CollectOptions(set=(text,))), f"results/{FIRST} is no share of a plan"),
+    "run --resume": (lambda text: run(RunOptions(resume=text)), f"results/{FIRST} was begun on another machine"),
     "run --fits": (
-        lambda text: commands.run(Options(preset="oom", fits=text), None, (), force=False, dry_run=True, as_json=False),
+        lambda text: run(RunOptions(preset="oom", fits=text, dry_run=True)),
         f"--fits=results/{FIRST}: no curve",
     ),
-    "reproduce": (
-        lambda text: reproduce.reproduce(
-            text,
-            None,
-            OTHER,
-            engine="local",
-            trust=False,
-            workload_path=(),
-            folder="results",
-            force=False,
-            as_json=True,
-        ),
-        "",
-    ),
+    "reproduce": (lambda text: reproduce(ReproduceOptions(set=text, against=OTHER, json=True)), ""),
 }
 
 
@@ -180,17 +168,17 @@ def test_every_command_takes_a_beginning(home: Path, command: str) -> None:
 
 def test_a_fetched_set_is_the_one_that_was_meant(home: Path) -> None:
     on_shelf()
-    archives.fetched(SHORT, "shelf", Path("here"))
+    archives.fetched(FetchOptions(set=SHORT, from_="shelf", results="here"))
     (folder,) = Path("here").iterdir()
     assert folder.name == archive_name(FIRST) and results.load(folder).rows == results.load(f"results/{FIRST}").rows
 
 
-def test_a_place_that_is_not_there_is_refused(home: Path, bucket: Place) -> None:
+def test_a_place_that_is_not_there_is_refused(home: Path, bucket: Storage) -> None:
     with pytest.raises(UserError, match=r"There is no folder nowhere\. .*`\./stackwars archive --to=nowhere`"):
-        listing.of_place(Place.of("nowhere"))
+        listing.of_storage(Storage.of("nowhere"))
     Path("empty").mkdir()
-    assert listing.of_place(Place.of("empty")) == []
+    assert listing.of_storage(Storage.of("empty")) == []
     assert bucket.uri.startswith(f"s3://{BUCKET}/")
-    assert listing.of_place(bucket) == [], "a prefix of a bucket that is there"
+    assert listing.of_storage(bucket) == [], "a prefix of a bucket that is there"
     with pytest.raises(UserError, match=r"There is no bucket nowhere, of s3://nowhere/sets\."):
-        listing.of_place(Place.of("s3://nowhere/sets"))
+        listing.of_storage(Storage.of("s3://nowhere/sets"))

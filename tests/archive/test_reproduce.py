@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suite.archive.place import Place
 from suite.archive.publish import publish
-from suite.archive.reproduce import Verdict, reproduction
+from suite.archive.reproduce import ClaimResult, reproduction
+from suite.archive.storage import Storage
 from suite.protocol import Protocol
 from suite.results import Results
 from tests.plan_files import plan_file
@@ -37,54 +37,56 @@ def told(seed: int, seconds: dict[str, float], machine: dict[str, Any] | None = 
 THERE = {"numpy": 0.02, "jax_jit": 0.01, "torch_eager": 0.021}
 
 
-def verdicts(there: Results, here: Results) -> tuple[dict[str, Verdict], Verdict]:
+def verdicts(there: Results, here: Results) -> tuple[dict[str, ClaimResult], ClaimResult]:
     """By stack, and of the set."""
     found = reproduction(there, here)
-    return {claim.stack: claim.verdict for claim in found.claims}, found.verdict
+    return {claim.stack: claim.result for claim in found.claims}, found.result
 
 
 def test_the_same_ratios_on_a_machine_half_as_fast_are_reproduced() -> None:
     slower = {stack: 2 * seconds for stack, seconds in THERE.items()}
     of, whole = verdicts(told(1, THERE), told(2, slower))
-    assert (set(of.values()), whole) == ({Verdict.REPRODUCED}, Verdict.REPRODUCED) and set(of) == set(THERE) - {"numpy"}
+    assert (set(of.values()), whole) == ({ClaimResult.REPRODUCED}, ClaimResult.REPRODUCED) and set(of) == set(THERE) - {
+        "numpy"
+    }
 
 
 def test_another_ratio_is_shifted_by_so_much() -> None:
     found = reproduction(told(1, THERE), told(2, THERE | {"jax_jit": 0.015}))
     (claim,) = [each for each in found.claims if each.stack == "jax_jit"]
-    assert (claim.verdict, found.verdict) == (Verdict.SHIFTED, Verdict.SHIFTED)
+    assert (claim.result, found.result) == (ClaimResult.SHIFTED, ClaimResult.SHIFTED)
     assert claim.words == "by 1.5×, down" or claim.words.startswith("by 1.4") or claim.words.startswith("by 1.5")
 
 
 def test_what_was_faster_and_is_slower_is_contradicted() -> None:
     _, whole = verdicts(told(1, THERE), told(2, THERE | {"jax_jit": 0.04}))
-    assert whole == Verdict.CONTRADICTED
+    assert whole == ClaimResult.CONTRADICTED
 
 
 def test_on_another_class_of_machine_only_who_is_faster_is_judged() -> None:
     other = {"cpu_model": "B"}
     of, whole = verdicts(told(1, THERE), told(2, THERE | {"jax_jit": 0.015, "torch_eager": 0.03}, other))
-    assert (of["jax_jit"], whole) == (Verdict.REPRODUCED, Verdict.NOT_COMPARABLE)
-    assert verdicts(told(1, THERE), told(2, THERE | {"jax_jit": 0.04}, other))[1] == Verdict.CONTRADICTED
+    assert (of["jax_jit"], whole) == (ClaimResult.REPRODUCED, ClaimResult.NOT_COMPARABLE)
+    assert verdicts(told(1, THERE), told(2, THERE | {"jax_jit": 0.04}, other))[1] == ClaimResult.CONTRADICTED
 
 
 def test_another_outcome_is_a_shift_and_the_same_one_is_reproduced() -> None:
     of, _ = verdicts(told(1, THERE, jax_jit="oom_host"), told(2, THERE, jax_jit="oom_host"))
-    assert of["jax_jit"] == Verdict.REPRODUCED
+    assert of["jax_jit"] == ClaimResult.REPRODUCED
     of, whole = verdicts(told(1, THERE), told(2, THERE, jax_jit="wrong"))
-    assert (of["jax_jit"], whole) == (Verdict.SHIFTED, Verdict.SHIFTED)
+    assert (of["jax_jit"], whole) == (ClaimResult.SHIFTED, ClaimResult.SHIFTED)
 
 
 def test_what_was_not_run_here_is_said() -> None:
     found = reproduction(told(1, THERE), told(2, {"numpy": 0.02, "torch_eager": 0.021}))
     (claim,) = [each for each in found.claims if each.stack == "jax_jit"]
-    assert claim.outcomes == ("ok", "not run") and claim.verdict == Verdict.SHIFTED
+    assert claim.outcomes == ("ok", "not run") and claim.result == ClaimResult.SHIFTED
 
 
 def test_one_block_proves_nothing() -> None:
     alone = told(1, THERE)
     alone = dataclasses.replace(alone, rows=[row for row in alone.rows if row["block"] == 1])
-    assert verdicts(alone, told(2, THERE))[1] == Verdict.UNDECIDED
+    assert verdicts(alone, told(2, THERE))[1] == ClaimResult.UNDECIDED
 
 
 def invoke(*words: object) -> subprocess.CompletedProcess[str]:
@@ -93,7 +95,7 @@ def invoke(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.stacks
-def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path, shelf: Place) -> None:
+def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path, shelf: Storage) -> None:
     """With another lock here than the set's: its own is used."""
     asked = (
         "--preset=tiny",

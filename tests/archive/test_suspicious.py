@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from suite import results
 from suite.archive import fetch
-from suite.archive.place import Place
 from suite.archive.publish import publish
+from suite.archive.storage import Storage
 from suite.errors import UserError
 from suite.results.store import manifest
 from suite.results.store.manifest import File, Manifest
@@ -32,7 +32,7 @@ from suite.results.store.schema import NAMES, SCHEMA, to_table
 from tests.results.rows import attempt_of, row_of
 
 
-def made_up(stored: ResultSet, shelf: Place, replaced: dict[str, bytes], **changes: Any) -> str:
+def made_up(stored: ResultSet, shelf: Storage, replaced: dict[str, bytes], **changes: Any) -> str:
     """An archive whose manifest is in order, but for what is changed, and whose files are as it says."""
     real = manifest.described(stored.folder, stored.facts())
     files = dict(real.files)
@@ -48,7 +48,7 @@ def made_up(stored: ResultSet, shelf: Place, replaced: dict[str, bytes], **chang
     return named.name
 
 
-def refused(shelf: Place, name: str, elsewhere: Path, said: str) -> None:
+def refused(shelf: Storage, name: str, elsewhere: Path, said: str) -> None:
     """With words, and nothing is there."""
     elsewhere.mkdir()
     with pytest.raises(UserError, match=said):
@@ -56,7 +56,7 @@ def refused(shelf: Place, name: str, elsewhere: Path, said: str) -> None:
     assert list(elsewhere.iterdir()) == []
 
 
-def test_what_is_made_up_in_order_is_taken(stored: ResultSet, shelf: Place, tmp_path: Path) -> None:
+def test_what_is_made_up_in_order_is_taken(stored: ResultSet, shelf: Storage, tmp_path: Path) -> None:
     """The tests below refuse what they name, and nothing else."""
     assert fetch.fetch(shelf, made_up(stored, shelf, {"inputs/more.txt": b"more"}), tmp_path / "elsewhere").is_dir()
 
@@ -78,7 +78,7 @@ def test_what_is_made_up_in_order_is_taken(stored: ResultSet, shelf: Place, tmp_
     ],
 )
 def test_a_manifest_that_names_what_is_no_part_of_a_set(
-    stored: ResultSet, shelf: Place, name: str, tmp_path: Path
+    stored: ResultSet, shelf: Storage, name: str, tmp_path: Path
 ) -> None:
     real = manifest.described(stored.folder, stored.facts())
     bad = Manifest(real.facts, {**real.files, name: File("0" * 64, 1)})
@@ -97,11 +97,11 @@ def test_a_manifest_that_names_what_is_no_part_of_a_set(
         "2026-03-01.cpu.00000000000000000000000000000000\n",
     ],
 )
-def test_a_set_s_name_with_separators(shelf: Place, name: str, tmp_path: Path) -> None:
+def test_a_set_s_name_with_separators(shelf: Storage, name: str, tmp_path: Path) -> None:
     refused(shelf, name, tmp_path / "elsewhere", "is no archive's name")
 
 
-def test_a_link_or_a_pipe_in_an_archive(stored: ResultSet, shelf: Place, tmp_path: Path) -> None:
+def test_a_link_or_a_pipe_in_an_archive(stored: ResultSet, shelf: Storage, tmp_path: Path) -> None:
     name = publish(stored.folder, shelf, lambda text: None).name
     path = Path(shelf.path(name, "inputs/quick.toml"))
     path.unlink()
@@ -117,7 +117,7 @@ def test_a_link_or_a_pipe_in_an_archive(stored: ResultSet, shelf: Place, tmp_pat
     refused(shelf, name, tmp_path / "three", "neither a file nor a folder")
 
 
-def test_a_link_here_is_not_published(stored: ResultSet, shelf: Place) -> None:
+def test_a_link_here_is_not_published(stored: ResultSet, shelf: Storage) -> None:
     (stored.folder / "inputs" / "secrets").symlink_to("/etc/shadow")
     with pytest.raises(UserError, match="inputs/secrets is neither a file nor a folder"):
         publish(stored.folder, shelf, lambda text: None)
@@ -158,7 +158,7 @@ GZIPPED = {
 
 
 @pytest.mark.parametrize("data", GZIPPED.values(), ids=GZIPPED)
-def test_a_gzip_file_made_to_fill_a_disk(stored: ResultSet, shelf: Place, data: bytes, tmp_path: Path) -> None:
+def test_a_gzip_file_made_to_fill_a_disk(stored: ResultSet, shelf: Storage, data: bytes, tmp_path: Path) -> None:
     assert len(data) < 2**20
     refused(shelf, made_up(stored, shelf, {"ir/a/b.mlir.gz": data}), tmp_path / "elsewhere", "b.mlir.gz unpacks from")
 
@@ -169,7 +169,7 @@ def test_a_gzip_file_made_to_fill_a_disk(stored: ResultSet, shelf: Place, data: 
     ids=["one row", "one row, and a footer that lies", "one text, many times"],
 )
 def test_a_parquet_file_made_to_fill_a_memory(
-    stored: ResultSet, shelf: Place, made: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stored: ResultSet, shelf: Storage, made: Callable[[], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever its rows are read: fetched, looked at where they lie, or here. With bounds that a test can pass."""
     monkeypatch.setattr(pages, "VALUES_MAX", 2**21)
@@ -191,7 +191,7 @@ def test_a_parquet_file_made_to_fill_a_memory(
 @pytest.mark.parametrize(
     ("file", "said"), [("ir/a/b.mlir.gz", "isn't a whole gzip file"), ("results.parquet", "can't be read as Parquet")]
 )
-def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Place, file: str, said: str, tmp_path: Path) -> None:
+def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Storage, file: str, said: str, tmp_path: Path) -> None:
     refused(shelf, made_up(stored, shelf, {file: b"MZ" * 100}), tmp_path / "elsewhere", said)
 
 
@@ -211,17 +211,17 @@ def test_what_is_not_what_it_is_called(stored: ResultSet, shelf: Place, file: st
     ],
 )
 def test_a_manifest_that_lies(
-    stored: ResultSet, shelf: Place, changes: dict[str, Any], said: str, tmp_path: Path
+    stored: ResultSet, shelf: Storage, changes: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     refused(shelf, made_up(stored, shelf, {}, **changes), tmp_path / "elsewhere", said)
 
 
-def test_a_manifest_without_end(stored: ResultSet, shelf: Place, tmp_path: Path) -> None:
+def test_a_manifest_without_end(stored: ResultSet, shelf: Storage, tmp_path: Path) -> None:
     name = made_up(stored, shelf, {}, command="x" * 2**26)
     refused(shelf, name, tmp_path / "elsewhere", "larger than any manifest")
 
 
-def test_another_archive_s_manifest(stored: ResultSet, shelf: Place, tmp_path: Path) -> None:
+def test_another_archive_s_manifest(stored: ResultSet, shelf: Storage, tmp_path: Path) -> None:
     made = publish(stored.folder, shelf, lambda text: None)
     taken = f"2026-03-01.cpu.{32 * '0'}"
     Path(shelf.path(made.name)).rename(shelf.path(taken))

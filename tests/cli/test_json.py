@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from suite import environments
-from suite.archive.place import Place
 from suite.archive.publish import publish
-from suite.cli import commands
+from suite.archive.storage import Storage
+from suite.cli.options.project import ImagesOptions
+from suite.cli.project.environments import print_images
 from suite.environments import images
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 from tests.runs import INVOKE
+from tests.typed import answered
 
 NAME = "20260301-123000-quick-cpu-1a2b"
 USAGE = environments.ROOT / "docs" / "usage.md"
@@ -39,7 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "results" / "20260302-begun" / "manifest.json").unlink(missing_ok=True)
     store = type(store).open(folder / "results" / NAME)
     store.commit()
-    publish(store.folder, Place.of(str(folder / "shelf")), lambda text: None)
+    publish(store.folder, Storage.of(str(folder / "shelf")), lambda text: None)
     return folder
 
 
@@ -58,7 +60,7 @@ def documented(command: str) -> set[str]:
 
 def told(home: Path, *words: str, code: int = 0) -> dict[str, Any]:
     """The object, which is all that is printed."""
-    done = subprocess.run([INVOKE, *words, "--json"], cwd=home, capture_output=True, text=True, check=False)
+    done = answered(*words, "--json", cwd=home)
     assert done.returncode == code, done.stderr
     assert done.stdout.count("\n") == 1 and done.stdout.endswith("\n")
     found = json.loads(done.stdout)
@@ -146,7 +148,12 @@ def test_dry_runs(home: Path) -> None:
     )
     assert [(each["dims"], each["runs"]) for each in found["cases"]] == [({"n": 1000000}, False), ({"n": 64}, True)]
     assert found["cases"][0]["verdict"].startswith("runs out of memory: tensors of 7.28 TiB")
-    assert found["purpose"] == "timed" and sum(found["processes"].values()) > 0 and found["seconds"] > 0
+    assert (
+        found["purpose"] == "timed"
+        and found["sampling"] == "alone"
+        and sum(found["processes"].values()) > 0
+        and found["seconds"] > 0
+    )
     searched = told(home, "frontier", "--workload=gpt2", "--limit-memory=6GiB", "--dry-run")
     assert searched["purpose"] == "memory" and searched["processes"].keys() == {"memory"}
 
@@ -172,7 +179,7 @@ def test_images(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
     )
     monkeypatch.setattr(images, "connect", lambda: None)
     monkeypatch.setattr(images, "built", lambda client: [built])
-    commands.print_images(prune=False, as_json=True)
+    print_images(ImagesOptions(json=True))
     found = json.loads(capsys.readouterr().out)
     assert found.keys() - {"version"} == documented("images") and not found["removed"]
     (image,) = found["images"]

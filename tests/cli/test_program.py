@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,48 +13,93 @@ from suite import environments
 from tests.launch.programs import HUNG_SECONDS
 
 TASKS = """
-from invoke import Exit, task
+from dataclasses import dataclass
 
+from suite.cli.options.shared import Options
+from suite.cli.program import command
 from suite.errors import UserError
 
 
-@task(iterable=["stack"], help={"number": "how many"})
-def go(c, preset="quick", number=0, stack=None, json=False, dry_run=False):
+@dataclass(frozen=True, kw_only=True)
+class GoOptions(Options):
+    preset: str = "quick"
+    number: int = 2
+    \'\'\'how many\'\'\'
+    stack: tuple[str, ...] = ()
+    json: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndOptions(Options):
+    code: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PickOptions(Options):
+    WORDS = "set"
+
+    set: tuple[str, ...] = ()
+    by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TellOptions(Options):
+    WORDS = "compare"
+    WORDS_NEED_OPTION = True
+
+    compare: tuple[str, ...] = ()
+
+
+@command()
+def go(c, options: GoOptions):
     \"\"\"Say that it went.\"\"\"
-    print("went", preset, number, stack, json, dry_run)
+    print("went", options.preset, options.number, options.stack, options.json, options.dry_run)
 
 
-@task
+@command()
+def pick(c, options: PickOptions):
+    \"\"\"Say which sets are named.\"\"\"
+    print("went", *options.set, options.by)
+
+
+@command()
+def tell(c, options: TellOptions):
+    \"\"\"Say which sets are named.\"\"\"
+    print("went", *options.compare)
+
+
+@command()
 def refuse(c):
     \"\"\"A person's mistake.\"\"\"
     raise UserError("There is no workload 'gem'. Did you mean 'gemm'?")
 
 
-@task
-def end(c, code=0):
+@command()
+def end(c, options: EndOptions):
     \"\"\"End with a code.\"\"\"
-    raise Exit(code=code)
+    return options.code
 
 
-@task
+@command()
 def shell(c):
     \"\"\"A command that fails.\"\"\"
     c.run("exit 7")
 
 
-@task
+@command()
 def stop(c):
     \"\"\"Ctrl-C.\"\"\"
     raise KeyboardInterrupt
 
 
-@task
+@command()
 def broken(c):
     \"\"\"A defect of ours.\"\"\"
     raise ZeroDivisionError("ours")
 
 
-@task
+@command()
 def flood(c):
     \"\"\"More than a reader wants.\"\"\"
     for _ in range(100_000):
@@ -85,14 +131,23 @@ def invoke(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     ("words", "said"),
     [
         (["og"], "There is no task 'og'. Did you mean 'go'?"),
-        (["go", "gemm"], "There is no task 'gemm'."),
+        (["go", "gemm"], "'gemm' belongs to no option."),
+        (["go", "--json", "yes"], "--json takes no value: yes."),
+        (["go", "--", "--json"], "takes nothing behind `--`"),
+        (["go", "end"], "'end' belongs to no option."),
+        (["end", "--code=2.5"], "--code takes a whole number, not '2.5'."),
+        (["end", "--code="], "--code takes a whole number, not ''."),
+        (["shell", "--json"], "There is no option '--json'."),
+        (["pick", "A", "--set=B"], "'A' stands before --set"),
+        (["tell", "A"], "'A' belongs to no option."),
+        (["--quiet", "go"], "There is no option '--quiet'."),
         (["go", "--prest=x"], "There is no option '--prest'. Did you mean '--preset'?"),
         (["go", "--zzz"], "There is no option '--zzz'. `./stackwars go --help` lists its options."),
         (["--lst"], "There is no option '--lst'. Did you mean '--list'?"),
         (["go", "--preset"], "--preset needs a value"),
         (["go", "--dry-run", "--stack"], "--stack needs a value"),
         (["go", "--stack", "--dry-run"], "--stack needs a value"),
-        (["go", "-s", "--dry-run"], "-s needs a value"),
+        (["go", "-s", "--dry-run"], "There is no option '-s'."),
         (["go", "--number=many"], "--number takes a whole number, not 'many'."),
         (["go", "--number", "many"], "--number takes a whole number, not 'many'."),
         (["go", "--json=yes"], "--json takes no value: yes."),
@@ -115,7 +170,23 @@ def test_a_usage_mistake_runs_nothing_and_exits_2(project: Path, words: list[str
 def test_what_is_understood_reaches_the_task(project: Path) -> None:
     done = invoke(project, "go", "--preset=ops", "--number=3", "--stack=a", "--stack", "b", "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "went ops 3 ['a', 'b'] True False\n"
+    assert done.stdout == "went ops 3 ('a', 'b') True False\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["pick", "A", "--by=x", "B"], "went A B x"),
+        (["pick", "--by", "x", "A", "B"], "went A B x"),
+        (["pick", "--set=A", "--set", "B"], "went A B"),
+        (["pick", "--set", "A", "B"], "went A B"),
+        (["tell", "--compare", "A", "B"], "went A B"),
+        (["tell", "--compare=A", "--compare=B"], "went A B"),
+    ],
+)
+def test_sets_are_named_with_their_option_or_without(project: Path, words: list[str], said: str) -> None:
+    done = invoke(project, *words)
+    assert (done.returncode, done.stderr, done.stdout.strip()) == (0, "", said)
 
 
 @pytest.mark.parametrize(("code", "words"), [(0, ["end"]), (3, ["end", "--code=3"]), (7, ["shell"])])
@@ -159,8 +230,16 @@ def test_a_reader_that_leaves_early_sees_no_traceback(project: Path) -> None:
 
 def test_help_and_list_are_no_mistakes(project: Path) -> None:
     assert "Say that it went." in invoke(project, "--list").stdout
-    assert "how many" in invoke(project, "go", "--help").stdout
-    assert invoke(project, "go", "--help").returncode == 0
+    for words in (["go", "--help"], ["go", "-h"], ["--help", "go"], ["go", "--zzz", "--help"]):
+        done = invoke(project, *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert re.search(r"--number=INT +how many \(default: 2\)", done.stdout)
+        assert re.search(r"--stack=STRING +\(repeatable\)", done.stdout)
+
+
+def test_a_shell_s_completion_knows_tasks_and_options(project: Path) -> None:
+    assert {"go", "pick"} <= set(invoke(project, "--complete", "--", "g").stdout.split())
+    assert {"--preset", "--dry-run"} <= set(invoke(project, "--complete", "--", "go --pre").stdout.split())
 
 
 def test_the_console_script_is_ours_and_works_from_any_folder(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from suite.cluster.accelerators import find
-from suite.cluster.cloud import Job
+from suite.cluster.cloud import CloudJob
 from suite.environments import venv
 
 JUDGE = Path(__file__).with_name("judge_jobs.py")
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 
-def job(target: str = "cpu", **facts: Any) -> Job:
+def job(target: str = "cpu", **facts: Any) -> CloudJob:
     """A job of two shards."""
     plain: dict[str, Any] = {
         "preset": "ops",
@@ -29,7 +29,7 @@ def job(target: str = "cpu", **facts: Any) -> Job:
         "image": "",
         "limit_seconds": 7200,
     }
-    return Job(**{**plain, **facts})
+    return CloudJob(**{**plain, **facts})
 
 
 def judged(folder: Path) -> dict[str, Any]:

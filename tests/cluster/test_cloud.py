@@ -423,14 +423,25 @@ def test_the_command_plans_for_a_machine_that_this_is_not(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_a_stack_that_is_committed_here_goes_with_the_job(tmp_path: Path) -> None:
+    words = ("--preset=ops", "--workload=gemm", "--stack=torch_aot", "--on=slurm", f"--results={tmp_path}")
+    done = invoke("--stack-path=torch_aot_adapter.py", *words, cwd=ROOT / "docs" / "example")
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("timeout "))
+    assert "--stack-path=docs/example/torch_aot_adapter.py" in shlex.split(line)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--target=tpu", "--accelerator=tpu-v6-1"], "Did you mean 'tpu-v6e-1'?"),
         (["--to=s3://key:secret@bucket/x"], "An address with a secret"),
-        (["--repository=https://me:token@example.org/x.git"], "An address with a secret"),
-        (["--to=ftp://bucket/x"], "There is no kind of place 'ftp'"),
+        (["--repository=https://me:token@example.org/x.git"], "--repository must be an https:// address"),
+        (["--to=ftp://bucket/x"], "There is no kind of address 'ftp'"),
         (["--preset=mine.toml"], "Commit it to presets/"),
+        (["--stack-path=/somewhere/else_adapter.py"], "a job has this repository's committed files alone"),
+        (["--stack-path=docs/nowhere"], "a job has this repository's committed files alone"),
         (["--shards=0"], "--shards=0 isn't understood"),
         (["--shards=900"], "machine(s) at most, not 900"),
         (["--price=cheap"], "like --price=2.70"),

@@ -11,15 +11,18 @@ from pathlib import Path
 import pytest
 
 from suite import results
-from suite.cluster.collect import CLASS, collect
+from suite.cluster.collect import collect
+from suite.cluster.likeness import ALIKE
 from suite.errors import UserError
-from suite.plan.plan import Plan
 from suite.plan.shards import Shard, share
 from suite.report.formats.render import render
+from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
-from suite.run.start import reopen
+from suite.run.reopen import reopen
+from suite.stacks import catalog
 from tests.pipeline import make_plan, make_session
+from tests.scenes import FAKE
 
 SCENES = ("calm", "slow", "raise")
 MACHINE = {"machine_id": "m", "cpu_model": "A processor", "cpu_flags": ["sse4_2", "avx2"], "cores_usable": [0, 1]}
@@ -43,6 +46,12 @@ def measure(
     return folder / name
 
 
+@pytest.fixture(autouse=True)
+def fake_stack() -> None:
+    """The stack of the shares is known, as with --stack-path."""
+    catalog.add([FAKE])
+
+
 @pytest.fixture(scope="module")
 def shares(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("shares")
@@ -56,7 +65,9 @@ def test_all_rows_are_there_once_however_often_and_in_which_order_shares_are_nam
     loaded = results.load(store.folder)
     keys = [(r["case_id"], r["block"], r["replicate"], r["purpose"], r["retry"]) for r in loaded.rows]
     assert len(keys) == len(set(keys)) == sum(len(results.load(path).rows) for path in shares) == 6
-    assert loaded.plan is not None and len(loaded.plan.cases) == 6 and len(loaded.plan.collected) == 3
+    assert (
+        loaded.plan_file is not None and len(loaded.plan_file.plan.cases) == 6 and len(loaded.plan_file.collected) == 3
+    )
     assert {str(record["shard"]) for record in loaded.blocks} == {"1/3", "2/3", "3/3"}
     assert ResultSet.open(store.folder).problems() == []
     before = sorted((path, path.read_bytes()) for path in store.folder.rglob("*") if path.is_file())
@@ -67,7 +78,7 @@ def test_all_rows_are_there_once_however_often_and_in_which_order_shares_are_nam
 
 def test_the_page_shows_them_as_one_run(shares: list[Path], tmp_path: Path) -> None:
     page = render(collect(shares, tmp_path).folder).read_text(encoding="utf-8")
-    assert all(scene in page for scene in SCENES) and "of share 2/3" in page
+    assert all(scene in page for scene in SCENES) and "of part 2/3" in page
     with pytest.raises(UserError, match="nothing to complete"):
         reopen(next(tmp_path.iterdir()))
 
@@ -90,10 +101,16 @@ def test_a_share_that_is_missing_twice_or_of_another_run_is_refused(shares: list
     assert not [*tmp_path.glob("*collected*")]
 
 
+def test_a_stack_that_is_not_known_here_is_named(shares: list[Path], tmp_path: Path) -> None:
+    del catalog.STACKS["fake"]
+    with pytest.raises(UserError, match=r"doesn't know the stack fake\. --stack-path=FILE names its adapter"):
+        collect(shares, tmp_path)
+
+
 @pytest.mark.parametrize(("fact", "value"), [("cpu_model", "B"), ("cpu_flags", ["sse4_2"]), ("cores_usable", [0])])
 def test_unlike_machines_are_refused_and_named(shares: list[Path], tmp_path: Path, fact: str, value: object) -> None:
     other = measure(tmp_path, Shard(2, 3), {fact: value})
-    with pytest.raises(UserError, match=f"unlike machines: they differ in {CLASS[fact]}\\."):
+    with pytest.raises(UserError, match=f"unlike machines: they differ in {ALIKE[fact]}\\."):
         collect([shares[0], other, shares[2]], tmp_path)
 
 

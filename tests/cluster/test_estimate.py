@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from suite.archive.place import Place
 from suite.archive.publish import publish
+from suite.archive.storage import Storage
 from suite.case import Purpose
-from suite.cli import cloud
+from suite.cli.measure import cloud
 from suite.cluster import estimate
-from suite.plan import preset
-from suite.plan.plan import Plan
+from suite.plan import layout, preset
+from suite.plan.durations import plan_seconds
 from suite.plan.planning import Selection, make
 from suite.results.store.parquet.reader import read_rows
+from suite.results.store.plan import Plan
 from suite.results.store.rows import Row
 from suite.workloads.catalog import find
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of
@@ -75,7 +76,7 @@ def test_earlier_sets_stand_in_for_the_guess_where_they_tell() -> None:
     (half,) = estimate.shards_of(plan, 1, WORKLOADS, {next(iter(whole)): 30.0})
     (rough,) = estimate.shards_of(plan, 1, WORKLOADS, {})
     assert (half.known, rough.known) == (2, 0)
-    assert rough.seconds == pytest.approx(plan.seconds(dict(WORKLOADS))), "the dry run's figure"
+    assert rough.seconds == pytest.approx(plan_seconds(plan, WORKLOADS)), "the dry run's figure"
     assert estimate.longest([shard, rough]) == max(240.0, rough.most_seconds)
 
 
@@ -83,7 +84,7 @@ def test_sets_here_and_archived_ones_tell_the_same(tmp_path: Path) -> None:
     rows = processes({"numpy": [3.0, 5.0, 40.0], "jax_jit": [8.0, 9.0, 10.0]})
     stored = make_set(tmp_path / "results" / "a-set", rows, [record(block, 1) for block in (1, 2, 3)])
     stored.commit()
-    publish(stored.folder, Place.of(str(tmp_path / "shelf")), print)
+    publish(stored.folder, Storage.of(str(tmp_path / "shelf")), print)
     here = cloud.earlier(tmp_path / "results", None, "cpu")
     assert len(here) == len(rows) and estimate.wall_seconds(here) == estimate.wall_seconds(rows)
     assert estimate.wall_seconds(cloud.earlier(tmp_path, str(tmp_path / "shelf"), "cpu")) == estimate.wall_seconds(rows)
@@ -101,6 +102,6 @@ def test_what_is_unsupported_takes_no_time_and_primes_are_part_of_what_follows()
     warm = make(
         "set", preset.load("tiny"), Selection(stacks=("jax_jit",), caches=("warm",)), WORKLOADS, None, lambda *_: None
     )
-    assert any(attempt.purpose is Purpose.PRIME for attempt in warm.attempts())
+    assert any(attempt.purpose is Purpose.PRIME for attempt in layout.attempts(warm))
     (shard,) = estimate.shards_of(warm, 1, WORKLOADS, {})
-    assert shard.seconds == pytest.approx(warm.seconds(dict(WORKLOADS)))
+    assert shard.seconds == pytest.approx(plan_seconds(warm, WORKLOADS))

@@ -10,8 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import pytest
 from suite import results
 from suite.environments import venv
 from suite.results.store.result_set import ResultSet
-from tests.pipeline import SCENARIOS
+from tests.scenes import FAKE, SCENARIOS
 
 pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]
 INVOKE = Path(sys.executable).parent / "invoke"
@@ -30,27 +29,35 @@ STARTED: list[subprocess.Popen[str]] = []
 
 @dataclass
 class Machines:
-    """A cluster's address, and a way to end one of its machines."""
+    """A cluster's address, and ways to have its machines stand or fall."""
 
     address: str
     process: subprocess.Popen[str]
 
+    def stand(self, *slots: float) -> Machines:
+        """A machine for each number of slots."""
+        return self.told("stand", *slots)
+
     def kill_one(self) -> None:
         """As if its power were cut."""
+        self.told("kill")
+
+    def told(self, *words: object) -> Machines:
+        """Once it has done so."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write("kill\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == "killed\n"
+        print(*words, file=self.process.stdin, flush=True)
+        assert self.process.stdout.readline() == "done\n"
+        return self
 
 
-@contextmanager
-def cluster(slots: Sequence[float]) -> Iterator[Machines]:
-    """A head, and a machine for each number of slots."""
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Machines]:
+    """A head: what stands beside it is each test's."""
     python = venv.ensure("ray", "cluster").python
     program = Path(__file__).parent / "ray_cluster.py"
     short = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # Ray puts sockets there, whose paths have 107 letters at most
     process = subprocess.Popen(
-        [str(python), str(program), *map(str, slots)],
+        [str(python), str(program)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -68,10 +75,9 @@ def cluster(slots: Sequence[float]) -> Iterator[Machines]:
         shutil.rmtree(short, ignore_errors=True)
 
 
-@pytest.fixture(scope="module")
-def two() -> Iterator[Machines]:
-    with cluster([1, 1]) as machines:
-        yield machines
+@pytest.fixture
+def two(cluster: Machines) -> Machines:
+    return cluster.stand(1, 1)
 
 
 def start(
@@ -104,6 +110,7 @@ def asked(place: Path, *scenes: str) -> list[str]:
         "--scheduler=ray",
         f"--preset={SCENARIOS / 'story.toml'}",
         f"--workload-path={SCENARIOS}",
+        f"--stack-path={FAKE}",
         "--repeats=1",
         f"--python={sys.executable}",
         f"--results={place / 'results'}",
@@ -151,9 +158,9 @@ def check_rows(folder: Path, cases: int) -> list[str]:
     """No row twice, none lost: the outcomes, in order of their sizes."""
     loaded = results.load(folder)
     keys = [(r["case_id"], r["block"], r["replicate"], r["purpose"], r["retry"]) for r in loaded.rows]
-    assert loaded.plan is not None
-    assert len(loaded.plan.cases) == cases and len(keys) == len(set(keys))
-    assert set(keys) == {(a.case.case_id, a.block, a.replicate, a.purpose, a.retry) for a in loaded.plan.attempts}
+    assert loaded.plan_file is not None
+    assert len(loaded.plan_file.plan.cases) == cases and len(keys) == len(set(keys))
+    assert set(keys) == {(a.case.case_id, a.block, a.replicate, a.purpose, a.retry) for a in loaded.plan_file.attempts}
     assert ResultSet.open(folder).problems() == []
     return [row.outcome for row in sorted(loaded.rows, key=lambda row: row["size"]) if row["replicate"] == 1]
 
@@ -166,10 +173,10 @@ def test_rows_come_back_into_one_set_and_a_case_s_failure_is_a_row(two: Machines
     assert (tmp_path / "results" / "latest").readlink() == Path(the_set(tmp_path).name)
 
 
-def test_a_machine_takes_one_comparison_at_a_time(tmp_path: Path) -> None:
+def test_a_machine_takes_one_comparison_at_a_time(cluster: Machines, tmp_path: Path) -> None:
     """Of two machines one offers no slot: nothing ever runs beside what is measured."""
-    with cluster([1, 0]) as machines:
-        code, told = ended(start(tmp_path, machines, *asked(tmp_path, "calm", "drift", "slow")), tmp_path)
+    machines = cluster.stand(1, 0)
+    code, told = ended(start(tmp_path, machines, *asked(tmp_path, "calm", "drift", "slow")), tmp_path)
     assert code == 0 and "1 machine(s)" in told, told
     blocks = sorted((block["started_at"], block["ended_at"]) for block in results.load(the_set(tmp_path)).blocks)
     rows = sorted(results.load(the_set(tmp_path)).rows, key=lambda row: row["started_at"])
@@ -178,19 +185,18 @@ def test_a_machine_takes_one_comparison_at_a_time(tmp_path: Path) -> None:
         assert earlier[1] <= later[0], "one began before the other had ended"
 
 
-def test_a_machine_that_is_lost_in_mid_case_costs_a_second_try_and_nothing_else(tmp_path: Path) -> None:
-    with cluster([1, 1]) as machines:
-        run = start(tmp_path, machines, *asked(tmp_path, "calm", "drift", "flood", "fork"), "--timeout=20")
-        wait_for_share(tmp_path, run)  # one is back, two are under way
-        machines.kill_one()
-        code, told = ended(run, tmp_path)
+def test_a_machine_that_is_lost_in_mid_case_costs_a_second_try_and_nothing_else(two: Machines, tmp_path: Path) -> None:
+    run = start(tmp_path, two, *asked(tmp_path, "calm", "drift", "flood", "fork"), "--timeout=10")
+    wait_for_share(tmp_path, run)  # one is back, two are under way
+    two.kill_one()
+    code, told = ended(run, tmp_path)
     assert code in (0, 3), told
     assert "has no result" not in told
     check_rows(the_set(tmp_path), 4)
 
 
 def test_a_driver_that_is_killed_is_resumed_without_measuring_twice(two: Machines, tmp_path: Path) -> None:
-    run = start(tmp_path, two, *asked(tmp_path, "calm", "drift", "flood", "fork"), "--timeout=20")
+    run = start(tmp_path, two, *asked(tmp_path, "calm", "drift", "flood", "fork"), "--timeout=10")
     wait_for_share(tmp_path, run)
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
@@ -223,9 +229,8 @@ def test_ctrl_c_says_how_to_go_on(
     assert "Traceback" not in told
 
 
-def test_what_no_machine_offers_is_refused_up_front(tmp_path: Path) -> None:
-    with cluster([0]) as machines:
-        code, told = ended(start(tmp_path, machines, *asked(tmp_path, "calm")), tmp_path)
+def test_what_no_machine_offers_is_refused_up_front(cluster: Machines, tmp_path: Path) -> None:
+    code, told = ended(start(tmp_path, cluster.stand(0), *asked(tmp_path, "calm")), tmp_path)
     assert code == 2 and "offers 'slot'" in told and "ray start" in told, told
 
 

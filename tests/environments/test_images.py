@@ -14,6 +14,7 @@ from docker.errors import BuildError
 
 from suite import environments
 from suite.environments import base_image, images, locks
+from suite.environments.locks import lock_path
 from suite.errors import UserError
 from tests.engine import INVOKE, engine_or_skip, images_or_skip
 
@@ -79,9 +80,9 @@ def names_in(stream: Any) -> dict[str, tuple[int, int, str, float]]:
 
 
 def test_the_build_context_holds_the_one_lock_and_its_wheels(folders: Path) -> None:
-    wheels = images.fill_wheelhouse("some", "cpu")
+    wheels = images.fill_wheelhouse(lock_path("some", "cpu"))
     assert [wheel.name for wheel in wheels] == ["ml_dtypes-1.0-py3-none-any.whl"]
-    entries = names_in(images.context("some", "cpu", wheels))
+    entries = names_in(images.context("some", "cpu", lock_path("some", "cpu"), wheels))
     assert set(entries) == {
         "image.sh",
         "cpu/Dockerfile",
@@ -93,15 +94,12 @@ def test_the_build_context_holds_the_one_lock_and_its_wheels(folders: Path) -> N
     assert {entry[1:] for entry in entries.values()} == {(0, "", 0)}
 
 
-def test_a_lock_that_a_set_brought_travels_under_the_environments_name(
-    folders: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_a_set_brought_travels_under_the_environments_name(folders: Path) -> None:
     brought = folders / "a-set" / "inputs" / "locks" / "some.txt"
     brought.parent.mkdir(parents=True)
     brought.write_text("six==1.9\n")
-    monkeypatch.setitem(locks.CHOSEN, ("some", "cpu"), brought)
-    wheels = images.fill_wheelhouse("some", "cpu")
-    with tarfile.open(fileobj=images.context("some", "cpu", wheels)) as archive:
+    wheels = images.fill_wheelhouse(brought)
+    with tarfile.open(fileobj=images.context("some", "cpu", brought, wheels)) as archive:
         lock = archive.extractfile("locks/cpu/some.txt")
         assert lock is not None and lock.read() == brought.read_bytes()
         assert "wheelhouse/six-1.9-py3-none-any.whl" in archive.getnames()
@@ -110,26 +108,28 @@ def test_a_lock_that_a_set_brought_travels_under_the_environments_name(
 def test_a_wheelhouse_keeps_what_it_has_and_needs_no_folder_outside(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (kept,) = images.fill_wheelhouse("some", "cpu")
+    (kept,) = images.fill_wheelhouse(lock_path("some", "cpu"))
     kept.write_text("what is there already")
-    assert images.fill_wheelhouse("some", "cpu") == [kept]
+    assert images.fill_wheelhouse(lock_path("some", "cpu")) == [kept]
     assert kept.read_text() == "what is there already"
     monkeypatch.setenv("PIP_FIND_LINKS", "https://wheels.example/all")
-    assert images.fill_wheelhouse("some", "cpu") == [kept], "an address is no folder to copy from"
-    assert images.fill_wheelhouse("other", "cpu") == []
+    assert images.fill_wheelhouse(lock_path("some", "cpu")) == [kept], "an address is no folder to copy from"
+    assert images.fill_wheelhouse(lock_path("other", "cpu")) == []
 
 
 def test_a_context_is_the_same_bytes_whoever_checked_it_out_and_when(folders: Path) -> None:
-    first = images.context("some", "cpu", []).read()
+    first = images.context("some", "cpu", lock_path("some", "cpu"), []).read()
     script = folders / "docker" / "image.sh"
     script.write_text("image.sh")
     script.chmod(0o600)
     os.utime(script, (1, 1))
     if os.getuid() == 0:
         os.chown(script, 12345, 12345)
-    assert images.context("some", "cpu", []).read() == first
+    assert images.context("some", "cpu", lock_path("some", "cpu"), []).read() == first
     script.chmod(0o700)
-    assert images.context("some", "cpu", []).read() != first, "what may be executed is part of it"
+    assert images.context("some", "cpu", lock_path("some", "cpu"), []).read() != first, (
+        "what may be executed is part of it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_label_has_no_password_and_no_path(remote: str, address: str) -> None:
 def test_a_failure_ends_with_what_to_do() -> None:
     told = images.failure("stackwars/cpu-jax:1", "python:3", ["Step 1", "", "dial tcp: lookup registry: no such host"])
     assert told.endswith("`./stackwars base-image` makes a base from this machine's Debian mirror.")
-    assert "was locked" in images.failure("i", "b", ["Hash mismatch for six"]).splitlines()[-1]
+    assert "the locked one" in images.failure("i", "b", ["Hash mismatch for six"]).splitlines()[-1]
 
 
 def test_a_failed_build_is_not_taken_for_the_older_image_of_its_tag() -> None:

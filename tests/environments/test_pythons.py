@@ -65,8 +65,8 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: p
     )
     (refused,) = venv.get_pythons(["six"], "cpu")
     assert asked == ["python find", "python install"]
-    assert "could not be got: no network.\n" in refused and "`python3.99` on PATH" in refused
-    with pytest.raises(UserError, match=r"Python 3\.99 could not be got"):
+    assert "could not be installed: no network.\n" in refused and "`python3.99` on PATH" in refused
+    with pytest.raises(UserError, match=r"Python 3\.99 could not be installed"):
         venv.ensure("six")
     assert not venv.place("six", "cpu").exists()
 
@@ -150,11 +150,13 @@ def two_locks(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_newest_lock_whose_python_is_here_is_chosen_and_said(two_locks: Path) -> None:
-    assert locks.lock_path("six", "cpu").name == "six.txt"
-    (sentence,) = venv.chosen(["six"], "cpu")
+    newest = locks.Locks("cpu")
+    fitting = venv.fitting(["six"], newest)
+    assert (newest.path("six").name, fitting.path("six").name) == ("six.txt", "six-py3.11.txt")
+    (sentence,) = venv.fallbacks(["six"], fitting)
     assert sentence == f"six: six 1.16.0 on Python {pythons.running()} in place of 1.17.0: no Python 3.99 here"
-    assert locks.lock_path("six", "cpu").name == "six-py3.11.txt"
-    assert venv.place("six", "cpu").name.endswith(str(locks.sha256(two_locks / "six-py3.11.txt"))[:12])
+    assert fitting.sha256("six") == locks.sha256(two_locks / "six-py3.11.txt")
+    assert venv.fallbacks(["six"], newest) == []
     assert pythons.lacking("six", "cpu") is None
 
 
@@ -163,7 +165,8 @@ def test_an_environment_that_is_made_from_the_newest_lock_stays_with_it(two_lock
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").symlink_to(sys.executable)
     (folder / venv.MARKER).write_text(venv.seal("six", two_locks / "six.txt"))
-    assert venv.chosen(["six"], "cpu") == []
+    assert venv.fit("six", "cpu") == two_locks / "six.txt"
+    assert venv.fallbacks(["six"], venv.fitting(["six"], locks.Locks("cpu"))) == []
     assert venv.status("six", "cpu") == "ready"
 
 
@@ -174,7 +177,7 @@ def test_uv_is_asked_for_the_newest_python_unless_an_older_lock_is_installed(
 
     def get(version: str) -> str:
         asked.append(version)
-        raise UserError(f"Python {version} could not be got")
+        raise UserError(f"Python {version} could not be installed")
 
     monkeypatch.setattr(pythons, "get", get)
     assert venv.get_pythons(["six"], "cpu") == [], "it can be made from the older lock"
@@ -187,4 +190,4 @@ def test_uv_is_asked_for_the_newest_python_unless_an_older_lock_is_installed(
     assert venv.get_pythons(["six"], "cpu", again=True) == [] and asked == ["3.99", "3.99"]
     (two_locks / "six-py3.11.txt").unlink()
     (refused,) = venv.get_pythons(["six"], "cpu", again=True)
-    assert refused == "Python 3.99 could not be got"
+    assert refused == "Python 3.99 could not be installed"

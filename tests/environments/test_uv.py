@@ -121,3 +121,19 @@ def test_the_orchestrator_has_one_lock_for_all_of_its_pythons(root: Path, monkey
     (made,) = uv.compile_locks("orchestrator")
     assert made.read_text().splitlines()[0] == "# Python 3.11, 3.12, 3.13"
     assert "--universal" in commands[0] and commands[0][commands[0].index("--python-version") + 1] == "3.11"
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        (
+            "Failed to fetch: https://index.example/simple/attrs/\ninvalid peer certificate: UnknownIssuer",
+            "SYSTEM_CERTS",
+        ),
+        ("write failed: No space left on device", "disk is full"),
+        ("something that nobody has seen before", "doctor"),
+    ],
+)
+def test_an_installers_failure_says_what_to_do(message: str, advice: str) -> None:
+    with pytest.raises(UserError, match=advice):
+        uv.run(["sh", "-c", f"echo '{message}' >&2; exit 2"], "The lock could not be installed.")

@@ -68,7 +68,7 @@ def test_a_second_program_is_told_and_the_last_large_one_is_the_step_s() -> None
     assert two.step.steps == ("second",)
     assert two.step.contents is not None and two.step.contents.arguments == 5
     texts = [finding.text for finding in findings(handed("jax_jit"), two)]
-    assert texts[0] == "torch_xla compiles 2 programs of a whole step, in its first and second, jax_jit 1."
+    assert texts[0] == "torch_xla compiles 2 programs of a whole step (in its first and second step), jax_jit 1."
 
 
 def test_what_the_compiler_makes_of_it_is_told() -> None:

@@ -19,15 +19,15 @@ from suite.case import Outcome
 from suite.environments import images
 from suite.launch import container, events, outcome
 from suite.launch.container import CASE, OWNER, Container
-from suite.launch.engine import Job
-from suite.launch.process import EXIT_FILE, Exit, Limits
+from suite.launch.engine import ProcessRequest
+from suite.launch.process import EXIT_FILE, NOTHING_KNOWN, Exit, Limits
 from tests.engine import images_or_skip
 
 LIMITS = Limits(timeout_seconds=60, compile_timeout_seconds=60)
 
 
-def job_of(folder: Path, code: str, **changes: Any) -> Job:
-    """A job that runs a small program, which may import json, os, signal, socket, sys."""
+def request_of(folder: Path, code: str, **changes: Any) -> ProcessRequest:
+    """A request to run a small program, which may import json, os, signal, socket, sys."""
     (folder / "out").mkdir()
     (folder / "cache").mkdir()
     (folder / "code").mkdir()
@@ -47,7 +47,7 @@ def job_of(folder: Path, code: str, **changes: Any) -> Job:
         "limits": LIMITS,
         "variables": {},
     }
-    return Job(**fields | changes)
+    return ProcessRequest(**fields | changes)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("code", REFUSALS)
 def test_an_allocation_that_is_refused_is_an_oom_by_its_words(engine: Container, tmp_path: Path, code: str) -> None:
-    end = engine.launch(job_of(tmp_path, code))
+    end = engine.launch(request_of(tmp_path, code))
     said = (tmp_path / "out" / "stderr.log").read_text()
     judged = outcome.judge(end, events.read(tmp_path / "events.jsonl"), "cpu", said)
     assert (judged.outcome, end.memory_killed) == (Outcome.OOM_HOST, False)
@@ -115,7 +115,7 @@ json.dump({
 }, open(OUT + "/told.json", "w"))
 """
     monkeypatch.setenv("XLA_FLAGS_OF_A_SHELL", "1")
-    end = engine.launch(job_of(tmp_path, code))
+    end = engine.launch(request_of(tmp_path, code))
     assert (end.exit_code, end.problem) == (0, None)
     seen = told(tmp_path)
     assert seen["uid"] != 0
@@ -137,8 +137,8 @@ json.dump({
 
 
 def test_a_kept_cache_is_there_for_the_next_container(engine: Container, tmp_path: Path) -> None:
-    job = job_of(tmp_path, "open(CACHE + '/x', 'a').write('once ')", keep_cache=True)
-    assert engine.launch(job).exit_code == engine.launch(job).exit_code == 0
+    request = request_of(tmp_path, "open(CACHE + '/x', 'a').write('once ')", keep_cache=True)
+    assert engine.launch(request).exit_code == engine.launch(request).exit_code == 0
     assert (tmp_path / "cache" / "x").read_text() == "once once "
 
 
@@ -154,7 +154,7 @@ def test_a_kept_cache_is_there_for_the_next_container(engine: Container, tmp_pat
 def test_the_true_end_is_told(
     engine: Container, tmp_path: Path, code: str, exit_code: int | None, number: int | None
 ) -> None:
-    end = engine.launch(job_of(tmp_path, code))
+    end = engine.launch(request_of(tmp_path, code))
     assert (end.exit_code, end.signal, end.memory_killed) == (exit_code, number, False)
     if number is not None:
         assert word(end, tmp_path) == Outcome.CRASHED, "a killed process alone is no evidence of memory"
@@ -162,7 +162,7 @@ def test_the_true_end_is_told(
 
 def test_memory_over_the_limit_is_an_oom_with_the_kernels_count(engine: Container, tmp_path: Path) -> None:
     limits = Limits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=64 * 2**20)
-    end = engine.launch(job_of(tmp_path, "x = bytearray(10**9)", limits=limits))
+    end = engine.launch(request_of(tmp_path, "x = bytearray(10**9)", limits=limits))
     assert end.memory_killed
     assert end.oom_kills >= 1
     assert end.peak_bytes_cgroup is not None
@@ -175,8 +175,8 @@ def test_the_kernel_is_told_cores_processes_and_no_swap(
 ) -> None:
     cores = sorted(os.sched_getaffinity(0))[-1:]
     limits = Limits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=256 * 2**20)
-    job = job_of(tmp_path, "", cpus=cores, limits=limits)
-    created = client.containers.create(engine.image_id, **engine.options(job, container.user_of(client)))
+    request = request_of(tmp_path, "", cpus=cores, limits=limits)
+    created = client.containers.create(engine.image_id, **engine.options(request, container.user_of(client)))
     try:
         told = client.api.inspect_container(created.id)["HostConfig"]
     finally:
@@ -202,7 +202,7 @@ try:
 except OSError as refused:
     json.dump({"forked": len(children), "refused": type(refused).__name__}, open(OUT + "/told.json", "w"))
 """
-    end = engine.launch(job_of(tmp_path, code))
+    end = engine.launch(request_of(tmp_path, code))
     assert (end.exit_code, end.left_behind) == (0, 0)
     seen = told(tmp_path)
     assert seen["refused"] == "BlockingIOError"
@@ -211,13 +211,15 @@ except OSError as refused:
 
 def test_a_deadline_holds_in_a_container(engine: Container, client: DockerClient, tmp_path: Path) -> None:
     limits = Limits(timeout_seconds=1, compile_timeout_seconds=1)
-    end = engine.launch(job_of(tmp_path, "import time; time.sleep(600)", limits=limits, name="a slow case"))
+    end = engine.launch(request_of(tmp_path, "import time; time.sleep(600)", limits=limits, name="a slow case"))
     assert (end.timed_out, end.timeout_kind) == (True, "total")
     assert containers_of(client, "a slow case") == []
 
 
 def test_ctrl_c_leaves_no_container(engine: Container, client: DockerClient, tmp_path: Path) -> None:
-    job = job_of(tmp_path, "open(OUT + '/told.json', 'w').write('{}')\nimport time; time.sleep(600)", name="cut short")
+    request = request_of(
+        tmp_path, "open(OUT + '/told.json', 'w').write('{}')\nimport time; time.sleep(600)", name="cut short"
+    )
     main = threading.main_thread().ident
     assert main is not None
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
@@ -233,7 +235,7 @@ def test_ctrl_c_leaves_no_container(engine: Container, client: DockerClient, tmp
     watcher.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            engine.launch(job)
+            engine.launch(request)
     finally:
         done.set()
         watcher.join()
@@ -254,7 +256,7 @@ def test_what_a_dead_run_left_is_swept_and_a_living_ones_is_not(engine: Containe
 
 
 def test_an_image_that_is_gone_is_the_harness_and_not_the_stack(client: DockerClient, tmp_path: Path) -> None:
-    end = Container(client, "sha256:" + "0" * 64, None, "cpu", "a set").launch(job_of(tmp_path, ""))
+    end = Container(client, "sha256:" + "0" * 64, None, "cpu", "a set").launch(request_of(tmp_path, ""))
     assert end.interrupted
     assert "Docker refused: No such image" in (end.problem or "")
 
@@ -266,33 +268,22 @@ def state(**changes: Any) -> Any:
 
 
 def test_137_alone_is_no_evidence_and_the_engines_word_is(tmp_path: Path) -> None:
-    job = job_of(tmp_path, "")
-    lost = container.account(state(ExitCode=137), job)
+    request = request_of(tmp_path, "")
+    lost = container.account(state(ExitCode=137), request)
     assert (lost.memory_killed, lost.interrupted) == (False, True)
-    assert "code 137" in (lost.problem or "")
+    assert "exited 137" in (lost.problem or "")
     assert "a last word" in (lost.problem or "")
-    killed = container.account(state(ExitCode=137, OOMKilled=True), job)
+    killed = container.account(state(ExitCode=137, OOMKilled=True), request)
     assert (killed.memory_killed, killed.signal, word(killed, tmp_path)) == (True, 9, Outcome.OOM_HOST)
 
 
 def test_the_supervisors_account_stands_with_the_engines_evidence_on_top(tmp_path: Path) -> None:
-    job = job_of(tmp_path, "")
-    fields = {
-        "exit_code": 1,
-        "signal": None,
-        "timed_out": False,
-        "timeout_kind": None,
-        "memory_killed": False,
-        "memory_limit_by": None,
-        "oom_kills": 0,
-        "peak_bytes_tree": None,
-        "duration_seconds": 1.0,
-        "interrupted": False,
-    }
-    (job.folder / EXIT_FILE).write_text(json.dumps(fields))
-    assert not container.account(state(), job).memory_killed
-    assert container.account(state(OOMKilled=True), job).memory_killed
-    assert container.account(state(Running=True), job).interrupted
+    request = request_of(tmp_path, "")
+    fields = NOTHING_KNOWN | {"exit_code": 1, "duration_seconds": 1.0}
+    (request.folder / EXIT_FILE).write_text(json.dumps(fields))
+    assert not container.account(state(), request).memory_killed
+    assert container.account(state(OOMKilled=True), request).memory_killed
+    assert container.account(state(Running=True), request).interrupted
 
 
 def test_a_gpu_is_asked_for_by_a_device_request(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,12 +306,12 @@ def test_a_tpus_files_are_handed_on_with_what_libtpu_needs(tmp_path: Path, monke
     monkeypatch.setenv("TPU_WORKER_ID", "3")
     (tmp_path / "case").mkdir()
     monkeypatch.setenv("XLA_FLAGS", "--of-a-shell")
-    variables = container.variables(job_of(tmp_path / "case", ""), "tpu")
+    variables = container.variables(request_of(tmp_path / "case", ""), "tpu")
     assert "XLA_FLAGS" not in variables
     assert variables["HOME"] == variables["TMPDIR"] == str(tmp_path / "case" / "cache")
     assert variables["PATH"].startswith("/opt/environment/bin:")
     assert (variables["TPU_SKIP_MDS_QUERY"], variables["TPU_WORKER_ID"]) == ("1", "3")
-    assert not any(name.startswith("TPU_") for name in container.variables(job_of(tmp_path, ""), "cpu"))
+    assert not any(name.startswith("TPU_") for name in container.variables(request_of(tmp_path, ""), "cpu"))
 
 
 def test_an_owner_is_one_process_of_one_boot() -> None:

@@ -22,7 +22,7 @@ json_values = st.recursive(
     max_leaves=5,
 )
 valid_event = st.one_of(
-    st.builds(lambda phase: {"event": "phase", "phase": phase}, st.sampled_from(PHASES)),
+    st.builds(lambda phase: {"event": "phase", "phase": phase}, st.sampled_from([*PHASES])),
     st.builds(lambda columns: {"event": "facts", "columns": columns}, st.dictionaries(words, json_values, max_size=3)),
     st.builds(
         lambda pairs: {
@@ -153,3 +153,18 @@ def test_a_missing_an_unreadable_and_an_overlong_file(tmp_path: Path, monkeypatc
     file.write_bytes(encode([{"event": "flag", "flag": "noisy"}] * 30_000))
     found = events.read(file)
     assert (found.problem, found.flags) == ("longer than 1 MiB", ["noisy"])
+
+
+def samples_of(**fields: Any) -> Account:
+    event = {"event": "samples", "clock": "synced", "synced_seconds": [3.0, 2.0, 2.0], "dispatch_seconds": [1.0] * 3}
+    return parse(encode([event | fields]))
+
+
+def test_samples_know_their_round_but_for_those_that_lead_into_it() -> None:
+    assert samples_of().samples[events.ROUNDS] == [0, 0, 0]
+    assert samples_of(round=7, leading=1).samples[events.ROUNDS] == [0, 7, 7]
+
+
+@pytest.mark.parametrize("fields", [{"round": -1}, {"round": "1"}, {"round": 10**9}, {"round": True}, {"leading": 4}])
+def test_samples_of_a_round_that_is_none_end_the_reading(fields: dict[str, Any]) -> None:
+    assert "of a round that is none" in (samples_of(**fields).problem or "")

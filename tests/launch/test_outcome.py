@@ -9,7 +9,7 @@ import pytest
 
 from suite.case import Outcome
 from suite.launch.events import Account
-from suite.launch.outcome import ROOT, Verdict, clip, judge
+from suite.launch.outcome import ROOT, AttemptOutcome, clip, judge
 from suite.launch.process import Exit, Limits
 
 LIMITS = Limits(timeout_seconds=1200, compile_timeout_seconds=90, memory_bytes=512 * 2**20)
@@ -28,14 +28,14 @@ OK = Exit(
 )
 
 
-def verdict(
+def judged(
     target: str = "cpu",
     stderr: str = "",
     exception: tuple[str, str] | None = None,
     traceback: str = "",
     told: dict[str, Any] | None = None,
     **end: Any,
-) -> Verdict:
+) -> AttemptOutcome:
     """The judgement of an end that is fine but for what is given."""
     found = Account(phase="steady", ended=exception is None)
     if exception is not None:
@@ -51,7 +51,7 @@ def died(number: int) -> dict[str, Any]:
 
 
 def test_ok_has_no_reason_and_keeps_its_flags() -> None:
-    found = verdict(told={"flags": ["assumed"]}, stderr="RESOURCE_EXHAUSTED: tried again with less")
+    found = judged(told={"flags": ["assumed"]}, stderr="RESOURCE_EXHAUSTED: tried again with less")
     assert (found.outcome, found.reason, found.flags) == (Outcome.OK, None, ["assumed"])
 
 
@@ -64,8 +64,12 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "unsupported",
             "no cuda device: RuntimeError: No CUDA GPUs are available",
         ),
-        ({"exception": ("NotImplementedError", "later")}, "error", "NotImplementedError: later (in phase steady)"),
-        ({**died(9), "timed_out": True, "timeout_kind": "total"}, "timeout", "no answer within 20 min, while placing"),
+        ({"exception": ("NotImplementedError", "later")}, "error", "NotImplementedError: later (in the steady runs)"),
+        (
+            {**died(9), "timed_out": True, "timeout_kind": "total"},
+            "timeout",
+            "no answer within 20 min, while placing the weights",
+        ),
         (
             {
                 "exit_code": None,
@@ -75,7 +79,7 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
                 "told": {"ended": False, "phase": "first"},
             },
             "timeout",
-            "not compiled within 90 s, in the first call",
+            "not compiled within 90 s, in the first run",
         ),
         (
             {
@@ -84,10 +88,10 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
                 "told": {"phase": "first"},
             },
             "oom_compile",
-            "the compiler ran out of memory in the first call: Xla",
+            "the compiler ran out of memory in the first run: Xla",
         ),
         ({"exception": ("InductorError", "MemoryError: "), "told": {"phase": "first"}}, "oom_compile", "the compiler"),
-        ({"exception": ("InductorError", "MemoryError: ")}, "oom_host", "out of host memory in phase steady"),
+        ({"exception": ("InductorError", "MemoryError: ")}, "oom_host", "out of host memory in the steady runs"),
         (
             {"exception": ("CppCompileError", "g++: fatal error: Killed signal terminated program cc1plus")},
             "oom_compile",
@@ -96,14 +100,14 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
         (
             {"target": "cuda", "exception": ("OutOfMemoryError", "CUDA out of memory.")},
             "oom_device",
-            "out of device memory in phase steady: OutOfMemoryError: CUDA",
+            "out of device memory in the steady runs: OutOfMemoryError: CUDA",
         ),
         ({"target": "cuda", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")}, "oom_device", "out of"),
         ({"target": "cuda", "exception": ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED")}, "oom_device", ""),
         (
             {"target": "cpu", "exception": ("JaxRuntimeError", "INTERNAL: Error: Out of memory allocating 400 bytes.")},
             "oom_host",
-            "out of host memory in phase steady: JaxRuntimeError: INTERNAL",
+            "out of host memory in the steady runs: JaxRuntimeError: INTERNAL",
         ),
         (
             {"target": "cpu", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")},
@@ -120,21 +124,21 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
         (
             {"exception": ("RuntimeError", "x"), "traceback": "MemoryError: y\n\nThe above\nRuntimeError: x"},
             "oom_host",
-            "out of host memory in phase steady: MemoryError: y",
+            "out of host memory in the steady runs: MemoryError: y",
         ),
         (
             {"exception": ("RuntimeError", "x"), "traceback": "  raise MemoryError if big else\nRuntimeError: x"},
             "error",
-            "RuntimeError: x (in phase steady)",
+            "RuntimeError: x (in the steady runs)",
         ),
-        ({**died(9), "memory_killed": True}, "oom_host", "killed at its 512 MiB limit while placing"),
+        ({**died(9), "memory_killed": True}, "oom_host", "killed at its 512 MiB limit while placing the weights"),
         (
             {**died(6), "stderr": "terminate called after throwing an instance of 'std::bad_alloc'"},
             "oom_host",
-            "out of host memory while placing: terminate",
+            "out of host memory while placing the weights: terminate",
         ),
-        ({**died(11)}, "crashed", "segmentation fault (signal 11) while placing"),
-        ({**died(9)}, "crashed", "killed from outside, not by a known limit (signal 9) while placing"),
+        ({**died(11)}, "crashed", "segmentation fault (signal 11) while placing the weights"),
+        ({**died(9)}, "crashed", "killed from outside, not by a known limit (signal 9) while placing the weights"),
         ({"exit_code": None, "signal": 11}, "crashed", "segmentation fault (signal 11) after its last event"),
         ({**died(11), "told": {"wrong": "2e-3 > 5e-6"}}, "crashed", "segmentation"),
         ({"told": {"wrong": "output: 2e-3 > 5e-6"}}, "wrong", "output: 2e-3 > 5e-6"),
@@ -144,35 +148,39 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "error",
             "unreadable events.jsonl: line 3: not JSON",
         ),
-        ({"exception": ("KeyError", "'w'\nsecond line")}, "error", "KeyError: 'w' (in phase steady)"),
+        ({"exception": ("KeyError", "'w'\nsecond line")}, "error", "KeyError: 'w' (in the steady runs)"),
         (
             {"exit_code": 3, "told": {"ended": False}, "stderr": "a\nout of paper\n"},
             "error",
-            "exited 3 in phase steady: out of paper",
+            "exited 3 in the steady runs: out of paper",
         ),
         ({"told": {"ended": False, "phase": None}}, "error", "exited 0 without results, before its first phase"),
     ],
 )
 def test_the_first_match_wins(arguments: dict[str, Any], outcome: str, reason: str) -> None:
-    found = verdict(**arguments)
+    found = judged(**arguments)
     assert found.outcome == outcome
     assert found.reason is not None and found.reason.startswith(reason) and "\n" not in found.reason
 
 
 def test_a_kill_without_a_limit_of_ours_is_the_machines() -> None:
-    found = verdict(**died(9), memory_killed=True, limits=dataclasses.replace(LIMITS, memory_bytes=None))
+    found = judged(**died(9), memory_killed=True, limits=dataclasses.replace(LIMITS, memory_bytes=None))
     assert found.outcome is Outcome.OOM_HOST and "killed by the system" in str(found.reason)
 
 
 def test_what_the_harness_caused_is_flagged_so() -> None:
-    found = verdict(**died(9), interrupted=True, timed_out=True)
-    assert (found.outcome, found.flags, found.reason) == (Outcome.ERROR, ["harness"], "interrupted while placing")
+    found = judged(**died(9), interrupted=True, timed_out=True)
+    assert (found.outcome, found.flags, found.reason) == (
+        Outcome.ERROR,
+        ["harness"],
+        "interrupted while placing the weights",
+    )
     lost = judge(Exit.lost("no account", LIMITS), Account(), "cpu", "")
     assert (lost.outcome, lost.flags, lost.reason) == (Outcome.ERROR, ["harness"], "no account")
 
 
 def test_messages_are_clipped_within_a_character() -> None:
-    found = verdict(exception=("E", "ü" * 4096))
+    found = judged(exception=("E", "ü" * 4096))
     assert found.message == "ü" * 2048
     assert clip("aü", 2) == "a"
 
@@ -203,12 +211,12 @@ ValueError: no
 def test_an_error_names_the_innermost_line_that_is_ours(own: str, told: str) -> None:
     """Neither the framework's line, which raised it, nor where on this machine the file lies."""
     traceback = FRAMES.format(root=ROOT, own=own.format(root=ROOT))
-    found = verdict(exception=("ValueError", "no"), traceback=traceback)
-    assert found.reason == f"ValueError: no (in phase steady, at {told})"
-    died_early = verdict(stderr=traceback, exit_code=1)
-    assert died_early.reason == f"exited 1 in phase steady, at {told}: ValueError: no"
+    found = judged(exception=("ValueError", "no"), traceback=traceback)
+    assert found.reason == f"ValueError: no (in the steady runs, at {told})"
+    died_early = judged(stderr=traceback, exit_code=1)
+    assert died_early.reason == f"exited 1 in the steady runs, at {told}: ValueError: no"
 
 
 def test_an_error_in_foreign_code_alone_names_no_line() -> None:
     foreign = 'File "/usr/lib/python3/dist-packages/x.py", line 1, in f\nFile "<string>", line 1\nValueError: no'
-    assert verdict(exception=("ValueError", "no"), traceback=foreign).reason == "ValueError: no (in phase steady)"
+    assert judged(exception=("ValueError", "no"), traceback=foreign).reason == "ValueError: no (in the steady runs)"

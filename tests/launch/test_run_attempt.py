@@ -10,38 +10,24 @@ from typing import Any
 
 import pytest
 
-from suite.case import Attempt, Case, Purpose
-from suite.launch import run_attempt
+from suite.case import Attempt, Purpose
+from suite.launch import prepare, run_attempt
 from suite.launch.attempt import RESERVED_BYTES, limits_of, tail
 from suite.launch.local import Local
 from suite.machine import facts
 from suite.protocol import Protocol
 from tests.launch.programs import HUNG_SECONDS, write_program
+from tests.results.rows import GEMM
 
-CASE = Case(
-    workload="gemm",
-    size="tiny",
-    dims={"n": 8},
-    pass_="forward",
-    precision="f32",
-    track="default",
-    stack="numpy",
-    variant="",
-    target="cpu",
-    device="cpu",
-    cache="cold",
-    threads=1,
-    limit_memory_bytes=2**30,
-)
+CASE = dataclasses.replace(GEMM, dims={"n": 8}, threads=1, limit_memory_bytes=2**30)
 ATTEMPT = Attempt(set_id="s", case=CASE, block=1, order=0, replicate=1, purpose=Purpose.TIMED, retry=1, seed=7)
 PROTOCOL = Protocol(timeout_seconds=HUNG_SECONDS)
 
 
 def attempt_columns(folder: Path, code: str, **changes: Any) -> dict[str, Any]:
     python = write_program(folder / "python", code)
-    return run_attempt(
+    request = prepare(
         ATTEMPT,
-        engine=Local(python),
         folder=folder / "logs",
         protocol=dataclasses.replace(PROTOCOL, **changes),
         cpus=[0],
@@ -50,6 +36,7 @@ def attempt_columns(folder: Path, code: str, **changes: Any) -> dict[str, Any]:
         cache_directory=folder / "cache",
         environment="numpy",
     )
+    return run_attempt(ATTEMPT, request, Local(python))
 
 
 def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
@@ -78,6 +65,7 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
         "compiles_first": 0,
         "synced_seconds": [2.0],
         "synced_others": [None],
+        "synced_rounds": None,
         "pipelined_others": None,
         "fetch_others": None,
         "dispatch_seconds": [1.0],
@@ -108,14 +96,14 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
         (
             "emit({'event': 'phase', 'phase': 'place'}); ctypes.string_at(0)",
             "crashed",
-            "segmentation fault (signal 11) while placing",
+            "segmentation fault (signal 11) while placing the weights",
         ),
         ("raise SystemExit('no good')", "error", "exited 1 before its first phase: no good"),
         # C++'s operator new, really refused; nothing catches what it throws.
         (
             "emit({'event': 'phase', 'phase': 'first'}); ctypes.CDLL('libstdc++.so.6')._Znwm(ctypes.c_size_t(1 << 62))",
             "oom_host",
-            "out of host memory in the first call: terminate called after throwing an instance of 'std::bad_all",
+            "out of host memory in the first run: terminate called after throwing an instance of 'std::bad_all",
         ),
     ],
 )
@@ -134,7 +122,7 @@ def test_an_attempt_that_does_not(tmp_path: Path, code: str, outcome: str, reaso
         (
             "emit({'event': 'phase', 'phase': 'first'}); time.sleep(FOREVER)",
             "compile_timeout_seconds",
-            "not compiled within 0.5 s, in the first call",
+            "not compiled within 0.5 s, in the first run",
         ),
     ],
 )
@@ -145,9 +133,8 @@ def test_an_attempt_that_takes_too_long(tmp_path: Path, code: str, limit: str, r
 
 def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
-    columns = run_attempt(
+    request = prepare(
         ATTEMPT,
-        engine=Local(tmp_path / "gone"),
         folder=tmp_path / "logs",
         protocol=PROTOCOL,
         cpus=[0],
@@ -156,6 +143,7 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
         cache_directory=tmp_path,
         environment="numpy",
     )
+    columns = run_attempt(ATTEMPT, request, Local(tmp_path / "gone"))
     assert (columns["outcome"], columns["exit_code"]) == ("error", 127)
     assert "could not start" in columns["reason"] and "gone" in columns["reason"]
 

@@ -54,7 +54,7 @@ def test_the_canary_takes_time_on_every_core() -> None:
 @pytest.fixture
 def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A mark of this test's own on a quiet machine."""
-    monkeypatch.setattr(noise, "OWN_FOLDER", tmp_path / "own")
+    monkeypatch.setattr(noise, "USER_FOLDER", tmp_path / "own")
     monkeypatch.setattr(os, "getloadavg", lambda: (0.9, 0.0, 0.0))
     return tmp_path / "own" / "run.lock"
 
@@ -100,7 +100,7 @@ def test_what_somebody_else_has_laid_in_its_place_is_refused(laid: str, mark: Pa
 
 def test_a_link_at_the_mark_leads_nowhere(mark: Path, tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("precious")
-    noise.own_folder()
+    noise.user_folder()
     mark.symlink_to(tmp_path / "precious")
     with pytest.raises(OSError, match="symbolic links"), noise.alone(2):
         pass

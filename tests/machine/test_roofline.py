@@ -8,7 +8,7 @@ import pytest
 
 from suite.machine import bandwidth, facts, roofline
 from suite.machine.bandwidth import Caches
-from suite.machine.roofline import Place, Roofline
+from suite.machine.roofline import MemoryLevel, Roofline
 
 KIB = 1024
 
@@ -27,7 +27,17 @@ def test_a_sweep_finds_positive_rates_of_these_cores(monkeypatch: pytest.MonkeyP
         assert found[f"{place}_best"] == max(found[place].values()) > 1e6
     assert 0.0 < found["cores_had"] < 1.5
     roof = Roofline.of(found | {"cores_had": 1.0})
-    assert roof is not None and [place.nearer_bytes for place in roof.places] == [64 * KIB, 256 * KIB]
+    assert roof is not None and [level.nearer_bytes for level in roof.levels] == [64 * KIB, 256 * KIB]
+
+
+def test_the_ceiling_has_the_bandwidths_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roofline, "CEILING_SIDE", 64)
+    monkeypatch.setattr(roofline, "CEILING_SECONDS", 0.01)
+    monkeypatch.setattr(roofline, "caches", lambda cores: Caches(last=256 * KIB, inner=64 * KIB))
+    monkeypatch.setattr(bandwidth, "WINDOW_SECONDS", 0.01)
+    found = roofline.ceiling(facts.usable_cores(), ["memory"])
+    assert found["bytes_per_second_best"] > 1e6 and "cache_bytes_per_second_best" not in found
+    assert (found["cache_bytes"], found["inner_cache_bytes"]) == (256 * KIB, 64 * KIB)
 
 
 def test_the_ceiling_is_one_figure_of_these_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,11 +64,11 @@ def test_the_best_of_enough_calls_and_the_first_doesn_t_count() -> None:
 def test_the_least_time_is_the_slower_of_computing_and_moving(
     flops: int | None, floor: int, seconds: float | None
 ) -> None:
-    assert Roofline({"f32": 100.0}, (Place(10.0, 0),)).seconds(flops, floor, "f32") == seconds
+    assert Roofline({"f32": 100.0}, (MemoryLevel(10.0, 0),)).seconds(flops, floor, "f32") == seconds
 
 
 def test_a_precision_that_was_not_measured_has_no_roof() -> None:
-    roof = Roofline({"f32": 100.0}, (Place(10.0, 0),))
+    roof = Roofline({"f32": 100.0}, (MemoryLevel(10.0, 0),))
     assert roof.seconds(100, 0, "f32") == 1.0
     assert roof.seconds(100, 0, "bf16") is None, "float32's isn't bfloat16's"
     assert Roofline({"f32": 100.0}).seconds(100, 0, "f32") is None, "arithmetic alone is half a roofline"
@@ -73,7 +83,7 @@ def test_a_precision_that_was_not_measured_has_no_roof() -> None:
     ],
 )
 def test_arrays_in_a_cache_are_not_held_to_dram(floor: int, seconds: float, why: str) -> None:
-    roof = Roofline({"f32": 1e9}, (Place(100.0, 10), Place(10.0, 100)))
+    roof = Roofline({"f32": 1e9}, (MemoryLevel(100.0, 10), MemoryLevel(10.0, 100)))
     assert roof.moving_seconds(floor) == pytest.approx(seconds), why
 
 
@@ -86,12 +96,12 @@ def test_a_roofline_is_what_was_measured() -> None:
         "inner_cache_bytes": 2,
         "threads": 2,
     }
-    assert Roofline.of(swept) == Roofline({"f32": 2e9}, (Place(9.0, 2), Place(3.0, 32)))
+    assert Roofline.of(swept) == Roofline({"f32": 2e9}, (MemoryLevel(9.0, 2), MemoryLevel(3.0, 32)))
     assert Roofline.of(swept | {"bf16_flops_per_second_best": 5e9}).flops_per_second == {"f32": 2e9, "bf16": 5e9}  # type: ignore[union-attr]
     slow = Roofline.of(swept | {"bf16_flops_per_second_best": 1e9})
     assert slow is not None and slow.flops_per_second["bf16"] == 2e9, "who converts computes in float32"
     older = {"flops_per_second_best": 2e9, "bytes_per_second_best": 3}
-    assert Roofline.of(older) == Roofline({"f32": 2e9}, (Place(3.0, 0),))
+    assert Roofline.of(older) == Roofline({"f32": 2e9}, (MemoryLevel(3.0, 0),))
 
 
 def test_a_call_that_waits_didn_t_have_its_core() -> None:
@@ -106,7 +116,7 @@ def test_what_had_to_share_its_cores_is_no_roof() -> None:
     swept = {"flops_per_second_best": 5e8, "bytes_per_second_best": 3, "cores_had": 0.5}
     assert Roofline.of(swept, [beside]) is None
     assert Roofline.of(swept, [beside, alone]) == Roofline({"f32": 1e9})
-    assert Roofline.of(swept | {"cores_had": 0.95}, [beside]) == Roofline({"f32": 5e8}, (Place(3.0, 0),))
+    assert Roofline.of(swept | {"cores_had": 0.95}, [beside]) == Roofline({"f32": 5e8}, (MemoryLevel(3.0, 0),))
 
 
 def test_without_a_sweep_the_best_ceiling_is_the_roof() -> None:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.plan.bisection import Bisection, Finding
+from suite.plan.bisection import Bisection, ReleaseVerdict
 
-FINDINGS = {"+": Finding.SLOWER, "-": Finding.NOT_SLOWER, "?": Finding.UNDECIDED, "x": Finding.SKIPPED}
+VERDICTS = {
+    "+": ReleaseVerdict.SLOWER,
+    "-": ReleaseVerdict.NOT_SLOWER,
+    "?": ReleaseVerdict.UNDECIDED,
+    "x": ReleaseVerdict.SKIPPED,
+}
 
 
 def searched(truth: str) -> tuple[Bisection, list[str]]:
@@ -16,7 +21,7 @@ def searched(truth: str) -> tuple[Bisection, list[str]]:
     bisection, tried = Bisection(releases), []
     while (release := bisection.next()) is not None:
         tried.append(release)
-        bisection.found[release] = FINDINGS[truth[int(release)]]
+        bisection.verdicts[release] = VERDICTS[truth[int(release)]]
     return bisection, tried
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -56,9 +57,7 @@ def test_whatever_grows_the_answer_is_right(
     steps: list[float], start: float, limit: float, axis: str, known: bool
 ) -> None:
     """A staircase, which no curve fits, and a limit that may be unknown (a device's)."""
-    heights = [start]
-    for step in steps:
-        heights.append(heights[-1] + step)
+    heights = [*accumulate(steps, initial=start)]
 
     def peak(size: int) -> float:
         return heights[size - 1] * GIB
@@ -83,9 +82,7 @@ def test_a_search_ends_within_its_tolerance(
     steps: list[float], start: float, limit: float, axis: str, known: bool, tolerance: float
 ) -> None:
     """What fits and what doesn't were both tried, and lie no farther apart; on a staircase, which no curve fits."""
-    heights = [start]
-    for step in steps:
-        heights.append(heights[-1] + step)
+    heights = [*accumulate(steps, initial=start)]
 
     def peak(size: int) -> float:
         return heights[size - 1] * GIB

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suite.case import Planned, Purpose
 from suite.errors import UserError
-from suite.plan import preset
+from suite.plan import layout, preset
 from suite.plan.planning import Selection, make
-from suite.stacks.catalog import LONE_PRODUCT, REAL_STACKS
+from suite.protocol import Protocol
+from suite.stacks import knobs
+from suite.stacks.catalog import LONE_PRODUCT, STACKS
+from suite.stacks.names import case_name
 from suite.workloads.catalog import find
 
 
@@ -27,17 +32,35 @@ def reasons(**selection: Any) -> dict[str, str | None]:
     return {planned.case.stack: planned.unsupported for planned in plan(**selection)}
 
 
+def test_a_pass_replaces_those_of_every_question() -> None:
+    asked = (
+        preset.Question("gemm", "forward"),
+        preset.Question("gemm", "train"),
+        preset.Question("gemm", "forward", dims={"n": (24,)}),
+    )
+    cases = [planned.case for planned in plan({"questions": asked}, passes=("train",), stacks=("numpy",))]
+    assert [(case.pass_, case.dims["n"] == 24) for case in cases] == [("train", False), ("train", True)]
+
+
 @pytest.mark.parametrize("target", ["cpu", "tpu"])
 def test_tf32_is_nvidias(target: str) -> None:
     found = reasons(precisions=("tf32",), target=target)
-    assert set(found) == set(REAL_STACKS)
+    assert set(found) == set(STACKS)
     assert None not in found.values()
     assert found["jax_jit"] == f"tf32 is arithmetic of NVIDIA GPUs, which a {target} hasn't got"
 
 
+@pytest.mark.parametrize("target", ["cuda", "tpu"])
+def test_rounds_are_for_cpus(target: str) -> None:
+    in_rounds = {"protocol": Protocol(sampling="rounds")}
+    assert plan(in_rounds)
+    with pytest.raises(UserError, match=rf"which a {target} may not allow"):
+        plan(in_rounds, target=target)
+
+
 def test_tf32_runs_on_cuda() -> None:
     found = reasons(precisions=("tf32",), target="cuda")
-    assert {stack for stack, reason in found.items() if reason is None} == set(REAL_STACKS) - {"numpy", "torch_xla"}
+    assert {stack for stack, reason in found.items() if reason is None} == set(STACKS) - {"numpy", "torch_xla"}
 
 
 def test_bf16_runs_on_all_but_numpy() -> None:
@@ -45,7 +68,8 @@ def test_bf16_runs_on_all_but_numpy() -> None:
     assert {stack: reason for stack, reason in found.items() if reason} == {"numpy": "NumPy has no bf16 arithmetic"}
 
 
-def test_a_stack_without_a_knob_is_not_reported_as_tuned() -> None:
+def test_a_stack_without_a_knob_is_not_reported_as_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx512f"]))
     found = reasons(tracks=("tuned",), workloads=("ffn",))
     untuned = {"numpy", "jax_eager", "torch_eager", "torch_inductor", "tf_eager", "tf_graph"}
     assert {stack for stack, reason in found.items() if reason} == untuned
@@ -54,7 +78,8 @@ def test_a_stack_without_a_knob_is_not_reported_as_tuned() -> None:
     assert reasons(tracks=("tuned",), workloads=("vit",))["torch_eager"] is None
 
 
-def test_a_lone_product_has_no_loops_for_xla_s_knob() -> None:
+def test_a_lone_product_has_no_loops_for_xla_s_knob(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx512f"]))
     found = reasons(tracks=("tuned",))
     assert all(found[stack] == LONE_PRODUCT.reason for stack in ("jax_jit", "torch_xla", "torchax_jit", "tf_xla"))
     assert reasons(tracks=("tuned",), passes=("train",))["jax_jit"] is None
@@ -65,7 +90,7 @@ def test_both_tracks_are_different_cases_of_one_run() -> None:
     both = [planned.case for planned in plan(tracks=("default", "tuned"), stacks=("jax_jit",))]
     assert [case.track for case in both] == ["default", "tuned"]
     assert len({case.comparison_id for case in both}) == 2
-    assert "tuned" in both[1].case_name
+    assert "tuned" in case_name(both[1])
 
 
 def test_a_preset_may_choose_and_an_option_replaces() -> None:
@@ -95,7 +120,7 @@ def test_words_of_a_preset_are_checked(changes: dict[str, Any]) -> None:
 def test_dims_of_no_size_are_custom_and_others_keep_their_name() -> None:
     cases = [planned.case for planned in plan(stacks=("numpy",), dims=({"n": 100}, {"n": 64}, {"n": 3000}))]
     assert [case.size for case in cases] == ["custom", "tiny", "full"]
-    assert cases[0].case_name == "gemm-custom-n=100-forward-f32-cpu-numpy"
+    assert case_name(cases[0]) == "gemm-custom-n=100-forward-f32-cpu-numpy"
     assert len({case.comparison_id for case in cases}) == 3
 
 
@@ -130,9 +155,9 @@ def test_probes_are_observed_in_a_run_of_their_own() -> None:
     chosen = preset.load("quick")
     made = make("set", chosen, Selection(workloads=("retrace",)), find(), None, lambda *_: None)
     assert made.purpose is Purpose.PROBE
-    attempts = made.attempts()
+    attempts = layout.attempts(made)
     assert {attempt.purpose for attempt in attempts} == {Purpose.PROBE}  # `quick` times in blocks, and explains
-    assert {attempt.case.stack for attempt in attempts} == set(REAL_STACKS)
+    assert {attempt.case.stack for attempt in attempts} == set(STACKS)
     assert {attempt.block for attempt in attempts} == {0}
 
 
@@ -155,6 +180,23 @@ def test_a_glob_reaches_probes_in_a_preset_of_probes_alone() -> None:
     assert "retrace" not in {planned.case.workload for planned in plan(workloads=("*",))}
     asked = {planned.case.workload for planned in plan({"purpose": Purpose.PROBE}, workloads=("re*",))}
     assert asked == {"retrace"}
+
+
+def test_a_new_probe_is_a_folder_and_nothing_else_is_edited(tmp_path: Path) -> None:
+    retrace = find()["retrace"].folder
+    for name in ("spec.py", "retrace_any.py"):
+        (tmp_path / "newcomer").mkdir(exist_ok=True)
+        shutil.copy(retrace / name, tmp_path / "newcomer" / name.replace("retrace", "newcomer"))
+    workloads = find([tmp_path])
+    made = make("set", preset.load("behaviour"), Selection(), workloads, None, lambda *_: None)
+    asked = {planned.case.workload for planned in made.cases}
+    assert asked == {name for name, workload in workloads.items() if workload.is_probe}
+    assert "newcomer" in asked
+
+
+def test_a_preset_that_names_no_workload_says_so() -> None:
+    with pytest.raises(UserError, match="There is no workload 'nothing\\*'"):
+        plan({"questions": (preset.Question("nothing*", "forward"),)})
 
 
 def test_a_probe_says_itself_where_it_means_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

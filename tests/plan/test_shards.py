@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from suite.case import Attempt, Purpose
 from suite.errors import UserError
-from suite.plan.plan import Plan
+from suite.plan import layout
 from suite.plan.shards import Shard, digest, share, units
+from suite.results.store.plan import Plan
 from tests.pipeline import make_plan
 
 SCENES = ("calm", "slow", "drift", "raise", "hang")
@@ -27,7 +28,7 @@ def by(key: Callable[[Attempt], str], plans: list[Plan]) -> dict[str, set[str]]:
     """On which machines each lies, by what `key` says."""
     found: dict[str, set[str]] = {}
     for each in plans:
-        for attempt in each.attempts():
+        for attempt in layout.attempts(each):
             found.setdefault(key(attempt), set()).add(each.shard)
     return found
 
@@ -37,9 +38,9 @@ def test_a_comparison_stays_on_one_machine_with_all_its_blocks(machines: int) ->
     whole = plan()
     shares = [share(whole, Shard(index, machines)) for index in range(1, machines + 1)]
     assert all(len(where) == 1 for where in by(lambda attempt: attempt.case.comparison_id, shares).values())
-    attempts = [(a.case.case_id, a.block, a.replicate, a.purpose) for each in shares for a in each.attempts()]
+    attempts = [(a.case.case_id, a.block, a.replicate, a.purpose) for each in shares for a in layout.attempts(each)]
     assert len(attempts) == len(set(attempts))
-    assert set(attempts) == {(a.case.case_id, a.block, a.replicate, a.purpose) for a in whole.attempts()}
+    assert set(attempts) == {(a.case.case_id, a.block, a.replicate, a.purpose) for a in layout.attempts(whole)}
     sizes = [len({p.case.comparison_id for p in each.cases}) for each in shares]
     assert max(sizes) - min(sizes) <= 1, "nobody has two more than another"
 

@@ -11,14 +11,14 @@ from suite import protocol
 from suite.errors import UserError
 from suite.reference import expected
 from suite.reference.digests import digest
-from suite.reference.expected import Expected
+from suite.reference.expected import ReferenceAnswer
 from suite.workloads.catalog import find
 
 VALUE = np.array([[1.0, 2.0, 3.0]], np.float32)
 
 
-def some(**others: object) -> Expected:
-    made = Expected(VALUE, [1.0, 0.5, 0.25], {"w": VALUE}, {"w": VALUE, "b": VALUE}, {"w": 3e-5, "b": 0.0})
+def some(**others: object) -> ReferenceAnswer:
+    made = ReferenceAnswer(VALUE, [1.0, 0.5, 0.25], {"w": VALUE}, {"w": VALUE, "b": VALUE}, {"w": 3e-5, "b": 0.0})
     for name, value in others.items():
         setattr(made, name, value)
     return made

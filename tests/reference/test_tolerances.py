@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from suite import protocol
-from suite.reference.digests import Difference
-from suite.reference.tolerances import Limit, Tolerances
+from suite.reference.digests import Difference, difference
+from suite.reference.tolerances import Tolerance, Tolerances
 from suite.workloads.catalog import find
 
 SMOOTH = SimpleNamespace(OPTIMIZER="adamw")
@@ -33,15 +34,23 @@ def test_movement_by_sgd_is_as_exact_as_gradients_by_adamw_less() -> None:
     assert Tolerances(JUMPING, "f32").of("buffer/mean").error == protocol.DIGEST_TOLERANCE["f32"]
 
 
+def test_a_late_step_is_held_to_less_than_bfloat16_s_rounding_unless_gradients_jump() -> None:
+    values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+    bits = values.view(np.uint32) + 0x7FFF + ((values.view(np.uint32) >> 16) & 1)  # to the nearest
+    rounded = (bits & 0xFFFF0000).view(np.float32)
+    rounding = difference(rounded, values, "w").error
+    assert Tolerances(SMOOTH, "f32").late.error < rounding < Tolerances(JUMPING, "f32").late.error
+
+
 def test_what_breaks_a_limit() -> None:
-    limit = Limit(math.inf, cosine=0.5, norm=0.4)
+    limit = Tolerance(math.inf, cosine=0.5, norm=0.4)
     assert limit.broken(Difference(0.8, 1.0)) == ""
     assert "cosine" in limit.broken(Difference(1.0, 0.0)), "no gradient at all"
     assert "cosine" in limit.broken(Difference(1.4, 1.0)), "another direction"
     assert "norm" in limit.broken(Difference(0.5, 1.5))
     assert limit.broken(Difference(math.nan, math.nan))
-    assert "over the tolerance" in Limit(1e-3).broken(Difference(2e-3, 1.0))
-    assert Limit(1e-3).broken(Difference(1e-3, 1.0)) == ""
+    assert "over the tolerance" in Tolerance(1e-3).broken(Difference(2e-3, 1.0))
+    assert Tolerance(1e-3).broken(Difference(1e-3, 1.0)) == ""
 
 
 @pytest.mark.parametrize("name", [name for name, workload in find().items() if not workload.is_probe])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,9 @@ from suite.protocol import Protocol
 from suite.results.store.files import write_json
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import empty_row
+from suite.stacks.names import attempt_name
 from tests.plan_files import plan_file
+from tests.results.rows import GEMM
 
 BLOCKS = 5
 BASELINE = "torch_eager"
@@ -71,20 +74,8 @@ PARTIAL = ("gemm", "tf_xla", 3)  # crashed in this block alone
 
 def case(workload: str, pass_: str, stack: str, dims: dict[str, int]) -> Case:
     """A case of the synthetic set."""
-    return Case(
-        workload=workload,
-        size="full",
-        dims=dims,
-        pass_=pass_,
-        precision="f32",
-        track="default",
-        stack=stack,
-        variant="",
-        target="cpu",
-        device="cpu",
-        cache="cold",
-        threads=2,
-        limit_memory_bytes=2 * 2**30,
+    return dataclasses.replace(
+        GEMM, workload=workload, size="full", dims=dims, pass_=pass_, stack=stack, limit_memory_bytes=2 * 2**30
     )
 
 
@@ -151,6 +142,8 @@ def timed_row(attempt: Attempt, random: np.random.Generator, factor: float = 1.0
         "effective_cores": 1.0 if numpy_like else 1.98,
         "minor_faults_per_step": 0.0,
         "graph_breaks": 0 if kind.stack == "torch_inductor" else None,
+        "host_base_bytes": int(2.0e8 * (1 + relative)),
+        "host_file_bytes": int(1.5e8),
         "host_peak_build_bytes": int(3.1e8 * (1 + relative)),
         "host_peak_step_bytes": int(3.4e8 * (1 + relative)),
         "flops": 2 * items**3,
@@ -247,9 +240,9 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
             row = ended_row(attempt, random)
             if row["synced_seconds"]:
                 row["synced_seconds"] = [3 * t for t in row["synced_seconds"]]
-            stored.write_attempt(attempt.name, row)
+            stored.write_attempt(attempt_name(attempt), row)
         last = Attempt.from_json(attempt.to_json() | {"retry": 2}) if attempt.block == 2 else attempt
-        stored.write_attempt(last.name, ended_row(last, random))
+        stored.write_attempt(attempt_name(last), ended_row(last, random))
     for block in range(1, blocks + 1):
         if block == 2:
             stored.write_block(2, 1, record(2, 1, "rejected", ["canary drifted by 11.3 %, over 5 %"], 0.113))

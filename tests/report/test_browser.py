@@ -1,122 +1,192 @@
-"""The report in a real browser: it draws, its script runs, and its policy blocks nothing of its own."""
+"""The report in a real browser: it draws, its script runs, its policy blocks nothing of its own, it prints."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from suite.report.between_sets import of_sets
+from suite import results
+from suite.report.between_sets import compared_sets
 from suite.report.formats.compare_page import compare_page
-from suite.results.between_sets import across
+from suite.report.formats.render import page
+from suite.results.between_sets import compare_sets
+from suite.results.store.rows import Row
+from tests.browser import NARROW, SCREEN, Tabs, fits, told, unfold, violations
+from tests.plan_files import plan_file
 from tests.report.formats.test_compare_page import loaded, rows_of_set
+from tests.results.rows import attempt_of, rows_of
 from tests.results.test_between_sets import times
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--enable-logging=stderr",
-    "--v=0",
-)
+THREE = {"numpy": [0.02, 0.021, 0.0205], "jax_jit": [0.010, 0.0101, 0.0102], "tf_xla": [0.02, 0.022, 0.0195]}
 
 
-@pytest.fixture(scope="module")
-def browser() -> str:
-    """Path of a browser. Without one the tests are skipped, but fail where CI=true."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        reason = f"no browser here: none of {', '.join(NAMES)} (the Debian package is chromium)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
+def questions(number: int) -> list[Row]:
+    """Rows of three stacks on so many questions."""
+    return [row for place in range(number) for row in rows_of(THREE, dims={"n": 64 + place})]
 
 
-def dump(browser: str, page: Path, profile: Path) -> tuple[str, list[str]]:
-    """The page's document after its script ran, and what it printed to the console."""
-    done = subprocess.run(
-        [browser, *FLAGS, f"--user-data-dir={profile}", "--virtual-time-budget=2000", "--dump-dom", page.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+def all_failed() -> list[Row]:
+    """Rows of three stacks that all ran out of memory."""
+    ended = {"outcome": "oom_host", "reason": "The watchdog ended it at 2.0 GiB.", "synced_seconds": None}
+    return [row | ended for row in questions(1)]
 
 
-def test_the_page_is_drawn_and_nothing_is_blocked(browser: str, html_file: Path, tmp_path: Path) -> None:
-    document, console = dump(browser, html_file, tmp_path / "profile")
-    assert console == []
-    assert re.search(r"<html[^>]* data-ready", document)
-    assert '<th class="l" scope="col"><button type="button">Stack</button></th>' in document
-    assert not re.search(r"data-filter=\"[^\"]*\" hidden", document)  # the script offers its filters
+def compared() -> str:
+    """The page of two sets."""
+    rows = rows_of_set()
+    pair = compare_sets(times("a", rows), times("b", rows_of_set(1.5)))
+    return compare_page(compared_sets([pair], 1.05, 1.03), [loaded(rows)] * 2)
 
 
-def test_the_policy_blocks_a_foreign_script(browser: str, html_file: Path, tmp_path: Path) -> None:
-    # Proves that the test above would see a violation.
+def of_rows(rows: list[Row]) -> str:
+    """The report of some rows."""
+    return page(results.Results(Path("nowhere"), plan_file(baseline="numpy"), rows, [], {}))
+
+
+def not_run() -> str:
+    """The report of a set of which nothing has run."""
+    planned = tuple(attempt_of(stack, block) for stack in THREE for block in (1, 2, 3))
+    return page(results.Results(Path("nowhere"), plan_file(baseline="numpy", attempts=planned), [], [], {}))
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "compare": compared,
+    "empty": not_run,
+    "all failed": lambda: of_rows(all_failed()),
+    "one case": lambda: of_rows(rows_of({"numpy": [0.01, 0.011]})),
+    "one stack": lambda: of_rows([row for row in questions(2) if row["stack"] == "numpy"]),
+}
+
+
+def test_the_page_is_drawn_and_nothing_is_blocked(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    assert tab.locator("html[data-ready]").count() == 1
+    assert tab.locator("th > button", has_text="Stack").count() > 3
+    assert tab.locator("[data-filter][hidden]").count() == 0, "the script offers its filters"
+    assert tabs.asked == [html_file.as_uri()]
+
+
+def test_the_policy_blocks_a_foreign_script(tabs: Tabs, html_file: Path, tmp_path: Path) -> None:
+    # Proves that a violation would be heard.
     text = html_file.read_text(encoding="utf-8").replace("</main>", "<script>document.title = 'x'</script></main>")
     changed = tmp_path / "changed.html"
     changed.write_text(text, encoding="utf-8")
-    document, console = dump(browser, changed, tmp_path / "profile")
-    assert any("Content Security Policy" in line for line in console)
-    assert "<title>x</title>" not in document
+    assert tabs.open(changed).title() != "x"
+    assert any("Content Security Policy" in tabs.heard.pop() for _ in [*tabs.heard])
 
 
-def told_by_frame(browser: str, page: Path, width: int, expression: str, folder: Path) -> str:
-    """What a JavaScript expression gives in the page in a frame so many pixels wide, its policy taken away."""
-    body = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text(encoding="utf-8"))
-    script = f"<script>parent.postMessage(String({expression}), '*')</script></body>"
-    (folder / "page.html").write_text(body.replace("</body>", script), encoding="utf-8")
-    frame = folder / "frame.html"
-    frame.write_text(
-        f"<script>onmessage = e => document.title = 'told ' + e.data</script>"
-        f"<iframe src='page.html' style='border:0;width:{width}px;height:900px'></iframe>",
-        encoding="utf-8",
+def test_the_report_has_no_violation_of_axe_and_scrolls_only_in_its_tables(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    panel = tab.locator(".panel").nth(2).get_attribute("id")
+    tab.locator(f"#map a[href='#{panel}']").click()
+    assert tab.locator(f"#{panel}").is_visible() and violations(tab, f"#{panel}") == []
+    tab.keyboard.press("Escape")
+    unfold(tab)
+    assert fits(tab)
+    tab.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    assert fits(tab)
+    tab.evaluate("document.querySelectorAll('.comparison ~ .comparison').forEach(like => { like.remove(); })")
+    assert violations(tab) == []
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_every_kind_of_page_is_drawn_without_a_violation_of_axe(tabs: Tabs, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(PAGES[kind](), encoding="utf-8")
+    tab = tabs.open(file, screen=NARROW)
+    unfold(tab)
+    assert tab.locator("html[data-ready]").count() == 1 and fits(tab)
+    assert violations(tab) == []
+
+
+def test_axe_sees_what_is_wrong(tabs: Tabs, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(
+        "<title>x</title><main><h1>x</h1><style>p{color:#ddd}</style><p>pale words</main>", encoding="utf-8"
     )
-    document, _ = dump(browser, frame, folder / "profile")
-    found = re.search(r"<title>told (.*?)</title>", document)
-    assert found is not None
-    return found[1]
+    found = " ".join(violations(tabs.open(file)))
+    assert "light: color-contrast: <p>" in found and "dark: color-contrast" in found and "html-has-lang" in found
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_no_sideways_scrolling(browser: str, html_file: Path, tmp_path: Path, width: int) -> None:
-    # Only tables may scroll, never the page.
-    assert int(told_by_frame(browser, html_file, width, "document.documentElement.scrollWidth", tmp_path)) <= width
+SCROLLING = """
+out.regions = 0;
+out.unreachable = all("body *").filter(node => !(node instanceof SVGElement)
+  && /auto|scroll/.test(getComputedStyle(node).overflowX + getComputedStyle(node).overflowY)
+  && (node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight)).filter(node => {
+    const isRegion = node.tabIndex === 0 && node.getAttribute("role") === "region" && node.getAttribute("aria-label");
+    out.regions += isRegion ? 1 : 0;
+    return !isRegion && !node.querySelector("a, button, input"); }).map(node => node.tagName + "." + node.className)"""
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_page_of_two_sets_is_drawn_and_fits(browser: str, tmp_path: Path, width: int) -> None:
-    rows = rows_of_set()
-    found = across(times("a", rows), times("b", rows_of_set(1.5)))
-    page = tmp_path / "compare.html"
-    page.write_text(compare_page(of_sets([found], 1.05, 1.03), [loaded(rows)] * 2), encoding="utf-8")
-    document, console = dump(browser, page, tmp_path / "profile")
-    assert console == [] and re.search(r"<html[^>]* data-ready", document)
-    assert int(told_by_frame(browser, page, width, "document.documentElement.scrollWidth", tmp_path)) <= width
+def test_a_keyboard_reaches_whatever_scrolls(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file, screen=NARROW)
+    unfold(tab)
+    out = told(tab, SCROLLING)
+    assert out["regions"] > 5 and out["unreachable"] == []
 
 
-SCROLLING = """[...document.body.querySelectorAll('*')].filter(e => !(e instanceof SVGElement)
-  && /auto|scroll/.test(getComputedStyle(e).overflowX + getComputedStyle(e).overflowY)
-  && (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight)).map(e =>
-  e.tagName + (e.tabIndex === 0 && e.getAttribute('role') === 'region' && e.getAttribute('aria-label') ? ' region'
-  : e.querySelector('a, button, input') ? ' holds links' : ' unreachable'))"""
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
+def test_a_link_opens_what_it_leads_to(tabs: Tabs, html_file: Path, script: bool) -> None:
+    (anchor,) = re.findall(r'id="(c-ffn-train-[0-9a-f]+)"', html_file.read_text(encoding="utf-8"))
+    headings = {
+        "answers": [],
+        "latency": ["Latency"],
+        anchor: ["Comparisons", "ffn train"],
+        "term-noise-floor": ["Glossary"],
+    }
+    for fragment, opened in headings.items():
+        tab = tabs.open(html_file, f"#{fragment}", script=script)
+        shown = tab.locator("details[open] > summary > :is(h2, h3)").all_inner_texts()
+        assert shown == opened, fragment
 
 
-def test_a_keyboard_reaches_whatever_scrolls(browser: str, html_file: Path, tmp_path: Path) -> None:
-    """axe's rule scrollable-region-focusable, with every detail open on a narrow screen."""
-    opened = tmp_path / "opened.html"
-    opened.write_text(html_file.read_text(encoding="utf-8").replace("<details", "<details open"), encoding="utf-8")
-    scrolling = told_by_frame(browser, opened, 380, SCROLLING, tmp_path).split(",")
-    assert "DIV region" in scrolling and not [each for each in scrolling if each.endswith("unreachable")]
+@pytest.mark.parametrize(("number", "screens"), [(2, 2), (20, 6)])
+def test_a_page_is_short_before_anything_is_opened_and_on_two_sheets(
+    tabs: Tabs, tmp_path: Path, number: int, screens: int
+) -> None:
+    file = tmp_path / "whole.html"
+    file.write_text(of_rows(questions(number)), encoding="utf-8")
+    tab = tabs.open(file)
+    assert tab.evaluate("document.documentElement.scrollHeight") <= screens * SCREEN[1]
+    assert sheets(tab.pdf(format="A4")) == 2
+
+
+def sheets(pdf: bytes) -> int:
+    """The number of pages of a PDF."""
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def test_what_is_open_is_printed(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    folded = sheets(tab.pdf(format="A4"))
+    assert folded == 2
+    unfold(tab, ".part > details")
+    assert sheets(tab.pdf(format="A4")) > folded + 3
+
+
+COLLISIONS = """
+const boxes = all("figure svg text").filter(visible).map(node => [node, box(node)]);
+out.labels = boxes.length;
+out.collisions = [];
+const figures = new Map();
+boxes.forEach(([node, ours]) => {
+  const figure = node.closest("figure"), others = figures.get(figure) || [];
+  others.forEach(([other, its]) => {
+    const across = Math.min(ours.right, its.right) - Math.max(ours.left, its.left);
+    const down = Math.min(ours.bottom, its.bottom) - Math.max(ours.top, its.top);
+    const where = text(figure.querySelector("figcaption"));
+    if (across > 1 && down > 4) out.collisions.push(where + ": " + text(other) + " | " + text(node));
+  });
+  figures.set(figure, [...others, [node, ours]]);
+})"""
+
+
+@pytest.mark.parametrize("screen", [SCREEN, NARROW], ids=["wide", "narrow"])
+def test_labels_of_figures_stand_apart(tabs: Tabs, html_file: Path, screen: tuple[int, int]) -> None:
+    tab = tabs.open(html_file, screen=screen)
+    unfold(tab)
+    out = told(tab, COLLISIONS)
+    assert out["labels"] > 200 and out["collisions"] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -26,7 +27,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.open: list[str] = []
         self.text = ""
-        self.bodies: dict[str, list[str]] = {"script": [], "style": []}
+        self.bodies: dict[str, list[str]] = {"script": [], "style": [], "data": []}
         self.feed(text)
         self.close()
 
@@ -44,6 +45,8 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         inside = self.open[-1] if self.open else ""
+        if inside == "script" and self.all("script")[-1].get("type") == "application/json":
+            inside = "data"  # never run: no policy has to allow it
         if inside in self.bodies:
             self.bodies[inside].append(data)
         else:
@@ -68,6 +71,27 @@ def test_elements_nest_and_ids_are_unique_and_links_arrive(page: Page) -> None:
     for _, attrs in page.elements:
         for name in ("aria-labelledby", "for"):
             assert set((attrs.get(name) or "").split()) <= set(ids)
+
+
+def test_a_page_of_very_many_cases_says_what_it_leaves_out_and_has_the_same_map(
+    folder: Path, page: Page, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("suite.report.page.CASES_MOST", 10)
+    small = Page(render(folder, tmp_path / "small.html").read_text(encoding="utf-8"))
+    test_elements_nest_and_ids_are_unique_and_links_arrive(small)
+    assert re.search(r"Of \d\d cases this page has the map over torch_eager and an answer for each", small.text)
+    assert "report --set=results/" in small.text and "Samples of each process" in page.text
+    assert "Samples of each process" not in small.text and "Noise floor (A/A)" not in small.text
+
+    def squares(of: Page) -> list[tuple[str | None, str | None]]:
+        return [
+            (cell["class"], cell.get("title")) for cell in of.all("td") if "sq" in (cell.get("class") or "").split()
+        ]
+
+    for one, other in zip(squares(small), squares(page), strict=True):
+        assert one[0] == other[0] and (one[1] or "").startswith(other[1] or "")
+    [data] = small.bodies["data"]
+    assert {metric: list(maps) for metric, maps in json.loads(data)["maps"].items()} == {"steady": ["torch_eager"]}
 
 
 def test_nothing_is_loaded_from_anywhere(page: Page, html_file: Path) -> None:
@@ -95,7 +119,9 @@ def test_the_policy_allows_this_very_script_and_style_alone(page: Page) -> None:
 
 
 def test_hostile_text_stays_text(page: Page, html_file: Path) -> None:
-    assert len(page.all("script")) == 1 and page.all("img") == []
+    assert len(page.all("script")) == 2 and page.all("img") == []
+    [data] = page.bodies["data"]
+    assert json.loads(data)["stacks"] and "<" not in data
     assert page.text.count(synthetic.HOSTILE) >= 3  # reason, message and standard error
     assert synthetic.HOSTILE not in html_file.read_text(encoding="utf-8")
 
@@ -107,11 +133,13 @@ def test_hostile_names_stay_text(folder: Path, tmp_path: Path) -> None:
     loaded = results.load(folder)
     bad = '"><script>alert(1)</script>'
     rows = [r | {"reason": bad, "environment": bad, "flags": [bad], "versions": "{}"} for r in loaded.rows]
-    plan = plan_file(baseline="torch_eager", units={bad: bad})
-    for name, value in {"set_id": bad, "command": bad, "locks": {bad: bad}}.items():  # refused where a plan is read
-        object.__setattr__(plan, name, value)
-    text = rendered(results.Results(folder, plan, rows, [], {bad: {bad: bad}}))
-    assert len(Page(text).all("script")) == 1
+    file = plan_file(baseline="torch_eager", units={bad: bad})
+    # All three are refused where a plan is read.
+    object.__setattr__(file.plan, "set_id", bad)
+    object.__setattr__(file, "command", bad)
+    object.__setattr__(file, "locks", {bad: bad})
+    text = rendered(results.Results(folder, file, rows, [], {bad: {bad: bad}}))
+    assert [attrs.get("type") for attrs in Page(text).all("script")] == ["application/json", None]
 
 
 def test_the_same_set_gives_the_same_bytes(folder: Path, tmp_path: Path, html_file: Path) -> None:
@@ -127,10 +155,11 @@ def test_nothing_unknown_leaks_from_the_program(page: Page) -> None:
 
 def test_tables_and_figures_have_names(page: Page) -> None:
     count = len(page.all("table"))
-    assert count == len(page.all("caption")) == 3 * 2 + 6
+    assert count == len(page.all("caption")) == 3 * (2 + 2) + 8
     assert all(th.get("scope") in ("col", "row") for th in page.all("th"))
     figures = [svg for svg in page.all("svg") if svg.get("role") == "img"]
-    assert len(figures) == 3 * 3 + 1 and all(svg.get("aria-labelledby") for svg in figures)
+    assert all(svg.get("aria-labelledby") or svg.get("aria-label") for svg in figures)
+    assert len([svg for svg in figures if svg.get("aria-labelledby")]) == 3 * (3 + 2) + 1
     assert [m["content"] for m in page.all("meta") if m.get("name") == "viewport"]
 
 
@@ -146,7 +175,7 @@ def test_what_scrolls_is_a_region_of_its_own(page: Page) -> None:
 def test_words_of_the_page(page: Page) -> None:
     assert "✓ ok" in page.text and "fits" not in page.text
     assert "k tokens/s" in page.text and "rows/s" in page.text and "items/s" not in page.text
-    assert "roofline" not in page.text  # this set has none
+    assert "of the machine's measured limit" not in page.text  # this set has no roofline
     assert not re.search(r"\broof\b", page.text)
 
 
@@ -175,8 +204,12 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_has_contrast(theme: int) -> None:
     style = (TEMPLATES / "partials" / "style.css").read_text(encoding="utf-8")
-    block = re.findall(r":root\{([^}]*)\}", style)[theme]
+    extra = (TEMPLATES / "partials" / "map.css").read_text(encoding="utf-8")
+    block = "".join(re.findall(r":root\{([^}]*)\}", text)[theme] for text in (style, extra))
     colours = dict(re.findall(r"--([\w-]+):(#[0-9a-f]+)", block))
+    for depth in "1234":
+        for side in "fs":
+            assert contrast(colours["on"], colours[side + depth]) >= 4.5, side + depth
     for ink in ("ink", "soft", "link"):
         for ground in ("ground", "raised", "stripe", "even-bg"):
             assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)

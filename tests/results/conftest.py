@@ -8,42 +8,17 @@ from typing import Any
 
 import pytest
 
-from suite.case import Attempt, Case, Purpose
 from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, empty_row
+from suite.results.store.rows import Row
+from suite.stacks.names import attempt_name
 from tests.plan_files import plan_file
-
-
-def attempt_of(stack: str, block: int, *, workload: str = "gemm", replicate: int = 1, retry: int = 1) -> Attempt:
-    """One process of `stack` in `block`."""
-    case = Case(
-        workload=workload,
-        size="tiny",
-        dims={"n": 8},
-        pass_="forward",
-        precision="f32",
-        track="default",
-        stack=stack,
-        variant="",
-        target="cpu",
-        device="cpu",
-        cache="cold",
-        threads=2,
-    )
-    return Attempt(
-        set_id="s", case=case, block=block, order=1, replicate=replicate, purpose=Purpose.TIMED, retry=retry, seed=7
-    )
+from tests.results import rows
+from tests.results.rows import attempt_of
 
 
 def row_of(stack: str, block: int, seconds: float, **which: Any) -> Row:
     """An ok row whose steady median is `seconds`, behind a warm-up of more than half its samples."""
-    columns = {
-        "machine_id": "m",
-        "outcome": "ok",
-        "synced_seconds": [*[90.0 * seconds] * 4, *[seconds] * 3],
-        "synced_warmup": 4,
-    }
-    return empty_row(attempt_of(stack, block, **which)) | columns
+    return rows.row_of(attempt_of(stack, block, **which), [*[90.0 * seconds] * 4, *[seconds] * 3], synced_warmup=4)
 
 
 @pytest.fixture
@@ -57,7 +32,7 @@ def add(stored: ResultSet) -> Callable[..., None]:
     """`add("numpy", 1, 0.5, retry=2)`: write an attempt's file."""
 
     def add(stack: str, block: int, seconds: float, **which: Any) -> None:
-        stored.write_attempt(attempt_of(stack, block, **which).name, row_of(stack, block, seconds, **which))
+        stored.write_attempt(attempt_name(attempt_of(stack, block, **which)), row_of(stack, block, seconds, **which))
 
     return add
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from suite.case import Attempt, Case, Purpose
 from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, empty_row
+from suite.results.store.rows import CLOCKS, Row, empty_row
 from tests.plan_files import plan_file
 
 GEMM = Case(
@@ -72,6 +72,11 @@ def row_of(attempt: Attempt, seconds: float | Iterable[float] = 0.01, **columns:
         }
         | columns
     )
+
+
+def untimed_row(attempt: Attempt, **columns: Any) -> Row:
+    """An `ok` row of a process that isn't timed."""
+    return row_of(attempt) | dict.fromkeys(f"{clock}_seconds" for clock in CLOCKS) | columns
 
 
 def rows_of(seconds: Mapping[str, Iterable[float]], **case: Any) -> list[Row]:

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from suite.protocol import Protocol
-from suite.results.between_sets import Across, Times, across
+from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.store.rows import Row
-from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of
 
 STACKS = ("numpy", "jax_jit", "torch_eager", "tf_graph")
@@ -21,7 +20,7 @@ STACKS = ("numpy", "jax_jit", "torch_eager", "tf_graph")
 
 def times(name: str, rows: list[Row], flops: float = 1e11) -> Times:
     """A set of three blocks."""
-    return Times.of(name, rows, plan_file(protocol=Protocol(blocks=3, blocks_max=3)), [{"flops_per_second": flops}])
+    return Times.of(name, rows, Protocol(blocks=3, blocks_max=3), [{"flops_per_second": flops}])
 
 
 def drawn(
@@ -39,7 +38,7 @@ def drawn(
     return rows
 
 
-def verdicts(found: Across) -> dict[str, set[str | None]]:
+def verdicts(found: SetPair) -> dict[str, set[str | None]]:
     """By stack."""
     return {stack: {each.verdict for each in found.changes if each.stack == stack} for stack in STACKS}
 
@@ -48,7 +47,7 @@ def test_equal_sets_are_seldom_called_changed() -> None:
     called = [
         any(
             each.verdict in ("faster", "slower")
-            for each in across(times("a", drawn(seed)), times("b", drawn(1000 + seed))).changes
+            for each in compare_sets(times("a", drawn(seed)), times("b", drawn(1000 + seed))).changes
         )
         for seed in range(40)
     ]
@@ -56,13 +55,13 @@ def test_equal_sets_are_seldom_called_changed() -> None:
 
 
 def test_a_stack_that_was_slowed_is_found_and_no_other() -> None:
-    found = across(times("a", drawn(1)), times("b", drawn(2, {"jax_jit": 1.2})))
+    found = compare_sets(times("a", drawn(1)), times("b", drawn(2, {"jax_jit": 1.2})))
     words = verdicts(found)
     assert words.pop("jax_jit") == {"slower"}
     assert all(not each & {"faster", "slower"} for each in words.values())
     assert {each.stack for each in found.regressions(1.05)} == {"jax_jit"}
     assert found.regressions(1.5) == ()
-    turned = across(times("b", drawn(2, {"jax_jit": 1.2})), times("a", drawn(1)))
+    turned = compare_sets(times("b", drawn(2, {"jax_jit": 1.2})), times("a", drawn(1)))
     assert verdicts(turned)["jax_jit"] == {"faster"} and turned.regressions(1.05) == ()
     for one, other in zip(found.changes, turned.changes, strict=True):
         assert one.ratio and other.ratio and one.ratio.value == pytest.approx(1 / other.ratio.value)
@@ -74,14 +73,34 @@ def test_no_change_is_called_that_equal_processes_show_too() -> None:
         if row["replicate"] == 2:
             uneven = (0.6, 1.0, 1.7)[row["block"] - 1]
             row["synced_seconds"] = [seconds * uneven for seconds in row["synced_seconds"]]
-    found = across(times("a", drawn(1)), times("b", noisy))
+    found = compare_sets(times("a", drawn(1)), times("b", noisy))
     (one, *_) = [each for each in found.changes if each.stack == "jax_jit"]
-    assert (one.verdict, one.reason) == ("undecided", "equal processes, or the machine itself, differ as much")
+    assert (one.verdict, one.reason) == ("undecided", "equal processes of b differ as much")
 
 
 def test_no_change_is_called_that_the_machine_has_made() -> None:
-    found = across(times("a", drawn(1), 1.3e11), times("b", drawn(2, {"jax_jit": 1.2})))
+    found = compare_sets(times("a", drawn(1), 1.3e11), times("b", drawn(2, {"jax_jit": 1.2})))
     assert found.drift == pytest.approx(1.3) and verdicts(found)["jax_jit"] == {"undecided"}
+    reasons = {each.reason for each in found.changes if each.stack == "jax_jit"}
+    assert reasons == {"the machine's own speed differs as much"}
+
+
+def test_the_gravest_outcome_of_a_case_is_told_whichever_block_it_was_in() -> None:
+    """Block 1 timed out, block 2 gave wrong results: the case is wrong."""
+    ends = {1: "timeout", 2: "wrong"}
+    mixed = [
+        row | {"outcome": ends.get(row["block"], "ok"), "synced_seconds": None} if row["stack"] == "tf_graph" else row
+        for row in drawn(2)
+    ]
+    changes = compare_sets(times("a", drawn(1)), times("b", mixed)).changes
+    assert {change.outcomes for change in changes if change.stack == "tf_graph"} == {("ok", "wrong")}
+
+
+def test_sets_that_were_sampled_in_two_ways_have_no_ratio() -> None:
+    before, after = ([row | {"sampling": word} for row in drawn(n)] for n, word in ((1, "alone"), (2, "rounds")))
+    found = compare_sets(times("a", before), times("b", after))
+    assert found.unlike == ("way of sampling",) and found.shift is None
+    assert found.changes and {(each.ratio, each.verdict) for each in found.changes} == {(None, None)}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +108,7 @@ def test_no_change_is_called_that_the_machine_has_made() -> None:
 )
 def test_unlike_sets_are_told_and_nothing_is_called_faster(change: dict[str, Any], said: str | None) -> None:
     others = [row | change for row in drawn(2, {"jax_jit": 1.2})] if said else drawn(2, **change)
-    found = across(times("a", drawn(1)), times("b", others))
+    found = compare_sets(times("a", drawn(1)), times("b", others))
     if said is None:  # another question altogether
         assert found.changes == () and len(found.alone) == 2 * 5 * len(STACKS)
         return
@@ -101,21 +120,21 @@ def test_what_ends_otherwise_is_a_regression() -> None:
     broken = [
         row | {"outcome": "wrong", "synced_seconds": None} if row["stack"] == "tf_graph" else row for row in drawn(2)
     ]
-    found = across(times("a", drawn(1)), times("b", broken))
+    found = compare_sets(times("a", drawn(1)), times("b", broken))
     assert {each.stack for each in found.regressions(1.05)} == {"tf_graph"}
     assert {each.ratio for each in found.changes if each.stack == "tf_graph"} == {None}
-    assert across(times("b", broken), times("a", drawn(1))).regressions(1.05) == ()
+    assert compare_sets(times("b", broken), times("a", drawn(1))).regressions(1.05) == ()
 
 
 def test_one_block_has_no_interval_and_no_verdict() -> None:
     alone = [row for row in drawn(1, blocks=1) if row["replicate"] == 1]
-    found = across(times("a", alone), times("b", drawn(2, {"jax_jit": 2.0})))
+    found = compare_sets(times("a", alone), times("b", drawn(2, {"jax_jit": 2.0})))
     assert {each.verdict for each in found.changes} == {"undecided"}
     assert all(each.ratio and each.ratio.low is None for each in found.changes)
 
 
 def test_sets_of_other_cases_have_what_they_share() -> None:
-    found = across(times("a", drawn(1)), times("b", [row for row in drawn(2) if row["stack"] != "numpy"]))
+    found = compare_sets(times("a", drawn(1)), times("b", [row for row in drawn(2) if row["stack"] != "numpy"]))
     assert {each.stack for each in found.changes} == set(STACKS) - {"numpy"}
     assert len(found.alone) == 5 and all(each.endswith("in a alone") for each in found.alone)
 
@@ -125,18 +144,17 @@ def test_versions_that_differ_are_told() -> None:
         [row | {"versions": f'{{"jax": "{jax}", "python": "3.11"}}'} for row in drawn(seed)]
         for seed, jax in ((1, "1.0"), (2, "1.1"))
     )
-    found = across(times("a", before), times("b", after))
+    found = compare_sets(times("a", before), times("b", after))
     assert found.versions == ("jax 1.0 → 1.1 (numpy)",)
-    assert across(times("a", drawn(1)), times("b", drawn(2))).versions == ()
+    assert compare_sets(times("a", drawn(1)), times("b", drawn(2))).versions == ()
 
 
 def test_stages_of_blocks_keep_their_freedom() -> None:
     """Five blocks of which three sized the others say no more of their spread than three."""
     staged = dataclasses.replace(Protocol(), blocks=3, blocks_max=5)
-    plan = plan_file(protocol=staged)
     wide, narrow = (
-        across(*(Times.of(name, drawn(seed, blocks=5), each, []) for name, seed in (("a", 1), ("b", 2))))
-        for each in (plan, plan_file(protocol=Protocol(blocks=5, blocks_max=5)))
+        compare_sets(*(Times.of(name, drawn(seed, blocks=5), each, []) for name, seed in (("a", 1), ("b", 2))))
+        for each in (staged, Protocol(blocks=5, blocks_max=5))
     )
     widths = [
         fmean(each.ratio.high / each.ratio.low for each in found.changes if each.ratio and each.ratio.high)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from suite import results
-from suite.cli.report import report
+from suite.cli.options.sets import ReportOptions
+from suite.cli.sets.report import report
 from suite.errors import UserError
 from suite.report.formats.render import render
 from suite.results.shown import only
@@ -38,8 +39,20 @@ def test_another_baseline_is_kept() -> None:
     }
 
 
+def test_some_questions_keep_the_figures_of_the_whole_set() -> None:
+    whole = results.load(SET).analysis()
+    some = only(whole, (), ("gemm*", "llama train tiny"))
+    assert [comparison.name for comparison in some.comparisons] == ["gemm forward tiny", "llama train tiny"]
+    assert some.comparisons == whole.comparisons[1:] and some.left_out == 1 and not some.is_whole
+    assert some.speedups == whole.speedups and some.summaries == whole.summaries
+    assert {row["workload"] for row in some.counted} == {"gemm", "llama"}
+    assert only(whole, (), ("*",)) is whole
+    with pytest.raises(UserError, match=r"has no question 'gem'.*gemm forward tiny"):
+        only(whole, (), ("gem",))
+
+
 def test_a_stack_that_the_set_lacks_is_refused() -> None:
-    with pytest.raises(UserError, match=r"no stack in this result set 'jax_jt'\. Did you mean 'jax_jit'"):
+    with pytest.raises(UserError, match=r"The result set has no stack 'jax_jt'\. Did you mean 'jax_jit'"):
         only(results.load(SET).analysis(), ("numpy", "jax_jt"))
 
 
@@ -48,7 +61,7 @@ def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = (SET / "report.html").read_bytes()
-    report(str(SET), None, (), form="html", out=None, stacks=SHOWN)
+    report(ReportOptions(set=str(SET), stack=tuple(SHOWN)))
     assert capsys.readouterr().out == "report.html\n" and (SET / "report.html").read_bytes() == before
     text = Path("report.html").read_text(encoding="utf-8")
     assert "Not shown, as was asked: numpy, torch_xla." in text
@@ -61,7 +74,7 @@ def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
 
 
 def test_programs_are_told_who_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
-    report(str(SET), None, (), form="json", out=None, stacks=("jax_jit",))
+    report(ReportOptions(set=str(SET), format="json", stack=("jax_jit",)))
     found = json.loads(capsys.readouterr().out)
     assert "numpy" in found["hidden"] and "jax_jit" not in found["hidden"]
     assert {stack["stack"] for each in found["comparisons"] for stack in each["stacks"]} == {"jax_jit", "torch_eager"}

@@ -8,7 +8,7 @@ import pytest
 
 from suite.protocol import Protocol
 from suite.results.store.rows import Row
-from suite.results.within_set import FIELDS, Ways, all_ways, within
+from suite.results.within_set import FIELDS, Ways, all_ways, compare_ways
 from tests.results.rows import attempt_of, row_of, rows_of
 
 THREE = Protocol(blocks=3, blocks_max=3)
@@ -74,12 +74,12 @@ def test_nothing_where_nothing_was_asked_twice() -> None:
     assert all_ways(rows_of({"numpy": [0.01] * 3, "jax_jit": [0.02] * 3}), THREE) == ()
     # What ran one way on one stack and another way on another is no pair.
     apart = rows_of({"numpy": [0.01] * 3}) + rows_of({"jax_jit": [0.01] * 3}, track="tuned")
-    assert within(apart, "track", THREE) is None
+    assert compare_ways(apart, "track", THREE) is None
     failed = [
         row | {"outcome": "error", "synced_seconds": None} if row["track"] == "tuned" else row
         for row in two_ways(track="tuned")
     ]
-    assert within(failed, "track", THREE) is None
+    assert compare_ways(failed, "track", THREE) is None
 
 
 def test_three_ways_are_each_held_against_the_plain_one() -> None:

@@ -1,4 +1,4 @@
-"""Processes of a case are held to the gated one, stacks to the first where no golden file exists."""
+"""Processes of a case are held to the gated one; without a reference, the majority of dialects is right."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_who_proves_nothing_is_wrong_gated_or_not(told: Any, reason: str, gated:
 
 def test_a_forward_pass_proves_its_last_output() -> None:
     row = judged({}, {"last result": figures(OUTPUT)}, pass_="forward")
-    assert (row["outcome"], row["reason"]) == ("wrong", "it told nothing of its last timed result")
+    assert (row["outcome"], row["reason"]) == ("wrong", "it reported nothing of its last timed result")
     for wrong in (1.001 * OUTPUT, OUTPUT[::-1], 0.0 * OUTPUT, np.nan * OUTPUT):
         row = judged({"last result": figures(wrong)}, {"last result": figures(OUTPUT)}, pass_="forward")
         assert row["outcome"] == "wrong"
@@ -163,3 +163,76 @@ def test_a_case_is_proven_by_a_process_that_passed_the_gate() -> None:
     assert not agreement.is_proven("c")
     agreement.remember(row_of(TRAINED, relative_error=1e-7))
     assert agreement.is_proven("c")
+
+
+# --- without a reference ---
+
+STACKS = {"jax_jit": "jax", "torch_eager": "torch", "torch_inductor": "torch", "torch_xla": "torch", "tf_graph": "tf"}
+
+
+def told(stack: str, factor: float = 1.0, **columns: Any) -> Row:
+    """The gated row of a stack, all of whose tensors are off by a factor."""
+    metrics = [{"name": n, "unit": "1", "kind": "digest", "values": d.figures} for n, d in digests().items()]
+    if factor != 1.0:
+        wrong = {name: digest(factor * value, name) for name, value in TENSORS.items()}
+        metrics = [{"name": n, "unit": "1", "kind": "digest", "values": d.figures} for n, d in wrong.items()]
+    row = row_of(TRAINED, case_id=stack, stack=stack, dialect=STACKS[stack], flags=[], **columns)
+    row["metrics"] += metrics
+    return row
+
+
+def in_order(*rows: Row) -> tuple[dict[str, str], list[str], dict[str, str]]:
+    """Of gated rows judged in this order: outcomes by stack, the stacks that nothing verifies, and whom the majority
+    contradicts in the end."""
+    agreement = Agreement({"ffn": find()["ffn"]})
+    for row in rows:
+        agreement.judge(row)
+        if row["outcome"] == "ok":
+            agreement.remember(row)
+    return {row["stack"]: row["outcome"] for row in rows}, agreement.unverified(), agreement.contradicted("q")
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)])
+def test_the_one_dialect_that_differs_is_wrong_whoever_ran_first(order: tuple[int, ...]) -> None:
+    rows = [told("jax_jit", 1.01), told("torch_eager"), told("tf_graph")]
+    outcomes, _, contradicted = in_order(*(rows[place] for place in order))
+    wrong = {stack for stack, outcome in outcomes.items() if outcome == "wrong"} | contradicted.keys()
+    assert wrong == {"jax_jit"}
+    reason = contradicted.get("jax_jit") or rows[0]["reason"]
+    assert reason.endswith("against tf and torch, which agree")
+
+
+def test_three_stacks_of_one_dialect_have_one_vote() -> None:
+    """They share a file, and so its mistakes."""
+    torch = [told(stack, 1.01) for stack in ("torch_eager", "torch_inductor", "torch_xla")]
+    outcomes, unverified, contradicted = in_order(told("jax_jit"), *torch)
+    assert set(outcomes.values()) == {"ok"} and contradicted == {}, "one against one"
+    assert unverified == ["jax_jit", "torch_eager", "torch_inductor", "torch_xla"], "the first to run as well"
+    _, unverified, contradicted = in_order(
+        told("jax_jit"), *[told(row["stack"], 1.01) for row in torch], told("tf_graph")
+    )
+    assert contradicted.keys() == {"torch_eager", "torch_inductor", "torch_xla"}
+    assert unverified == []
+
+
+def test_two_dialects_that_agree_are_verified_and_one_alone_never_is() -> None:
+    _, unverified, contradicted = in_order(told("jax_jit"), told("torch_eager"))
+    assert unverified == [] and contradicted == {}
+    for alone in ([told("torch_eager")], [told("torch_eager"), told("torch_inductor")]):
+        _, unverified, _ = in_order(*alone)
+        assert unverified == [row["stack"] for row in alone]
+
+
+def test_later_processes_of_a_case_are_held_to_what_others_told_since() -> None:
+    agreement = Agreement({"ffn": find()["ffn"]})
+    agreement.remember(told("jax_jit"))
+    later = row_of(TRAINED, case_id="jax_jit", stack="jax_jit", dialect="jax", flags=[])
+    agreement.judge(later)
+    assert later["outcome"] == "ok" and agreement.unverified() == ["jax_jit"]
+    agreement.remember(told("tf_graph"))
+    agreement.judge(later)
+    assert later["outcome"] == "ok" and agreement.unverified() == []
+    agreement.remember(told("torch_eager", 1.01))
+    later = row_of(TRAINED, case_id="torch_eager", stack="torch_eager", dialect="torch", flags=[])
+    agreement.judge(later)
+    assert later["outcome"] == "wrong"

@@ -13,6 +13,7 @@ import pytest
 
 from suite import results
 from suite.environments import venv
+from suite.environments.locks import Locks
 from suite.errors import UserError
 from suite.run import engines
 from tests.engine import INVOKE, images_or_skip
@@ -21,7 +22,7 @@ NOWHERE = "unix:///nowhere/docker.sock"
 
 
 def choose(asked: str, *names: str, python: str | None = None, build: bool = False) -> engines.Choice:
-    return engines.choose(asked, names, "cpu", python, build=build)
+    return engines.choose(asked, names, Locks("cpu"), python, build=build)
 
 
 def test_without_a_daemon_auto_is_local_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +36,7 @@ def test_without_a_daemon_auto_is_local_and_says_why(monkeypatch: pytest.MonkeyP
         choose("doker", "numpy")
 
 
-def test_the_fake_stack_has_no_image() -> None:
+def test_this_program_s_own_environment_has_no_image() -> None:
     with pytest.raises(UserError, match="--engine=local"):
         choose("docker", "orchestrator")
     assert choose("auto", "orchestrator").name == "local"
@@ -58,7 +59,7 @@ def test_a_dry_run_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_image_that_cant_be_built_makes_auto_local(monkeypatch: pytest.MonkeyPatch) -> None:
     images_or_skip()
 
-    def refuse(*_: Any) -> str:
+    def refuse(*_: Any, lock: Path) -> str:
         raise UserError("The image x could not be built.\nand why")
 
     monkeypatch.setattr(engines.images, "find", lambda *_: None)

@@ -10,13 +10,15 @@ import pytest
 
 from suite import results
 from suite.case import Purpose
-from suite.plan.plan import Plan
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
+from suite.results.store.plan import Plan
 from suite.results.store.rows import Row
+from suite.stacks import catalog
 from suite.workloads.catalog import find
-from tests.pipeline import QUICK, SCENARIOS, Heard, make_session
+from tests.pipeline import QUICK, Heard, make_session
+from tests.scenes import FAKE, SCENARIOS
 
 MIB = 2**20
 FIXED, SAMPLE = 40, 20  # MiB, as the ballast allocates them
@@ -31,6 +33,7 @@ def plan_of(
     **constants: Any,
 ) -> Plan:
     """A plan of memory processes of the ballast."""
+    catalog.add([FAKE])
     question = Question("ballast", "train", None, {"batch": batches} if batches else {})
     protocol = Protocol(**QUICK | constants)
     preset = Preset(
@@ -122,10 +125,10 @@ def test_a_search_with_a_tolerance_ends_between_two_sizes(tmp_path: Path) -> Non
 
 
 def test_the_search_ends_at_what_the_workload_allows(tmp_path: Path) -> None:
-    rows = run(tmp_path, plan_of(limits=(8192 * MIB,), vary="batch"))
-    assert max(batch for _, batch in rows) == 100
+    rows = run(tmp_path, plan_of(limits=(2048 * MIB,), vary="batch"))
+    assert max(batch for _, batch in rows) == 36
     (question,) = results.load(tmp_path / "set").analysis().memory
-    assert (question.lines[0].largest, question.lines[0].failed, question.lines[0].is_found) == (100, None, False)
+    assert (question.lines[0].largest, question.lines[0].failed, question.lines[0].is_found) == (36, None, False)
 
 
 def test_another_failure_ends_a_search_but_not_the_others(tmp_path: Path) -> None:

@@ -36,7 +36,12 @@ def test_a_probe_is_one_process_with_a_row_of_answers(tmp_path: Path) -> None:
     [
         ("crash", "crashed", "signal 11", {"double": "doubles"}),
         ("bug", "error", "LookupError", {"double": "doubles"}),
-        ("forgetful", "error", "prank has told of double; its spec's aspects are double, raise", {"double": "doubles"}),
+        (
+            "forgetful",
+            "error",
+            "prank has recorded double; its spec's aspects are double, raise",
+            {"double": "doubles"},
+        ),
     ],
 )
 def test_what_ends_a_process_early_is_the_answer_of_what_was_left(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.stacks.holders import LARGEST, Change, Holder, Holders, at_peak
+from suite.stacks.holders import LARGEST, Holder, Holders, MemoryEvent, at_peak
 from suite.stacks.tensorflow import tf_memory
 from suite.stacks.torch import torch_memory
 from suite.stacks.xla import buffers
@@ -58,7 +58,7 @@ kernel_name: "MatMul" tensor { allocation_description { allocated_bytes: 4096 al
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 100) | st.none()), max_size=40))
 def test_the_peak_is_the_most_that_was_ever_held(story: list[tuple[int, int | None]]) -> None:
-    changes = [Change(key, None if size is None else Holder("x", str(key), size)) for key, size in story]
+    events = [MemoryEvent(key, None if size is None else Holder("x", str(key), size)) for key, size in story]
     live: dict[int, int] = {9: 7}
     most = 7
     for key, size in story:
@@ -66,7 +66,7 @@ def test_the_peak_is_the_most_that_was_ever_held(story: list[tuple[int, int | No
         if size is not None:
             live[key] = size
         most = max(most, sum(live.values()))
-    found = at_peak({9: Holder("before", "kept", 7)}, changes)
+    found = at_peak({9: Holder("before", "kept", 7)}, events)
     assert sum(holder.nbytes for holder in found) == most
     assert Holder("before", "kept", 7) in found
 
@@ -94,17 +94,23 @@ def test_a_buffer_assignment_is_taken_apart(tmp_path: Path, page: str) -> None:
         Holder("temporaries", "jit(step)/dot_general", 400),
         Holder("temporaries", "copy.1", 200),
     ), "temporaries that lie side by side; what shares their place isn't counted twice"
+    assert buffers.planned(tmp_path) == {
+        "program_argument_bytes": 1200,
+        "program_output_bytes": 804,
+        "program_temporary_bytes": 600,
+        "program_aliased_bytes": 800,
+    }
 
 
 def test_without_a_dump_nobody_tells(tmp_path: Path) -> None:
-    assert buffers.holders(tmp_path) is None
+    assert buffers.holders(tmp_path) is None and buffers.planned(tmp_path) == {}
 
 
 def test_tensorflow_s_log_is_allocations_and_releases() -> None:
-    first, second, third = tf_memory.changes(LOG)
-    assert first == Change(50, Holder("activations", "MatMul", 1024))
-    assert second == Change(51, Holder("gradients and backward pass", "gradient_tape/MatMul", 512))
-    assert third == Change(50, None)
+    first, second, third = tf_memory.memory_events(LOG)
+    assert first == MemoryEvent(50, Holder("activations", "MatMul", 1024))
+    assert second == MemoryEvent(51, Holder("gradients and backward pass", "gradient_tape/MatMul", 512))
+    assert third == MemoryEvent(50, None)
 
 
 def event(name: str, parent: Any = None, **extra: Any) -> SimpleNamespace:
@@ -130,14 +136,14 @@ def test_who_asked_for_an_allocation_is_its_module_and_outermost_operation(
     node: Any = None
     for name in chain:
         node = event(name, node)
-    assert torch_memory.asked_by(event("[memory]", node)) == asked
+    assert torch_memory.origin(event("[memory]", node)) == asked
 
 
 def test_a_gradient_that_stays_is_told_from_what_passes() -> None:
     backward = event("autograd::engine::evaluate_function: MmBackward0")
     make: Callable[..., SimpleNamespace] = event
-    stays = torch_memory.change(make("[memory]", backward, ptr=1, alloc_size=8), {1: "w"})
-    passes = torch_memory.change(make("[memory]", backward, ptr=2, alloc_size=8), {1: "w"})
-    released = torch_memory.change(make("[memory]", backward, ptr=2, alloc_size=-8), {1: "w"})
+    stays = torch_memory.memory_event(make("[memory]", backward, ptr=1, alloc_size=8), {1: "w"})
+    passes = torch_memory.memory_event(make("[memory]", backward, ptr=2, alloc_size=8), {1: "w"})
+    released = torch_memory.memory_event(make("[memory]", backward, ptr=2, alloc_size=-8), {1: "w"})
     assert (stays.holder, passes.holder) == (Holder("gradients", "w", 8), Holder("backward pass", "MmBackward0", 8))
-    assert released == Change(2, None)
+    assert released == MemoryEvent(2, None)

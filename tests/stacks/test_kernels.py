@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from suite.stacks.kernels import Told, Used, libraries
+from suite.stacks.kernels import LibraryLogs, LibraryUse, libraries
 from suite.stacks.xla import compiler
 
 MKL = """\
-MKL_VERBOSE oneMKL 2024.0 Update 2 Product build 20240605 for Intel(R) 64 architecture {path} processors, Lnx 2.60GHz \
+MKL_VERBOSE oneMKL 2024.0 Update 2 Product build 20240605 for Intel(R) 64 architecture {path}, Lnx 2.60GHz \
 lp64 gnu_thread
 MKL_VERBOSE SGEMM(N,N,512,512,512,0x7ffe7787e910,0x7f4758d28040,512,0x7f4758d28040,512,0x7ffe7787e930,0x7f4758b26040,\
 512) 52.59ms CNR:OFF Dyn:0 FastMM:1 TID:0  NThr:2
@@ -36,26 +36,33 @@ onednn_verbose,v1,primitive,exec,cpu,convolution,ref:any,undef,src:f32,,,8x8,1e-
 ANNOUNCED = "AVX-512 with DL Boost and bfloat16 support"
 
 
-def told(step: str, before: str = "", folder: Path = Path("/nowhere")) -> Told:
-    return Told(before=before, step=step, folder=folder)
+def logs(step: str, before: str = "", folder: Path = Path("/nowhere")) -> LibraryLogs:
+    return LibraryLogs(before=before, step=step, folder=folder)
 
 
 @pytest.mark.parametrize(
     ("path", "isa"),
     [
-        ("Intel(R) Architecture", "default path"),  # what it says on AMD's
-        ("Intel(R) Advanced Vector Extensions 2 (Intel(R) AVX2) enabled", "AVX2"),
-        ("Intel(R) Advanced Vector Extensions 512 (Intel(R) AVX-512) with support of INT8 enabled", "AVX-512"),
+        ("Intel(R) Architecture processors", "default path"),  # what it says on AMD's
+        ("Intel(R) Advanced Vector Extensions 2 (Intel(R) AVX2) enabled processors", "AVX2"),
+        (
+            "Intel(R) Advanced Vector Extensions 512 (Intel(R) AVX-512) with support of INT8 enabled processors",
+            "AVX-512",
+        ),
+        (
+            "Intel(R) Advanced Vector Extensions 512 (Intel(R) AVX-512) with support for INT8 instructions",
+            "AVX-512",
+        ),  # AMX
     ],
 )
 def test_mkl_names_its_path_for_this_processor(path: str, isa: str) -> None:
-    [used] = libraries(told(MKL.format(path=path)))
+    [used] = libraries(logs(MKL.format(path=path)))
     assert (used.library, used.isa, used.calls) == ("MKL", isa, 2)
     assert used.seconds == pytest.approx(0.05259 + 0.00011079)
 
 
 def test_one_dnn_names_an_implementation_for_each_call() -> None:
-    found = libraries(told(ONEDNN))
+    found = libraries(logs(ONEDNN))
     assert [(used.library, used.isa, used.calls) for used in found] == [
         ("oneDNN", "avx512_core_bf16", 1),
         ("oneDNN", "avx512_core", 1),
@@ -66,13 +73,13 @@ def test_one_dnn_names_an_implementation_for_each_call() -> None:
 
 
 def test_only_the_step_counts_but_what_was_announced_before_it_holds() -> None:
-    [used] = libraries(told(ONEDNN.splitlines()[-2] + "\n", before=ONEDNN + MKL))
+    [used] = libraries(logs(ONEDNN.splitlines()[-2] + "\n", before=ONEDNN + MKL))
     assert (used.isa, used.calls) == (ANNOUNCED, 1)
 
 
 @pytest.mark.parametrize("text", ["", "MKL_VERBOSE\n", "onednn_verbose,v1,primitive,exec,cpu\n", "loss 0.3\n"])
 def test_what_is_not_told_is_not_guessed(text: str) -> None:
-    assert libraries(told(text)) == []
+    assert libraries(logs(text)) == []
 
 
 PROGRAM = """\
@@ -110,7 +117,7 @@ def test_a_program_of_xla_s_tells_whose_kernels_it_calls(tmp_path: Path) -> None
     (folder / "module_0004.jit_f.cpu_after_optimizations.txt").write_text(PROGRAM)
     (folder / "module_0001.jit_g.cpu_after_optimizations.txt").write_text("ENTRY %main (a: f32[]) -> f32[] {\n}\n")
     (folder / "module_0004.jit_f.x.ir-with-opt.ll").write_text('attributes #0 = { "prefer-vector-width"="256" }')
-    found = compiler.kernels_used(told("", folder=tmp_path))
+    found = compiler.kernels_used(logs("", folder=tmp_path))
     assert {(used.library, used.isa, used.calls) for used in found} == {
         ("YNNPACK", None, 2),
         ("XLA", "256-bit vectors", 1),
@@ -126,7 +133,7 @@ def test_op_by_op_every_program_counts(tmp_path: Path) -> None:
     folder.mkdir()
     for number in range(3):
         (folder / f"module_000{number}.jit_f.cpu_after_optimizations.txt").write_text(PROGRAM)
-    used = compiler.kernels_used(told("", folder=tmp_path), one_program=False)
+    used = compiler.kernels_used(logs("", folder=tmp_path), one_program=False)
     assert {each.library: each.calls for each in used} == {"YNNPACK": 6, "XLA": 3, "XLA runtime": 3, "oneDNN": 3}
 
 
@@ -137,4 +144,4 @@ def test_xla_keeps_the_flags_that_it_has() -> None:
 
 
 def test_a_library_is_kept_as_plain_json() -> None:
-    assert Used("MKL", "AVX2", 2, 0.1).to_json() == {"library": "MKL", "isa": "AVX2", "calls": 2, "seconds": 0.1}
+    assert LibraryUse("MKL", "AVX2", 2, 0.1).to_json() == {"library": "MKL", "isa": "AVX2", "calls": 2, "seconds": 0.1}

@@ -8,12 +8,12 @@ import pytest
 
 from suite.case import TARGETS
 from suite.stacks import base, knobs
-from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.xla import compiler
 from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
 
-TUNED = [(stack, knob) for stack in REAL_STACKS for knob in adapter_class(stack).knobs]
+TUNED = [(stack, knob) for stack in STACKS for knob in adapter_class(stack).knobs]
 DOCUMENT = ROOT / "docs" / "methodology.md"
 
 
@@ -38,13 +38,14 @@ def test_a_knob_is_explained_to_the_user(stack: str, knob: knobs.Knob) -> None:
 
 
 def test_nothing_is_set_in_the_default_track() -> None:
-    for stack in REAL_STACKS:
+    for stack in STACKS:
         for target in STACKS[stack].targets:
             assert chosen(stack, "vit", target, "default") == frozenset()
             assert "XLA_FLAGS" not in adapter_class(stack).environ(case_of(stack=stack, target=target), "/nowhere")
 
 
-def test_what_is_for_images_needs_an_image() -> None:
+def test_what_is_for_images_needs_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2"]))
     assert chosen("torch_eager", "gemm") == frozenset()
     assert chosen("torch_eager", "vit") == {"channels_last"}
     assert chosen("torch_inductor", "gemm") < chosen("torch_inductor", "vit")
@@ -56,6 +57,17 @@ def test_what_a_processor_lacks_is_not_set(monkeypatch: pytest.MonkeyPatch) -> N
     assert chosen("torch_eager", "vit") == {"channels_last"}
     monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2", "avx512f"]))
     assert chosen("jax_jit", "ffn") == {"xla_cpu_prefer_vector_width=512"}
+    assert chosen("torch_eager", "ffn") == frozenset()
+
+
+def test_mkl_is_told_of_a_processor_that_is_not_intel_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2", "AuthenticAMD"]))
+    for stack in ("torch_eager", "torch_inductor"):
+        assert chosen(stack, "gemm") == {"mkl_serv_intel_cpu_true"}
+        assert chosen(stack, "vit") == {"mkl_serv_intel_cpu_true", "channels_last"}
+        assert chosen(stack, "selu") == frozenset(), "it has no product"
+        assert chosen(stack, "gemm", target="cuda") == frozenset()
+    assert chosen("torch_xla", "gemm") == frozenset(), "its products are XLA's"
 
 
 def test_no_default_passes_as_tuned_in_a_worker() -> None:
@@ -68,6 +80,7 @@ def test_no_default_passes_as_tuned_in_a_worker() -> None:
 def test_this_processor_s_flags_are_those_of_linux() -> None:
     flags = knobs.processor_flags()
     assert {"", "fpu", "sse2"} <= flags, "every processor of x86-64 has these"
+    assert flags & {"GenuineIntel", "AuthenticAMD"}, "and a vendor"
 
 
 def test_stacks_of_other_compilers_inherit_none_of_pytorchs() -> None:

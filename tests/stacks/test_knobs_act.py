@@ -22,7 +22,7 @@ from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.knobs import processor_flags
 from suite.stacks.xla import compiler
 from suite.workloads import catalog
-from tests.worker.processes import ROOT
+from tests.worker.processes import ROOT, case_of
 
 pytestmark = pytest.mark.stacks
 # Of stacks that have the same knob one: that it reaches the others, test_knobs.py asks.
@@ -134,3 +134,50 @@ def test_a_tuned_case_is_executed_otherwise_and_what_is_left_out_is_not(stack: s
     assert changed == run
     if adapter_class(stack).knobs is compiler.KNOBS:  # what was asked for: vectors of 16 floats, which are 512 bits
         assert all(tuned[each]["vectors"].get("16", 0) > default[each]["vectors"].get("16", 0) for each in changed)
+
+
+CLEARING = """
+import hashlib, json, os, sys
+from suite.case import Case
+from suite.stacks.catalog import adapter_class
+from suite.worker.data import Data
+from suite.workloads import catalog
+
+cases = [Case.from_json(case) for case in json.loads(sys.argv[1])]
+os.environ.update(adapter_class("torch_xla").environ(cases[0], "/nowhere"))
+
+def executed(case):
+    workload = catalog.find()[case.workload]
+    adapter = adapter_class("torch_xla")(case, workload)
+    adapter.device()
+    adapter.build()
+    state, batch = Data(case, workload, 0).place(adapter)
+    losses = []
+    for _ in range(3):
+        state, outputs = adapter.step(state, batch)
+        losses.append(float(adapter.fetch(outputs)))
+    alive = sum(p.grad is not None for p in adapter.model.parameters())
+    parameters = adapter.read("parameters", state, batch)
+    digest = hashlib.sha256(b"".join(parameters[name].tobytes() for name in sorted(parameters))).hexdigest()
+    gradients = adapter.read("gradients", state, batch)
+    return {"alive": alive, "losses": losses, "digest": digest, "gradients": len(gradients) - 1}
+
+print(json.dumps([executed(case) for case in cases]))
+"""
+
+
+def test_gradients_that_are_cleared_after_the_update_change_no_number() -> None:
+    cases = [
+        case_of(stack="torch_xla", workload="ffn", pass_="train", track=track).to_json()
+        for track in ("default", "tuned")
+    ]
+    made = venv.ensure("torch_xla", "cpu")
+    done = subprocess.run(
+        [made.python, "-c", CLEARING, json.dumps(cases)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    default, tuned = json.loads(done.stdout.splitlines()[-1])
+    assert default["alive"] == default["gradients"] > 0, "as in PyTorch/XLA's own examples"
+    assert tuned["alive"] == 0
+    assert tuned["gradients"] == default["gradients"], "the gate still reads them"
+    assert (tuned["losses"], tuned["digest"]) == (default["losses"], default["digest"])

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite.stacks import base
-from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.threads import thread_environ
 from tests.worker.processes import case_of
 
 FRAMEWORKS = {"jax", "jaxlib", "torch", "torch_xla", "torchax", "tensorflow", "keras", "optax"}
-names = st.lists(st.from_regex(r"[a-z_0-9]{1,4}", fullmatch=True), min_size=1, max_size=4)
+names = st.lists(st.text("abxyz_019", min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-def test_the_ten_stacks_and_the_fake() -> None:
-    assert REAL_STACKS == (
+def test_the_ten_stacks() -> None:
+    assert tuple(STACKS) == (
         "numpy",
         "jax_eager",
         "jax_jit",
@@ -34,9 +34,8 @@ def test_the_ten_stacks_and_the_fake() -> None:
         "tf_graph",
         "tf_xla",
     )
-    assert set(STACKS) == {*REAL_STACKS, "fake"}
     for stack in STACKS.values():
-        assert stack.dialect in ("numpy", "jax", "torch", "tf", "fake")
+        assert stack.dialect in ("numpy", "jax", "torch", "tf")
         assert stack.compiled == (stack.eager is not None)
         if stack.eager:
             assert STACKS[stack.eager].dialect == stack.dialect
@@ -75,12 +74,19 @@ def test_only_adapters_and_dialects_name_a_framework() -> None:
     adapters = set((home / "stacks").rglob("*_adapter.py"))
     oracles = set((home / "workloads").rglob("oracle.py"))  # a framework's model by definition
     # Processes of an environment's own.
-    names = ("reference/make.py", "reference/flops.py", "ir/parse.py", "ir/attribute.py", "machine/bf16_peak.py")
+    names = (
+        "reference/make.py",
+        "reference/flops.py",
+        "ir/parse.py",
+        "ir/attribute.py",
+        "machine/bf16_peak.py",
+        "predict/compile.py",
+    )
     jobs = {home / name for name in names}
     assert {path.name for path in guilty - dialects - adapters - oracles - jobs} == set()
 
 
-@pytest.mark.parametrize("stack", REAL_STACKS)
+@pytest.mark.parametrize("stack", STACKS)
 def test_environ_is_pure_and_names_the_threads(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = case_of(stack=stack, threads=3)
     environ = adapter_class(stack).environ
@@ -92,7 +98,7 @@ def test_environ_is_pure_and_names_the_threads(stack: str, monkeypatch: pytest.M
         assert all(isinstance(k, str) and isinstance(v, str) for k, v in first.items())
 
 
-@pytest.mark.parametrize("stack", REAL_STACKS)
+@pytest.mark.parametrize("stack", STACKS)
 def test_a_cold_case_names_no_shared_cache(stack: str) -> None:
     environ = adapter_class(stack).environ
     cold, warm = environ(case_of(stack=stack), None), environ(case_of(stack=stack, cache="warm"), "/caches/one")

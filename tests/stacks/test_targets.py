@@ -16,13 +16,13 @@ import pytest
 from suite.case import PRECISIONS
 from suite.environments import locks, venv
 from suite.stacks import base
-from suite.stacks.catalog import REAL_STACKS, STACKS, adapter_class
+from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.threads import thread_environ
 from suite.workloads import catalog
 from tests.worker.processes import ROOT, attempt_of, case_of, of, request, run_worker
 
 GEMM = catalog.HOME / "ops" / "gemm"
-ON_TARGETS = [(stack, target) for stack in REAL_STACKS for target in STACKS[stack].targets]
+ON_TARGETS = [(stack, target) for stack in STACKS for target in STACKS[stack].targets]
 EVERYWHERE = {  # of a case with 3 threads
     "numpy": {},
     "jax": {"JAX_ENABLE_X64": "0", "JAX_DEFAULT_MATMUL_PRECISION": "highest"},

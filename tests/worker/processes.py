@@ -15,6 +15,8 @@ from suite.case import Attempt, Case, Purpose
 from suite.protocol import Protocol
 from suite.workloads import catalog
 from tests.launch.programs import HUNG_SECONDS
+from tests.results.rows import GEMM
+from tests.scenes import FAKE_ADAPTER
 
 FAST = Protocol(samples_min=5, seconds_min=0.01, samples_max=60, seconds_max=5.0, side_samples=3, side_samples_slow=2)
 ROOT = Path(catalog.HOME).parents[1]
@@ -22,23 +24,11 @@ ROOT = Path(catalog.HOME).parents[1]
 
 def case_of(**fields: Any) -> Case:
     """`gemm` at `tiny`, forward, on numpy, but for what is given."""
-    asked: dict[str, Any] = {
-        "workload": "gemm",
-        "size": "tiny",
-        "pass_": "forward",
-        "precision": "f32",
-        "track": "default",
-        "stack": "numpy",
-        "variant": "",
-        "target": "cpu",
-        "device": "cpu",
-        "cache": "cold",
-        "threads": 1,
-    }
-    asked |= fields
-    if "dims" not in asked:
-        asked["dims"] = catalog.load(catalog.HOME / "ops" / asked["workload"]).dims(asked["size"], {})
-    return Case(**asked)
+    asked = dataclasses.replace(GEMM, **{"threads": 1, **fields})
+    if "dims" in fields:
+        return asked
+    workload = catalog.load(catalog.HOME / "ops" / asked.workload)
+    return dataclasses.replace(asked, dims=workload.dims(asked.size, {}))
 
 
 def attempt_of(case: Case, purpose: Purpose = Purpose.TIMED) -> Attempt:
@@ -64,6 +54,7 @@ def request(
         "cpus": sorted(os.sched_getaffinity(0))[:1],
         "gate": gate,
         "workload_folder": str(folder),
+        "stack_file": str(FAKE_ADAPTER) if attempt.case.stack == "fake" else "",
         "cache_directory": str(out / "cache"),
         "environment": "numpy",
         "flags": {},

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from suite.worker.cores import TICKS_PER_SECOND, Cores, Reading, processor_seconds
+from suite.worker.cores import TICKS_PER_SECOND, CoreCounters, Cores, processor_seconds
 
 BUSY = "import os, sys, time\nos.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
 ROUNDING = 5 / TICKS_PER_SECOND  # the kernel counts in ticks, at two times and for several processes
@@ -20,16 +20,16 @@ ROUNDING = 5 / TICKS_PER_SECOND  # the kernel counts in ticks, at two times and 
 class Scripted(Cores):
     """Readings as a test says."""
 
-    def __init__(self, *readings: Reading, cpus: int = 2) -> None:
+    def __init__(self, *readings: CoreCounters, cpus: int = 2) -> None:
         super().__init__(frozenset(range(cpus)))
         self.readings = iter(readings)
 
-    def read(self) -> Reading:
+    def read(self) -> CoreCounters:
         return next(self.readings)
 
 
-def reading(at: float, idle: float | None, own: float = 0.0, kernel: float = 0.0, faults: int = 0) -> Reading:
-    return Reading(at, idle, own, kernel, faults)
+def reading(at: float, idle: float | None, own: float = 0.0, kernel: float = 0.0, faults: int = 0) -> CoreCounters:
+    return CoreCounters(at, idle, own, kernel, faults)
 
 
 def test_what_is_neither_idle_nor_ours_is_the_others() -> None:
@@ -53,7 +53,7 @@ def test_rounding_never_makes_a_negative_share() -> None:
         (reading(0, None), reading(9, None)),
     ],
 )
-def test_what_can_t_be_told_is_unknown(readings: tuple[Reading, Reading]) -> None:
+def test_what_can_t_be_told_is_unknown(readings: tuple[CoreCounters, CoreCounters]) -> None:
     with Scripted(*readings).watch() as stretch:
         pass
     assert stretch.others is None

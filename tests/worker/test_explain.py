@@ -15,8 +15,8 @@ OPS = ROOT / "suite" / "workloads" / "ops"
 TALKING = """
 import ctypes, os, sys
 from pathlib import Path
-from suite.worker.explain import Listener
-listener = Listener(Path(sys.argv[1]))
+from suite.worker.explain import LogCapture
+listener = LogCapture(Path(sys.argv[1]))
 libc = ctypes.CDLL(None)
 libc.puts(b"from C, not flushed")
 print("from Python")

@@ -16,11 +16,11 @@ import pytest
 from suite import protocol
 from suite.case import Case
 from suite.reference import optimizers
-from suite.reference.expected import Expected
+from suite.reference.expected import ReferenceAnswer
 from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
 from suite.stacks.numpy import numpy_adapter
-from suite.worker import gate
+from suite.worker import gate, late_step
 from suite.worker.data import Data
 from suite.worker.findings import REASONS_MAX, Findings
 from suite.worker.witness import Witness
@@ -60,13 +60,13 @@ def run(
     if digested:
         data = Digested(case, workload, seed=3)
     state, outputs = adapter.step(state, batch)
-    return gate.run(adapter, data, gate.Timed(spoil(losses), adapter.fetch(outputs), witness))
+    return gate.run(adapter, data, gate.TimedEvidence(spoil(losses), adapter.fetch(outputs), witness))
 
 
 class Digested(Data):
     """What is expected as digests, as a golden file of a published size has it."""
 
-    def expected(self) -> Expected | None:
+    def expected(self) -> ReferenceAnswer | None:
         found = super().expected()
         return found and found.digested()
 
@@ -88,7 +88,7 @@ def test_a_looser_precision_has_a_looser_gate(tmp_path: Path) -> None:
     adapter, data = numpy_adapter.Adapter(case, workload), Data(case, workload, seed=3)
     adapter.build()
     state, batch = data.place(adapter)
-    found = gate.run(adapter, data, gate.Timed(result=adapter.fetch(adapter.step(state, batch)[1])))
+    found = gate.run(adapter, data, gate.TimedEvidence(result=adapter.fetch(adapter.step(state, batch)[1])))
     assert protocol.TOLERANCE["f32"] < found.worst < protocol.TOLERANCE["tf32"]
     assert found.reasons, "the same file isn't float32 where it must be"
     assert all(reason.startswith("in float32: ") for reason in found.reasons)
@@ -114,6 +114,94 @@ def test_mutants_differ_in_every_dialect(name: str, tmp_path: Path) -> None:
         original = (catalog.HOME / "ops" / mutant.origin / f"{mutant.origin}_{dialect}.py").read_text()
         assert changed != original
         compile(changed, dialect, "exec")
+
+
+class RoundedGradients(numpy_adapter.Adapter):
+    """Gradients with the bits of a bfloat16, in float32."""
+
+    def read(self, what: str, state: Any, batch: Any) -> Any:
+        read = super().read(what, state, batch)
+        if what != "gradients":
+            return read
+        return {n: v if n == "loss" else (v.view(np.uint32) & 0xFFFF0000).view(np.float32) for n, v in read.items()}
+
+
+def test_gradients_rounded_to_bfloat16_are_wrong_by_their_bits() -> None:
+    found = run(op("ffn"), "train", RoundedGradients)
+    assert any(reason.startswith("gradient of") and "is rounded to bfloat16" in reason for reason in found.reasons)
+    assert not late_step.is_bfloat16(np.full(100, 2.0**-10)), "a constant gradient may have few bits"
+
+
+# --- the step after the clocks ---
+
+
+def after_the_clocks(adapter_class: Callable[..., Adapter], steps: int = 20, name: str = "ffn") -> Findings:
+    """What the gate says of one more step of a state that has taken `steps`."""
+    workload = op(name)
+    case = case_of(workload=name, dims=workload.dims("tiny", {}), pass_="train")
+    adapter, data = adapter_class(case, workload), Data(case, workload, seed=3)
+    adapter.build()
+    state, batch = data.place(adapter)
+    for _ in range(steps):
+        state, _ = adapter.step(state, batch)
+    findings = Findings(Tolerances(workload.spec, "f32"))
+    late_step.take(adapter, state, batch, steps).judge(findings, "adamw")
+    return findings
+
+
+@pytest.mark.parametrize("name", ["gemm", "ffn", "mha"])
+@pytest.mark.parametrize("steps", [3, 300])
+def test_a_correct_stack_takes_a_right_step_however_late(name: str, steps: int) -> None:
+    assert after_the_clocks(numpy_adapter.Adapter, steps, name).reasons == []
+
+
+@pytest.mark.parametrize(
+    ("what", "old", "new"),
+    [
+        ("loss of timed step 21", "        return state, loss", "        return state, loss + 0.01"),
+        (
+            "down.bias in timed step 21",
+            "self.apply(state, gradients)",
+            "state['count'] < 20 and self.apply(state, gradients)",
+        ),
+        ("parameters in timed step 21 shrank", "protocol.LEARNING_RATE * protocol.WEIGHT_DECAY", "0.0"),
+        ("m of up.weight in timed step 21", "(1.0 - protocol.BETA1) * g", "0.11 * g"),
+        ("v of up.weight in timed step 21", "(1.0 - protocol.BETA2) * np", "0.0012 * np"),
+        (
+            "up.weight in timed step 21",
+            "denominator *= protocol.LEARNING_RATE",
+            "denominator *= 1.02 * protocol.LEARNING_RATE",
+        ),
+    ],
+)
+def test_a_late_step_that_is_wrong_is_refused(what: str, old: str, new: str) -> None:
+    assert any(reason.startswith(what) for reason in after_the_clocks(mutated((old, new))).reasons)
+
+
+def test_a_parameter_without_a_gradient_is_left_to_the_gate() -> None:
+    class Unreached(numpy_adapter.Adapter):
+        def read(self, what: str, state: Any, batch: Any) -> Any:
+            values = dict(super().read(what, state, batch))
+            return {name: value for name, value in values.items() if what != "gradients" or name != "down.bias"}
+
+    assert after_the_clocks(Unreached).reasons == []
+    assert any("down.bias" in reason for reason in run(op("ffn"), "train", Unreached).reasons)
+
+
+def test_moments_in_bfloat16_are_told_from_float32_ones() -> None:
+    values = np.linspace(0.1, 0.9, 40).astype(np.float32)
+    rounded = (values.view(np.uint32) & 0xFFFF0000).view(np.float32)
+    assert late_step.is_bfloat16(rounded.astype(np.float64)) and not late_step.is_bfloat16(values)
+    assert not late_step.is_bfloat16(rounded[:8]) and not late_step.is_bfloat16(0.0 * rounded)
+
+
+def test_of_a_large_tensor_the_same_elements_answer_for_parameter_and_moments() -> None:
+    value = np.arange(2.0 * late_step.SAMPLES).reshape(2, -1)
+    sampled = late_step.samples({"w": value, "m/w": value.T.copy().T, "b": value[:, 0]}, without=("none",))
+    assert sampled["w"].size == late_step.SAMPLES and np.array_equal(sampled["w"], sampled["m/w"])
+    assert len(set(sampled["w"])) > late_step.SAMPLES / 2
+    assert sampled["b"].tolist() == [0.0, late_step.SAMPLES]
+    assert late_step.samples({"w": value}, without=("w",)) == {}
 
 
 # --- wrong optimizers ---
@@ -254,7 +342,8 @@ def test_the_timed_output_must_match() -> None:
             return state, outputs * np.float32(1.0001)
 
     found = run(op("gemm"), "forward", Drifting)
-    assert len(found.reasons) == 1 and "timed output" in found.reasons[0]
+    assert "last timed output" in found.reasons[0]
+    assert all("of other values" in reason or "other weights" in reason for reason in found.reasons[1:])
 
 
 def test_state_from_the_timed_steps_does_not_leak_into_the_gate() -> None:

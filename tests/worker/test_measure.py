@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from suite.protocol import Protocol
 from suite.stats import steady_start
-from suite.worker import measure, memory
+from suite.worker import measure, process_memory
 from suite.worker.cores import Cores, Stretch
 from tests.worker.processes import columns_of, flags_of, of
 from tests.worker.scripted import Recorder, Scripted
@@ -556,5 +556,5 @@ def test_what_a_settled_cycle_holds_is_given_back_before_the_gate() -> None:
     del optimizer
     gc.collect()
     assert held() is not None, "frozen"
-    memory.release()
+    process_memory.release()
     assert held() is None

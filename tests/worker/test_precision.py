@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suite.worker import precision
 from suite.workloads import catalog
 from tests.mutations import TF32
-from tests.pipeline import SCENARIOS
+from tests.scenes import SCENARIOS
 from tests.worker.processes import attempt_of, case_of, columns_of, of, request, run_worker
 
 MANTISSA = {"f32": 23, "tf32": 10, "bf16": 7}  # bits kept, Kalamkar et al. 2019 (arXiv:1905.12322) for bfloat16

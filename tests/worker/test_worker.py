@@ -32,6 +32,7 @@ TOLD_BY_THE_WORKER = {
     "pipelined_seconds",
     "fetch_seconds",
     "synced_warmup",
+    "sampling",
     "pipelined_calls",
     "compile_seconds",
     "compiles_first",
@@ -95,7 +96,7 @@ def test_events_are_numbered_without_gaps(trained: list[dict[str, Any]]) -> None
 
 def test_phases_come_in_their_order(trained: list[dict[str, Any]]) -> None:
     phases = [event["phase"] for event in of(trained, "phase")]
-    others = ("explain", "ir", "profile", "observe")  # of processes that are for something else
+    others = ("hold", "explain", "ir", "profile", "observe", "compile")  # of processes that are for something else
     assert phases == [*MEASURED, "gate", "end"] == [phase for phase in PHASES if phase not in others]
     assert trained[0]["event"] == "phase" and trained[-1]["event"] == "end"
 

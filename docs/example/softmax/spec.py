@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from suite.workloads.tensors import Normal
+from suite.workloads.tensors import Normal, Stress
 
 TITLE = "Row-wise softmax and its gradient"
 SIZES = {
@@ -22,6 +22,7 @@ SIZES = {
 }
 PASSES = ("forward", "train")
 OPTIMIZER = None  # the gradient itself is the result
+STRESSED = {"x": Stress(50.0)}  # exp overflows float32 at 88.7: a softmax without its maximum is caught
 
 Dims = Mapping[str, int]
 Array = NDArray[np.float64]

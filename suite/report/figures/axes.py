@@ -1,4 +1,4 @@
-"""Geometry of the figures: values to percent of the plot's width. The templates draw.
+"""The axes and rows of a figure: values become percent of the plot's width, and a template draws them.
 
 Positions are percentages, so that a figure fits a phone and a wide screen with text of one size.
 """
@@ -6,7 +6,7 @@ Positions are percentages, so that a figure fits a phone and a wide screen with 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from suite.units import Unit, short
@@ -32,20 +32,23 @@ class LogAxis:
 
     @classmethod
     def over(cls, values: Sequence[float], *, least_span: float = 1.5) -> LogAxis:
-        """The axis that holds every positive value, and at least a factor of `least_span`."""
+        """Returns the axis that holds every positive value, and spans at least a factor of `least_span`."""
         logs = [math.log(v) for v in values if v > 0 and math.isfinite(v)] or [0.0]
         low, high = min(logs), max(logs)
         missing = max(0.0, math.log(least_span) - (high - low)) / 2
         pad = max(high - low, math.log(least_span)) * MARGIN
         return cls(math.exp(low - missing - pad), math.exp(high + missing + pad))
 
-    def x(self, value: float) -> float:
-        """Percent of the width, clipped to the plot, rounded so that equal reports are equal bytes."""
+    def percent(self, value: float) -> float:
+        """Returns the place of a value in percent of the axis, clipped to the plot, rounded so that equal reports are
+        equal bytes."""
         share = math.log(value / self.low) / math.log(self.high / self.low) if value > 0 else 0.0
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
-    def ticks(self, unit: Unit | None = None, most: int = 5, suffix: str = "") -> tuple[Tick, ...]:
-        """At most about `most` round values inside the axis; at least two."""
+    def ticks(
+        self, unit: Unit | None = None, most: int = 5, suffix: str = "", words: Callable[[float], str] | None = None
+    ) -> tuple[Tick, ...]:
+        """Returns about `most` round values inside the axis, in a unit, or each in `words`; at least two."""
         size = unit.size if unit else 1.0
         low, high = self.low / size, self.high / size
         decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
@@ -62,7 +65,8 @@ class LogAxis:
             chosen = chosen[:: math.ceil(len(chosen) / most)]
         if len(chosen) < 2:
             chosen = [low * (high / low) ** share for share in (0.1, 0.9)]
-        return tuple(Tick(self.x(v * size), short(v) + suffix) for v in chosen)
+        shown = words or (lambda v: unit.show(v * size, short) if unit else short(v) + suffix)
+        return tuple(Tick(self.percent(v * size), shown(v)) for v in chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +77,31 @@ class LinearAxis:
 
     @classmethod
     def over(cls, values: Sequence[float]) -> LinearAxis:
-        """The axis that holds every value."""
+        """Returns the axis that holds every value."""
         most = max(values, default=0.0) or 1.0
         return cls(most * (1 + MARGIN))
 
-    def x(self, value: float) -> float:
-        """Percent of the width, clipped to the plot, rounded so that equal reports are equal bytes."""
+    def percent(self, value: float) -> float:
+        """Returns the place of a value in percent of the axis, clipped to the plot, rounded so that equal reports are
+        equal bytes."""
         return round(100 * min(max(value / self.high, 0.0), 1.0), 2)
 
     def ticks(self, unit: Unit | None = None, most: int = 6) -> tuple[Tick, ...]:
-        """At most `most` multiples of 1, 2 or 5 times a power of ten, zero included."""
+        """Returns about `most` multiples of 1, 2 or 5 times a power of ten, zero included, in a unit."""
         size = unit.size if unit else 1.0
         high = self.high / size
         rough = high / most
         decade = 10.0 ** math.floor(math.log10(rough))
         step = next(m * decade for m in (1, 2, 5, 10) if m * decade >= rough)
-        return tuple(Tick(self.x(k * step * size), short(k * step)) for k in range(int(high / step) + 1))
+        return tuple(Tick(self.percent(k * step * size), short(k * step)) for k in range(int(high / step) + 1))
+
+
+Axis = LogAxis | LinearAxis
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One value: where it is, its kind (a shape and a CSS class) and the words a reader hears."""
+    """One value: its place in percent, its kind (a shape and a CSS class), and its words for a screen reader."""
 
     x: float
     kind: str
@@ -129,10 +137,10 @@ class Plot:
 
     @property
     def height(self) -> int:
-        """Height of the rows, in pixels."""
+        """Returns the height of all rows, in pixels."""
         return len(self.rows) * ROW_HEIGHT
 
 
 def row_y(index: int) -> int:
-    """The middle of row `index`, in pixels from the top of the rows."""
+    """Returns the middle of row `index`, in pixels from the top of the rows."""
     return index * ROW_HEIGHT + ROW_HEIGHT // 2

@@ -10,9 +10,10 @@ from suite.report.figures.axes import LinearAxis, Tick
 from suite.results.questions.memory_parts import Parts, total
 
 KINDS = {
-    "base": "Python and framework, before anything is placed",
-    "placing": "placing, beyond that",
-    "stepping": "stepping, beyond both",
+    "base": "Python and framework alone",
+    "placing": "added by placing weights and inputs",
+    "stepping": "added by running steps",
+    "ended": "in processes that had ended, such as compilers",
     "device": "in use on the device",
 }
 FLOOR = "the floor, what every stack must hold"
@@ -20,7 +21,7 @@ FLOOR = "the floor, what every stack must hold"
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What bars are of: a unit for the axis, and a value in words."""
+    """The quantity of the bars: how the axis gets its unit, and a value its words."""
 
     unit: Callable[[Iterable[float]], units.Unit]
     words: Callable[[float], str]
@@ -32,7 +33,7 @@ TIME = Scale(units.time_unit, units.seconds)
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One stack by its parts: (kind, where it begins, how wide, words), in percent."""
+    """One stack by its parts: (kind, where the part begins, how wide it is, words), in percent."""
 
     label: str
     segments: tuple[tuple[str, float, float, str], ...]
@@ -63,7 +64,7 @@ def bars(
     floor: float = 0.0,
     limit: float | None = None,
 ) -> Bars | None:
-    """Stacked bars; None where no stack told its parts."""
+    """Returns stacked bars; None without a stack. `kinds` has the words of each kind of part."""
     if not stacks:
         return None
     axis = LinearAxis.over([total(split) for _, split in stacks] + ([floor] if floor else []))
@@ -79,8 +80,8 @@ def bars(
         axis_label=f"{unit.name}; line: {FLOOR}" if floor else unit.name,
         ticks=axis.ticks(unit),
         rows=rows,
-        floor=axis.x(floor) if floor else None,
-        limit=axis.x(limit) if limit is not None and limit <= axis.high else None,
+        floor=axis.percent(floor) if floor else None,
+        limit=axis.percent(limit) if limit is not None and limit <= axis.high else None,
         legend=tuple((kind, words) for kind, words in kinds.items() if kind in shown),
     )
 
@@ -88,10 +89,10 @@ def bars(
 def segments(
     stack: str, split: Parts, axis: LinearAxis, kinds: Mapping[str, str], scale: Scale
 ) -> tuple[tuple[str, float, float, str], ...]:
-    """One after the other."""
-    found, begin = [], 0.0
+    """Returns the parts of one stack side by side: (kind, where it begins, how wide it is, words), in percent."""
+    placed, begin = [], 0.0
     for kind, size in split:
-        x, end = axis.x(begin), axis.x(begin + size)
-        found.append((kind, x, round(end - x, 2), f"{stack}, {kinds[kind]}: {scale.words(size)}"))
+        x, end = axis.percent(begin), axis.percent(begin + size)
+        placed.append((kind, x, round(end - x, 2), f"{stack}, {kinds[kind]}: {scale.words(size)}"))
         begin += size
-    return tuple(found)
+    return tuple(placed)

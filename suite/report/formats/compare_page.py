@@ -1,4 +1,4 @@
-"""Sets held against each other, as one self-contained HTML file: the figures and cells are the report's own."""
+"""Writes a comparison of sets as one self-contained HTML file, with the figures and cells of the report."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from collections.abc import Sequence
 from suite import units
 from suite.report.between_sets import Compared, change_word
 from suite.report.formats.render import filled
-from suite.report.sections.surroundings import Fact, source
+from suite.report.sections.whole_set.facts import Fact, named_facts
+from suite.report.sections.whole_set.reproduce import source
 from suite.results import Results
 
 FILE_NAME = "compare.html"
 
 
 def compare_page(compared: Sequence[Compared], sets: Sequence[Results]) -> str:
-    """The page's HTML; `sets` are those that are compared, the first of them first."""
+    """Returns the page's HTML; `sets` are all that were compared, the first of them first."""
     protocol = sets[0].protocol
     return filled(
         "compare.html.j2",
+        styles=("style.css", "map.css"),
         title=title(sets),
-        sets=[set_facts(each) for each in sets],
+        sets=[*map(set_facts, sets)],
         compared=compared,
         change_word=change_word,
         confidence=units.percent(protocol.confidence),
@@ -28,26 +30,22 @@ def compare_page(compared: Sequence[Compared], sets: Sequence[Results]) -> str:
 
 
 def title(sets: Sequence[Results]) -> str:
-    """`B against A`."""
-    first, *others = map(name, sets)
+    """Returns `B against A`."""
+    first, *others = (results.set_id for results in sets)
     if not others:
         return first
     return f"{others[0] if len(others) == 1 else f'{len(others)} sets'} against {first}"
 
 
-def name(results: Results) -> str:
-    """The set's name."""
-    return results.plan.set_id if results.plan else results.path.stem
-
-
 def set_facts(results: Results) -> tuple[Fact, ...]:
-    """The line of a set under the title."""
-    plan = results.plan
+    """Returns the line of a set under the title."""
+    file = results.plan_file
     revision, modified = source(results.path / "inputs")
-    shown = {
-        "Set": name(results),
-        "Measured": f"{plan.created_at[:16].replace('T', ' ')} UTC" if plan else "",
-        "Revision": f"{revision[:12]}{', modified' if modified else ''}" if revision.strip() else "",
-        "Machine": results.described_machine,
-    }
-    return tuple(Fact(name, value) for name, value in shown.items() if value)
+    return named_facts(
+        {
+            "Set": results.set_id,
+            "Measured": f"{file.created_at[:16].replace('T', ' ')} UTC" if file else "",
+            "Revision": f"{revision[:12]}{', modified' if modified else ''}" if revision.strip() else "",
+            "Machine": results.described_machine,
+        }
+    )

@@ -1,4 +1,4 @@
-"""One result set to one self-contained HTML file. Nothing in it is loaded from anywhere."""
+"""Writes one result set as one self-contained HTML file, which loads nothing from anywhere."""
 
 from __future__ import annotations
 
@@ -6,39 +6,51 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from suite import results, units
 from suite.errors import UserError
 from suite.guard.printable import printable
-from suite.report.page import report_of
-from suite.report.sections.answers import modes_text
-from suite.report.sections.outcomes import WORDS, outcome_text
-from suite.results.shown import only
+from suite.report.page import Report, report_of
+from suite.report.sections.labels import WORDS, outcome_text
+from suite.report.sections.timed.headlines import modes_text
+from suite.report.sections.whole_set.terms import term_id
+from suite.results.store.manifest import RESULTS
 from suite.results.store.result_set import ResultSet
-from suite.stats import MODES_SPREAD
 from suite.units import Unit
 
 TEMPLATES = Path(__file__).parents[3] / "reports" / "templates"
 FILE_NAME = "report.html"
 
 
-def render(path: Path, out: Path | None = None, baseline: str | None = None, stacks: Sequence[str] = ()) -> Path:
-    """Write the report of the set at `path` (a folder, or a results.parquet) to `out`; returns its path.
+def render(
+    path: Path,
+    out: Path | None = None,
+    baseline: str | None = None,
+    stacks: Sequence[str] = (),
+    questions: Sequence[str] = (),
+) -> Path:
+    """Writes the report of the set at `path` (a folder, or a results.parquet) to `out`, or else into the set; returns
+    the file's path. A page of some `stacks` or `questions` (globs) is no part of the set: it needs an `out`.
 
-    A page of some `stacks` (globs) is no part of the set: it needs an `out`.
-
-    The same set gives the same bytes. Raises UserError if there is no such set or no such baseline, and if `out`
-    can't be written; then nothing is left behind.
+    The same set gives the same bytes. Raises UserError if there is no such set or no such baseline, and if `out` can't
+    be written; then nothing is left behind.
     """
-    if stacks and out is None:
-        raise ValueError("a set's own page shows all of its stacks")
+    if (stacks or questions) and out is None:
+        raise ValueError("a set's own page shows all of its stacks and questions")
     loaded = results.load(path)
+    return render_report(path, report_of(loaded, loaded.analysis(baseline, stacks, questions)), out)
+
+
+def render_report(path: Path, report: Report, out: Path | None = None) -> Path:
+    """Writes the report of the set at `path`, which is at hand already; otherwise as `render`."""
     target = out or (path if path.is_dir() else path.parent) / FILE_NAME
-    write(target, page(loaded, baseline, stacks))
+    write(target, page_of(report, beside=out is None and (target.parent / RESULTS).is_file()))
     if out is None and path.is_dir():
         stored = ResultSet.open(path)
         if stored.is_whole:
@@ -47,8 +59,8 @@ def render(path: Path, out: Path | None = None, baseline: str | None = None, sta
 
 
 def write(target: Path, text: str) -> None:
-    """A file of text, whole or not at all: without control characters, whatever a set says of itself. Raises UserError
-    where it can't be written."""
+    """Writes a text file, whole or not at all, without the control characters that a stranger's set may hold. Raises
+    UserError if it can't be written."""
     if target.is_dir():
         raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
     draft = target.with_name(f".{target.name}.draft")
@@ -66,29 +78,42 @@ def write(target: Path, text: str) -> None:
 
 
 def page(loaded: results.Results, baseline: str | None = None, stacks: Sequence[str] = ()) -> str:
-    """The report's HTML, of all stacks or of some (globs)."""
-    protocol = loaded.protocol
+    """Returns the report's HTML, of all stacks or of some (globs)."""
+    return page_of(report_of(loaded, loaded.analysis(baseline, stacks)))
+
+
+def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
+    """Returns the HTML of a report that is at hand; `home` leads from it to the index of a site that it is part of.
+    `beside` says that results.parquet will lie beside the page, which then leads to it."""
     return filled(
         "page.html.j2",
-        report=report_of(loaded, only(loaded.analysis(baseline), stacks)),
-        confidence=units.percent(protocol.confidence),
-        modes_spread=units.ratio(MODES_SPREAD),
-        tie_percent=units.percent(protocol.tie_ratio - 1),
-        drift_percent=units.percent(protocol.canary_drift_max),
-        steal_percent=units.percent(protocol.steal_share_max),
+        styles=("style.css", "lines.css", "map.css"),
+        scripts=("script.js", "map.js"),
+        report=report,
+        overview=report.overview(),
+        panels=report.panels(),
+        home=home,
+        beside=beside,
     )
 
 
-def filled(template: str, **values: Any) -> str:
-    """A page of its own from a template: with the one style, the one script, and the policy that allows these alone."""
-    style = (TEMPLATES / "partials" / "style.css").read_text(encoding="utf-8")
-    script = (TEMPLATES / "partials" / "script.js").read_text(encoding="utf-8")
+def filled(
+    template: str, *, styles: Sequence[str] = ("style.css",), scripts: Sequence[str] = ("script.js",), **values: Any
+) -> str:
+    """Returns a whole page from its template, with styles and scripts of partials/, and the policy that allows only
+    these."""
+    style, script = (
+        "".join((TEMPLATES / "partials" / name).read_text(encoding="utf-8") for name in names)
+        for names in (styles, scripts)
+    )
     shared = {"policy": policy(style, script), "style": style, "script": script}
     return environment().get_template(template).render(shared | values)
 
 
+@cache
 def environment() -> Environment:
-    """Jinja2 with autoescape on for every template, whatever its name ends in; a missing value is an error."""
+    """Returns Jinja2's environment, which compiles a template once: it escapes every value in every template, and a
+    missing value is an error."""
     templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -97,23 +122,33 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    templates.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     templates.globals |= {
         "units": units,
         "words": WORDS,
         "outcome_text": outcome_text,
         "modes_text": modes_text,
+        "term": term,
+        "term_id": term_id,
         "milliseconds": Unit("ms", 1e-3),
     }
     return templates
 
 
+def term(word: str, words: str = "") -> Markup:
+    """Returns a link to a word of the glossary, in other `words` where the sentence asks for them. Raises KeyError for
+    a word that it doesn't have."""
+    return Markup('<a class="term" href="#{}">{}</a>').format(term_id(word), words or word)
+
+
 def policy(style: str, script: str) -> str:
-    """The Content-Security-Policy: nothing but this very style and this very script."""
+    """Returns the Content-Security-Policy that allows this style and this script, and nothing else."""
     return (
-        f"default-src 'none'; style-src {_source(style)}; script-src {_source(script)}; img-src data:; "
+        f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _source(text: str) -> str:
+def digest(text: str) -> str:
+    """Returns a text's sha256 as the policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

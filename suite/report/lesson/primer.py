@@ -9,16 +9,13 @@ from typing import Any
 from suite import units
 from suite.errors import COMMAND, UserError
 from suite.results import Results
+from suite.results.documents.figures import documents
 from suite.results.stack_figures import StackFigures
-
-PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
-HOST, DEVICE = "host", "device"
-JAX_101 = "https://github.com/jax-ml/jax/blob/0c139de8fbd58c18bcf2ed0206682ecc81e100ee/docs/jax-101/02-jitting.ipynb"
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure that a document has: what was run on what, and where its result was in the end."""
+    """A published time: the example, the stack, the device, and where the result was in the end."""
 
     example: str
     stack: str
@@ -28,28 +25,12 @@ class Published:
     page: str
 
     def line(self) -> list[str]:
-        """As a line of the table."""
+        """Returns the line of the table."""
         taken = units.seconds(self.seconds)
         place = f"[{self.page.rpartition('/')[2]}]({self.page})"
-        both = ("", taken) if self.ends == HOST else (taken, "")
+        both = ("", taken) if self.ends == "host" else (taken, "")
         return [TITLES[self.example], f"`{self.stack}`", self.hardware, *both, place]
 
-
-# As they stand there: `%timeit`, mean of seven runs (JAX 101: best of five). Neither names its CPU, GPU or TPU.
-PUBLISHED = (
-    Published("product", "jax_eager", "CPU", DEVICE, 332e-3, PRIMER),
-    Published("product", "tf_eager", "CPU", DEVICE, 350e-3, PRIMER),
-    Published("product", "torch_eager", "CPU", DEVICE, 345e-3, PRIMER),
-    Published("product", "jax_eager", "GPU", HOST, 12.5e-3, PRIMER),
-    Published("product", "tf_eager", "GPU", HOST, 13.2e-3, PRIMER),
-    Published("product", "torch_eager", "GPU", HOST, 12.8e-3, PRIMER),
-    Published("product", "jax_eager", "TPU", HOST, 8.45e-3, PRIMER),
-    Published("product", "jax_eager", "TPU", DEVICE, 2.12e-3, PRIMER),
-    Published("selu", "jax_eager", "TPU", DEVICE, 15.2e-3, PRIMER),
-    Published("selu", "jax_jit", "TPU", DEVICE, 1.85e-3, PRIMER),
-    Published("selu 10^6", "jax_eager", "not said", DEVICE, 7.9e-3, JAX_101),
-    Published("selu 10^6", "jax_jit", "not said", DEVICE, 1.6e-3, JAX_101),
-)
 
 TITLES = {"product": "product of 3000 × 3000", "selu": "SELU of 3000 × 3000", "selu 10^6": "SELU of 10^6"}
 
@@ -61,9 +42,21 @@ EXAMPLES: Mapping[tuple[str, int], str] = {
 }
 
 
+def published() -> tuple[Published, ...]:
+    """Returns the examples' published times, as docs/published/ has them."""
+    return tuple(
+        Published(example, time.stack, time.device, time.ends, time.seconds, document.url)
+        for question, example in EXAMPLES.items()
+        for document in documents()
+        for time in document.times
+        if (time.workload, time.dims.get("n", 0)) == question
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Timed:
-    """One example on one stack, here: the middle over processes, with its interval, and with the copy to the host."""
+class ExampleTime:
+    """The time of one example on one stack, measured here: the mean over processes, its interval, and the time with the
+    copy to the host."""
 
     example: str
     stack: str
@@ -73,38 +66,38 @@ class Timed:
     to_host: float | None
 
     def line(self) -> list[str]:
-        """As a line of the table."""
+        """Returns the line of the table."""
         taken = f"{units.seconds(self.seconds)} {units.interval(self.low, self.high, units.time_unit([self.seconds]))}"
         copied = units.seconds(self.to_host) if self.to_host is not None else ""
         return [TITLES[self.example], f"`{self.stack}`", "this machine", taken.strip(), copied, ""]
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
+        """Returns the time as plain data."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Timed:
-        """The inverse."""
+    def from_json(cls, fields: Mapping[str, Any]) -> ExampleTime:
+        """Returns the time in plain data."""
         return cls(**fields)
 
 
-def timed_of(results: Results) -> tuple[Timed, ...]:
-    """The examples of a set. Raises UserError for one that has none, or not all."""
-    found = []
+def example_times(results: Results) -> tuple[ExampleTime, ...]:
+    """Returns the times of a set's examples. Raises UserError for a set without all of them."""
+    times = []
     for comparison in results.analysis().comparisons:
         case = comparison.head.case
         example = EXAMPLES.get((case.workload, case.dims.get("n", 0)))
         if example and case.pass_ == "forward":
-            found += [timed(example, each) for each in comparison.stacks if each.counts]
-    if lacking := set(EXAMPLES.values()) - {each.example for each in found}:
+            times += [example_time(example, stack) for stack in comparison.stacks if stack.counts]
+    if lacking := set(EXAMPLES.values()) - {time.example for time in times}:
         raise UserError(
             f"{results.path} doesn't have the primer's examples ({', '.join(sorted(lacking))}): "
             f"`{COMMAND} run --preset=primer` makes such a set."
         )
-    return tuple(found)
+    return tuple(times)
 
 
-def timed(example: str, figures: StackFigures) -> Timed:
-    """One stack's."""
+def example_time(example: str, figures: StackFigures) -> ExampleTime:
+    """Returns the time of one stack."""
     median = figures.median
-    return Timed(example, figures.stack, median.value, median.low, median.high, figures.fetch)
+    return ExampleTime(example, figures.stack, median.value, median.low, median.high, figures.fetch)

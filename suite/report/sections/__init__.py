@@ -1,1 +1,1 @@
-"""A module for each section of the report: what it shows, as plain data."""
+"""The sections of the report: each is one class here, one line of registry.py, and one template."""

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from suite.case import Outcome, Purpose
-from suite.results.questions.names import question_names
+from suite.results.questions.grouping import answers
 from suite.results.store.rows import Row
 
 KIND = "behaviour"  # the kind of those metrics that are a probe's figures
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class StatedClass:
     """The class of an aspect according to a page of the framework's documentation or of the primer."""
 
     class_: str
     page: str
 
     @classmethod
-    def of(cls, entry: Mapping[str, str] | None) -> Belief | None:
+    def of(cls, entry: Mapping[str, str] | None) -> StatedClass | None:
         """Returns the belief in a row's entry; None where no page says anything."""
         return cls(entry["class"], entry["page"]) if entry else None
 
@@ -43,8 +43,8 @@ class Answer:
     words: str
     code: str
     figures: tuple[Figure, ...]
-    documented: Belief | None
-    primer: Belief | None
+    documented: StatedClass | None
+    primer: StatedClass | None
 
     def figure(self, name: str) -> tuple[float, ...]:
         """Returns the values of a figure; an empty tuple where it wasn't measured."""
@@ -86,30 +86,24 @@ class Behaviour:
 
 def behaviours(rows: Iterable[Row]) -> tuple[Behaviour, ...]:
     """Returns every probe of the set, sorted by name. `rows` has one row for each planned process."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["purpose"] == Purpose.PROBE:
-            groups.setdefault(row["comparison_id"], []).append(row)
-    names = question_names([group[0] for group in groups.values()])
-    probes = [behaviour(key, names[key], group) for key, group in groups.items()]
-    return tuple(sorted(probes, key=lambda probe: probe.name))
+    return answers(rows, Purpose.PROBE, behaviour)
 
 
-def behaviour(key: str, name: str, rows: Sequence[Row]) -> Behaviour:
+def behaviour(id_: str, name: str, rows: Sequence[Row]) -> Behaviour:
     """Returns one probe, from one row a stack. A stack without an answer to an aspect has its outcome in that cell."""
     title, titles = name, dict[str, str]()
-    answers: dict[str, dict[str, Answer]] = {}
+    by_aspect: dict[str, dict[str, Answer]] = {}
     for row in sorted(rows, key=lambda row: -len(row.entries("behaviour"))):
         figures = figures_of(row)
         for entry in row.entries("behaviour"):
             title = entry["probe"]
             titles.setdefault(entry["aspect"], entry["title"])
-            by_stack = answers.setdefault(entry["aspect"], {})
+            by_stack = by_aspect.setdefault(entry["aspect"], {})
             by_stack[row.stack_name] = answer(entry, figures.get(entry["aspect"], ()))
     ended = {row.stack_name: Answer(row.outcome, row.text("reason"), "", (), None, None) for row in rows}
-    aspects = tuple(Aspect(aspect, title, ended | answers[aspect]) for aspect, title in titles.items())
+    aspects = tuple(Aspect(aspect, title, ended | by_aspect[aspect]) for aspect, title in titles.items())
     without = {row.stack_name: (row.outcome, row.text("reason")) for row in rows if row.outcome != Outcome.OK}
-    return Behaviour(key, name, title, rows[0], tuple(sorted(ended)), aspects, without)
+    return Behaviour(id_, name, title, rows[0], tuple(sorted(ended)), aspects, without)
 
 
 def answer(entry: Mapping[str, Any], figures: Sequence[Figure]) -> Answer:
@@ -119,8 +113,8 @@ def answer(entry: Mapping[str, Any], figures: Sequence[Figure]) -> Answer:
         entry["words"],
         entry["code"],
         tuple(figures),
-        Belief.of(entry["documented"]),
-        Belief.of(entry["primer"]),
+        StatedClass.of(entry["documented"]),
+        StatedClass.of(entry["primer"]),
     )
 
 
@@ -138,7 +132,7 @@ CellKey = tuple[str, str, str]  # (probe, aspect, stack)
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ChangedClass:
     """A cell that has one class in one set, or one version, and another class in the other."""
 
     probe: str
@@ -149,17 +143,19 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ClassComparison:
     """How many cells two sets, or two versions in one set, have in common, and those whose class differs."""
 
     common: int
-    moved: tuple[Moved, ...]
+    moved: tuple[ChangedClass, ...]
 
 
-def between(before: Mapping[CellKey, str], after: Mapping[CellKey, str]) -> Observed:
+def between(before: Mapping[CellKey, str], after: Mapping[CellKey, str]) -> ClassComparison:
     """Compares the classes of the cells that two sets, or two versions, have in common."""
     both = [key for key in after if key in before]
-    return Observed(len(both), tuple(Moved(*key, before[key], after[key]) for key in both if before[key] != after[key]))
+    return ClassComparison(
+        len(both), tuple(ChangedClass(*key, before[key], after[key]) for key in both if before[key] != after[key])
+    )
 
 
 def classes(probes: Iterable[Behaviour]) -> dict[CellKey, str]:
@@ -173,7 +169,7 @@ def classes(probes: Iterable[Behaviour]) -> dict[CellKey, str]:
     }
 
 
-def by_variant(cells: Mapping[CellKey, str]) -> dict[str, Observed]:
+def by_variant(cells: Mapping[CellKey, str]) -> dict[str, ClassComparison]:
     """Compares, inside one set, each variant's cells with those of the stacks as locked; returns {variant: result}."""
     plain = {key: class_ for key, class_ in cells.items() if "@" not in key[2]}
     variants = sorted({stack.partition("@")[2] for _, _, stack in cells} - {""})

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from suite.case import GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
+from suite.results.names import dims_words
+from suite.results.questions.bracket import Bracket
 from suite.results.questions.curves import Curve, curve
+from suite.results.questions.grouping import answers, grouped
 from suite.results.questions.memory_parts import floor_bytes
-from suite.results.questions.names import dims_words, question_names
 from suite.results.store.rows import Row
 
 
@@ -37,15 +40,20 @@ class Line:
         return sum(row is not None and row["provenance"] == "measured" for row in self.rows)
 
     @property
+    def bracket(self) -> Bracket:
+        """Returns between which sizes the largest that fits lies, by the processes that fitted or ran out of memory."""
+        fits = {size: row.outcome == Outcome.OK for size, row in self.valued() if has_fitted_or_failed(row)}
+        return Bracket.of(fits)
+
+    @property
     def largest(self) -> int | None:
         """Returns the largest size that fits; None where none does."""
-        return max((size for size, row in self.valued() if row.outcome == Outcome.OK), default=None)
+        return self.bracket.low or None
 
     @property
     def failed(self) -> int | None:
         """Returns the smallest size that was run and ran out of memory; None where none did."""
-        out = (size for size, row in self.valued() if row.outcome in OUT_OF_MEMORY and row["provenance"] == "measured")
-        return min(out, default=None)
+        return self.bracket.high
 
     @property
     def failed_in(self) -> str:
@@ -111,13 +119,7 @@ class MemoryQuestion:
 def memory_questions(rows: Iterable[Row], tolerance: float | None = None) -> tuple[MemoryQuestion, ...]:
     """Returns every question of the memory processes, sorted by name. `rows` has one row for each planned process;
     `tolerance` is that of the search that they belong to, else None."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["purpose"] == Purpose.MEMORY:
-            groups.setdefault(question_of(row), []).append(row)
-    names = question_names([group[0] | {"comparison_id": key} for key, group in groups.items()])
-    questions = (question(key, names[key], group, tolerance) for key, group in groups.items())
-    return tuple(sorted(questions, key=lambda question: question.name))
+    return answers(rows, Purpose.MEMORY, partial(question, tolerance=tolerance), question_of)
 
 
 def question_of(row: Row) -> str:
@@ -126,14 +128,12 @@ def question_of(row: Row) -> str:
     return f"{row.case.digest('stack', 'variant', 'dims', 'size')} {dims_text(rest)}"
 
 
-def question(key: str, name: str, rows: Sequence[Row], tolerance: float | None) -> MemoryQuestion:
+def question(id_: str, name: str, rows: Sequence[Row], tolerance: float | None) -> MemoryQuestion:
     """Returns one question, from its rows."""
     growing = [dim for dim in rows[0].case.dims if dim in GROWING]
     varying = [dim for dim in growing if len({row.case.dims[dim] for row in rows}) > 1]
     axis = varying[0] if len(varying) == 1 else ""
-    by_size: dict[tuple[int, ...], list[Row]] = {}
-    for row in rows:
-        by_size.setdefault(tuple(row.case.dims[dim] for dim in growing), []).append(row)
+    by_size = grouped(rows, lambda row: tuple(row.case.dims[dim] for dim in growing))
     shown = varying or growing
     sizes = []
     for values, group in sorted(by_size.items()):
@@ -144,7 +144,7 @@ def question(key: str, name: str, rows: Sequence[Row], tolerance: float | None) 
     of_size = [by_size[values] for values in sorted(by_size)]
     stacks = sorted({row.stack_name for row in rows})
     lines = tuple(line(stack, of_size, tuple(sizes), axis) for stack in stacks)
-    return MemoryQuestion(key, name, rows[0], axis, tuple(sizes), lines, tolerance if axis else None)
+    return MemoryQuestion(id_, name, rows[0], axis, tuple(sizes), lines, tolerance if axis else None)
 
 
 def line(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str) -> Line:
@@ -152,6 +152,11 @@ def line(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], 
     rows = tuple(next((row for row in group if row.stack_name == stack), None) for group in of_size)
     limit = next((row.limit_bytes for row in rows if row is not None and row.limit_bytes), None)
     return Line(stack, rows, curve(peaks_of(valued(sizes, rows)), axis), limit, sizes)
+
+
+def has_fitted_or_failed(row: Row) -> bool:
+    """Whether a process fitted, or was run and ran out of memory."""
+    return row.outcome == Outcome.OK or (row.outcome in OUT_OF_MEMORY and row["provenance"] == "measured")
 
 
 def valued(sizes: Sequence[Size], rows: Sequence[Row | None]) -> list[tuple[int, Row]]:

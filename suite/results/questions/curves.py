@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LINEAR = ("batch",)  # memory grows with these as a line; with a sequence or an image's edge, as its square
+LINEAR_AXES = ("batch",)  # memory grows linearly with these; with the square of a sequence or an image's edge
 GOOD_ERROR = 0.05  # a curve with a larger error isn't trusted
 LEAST_POINTS = 3  # a curve keeps so many points when the smallest sizes are left out
 SIZE_MAX = 1 << 20  # a limit that allows more doesn't limit anything
@@ -62,7 +62,7 @@ def last_size(holds: Callable[[int], bool]) -> int:
 def curve(peaks: Mapping[int, float], axis: str) -> Curve | None:
     """Returns the curve through {size: peak}, without the smallest sizes where only so it is good; None if there are
     too few points, or if the curve doesn't rise."""
-    degree = 1 if axis in LINEAR else 2
+    degree = 1 if axis in LINEAR_AXES else 2
     sizes = sorted(peaks)
     drawn = [
         through({size: peaks[size] for size in sizes[skipped:]}, degree)

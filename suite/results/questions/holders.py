@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.case import Outcome, Purpose
-from suite.results.questions.names import question_names
+from suite.results.questions.grouping import answers
 from suite.results.store.rows import Row
 
 
@@ -37,17 +37,14 @@ class HolderQuestion:
 
 def holder_questions(rows: Iterable[Row]) -> tuple[HolderQuestion, ...]:
     """Returns every question with holders of some stack, by name. `rows` has one row for each planned process."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["purpose"] == Purpose.EXPLAIN and row.outcome == Outcome.OK:
-            groups.setdefault(row["comparison_id"], []).append(row)
-    known = {key: group for key, group in groups.items() if any(row.mapping("holders") for row in group)}
-    names = question_names([group[0] for group in known.values()])
-    questions = (
-        HolderQuestion(key, names[key], tuple(sorted(map(stack_holders, group), key=lambda holders: holders.stack)))
-        for key, group in known.items()
-    )
-    return tuple(sorted(questions, key=lambda question: question.name))
+    explained = [row for row in rows if row["purpose"] == Purpose.EXPLAIN and row.outcome == Outcome.OK]
+    known = {row["comparison_id"] for row in explained if row.mapping("holders")}
+    return answers((row for row in explained if row["comparison_id"] in known), Purpose.EXPLAIN, holder_question)
+
+
+def holder_question(id_: str, name: str, rows: Sequence[Row]) -> HolderQuestion:
+    """Returns one question, from its rows."""
+    return HolderQuestion(id_, name, tuple(sorted(map(stack_holders, rows), key=lambda holders: holders.stack)))
 
 
 def stack_holders(row: Row) -> StackHolders:

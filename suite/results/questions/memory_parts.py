@@ -1,4 +1,4 @@
-"""A row's peak memory split into parts, and its floor: the least that any stack must hold."""
+"""A row's peak memory (`Row.peak_bytes`) split into parts, and its floor: the least that any stack must hold."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ Parts = tuple[tuple[str, float], ...]  # (kind, bytes), from the bottom up
 
 
 def parts(row: Row) -> Parts:
-    """Returns the peak of host memory, without pages of files, as what each phase (`HOST`) adds to the peak before it.
-    A device's peak is one part. Empty where a figure isn't known."""
-    device = row.number("device_peak_bytes")
-    if device is not None:
-        return (("device", device),)
+    """Returns the peak as what each phase (`HOST`) adds to the peak before it, and what only the cgroup saw: compilers
+    that had ended. A device's peak is one part. The sum is `row.peak_bytes`. Empty where a figure isn't known."""
+    peak = row.peak_bytes
+    if peak is None:
+        return ()
+    if row["target"] != "cpu":
+        return (("device", peak),)
     base, build, step = (row.number(f"host_{name}_bytes") for name in ("base", "peak_build", "peak_step"))
     files = row.number("host_file_bytes")
     if base is None or build is None or step is None or files is None:
         return ()
-    reached = [max(0.0, most - files) for most in (base, max(base, build), max(base, build, step))]
-    return tuple((kind, end - begin) for kind, (begin, end) in zip(HOST, pairwise([0.0, *reached]), strict=True))
+    reached = [min(max(0.0, most - files), peak) for most in (base, max(base, build), max(base, build, step))]
+    phases = tuple((kind, end - begin) for kind, (begin, end) in zip(HOST, pairwise([0.0, *reached]), strict=True))
+    return (*phases, ("ended", peak - reached[-1])) if peak > reached[-1] else phases
 
 
 def floor_bytes(row: Row) -> float:

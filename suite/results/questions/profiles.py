@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from suite.case import Outcome, Purpose
+from suite.case import Purpose
 from suite.ir.timeline import Profile
-from suite.results.questions.names import question_names
+from suite.results.questions.grouping import answers, by_comparison, grouped, reasons
 from suite.results.store.rows import Row
 
 
@@ -26,20 +26,13 @@ class ProfileQuestion:
 
 def profile_questions(rows: Iterable[Row]) -> tuple[ProfileQuestion, ...]:
     """Returns every question that was profiled, sorted by name. `rows` has one row for each planned process."""
-    groups: dict[str, list[Row]] = {}
-    kernels: dict[str, dict[str, str]] = {}
-    for row in rows:
-        if row["purpose"] == Purpose.PROFILE:
-            groups.setdefault(row["comparison_id"], []).append(row)
-        elif row["purpose"] == Purpose.EXPLAIN and row.kernels:
-            kernels.setdefault(row["comparison_id"], {})[row.stack_name] = row.kernels
-    names = question_names([group[0] for group in groups.values()])
-    questions = []
-    for key, group in groups.items():
+    listed = list(rows)
+    explained = grouped((row for row in listed if row["purpose"] == Purpose.EXPLAIN and row.kernels), by_comparison)
+
+    def question(id_: str, name: str, group: Sequence[Row]) -> ProfileQuestion:
         known = [(row.stack_name, Profile.from_json(row.mapping("profile"))) for row in group if row.mapping("profile")]
-        without = [(row.stack_name, row.text("reason") or row.outcome) for row in group if row.outcome != Outcome.OK]
         known.sort(key=lambda stack_and_profile: stack_and_profile[1].plain_seconds)
-        questions.append(
-            ProfileQuestion(key, names[key], group[0], tuple(known), tuple(sorted(without)), kernels.get(key, {}))
-        )
-    return tuple(sorted(questions, key=lambda question: question.name))
+        kernels = {row.stack_name: row.kernels for row in explained.get(id_, ())}
+        return ProfileQuestion(id_, name, group[0], tuple(known), reasons(group), kernels)
+
+    return answers(listed, Purpose.PROFILE, question)

@@ -1,14 +1,9 @@
-"""Many ratios judged at once: variances that borrow strength, simultaneous intervals, step-down p-values.
+"""Many ratios judged at once: simultaneous intervals and step-down p-values, by the variances of all of them.
 
-A ratio's data are its block log-ratios. Three blocks say little about their own spread (Student's t: 4.3), but all
-ratios of a set together show which spread is usual. So each variance is moderated (Smyth 2004, "Linear models and
-empirical Bayes methods for assessing differential expression in microarray experiments"): it is drawn towards the
-set's typical variance, with the more degrees of freedom the more the variances agree, at most PRIOR_FREEDOM_MAX.
-
-The distribution of the smallest p among equal stacks is simulated: the same procedure runs on processes that differ
-by chance alone, with the blocks, questions and shared controls of this set. This is Dunnett's procedure for unequal
-variances, and p is adjusted by stepping down from rank to rank (Westfall, Young 1993; Romano, Wolf 2005).
-benchmarks/calibration.py measures the error rates of the procedure on other populations.
+Each ratio's variance borrows strength from the others (`moderation`). The smallest p of a family is held against that
+of equal stacks, which is simulated (`reference`). This is Dunnett's procedure for unequal variances, and p is adjusted
+by stepping down from rank to rank (Westfall, Young 1993; Romano, Wolf 2005). benchmarks/calibration.py measures the
+error rates of the procedure on other populations.
 """
 
 from __future__ import annotations
@@ -16,28 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import special
 
+from suite.results.speedup.moderation import Array, Moderated, moderate
+from suite.results.speedup.reference import DRAWS, EVERY, SMALL, Reference, Shape, reference_of
 from suite.stats import Estimate, spread
 
-Array = NDArray[np.float64]
-
-# Chosen by benchmarks/calibration.py; docs/methodology.md says how.
-PRIOR_FREEDOM_MAX = 12.0  # the set's typical variance never counts for more than thirteen blocks of a ratio
-UNEQUAL_SPREADS = 0.5  # standard deviation of ln(sd) over the simulated processes: sds of 2 to 10 % have 0.45
-DRAWS = 10_000  # simulated sets; 5 % of them is known to +-0.2 %
-SEED = 20_250_101
-# A few fresh processes that agree to less than 1 % do so by luck. Without this minimum, one ratio whose three blocks
-# agreed to 0.25 % made the other 23 variances of its set look unrelated, and doubled every interval.
-VARIANCE_MIN = 1e-4
 LOG_MAX = 700.0  # exp of more overflows a float, and the interval of two blocks may be that wide
-FREEDOMS = np.array([*np.arange(0.5, 8.5, 0.5), 10, 12, 16, 24, 48, 1e3])  # the values tried for the prior
-TRIGAMMAS = special.polygamma(1, FREEDOMS / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,81 +44,90 @@ class Sample:
         return cls(question, mean, spread([*logs]) ** 2, len(logs), freedom, controls)
 
 
-Shape = tuple[tuple[int, int, int, int], ...]  # for each ratio: the question's number, blocks, freedom, controls
-
-
 @dataclass(frozen=True, slots=True)
-class Moderated:
-    """Standard errors of mean log-ratios, with the degrees of freedom of their t; arrays [..., ratios]."""
+class Pool:
+    """Samples that show together which spread is usual, with all that their families share: mean log-ratios, their
+    moderated errors and the p of each by itself, arrays [samples]; and their shape, which decides the reference."""
 
-    errors: Array
-    freedoms: Array
+    samples: tuple[Sample, ...]
+    means: Array
+    errors: Moderated
+    p: Array
+    shape: Shape
 
-    def p(self, means: Array) -> Array:
-        """Returns the two-sided p of each mean by itself; 0 for a mean other than 0 whose error is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.abs(means) / self.errors
-        tails: Array = 2 * special.stdtr(self.freedoms, -np.where(means == 0, 0.0, t))
-        return tails
-
-    def half(self, p: float) -> Array:
-        """Returns half the width, in logs, of the intervals that the true mean lies outside of with probability `p`."""
-        widths: Array = special.stdtrit(self.freedoms, 1 - p / 2) * self.errors
-        return widths
+    @classmethod
+    def of(cls, samples: Collection[Sample]) -> Pool:
+        """Returns the pool of these samples."""
+        means, errors = moderated(samples)
+        return cls(tuple(samples), means, errors, errors.p(means), shape_of(samples))
 
 
-def moderate(variances: Array, blocks: Array, freedoms: Array) -> Moderated:
-    """Draws variances [..., ratios] of `blocks` log-ratios each towards their typical variance.
-
-    The prior's mean and freedom are Smyth's moment estimates (2004, section 6.2), from ln(variance).
-    """
-    if variances.shape[-1] < 2:  # a single ratio has no others to learn from
-        return Moderated(np.sqrt(variances / blocks), np.broadcast_to(freedoms, variances.shape))
-    half = (blocks - 1) / 2
-    logs = np.log(np.maximum(variances, VARIANCE_MIN)) - special.digamma(half) + np.log(half)
-    excess = logs.var(axis=-1, ddof=1) - special.polygamma(1, half).mean()
-    index = np.searchsorted(-TRIGAMMAS, -excess, side="right") - 1  # the most freedom that explains the excess
-    prior = FREEDOMS[np.maximum(index, 0)]
-    common = np.exp(logs.mean(axis=-1) + special.digamma(prior / 2) - np.log(prior / 2))[..., None]
-    weight = np.where(index < 0, 0.0, np.minimum(prior, PRIOR_FREEDOM_MAX))[..., None]
-    mixed = (weight * common + freedoms * variances) / (weight + freedoms)
-    return Moderated(np.sqrt(mixed / blocks), weight + freedoms)
-
-
-def simultaneous(pool: Sequence[Sample], family: Sequence[int], confidence: float) -> list[Estimate]:
-    """Estimates the ratios pool[i] for i in `family`, judged together; all of `pool` shows which spread is usual.
+def simultaneous(pool: Pool, family: Sequence[int], confidence: float) -> list[Estimate]:
+    """Estimates the ratios of pool.samples[i] for i in `family`, judged together; the pool shows which spread is usual.
 
     All intervals hold at once with probability `confidence`; p is adjusted by stepping down. So p may be small enough
     for a verdict where the interval still contains 1: `cut` then ends the interval at 1.
     """
-    if len(pool) < 2 or not family:  # a single ratio needs no simulation: Student's t is exact
+    if len(pool.samples) < 2 or not family:  # a single ratio needs no simulation: Student's t is exact
         return at_level(pool, family, 1 - confidence)
-    means, errors = moderated(pool)
     chosen = np.asarray(family)
-    p = errors.p(means)[chosen]
+    p, equal = pool.p[chosen], reference_of(pool.shape)
     order = np.argsort(p, kind="stable")
-    equal = reference(shape_of(pool))[chosen[order]]
-    smallest = np.minimum.accumulate(equal[::-1])[::-1]  # the smallest p from each rank on, in each simulated set
+    shares, smallest = step_down(equal, chosen[order].tolist(), p[order])
     adjusted = np.empty(len(p))
-    adjusted[order] = np.maximum.accumulate((1 + (smallest <= p[order, None]).sum(axis=1)) / (1 + DRAWS))
-    single_step = at_level(pool, family, float(np.quantile(smallest[0], 1 - confidence)))
+    adjusted[order] = np.maximum.accumulate(shares)
+    single_step = at_level(pool, family, quantile(equal, family, smallest, 1 - confidence))
     return [replace(ratio, p=float(p)) for ratio, p in zip(single_step, adjusted, strict=True)]
 
 
-def critical(pool: Sequence[Sample], family: Sequence[int], confidence: float) -> float:
+def step_down(equal: Reference, ratios: Sequence[int], p: Array) -> tuple[Array, Array]:
+    """Returns, for each rank of ratios by their p, the share of simulated sets in which the smallest p from this rank
+    on is as small; and the smallest p of each simulated set, as far as it is at most SMALL.
+
+    A rank with a small p asks only for small p of its own and of all later ranks.
+    """
+    shares, smallest = np.empty(len(p)), np.ones(DRAWS)
+    for rank in reversed(range(len(p))):
+        sets, of_equal = equal.small(ratios[rank]) if p[rank] <= SMALL else (EVERY, equal.p(ratios[rank]))
+        smallest[sets] = np.minimum(smallest[sets], of_equal)
+        shares[rank] = (1 + np.count_nonzero(smallest <= p[rank])) / (1 + DRAWS)
+    return shares, smallest
+
+
+def quantile(equal: Reference, ratios: Sequence[int], smallest: Array, share: float) -> float:
+    """Returns the p that the smallest of these ratios' falls below in a share of the simulated sets. `smallest` is that
+    of each set as far as it is at most SMALL."""
+    low, high = around(smallest, share)
+    if high > SMALL:
+        low, high = around(np.minimum.reduce([equal.p(ratio) for ratio in ratios]), share)
+    return low + share * (DRAWS - 1) % 1 * (high - low)
+
+
+def around(values: Array, share: float) -> tuple[float, float]:
+    """Returns the values of the simulated sets between which this share of them ends; numpy's own quantile takes four
+    times as long."""
+    below = int(share * (DRAWS - 1))
+    low, high = np.partition(values, (below, below + 1))[below : below + 2].tolist()
+    return low, high
+
+
+def critical(pool: Pool, family: Sequence[int], confidence: float) -> float:
     """Returns the p that the smallest of a family of equal stacks falls below with probability 1 - confidence."""
-    if len(pool) < 2:
+    if len(pool.samples) < 2:
         return 1 - confidence
-    return float(np.quantile(reference(shape_of(pool))[np.asarray(family)].min(axis=0), 1 - confidence))
+    equal = reference_of(pool.shape)
+    _, smallest = step_down(equal, family, np.zeros(len(family)))
+    return quantile(equal, family, smallest, 1 - confidence)
 
 
-def at_level(pool: Sequence[Sample], family: Sequence[int], p: float) -> list[Estimate]:
-    """Estimates pool[i] for i in `family`, each with an interval that misses the true ratio with probability `p`."""
+def at_level(pool: Pool, family: Sequence[int], p: float) -> list[Estimate]:
+    """Estimates pool.samples[i] for i in `family`, each with an interval that misses the true ratio with probability
+    `p`."""
     if not family:
         return []
-    means, errors = moderated(pool)
-    halves, p_alone = errors.half(p), errors.p(means)
-    return [estimate(means[i], halves[i], float(p_alone[i]), pool[i].blocks) for i in family]
+    chosen = np.asarray(family)
+    halves, blocks = pool.errors.of(chosen).half(p), [pool.samples[i].blocks for i in family]
+    return estimated(pool.means[chosen], halves, pool.p[chosen], blocks)
 
 
 def floors(twins: Sequence[Sample], beside: Sequence[Sample], confidence: float) -> list[Estimate]:
@@ -148,7 +139,8 @@ def floors(twins: Sequence[Sample], beside: Sequence[Sample], confidence: float)
     unmoderated = np.array([math.sqrt(sample.variance / sample.blocks) for sample in [*twins, *beside]])
     wider = Moderated(np.maximum(errors.errors, unmoderated), errors.freedoms)
     halves, p = wider.half(1 - confidence), wider.p(means)
-    return [estimate(means[i], halves[i], float(p[i]), sample.blocks) for i, sample in enumerate(twins)]
+    own = slice(len(twins))
+    return estimated(means[own], halves[own], p[own], [sample.blocks for sample in twins])
 
 
 def cut(ratio: Estimate, confidence: float) -> Estimate:
@@ -159,54 +151,25 @@ def cut(ratio: Estimate, confidence: float) -> Estimate:
     return replace(ratio, low=low, high=high)
 
 
-def estimate(mean: float, half: float, p: float, blocks: int) -> Estimate:
-    """Returns the ratio whose log has this mean and half width."""
-    low, high = (float(np.exp(np.clip(mean + side * half, -LOG_MAX, LOG_MAX))) for side in (-1, 1))
-    return Estimate(math.exp(mean), low, high, p, blocks)
+def estimated(means: Array, halves: Array, p: Array, blocks: Sequence[int]) -> list[Estimate]:
+    """Returns the ratios whose logs have these means and half widths."""
+    ends = (np.exp(np.clip(means + side * halves, -LOG_MAX, LOG_MAX)).tolist() for side in (-1, 1))
+    figures = zip(means.tolist(), *ends, p.tolist(), blocks, strict=True)
+    return [Estimate(math.exp(mean), low, high, p, blocks) for mean, low, high, p, blocks in figures]
 
 
-def moderated(pool: Sequence[Sample]) -> tuple[Array, Moderated]:
+def moderated(samples: Collection[Sample]) -> tuple[Array, Moderated]:
     """Returns (mean log-ratios, their moderated errors) of samples."""
-    means = np.array([sample.mean for sample in pool])
-    variances = np.array([sample.variance for sample in pool])
-    return means, moderate(variances, *columns(shape_of(pool)))
+    figures = [(sample.mean, sample.variance, sample.blocks, sample.freedom) for sample in samples]
+    means, variances, blocks, freedoms = np.array(figures, dtype=float).reshape(-1, 4).T
+    return means, moderate(variances, blocks, freedoms)
 
 
-def shape_of(pool: Sequence[Sample]) -> Shape:
+def shape_of(samples: Collection[Sample]) -> Shape:
     """Returns all that the reference distribution of these samples depends on."""
     numbers: dict[str, int] = {}
-    return tuple(
+    shape = [
         (numbers.setdefault(sample.question, len(numbers)), sample.blocks, sample.freedom, sample.controls)
-        for sample in pool
-    )
-
-
-def columns(shape: Shape) -> tuple[Array, Array]:
-    """Returns (blocks, freedoms) of a shape's ratios."""
-    _, blocks, freedoms, _ = np.array(shape, dtype=float).T
-    return blocks, freedoms
-
-
-@lru_cache(maxsize=16)
-def reference(shape: Shape) -> Array:
-    """Returns p of every ratio [ratios, DRAWS] where all stacks are equal, by simulating their processes.
-
-    Each stack, and the control, has its own standard deviation, log-normal over stacks.
-    """
-    random = np.random.default_rng(SEED)
-    controls: dict[int, Array] = {}
-    means, variances = np.empty((2, DRAWS, len(shape)))
-    longest = max(blocks for _, blocks, _, _ in shape)
-    for column, (question, blocks, _, processes) in enumerate(shape):
-        if question not in controls:
-            controls[question] = simulated(random, longest) / math.sqrt(processes)
-        logs = controls[question][:, :blocks] - simulated(random, blocks)
-        means[:, column], variances[:, column] = logs.mean(axis=1), logs.var(axis=1, ddof=1)
-    return np.ascontiguousarray(moderate(variances, *columns(shape)).p(means).T)
-
-
-def simulated(random: np.random.Generator, blocks: int) -> Array:
-    """Returns log-times [DRAWS, blocks] of processes whose standard deviation is drawn for each simulated set."""
-    spreads = np.exp(random.normal(0, UNEQUAL_SPREADS, (DRAWS, 1)))
-    logs: Array = spreads * random.standard_normal((DRAWS, blocks))
-    return logs
+        for sample in samples
+    ]
+    return np.array(shape, np.int64).tobytes()

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from suite.protocol import Protocol
-from suite.results.speedup.family import Sample, simultaneous
-from suite.results.speedup.verdicts import Speedup, freedom
+from suite.results.speedup.family import Pool, Sample, simultaneous
+from suite.results.speedup.ratios import freedom
+from suite.results.speedup.verdicts import Speedup
 from suite.results.store.rows import Row, counting
 from suite.stats import Estimate
 
@@ -39,8 +40,8 @@ def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protoc
     for row in counting(rows):
         ids[row.stack_name].add(row["comparison_id"])
     by_stack: dict[str, list[Speedup]] = {stack: [] for stack in ids}
-    for speedup in speedups:
-        by_stack[speedup.stack].append(speedup)
+    for speedup in speedups:  # also of stacks that aren't shown, whose rows aren't here
+        by_stack.setdefault(speedup.stack, []).append(speedup)
     by_value = {stack: sorted(group, key=lambda s: (s.ratio.value, s.name)) for stack, group in by_stack.items()}
     answered = {stack: group for stack, group in by_value.items() if group}
     shared = common_questions(speedups)
@@ -78,7 +79,7 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
     """Returns the geometric mean over its questions of each stack that has any.
 
     An interval is that of the block means, over the blocks that all questions of the stack have; all stacks' intervals
-    hold at once.
+    hold at once. The mean over one question is its ratio, with the interval that it has there.
     """
     means = {stack: fmean(math.log(s.ratio.value) for s in group) for stack, group in speedups.items() if group}
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}
@@ -89,9 +90,10 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
         )
         for stack in pool
     ]
-    estimates = simultaneous(samples, range(len(pool)), protocol.confidence)
+    estimates = simultaneous(Pool.of(samples), range(len(pool)), protocol.confidence)
     single = {stack: Estimate(math.exp(mean), blocks=len(per_block[stack])) for stack, mean in means.items()}
-    return single | dict(zip(pool, estimates, strict=True))
+    alone = {stack: group[0].ratio for stack, group in speedups.items() if len(group) == 1}
+    return single | dict(zip(pool, estimates, strict=True)) | alone
 
 
 def block_means(speedups: Sequence[Speedup], mean: float) -> list[float]:

@@ -5,28 +5,33 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, median
 
 import numpy as np
 
 from suite.case import Flag, Outcome
+from suite.protocol import SAMPLINGS
 from suite.results.store.rows import Row
 from suite.stats import MODES_SPREAD
 
+Turn = tuple[int, int]  # (retry, round): processes that share one were sampled within seconds of each other
 Side = tuple[str, str]  # (comparison_id, stack): a stack on a question
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """One process: when it ran in its block, and its median in seconds. `started` is in seconds of the clock, if known;
-    `disturbed` says that other programs used its cores until the end."""
+    `disturbed` says that other programs used its cores until the end. `sampling` is `alone` or `rounds`; `turns` has
+    the median of each turn, in seconds, by the number of the block's run and of the round."""
 
     replicate: int
     order: float
     started: float | None
     seconds: float
     disturbed: bool = False
+    sampling: str = SAMPLINGS[0]
+    turns: Mapping[Turn, float] = field(default_factory=dict)
 
 
 Timings = Mapping[int, Sequence[Timing]]  # {block: the stack's processes in it}
@@ -40,7 +45,16 @@ def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[
         seconds = row.median(clock)
         if row["outcome"] == Outcome.OK and seconds is not None:
             started = row["started_at"].timestamp() if row["started_at"] else None
-            timing = Timing(row["replicate"], row["order"], started, seconds, Flag.DISTURBED in row.flags)
+            turns = {(row["retry"], round_): median for round_, median in row.round_medians(clock).items()}
+            timing = Timing(
+                row["replicate"],
+                row["order"],
+                started,
+                seconds,
+                Flag.DISTURBED in row.flags,
+                row["sampling"] or SAMPLINGS[0],
+                turns,
+            )
             timings[row["comparison_id"], row.stack_name][row["block"]].append(timing)
     return {
         side: {
@@ -52,11 +66,64 @@ def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[
 
 
 def log_ratios(stack: Timings, baseline: Timings) -> dict[int, float]:
-    """Returns {block: ln(t_baseline / t_stack)} of each block in which both ran."""
-    return {block: log_ratio(stack[block], baseline[block]) for block in sorted(stack.keys() & baseline.keys())}
+    """Returns {block: ln(t_baseline / t_stack)} of each block in which both ran and were sampled the same way.
+
+    A ratio's blocks are all of one way, too: of the one that more blocks have.
+    """
+    ways = {timing.sampling for side in (stack, baseline) for processes in side.values() for timing in processes}
+    by_sampling: list[dict[int, float]] = []
+    for sampling in filter(ways.__contains__, reversed(SAMPLINGS)):
+        sides = (sampled(stack, sampling), sampled(baseline, sampling)) if len(ways) > 1 else (stack, baseline)
+        logs = {
+            block: log_ratio(sides[0][block], sides[1][block]) for block in sorted(sides[0].keys() & sides[1].keys())
+        }
+        by_sampling.append({block: log for block, log in logs.items() if log is not None})
+    return max(by_sampling, key=len, default={})
 
 
-def log_ratio(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float:
+def same_way(stack: Timings, baseline: Timings) -> tuple[Timings, Timings]:
+    """Returns the processes of two stacks that were sampled the same way: in rounds, if both have any."""
+    for sampling in reversed(SAMPLINGS):
+        sides = sampled(stack, sampling), sampled(baseline, sampling)
+        if all(sides):
+            return sides
+    return stack, baseline
+
+
+def sampled(timings: Timings, sampling: str) -> dict[int, list[Timing]]:
+    """Returns the processes that were sampled in one way, of the blocks that have any."""
+    chosen = {
+        block: [timing for timing in processes if timing.sampling == sampling] for block, processes in timings.items()
+    }
+    return {block: processes for block, processes in chosen.items() if processes}
+
+
+def log_ratio(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float | None:
+    """Returns ln(t_baseline / t_stack) in one block: by rounds where the processes took turns, else between those
+    nearest to each other in time. None for processes that took turns, but not with each other."""
+    if any(timing.turns for timing in (*stack, *baseline)):
+        return log_ratio_in_rounds(stack, baseline)
+    return log_ratio_by_time(stack, baseline)
+
+
+def log_ratio_in_rounds(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float | None:
+    """Returns the mean over rounds of ln(t_baseline / t_stack) inside a round, by the medians of their turns; None
+    without a round that both have. Of several processes of a stack in a round, log times are averaged."""
+    ours, theirs = logs_by_turn(stack), logs_by_turn(baseline)
+    gaps = [theirs[turn] - ours[turn] for turn in ours.keys() & theirs.keys()]
+    return fmean(gaps) if gaps else None
+
+
+def logs_by_turn(processes: Sequence[Timing]) -> dict[Turn, float]:
+    """Returns the mean log time of a stack's processes in each round."""
+    logs: dict[Turn, list[float]] = defaultdict(list)
+    for timing in processes:
+        for turn, seconds in timing.turns.items():
+            logs[turn].append(math.log(seconds))
+    return {turn: fmean(of_turn) for turn, of_turn in logs.items()}
+
+
+def log_ratio_by_time(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float:
     """Returns ln(t_baseline / t_stack) in one block, between the processes nearest to each other in time.
 
     A machine changes pace for seconds at a time. So each process of the side that ran less often is compared with the
@@ -80,12 +147,20 @@ def place_in_time(timing: Timing, dated: bool) -> float:
 
 
 def twin_log_ratios(stack: Timings) -> dict[int, float]:
-    """Returns {block: ln(t of the first replicate / t of the others)} of each block in which the stack ran twice."""
+    """Returns {block: ln(t of the first replicate / t of the others)} of each block in which the stack ran twice, and
+    both were sampled the same way; by rounds where they took turns."""
     logs = {}
     for block, processes in sorted(stack.items()):
-        first, *others = (math.log(timing.seconds) for timing in sorted(processes, key=lambda timing: timing.replicate))
-        if others and min(timing.replicate for timing in processes) == 1:
-            logs[block] = first - fmean(others)
+        first, *rest = sorted(processes, key=lambda timing: timing.replicate)
+        others = [timing for timing in rest if timing.sampling == first.sampling]
+        if not others or first.replicate != 1:
+            continue
+        if first.turns:
+            log = log_ratio_in_rounds(others, [first])
+        else:
+            log = math.log(first.seconds) - fmean(math.log(timing.seconds) for timing in others)
+        if log is not None:
+            logs[block] = log
     return logs
 
 
@@ -102,5 +177,5 @@ def best_mode(timings: Timings) -> dict[int, list[Timing]]:
     medians = all_seconds(timings)
     middle = median(seconds for seconds in medians if seconds <= MODES_SPREAD * min(medians))
     limit = MODES_SPREAD * middle
-    kept = {block: [timing for timing in processes if timing.seconds <= limit] for block, processes in timings.items()}
-    return {block: processes for block, processes in kept.items() if processes}
+    fast = {block: [timing for timing in processes if timing.seconds <= limit] for block, processes in timings.items()}
+    return {block: processes for block, processes in fast.items() if processes}

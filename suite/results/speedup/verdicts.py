@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from suite.errors import unknown
@@ -17,19 +17,23 @@ from suite.results.speedup.pairing import (
     all_seconds,
     best_mode,
     block_timings,
-    log_ratios,
+    same_way,
     twin_log_ratios,
 )
+from suite.results.speedup.ratios import Ratios, controls, freedom
 from suite.results.store.rows import Row, check_clock, counting
-from suite.stats import Estimate, Word, blocks_needed, has_modes, verdict
+from suite.stats import Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
+
+ALONE = "by this question; not sure among all of the set"
 
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
     """The speedup of a stack over the baseline on one question; over itself where it ran twice in each block (A/A).
 
-    `best` is the ratio of the best modes alone, where the processes of either stack run in two modes. `reason` says why
-    the verdict is undecided although the interval alone would allow one.
+    `ratio` and `verdict` are judged with the other ratios of the question as one family; `in_set` is the verdict with
+    all ratios of the set as one family. `best` is the ratio of the best modes alone, where the processes of either
+    stack run in two modes. `reason` says why the verdict is undecided although the interval alone would allow one.
     """
 
     comparison_id: str
@@ -42,6 +46,52 @@ class Speedup:
     controls: int = 1  # the number of baseline processes in a block
     best: Estimate | None = None
     reason: str = ""
+    in_set: Word = "undecided"
+
+    @property
+    def why(self) -> str:
+        """Returns in plain words why the ratio is undecided; empty where it isn't."""
+        return why_undecided(self.verdict, self.ratio, self.reason)
+
+    @property
+    def note(self) -> str:
+        """Returns what a reader must know beside the verdict: `reason`, or that it holds for its question alone."""
+        alone = self.verdict in ("faster", "slower") and self.in_set != self.verdict
+        return self.reason or (ALONE if alone else "")
+
+
+def why_undecided(word: Word | None, ratio: Estimate | None, reason: str) -> str:
+    """Returns in plain words why a ratio is undecided, by `reason` if there is one; empty where it isn't undecided."""
+    if word != "undecided" or ratio is None:
+        return ""
+    return reason or ("one block has no interval" if ratio.low is None else "the interval holds 1×")
+
+
+def judge(ratio: Estimate, tie: float, noise: Mapping[str, Estimate], best: Estimate | None = None) -> tuple[Word, str]:
+    """Returns (verdict, why it is undecided although the interval of `ratio` allows a verdict).
+
+    `noise` is {reason: what equal things differ by}: inside such an interval no ratio is `faster` or `slower`. `best`
+    is the ratio of the best modes; None where neither stack has two modes.
+    """
+    word = verdict(ratio, tie)
+    if word in ("faster", "slower"):
+        for reason, floor in noise.items():
+            if floor.low is not None and floor.high is not None and floor.low <= ratio.value <= floor.high:
+                return "undecided", reason
+    if best is not None and word not in ("undecided", of_best := verdict(best, tie)):
+        return "undecided", f"two modes: all processes {word}, the best {of_best}"
+    return word, ""
+
+
+@dataclass(slots=True)
+class Known:
+    """What was computed before of a pairing's processes, whatever the level of confidence: a page asks for every
+    question by itself."""
+
+    ratios: dict[str, Ratios] = field(default_factory=dict)  # by baseline
+    twins: dict[float, tuple[Speedup, ...]] = field(default_factory=dict)  # by confidence
+    best: Pairing | None = None
+    modal: frozenset[Side] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,161 +102,192 @@ class Pairing:
     names: Mapping[str, str]  # {comparison_id: the question's name}
     stacks: frozenset[str]  # every stack with a row, even one without times
     protocol: Protocol
+    one_family: bool = False  # whether all questions together are one family, in place of each by itself
+    known: Known = field(init=False, default_factory=Known, compare=False, repr=False)
 
     @classmethod
     def of(cls, rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> Pairing:
         """Returns the pairing of a set's rows. Raises UserError for an unknown clock, and for rows of two machines."""
         check_clock(clock)
-        kept = counting(rows)
-        names = {row["comparison_id"]: row for row in kept}
+        counted = counting(rows)
+        names = {row["comparison_id"]: row for row in counted}
         return cls(
-            block_timings(kept, clock),
+            block_timings(counted, clock),
             {question: row.comparison_name for question, row in names.items()},
-            frozenset(row.stack_name for row in kept),
+            frozenset(row.stack_name for row in counted),
             protocol,
         )
 
-    def over(self, baseline: str, stacks: Collection[str] | None = None, question: str | None = None) -> list[Speedup]:
-        """Returns the speedups over the baseline of all stacks or some, on all questions or one, judged as a family."""
-        logs = self.logs_over(baseline)
-        family = [side for side in logs if question in (None, side[0]) and (stacks is None or side[1] in stacks)]
-        ratios = self.estimates(logs, baseline, family)
-        best = self.best_over(baseline, logs, family)
-        floors_by_question = {twin.comparison_id: twin.ratio for twin in self.twins({baseline: logs})}
-        speedups = []
-        for side in family:
-            comparison, stack = side
-            ratio = cut(ratios[side], self.protocol.confidence)
-            word, reason = self.judge(ratio, floors_by_question.get(comparison), best.get(side))
-            if word != "undecided" and (disturbed := self.disturbed(side) + self.disturbed((comparison, baseline))):
-                word, reason = "undecided", f"other programs used the cores of {disturbed} of its processes"
-            speedups.append(
-                Speedup(
-                    comparison,
-                    self.names[comparison],
-                    stack,
-                    baseline,
-                    ratio,
-                    word,
-                    logs[side],
-                    self.controls(comparison, baseline),
-                    best.get(side),
-                    reason,
-                )
-            )
-        return speedups
+    def over(
+        self,
+        baseline: str,
+        stacks: Collection[str] | None = None,
+        question: str | None = None,
+        confidence: float | None = None,
+    ) -> list[Speedup]:
+        """Returns the speedups over the baseline of all stacks or some, on all questions or one, with the protocol's
+        confidence or another.
 
-    def judge(self, ratio: Estimate, floor: Estimate | None, best: Estimate | None) -> tuple[Word, str]:
-        """Returns (verdict, why it isn't that of `ratio`, if so); `best` is of the best modes, None without two."""
-        word = verdict(ratio, self.protocol.tie_ratio, floor)
-        if best is None or word == "undecided":
-            return word, ""
-        of_best = verdict(best, self.protocol.tie_ratio)
-        return (word, "") if of_best == word else ("undecided", f"two modes: all processes {word}, the best {of_best}")
+        The ratios of a question are one family: what else the set asks doesn't change its verdicts. `in_set` is judged
+        with all of these speedups as one family.
+        """
+        sure = confidence or self.protocol.confidence
+        ratios = self.ratios(baseline)
+        asked = ratios.logs if question is None else ratios.by_question.get(question, ())
+        family = [side for side in asked if stacks is None or side[1] in stacks]
+        alone = self.estimates(ratios, family, sure, one=self.one_family)
+        in_set = alone if self.one_family or question is not None else self.estimates(ratios, family, sure, one=True)
+        best = self.best_over(baseline, family, sure)
+        floors_by_question = {twin.comparison_id: twin.ratio for twin in self.twins(sure)}
+        return [
+            self.judged(
+                side,
+                baseline,
+                cut(alone[side], sure),
+                cut(in_set[side], sure),
+                best.get(side),
+                floors_by_question.get(side[0]),
+            )
+            for side in family
+        ]
+
+    def judged(
+        self,
+        side: Side,
+        baseline: str,
+        ratio: Estimate,
+        of_set: Estimate,
+        best: Estimate | None,
+        floor: Estimate | None,
+    ) -> Speedup:
+        """Returns a ratio with its verdicts: by its question alone, and `of_set`."""
+        comparison, stack = side
+        noise, tie = {"equal processes differ as much": floor} if floor else {}, self.protocol.tie_ratio
+        word, reason = judge(ratio, tie, noise, best)
+        word_of_set, _ = judge(of_set, tie, noise, best)
+        if word != "undecided" and (disturbed := self.disturbed(side) + self.disturbed((comparison, baseline))):
+            word, reason = "undecided", f"other programs used the cores of {disturbed} of its processes"
+            word_of_set = word
+        return Speedup(
+            comparison,
+            self.names[comparison],
+            stack,
+            baseline,
+            ratio,
+            word,
+            self.ratios(baseline).logs[side],
+            controls(self.timings, comparison, baseline),
+            best,
+            reason,
+            word_of_set,
+        )
 
     def disturbed(self, side: Side) -> int:
         """Returns how many of a stack's processes on a question other programs disturbed until the end."""
         return sum(timing.disturbed for processes in self.timings[side].values() for timing in processes)
 
-    def logs_over(self, baseline: str) -> dict[Side, dict[int, float]]:
-        """Returns the block log-ratios of every stack over the baseline, on the questions where some block has both."""
-        logs_by_side = {
-            (comparison, stack): log_ratios(timings, self.timings.get((comparison, baseline), {}))
-            for (comparison, stack), timings in self.timings.items()
-            if stack != baseline
+    def ratios(self, baseline: str) -> Ratios:
+        """Returns every stack over the baseline."""
+        if baseline not in self.known.ratios:
+            self.known.ratios[baseline] = Ratios.of(self.timings, baseline, self.protocol)
+        return self.known.ratios[baseline]
+
+    def estimates(
+        self, ratios: Ratios, sides: Collection[Side], confidence: float, *, one: bool
+    ) -> dict[Side, Estimate]:
+        """Estimates the ratios of each family together, or all as `one`; a ratio of one block has no interval."""
+        estimates = {
+            side: Estimate(math.exp(fmean(logs.values())), blocks=len(logs))
+            for side, logs in ((side, ratios.logs[side]) for side in sides)
         }
-        return {side: logs for side, logs in logs_by_side.items() if logs}
+        for members, places in ratios.families(sides, one=one):
+            together = simultaneous(ratios.pool, places, confidence)
+            estimates |= dict(zip(members, together, strict=True))
+        return estimates
 
-    def estimates(self, logs: Mapping[Side, Logs], baseline: str, family: Collection[Side]) -> dict[Side, Estimate]:
-        """Estimates the ratios of a family together; a ratio of one block has no interval."""
-        means = {side: Estimate(math.exp(fmean(logs[side].values())), blocks=len(logs[side])) for side in family}
-        samples = self.samples(logs, baseline)
-        sides = [*samples]
-        indices = [index for index, side in enumerate(sides) if side in means]
-        estimates = simultaneous([*samples.values()], indices, self.protocol.confidence)
-        return means | {sides[index]: ratio for index, ratio in zip(indices, estimates, strict=True)}
+    @property
+    def modal(self) -> frozenset[Side]:
+        """Returns the stacks on questions whose processes run in two modes."""
+        if self.known.modal is None:
+            modal = (side for side, timings in self.timings.items() if has_modes(all_seconds(timings)))
+            self.known.modal = frozenset(modal)
+        return self.known.modal
 
-    def samples(self, logs: Mapping[Side, Logs], baseline: str) -> dict[Side, Sample]:
-        """Returns a sample of each ratio of two blocks or more: fewer have no spread."""
-        controls = {comparison: self.controls(comparison, baseline) for comparison, _ in logs}
-        return {
-            (comparison, stack): self.sample(comparison, by_block, controls[comparison])
-            for (comparison, stack), by_block in logs.items()
-            if len(by_block) > 1
-        }
+    @property
+    def best(self) -> Pairing:
+        """Returns the processes of the best modes alone."""
+        if self.known.best is None:
+            best = {side: best_mode(timings) for side, timings in self.timings.items()}
+            self.known.best = replace(self, timings=best)
+        return self.known.best
 
-    def sample(self, question: str, logs: Logs, controls: int = 1) -> Sample:
-        """Returns the sample of a ratio's block log-ratios, with their degrees of freedom by the protocol."""
-        return Sample.of(question, logs.values(), freedom(len(logs), self.protocol), controls)
-
-    def controls(self, comparison: str, baseline: str) -> int:
-        """Returns how many processes the baseline has in each block of a question, the least if blocks differ."""
-        return min((len(timings) for timings in self.timings.get((comparison, baseline), {}).values()), default=1)
-
-    def best_over(self, baseline: str, logs: Mapping[Side, Logs], family: Collection[Side]) -> dict[Side, Estimate]:
+    def best_over(self, baseline: str, family: Collection[Side], confidence: float) -> dict[Side, Estimate]:
         """Estimates the ratios of the best modes alone, for those of a family in which either stack has two modes.
 
-        The level of their intervals is the critical p of the family by all processes (`logs`).
+        The level of their intervals is the critical p of their family by all processes.
         """
-        modal = {side for side, timings in self.timings.items() if has_modes(all_seconds(timings))}
-        wanted = [side for side in family if side in modal or (side[0], baseline) in modal]
-        samples = self.samples(logs, baseline)
-        indices = [index for index, side in enumerate(samples) if side in family]
-        if not wanted or not indices:
-            return {side: self.fastest(side, baseline) for side in wanted}
-        level = critical([*samples.values()], indices, self.protocol.confidence)
-        best = replace(self, timings={side: best_mode(timings) for side, timings in self.timings.items()})
-        of_best = best.samples(best.logs_over(baseline), baseline)
-        estimates = dict(zip(of_best, at_level([*of_best.values()], range(len(of_best)), level), strict=True))
+        wanted = [side for side in family if side in self.modal or (side[0], baseline) in self.modal]
+        if not wanted:
+            return {}
+        questions = {side[0] for side in wanted}
+        beside = family if self.one_family else [side for side in family if side[0] in questions]
+        ratios, of_best = self.ratios(baseline), self.best.ratios(baseline)
+        estimates: dict[Side, Estimate] = {}
+        for members, places in ratios.families(beside, one=self.one_family):
+            level = critical(ratios.pool, places, confidence)
+            known = [side for side in members if side in of_best.places]
+            of_known = at_level(of_best.pool, [of_best.places[side] for side in known], level)
+            estimates |= dict(zip(known, of_known, strict=True))
         return {side: estimates.get(side) or self.fastest(side, baseline) for side in wanted}
 
     def fastest(self, side: Side, baseline: str) -> Estimate:
         """Returns the ratio of the fastest processes, for best modes that share fewer than two blocks."""
-        comparison, stack = side
-        fastest = {name: min(all_seconds(self.timings[comparison, name])) for name in (baseline, stack)}
-        return Estimate(fastest[baseline] / fastest[stack])
+        ours, theirs = same_way(self.timings[side], self.timings[side[0], baseline])
+        return Estimate(min(all_seconds(theirs)) / min(all_seconds(ours)))
 
-    def twins(self, known: Mapping[str, Mapping[Side, Logs]] | None = None) -> list[Speedup]:
+    def twins(self, confidence: float | None = None) -> tuple[Speedup, ...]:
         """Returns the A/A pairs, each a stack over itself. Their intervals are the noise floor of the set.
 
-        Each is judged by itself; the other twins and the ratios over the same stack show which spread is usual.
-        `known` has, by stack, block log-ratios over it that were computed before.
+        Each interval holds by itself; the other twins and the ratios over the same stack show which spread is usual. p
+        is adjusted for all twins, and without it no twin is `faster` or `slower`: on a quiet machine, the set has one
+        with a probability of at most 1 - confidence.
         """
+        sure = confidence or self.protocol.confidence
+        if sure not in self.known.twins:
+            self.known.twins[sure] = self.judged_twins(sure)
+        return self.known.twins[sure]
+
+    def judged_twins(self, confidence: float) -> tuple[Speedup, ...]:
+        """Judges the A/A pairs."""
         logs = {side: by_block for side, timings in self.timings.items() if (by_block := twin_log_ratios(timings))}
         pairs = {side: Estimate(math.exp(fmean(log.values())), blocks=len(log)) for side, log in logs.items()}
         for stack in {stack for _, stack in logs}:
             samples = {
-                side: self.sample(side[0], by_block)
+                side: Sample.of(side[0], by_block.values(), freedom(len(by_block), self.protocol))
                 for side, by_block in logs.items()
                 if side[1] == stack and len(by_block) > 1
             }
-            beside = self.samples((known or {}).get(stack) or self.logs_over(stack), stack)
             if samples:
-                estimates = floors([*samples.values()], [*beside.values()], self.protocol.confidence)
+                estimates = floors([*samples.values()], self.ratios(stack).pool.samples, confidence)
                 pairs |= dict(zip(samples, estimates, strict=True))
-        return [
-            Speedup(
-                comparison,
-                self.names[comparison],
-                stack,
-                stack,
-                floor,
-                verdict(floor, self.protocol.tie_ratio),
-                logs[comparison, stack],
-            )
-            for (comparison, stack), floor in pairs.items()
-        ]
+        known = [side for side, floor in pairs.items() if floor.p is not None]
+        for side, p in zip(known, holm([pairs[side].p or 0.0 for side in known]), strict=True):
+            pairs[side] = replace(pairs[side], p=p)
+        return tuple(self.twin(side, floor, logs[side], confidence) for side, floor in pairs.items())
+
+    def twin(self, side: Side, floor: Estimate, logs: Logs, confidence: float) -> Speedup:
+        """Returns an A/A pair with the verdict on its ratio."""
+        comparison, stack = side
+        word = verdict(floor, self.protocol.tie_ratio)
+        if word in ("faster", "slower") and not is_doubtful(floor, confidence):
+            word = "undecided"
+        return Speedup(comparison, self.names[comparison], stack, stack, floor, word, dict(logs), in_set=word)
 
     def blocks_needed(self, baseline: str) -> int:
         """Returns how many blocks, both stages together, the ratios over the baseline need."""
-        logs = self.logs_over(baseline)
-        needing = self.estimates(logs, baseline, logs.keys()).values()
+        ratios = self.ratios(baseline)
+        needing = self.estimates(ratios, ratios.logs, self.protocol.confidence, one=self.one_family).values()
         return blocks_needed(needing, self.protocol.blocks, self.protocol.blocks_max, self.protocol.tie_ratio)
-
-
-def freedom(blocks: int, protocol: Protocol) -> int:
-    """Returns the degrees of freedom of so many blocks: of the first stage if a second may follow (Stein 1945)."""
-    return (min(blocks, protocol.blocks) if protocol.blocks_max > protocol.blocks else blocks) - 1
 
 
 def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = "synced") -> list[Speedup]:
@@ -216,10 +297,10 @@ def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = 
     """
     pairing = Pairing.of(rows, protocol, clock)
     if baseline not in pairing.stacks:
-        raise unknown("baseline stack in this result set", baseline, pairing.stacks)
+        raise unknown("stack", baseline, pairing.stacks, of="The result set")
     return pairing.over(baseline)
 
 
-def twins(rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> list[Speedup]:
+def twins(rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> tuple[Speedup, ...]:
     """Returns the A/A pairs of a set's rows, as `Pairing.twins` does."""
     return Pairing.of(rows, protocol, clock).twins()

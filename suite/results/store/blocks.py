@@ -23,7 +23,7 @@ class RequiredKeys(TypedDict):
 
 class Record(RequiredKeys, total=False):
     """A block's record, as the run and `machine.noise` write it. `shard` names the share that the block comes
-    from, in a set that was put together."""
+    from, in a set that was put together; `unverified` has the case_ids of which nothing said what is right."""
 
     retry: int
     shard: str
@@ -34,6 +34,7 @@ class Record(RequiredKeys, total=False):
     load_after: float
     mhz_before: float | None
     mhz_after: float | None
+    unverified: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ def of_block(row: Row, by_run: dict[tuple[int, int], Block]) -> Row:
     more = []
     if block.record["reasons"] and row["outcome"] != Outcome.UNSUPPORTED:  # where no process ran, none was disturbed
         more.append(Flag.NOISY)
+    if row["case_id"] in block.record.get("unverified", []) and row["outcome"] == Outcome.OK:
+        more.append(Flag.UNVERIFIED)
     if not block.accepted:
         more.append(Flag.REJECTED_BLOCK)
     return row | {

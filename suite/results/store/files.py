@@ -22,8 +22,9 @@ GROWTH_FREE_BYTES = 64 * 2**20  # so small a file may grow by any factor: every 
 PIECE_BYTES = 2**20
 
 
-def check_writable(folder: Path) -> None:
-    """Makes the folder and writes a file there as a test. Raises UserError if that fails or the disk is nearly full."""
+def check_writable(folder: Path, option: str = "--results") -> None:
+    """Makes the folder, which `option` names, and writes a file there as a test. Raises UserError if that fails or the
+    disk is nearly full."""
     probe = folder / f".probe-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -33,7 +34,7 @@ def check_writable(folder: Path) -> None:
             os.fsync(file.fileno())
     except OSError as broken:
         raise UserError(
-            f"Results can't be written to {folder}: {broken.strerror}. Choose another folder with --results=DIR."
+            f"Results can't be written to {folder}: {broken.strerror}. Choose another folder with {option}=DIR."
         ) from broken
     finally:
         with suppress(OSError):
@@ -42,7 +43,7 @@ def check_writable(folder: Path) -> None:
     if free < FREE_BYTES_MIN:
         raise UserError(
             f"{folder} has {free / 2**20:.0f} MiB free; a run needs {FREE_BYTES_MIN / 2**20:.0f} MiB. "
-            "Make room, or choose another folder with --results=DIR."
+            f"Make room, or choose another folder with {option}=DIR."
         )
 
 

@@ -8,7 +8,8 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 from suite.errors import COMMAND, Damaged, UserError
 from suite.ir import files
 from suite.results.store.files import sha256, write_json
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.rows import CASE, Row, accepted
 from suite.results.store.schema import SCHEMA_VERSION
 
 NAME = "manifest.json"
@@ -34,6 +37,26 @@ FACTS = (
     dict.fromkeys(("set_id", "created_at", "target", "command", "revision", "preset"), str)
     | dict.fromkeys(("locks", "outcomes", "images", "machine"), dict)
     | {"stacks": list}
+)
+
+# The columns that the facts are derived from.
+TELLING = frozenset(
+    {
+        *CASE,
+        "schema_version",
+        "case_id",
+        "case_name",
+        "comparison_id",
+        "inferred_from",
+        "block",
+        "replicate",
+        "purpose",
+        "retry",
+        "outcome",
+        "flags",
+        "environment",
+        "image_digest",
+    }
 )
 
 
@@ -104,6 +127,30 @@ class Manifest:
         if stated is not None and stated != name:
             raise Damaged(f"The manifest of {where} has the name {str(stated)[:60]!r}, but its files make {name!r}.")
         return manifest
+
+
+def facts_of(file: PlanFile, rows: Sequence[Row], preset: str | None, machine: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the facts of a set's manifest. `rows` need the columns of `TELLING`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "set_id": file.plan.set_id,
+        "created_at": file.created_at,
+        "target": file.target,
+        "command": file.command,
+        "revision": file.revision,
+        "locks": dict(file.locks),
+        "preset": preset,
+        "stacks": sorted({row.stack_name for row in rows}),
+        "outcomes": dict(Counter(row["outcome"] for row in accepted(rows))),
+        "images": images(rows),
+        "machine": machine,
+    }
+
+
+def images(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Returns {environment: digests of the images that ran}: one digest each, unless an image was built again."""
+    pairs = sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]})
+    return {name: [image for other, image in pairs if other == name] for name, _ in pairs}
 
 
 def check_facts(where: str, facts: Mapping[str, Any]) -> None:

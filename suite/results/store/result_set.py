@@ -6,8 +6,6 @@ results/<set-id>/ plan.json  machine.json  inputs/  attempts/  blocks/  logs/  i
 from __future__ import annotations
 
 import shutil
-from collections import Counter
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,35 +21,18 @@ from suite.machine.facts import Facts
 from suite.machine.roofline import Ceilings, Sweep
 from suite.results.store import json_file, manifest
 from suite.results.store.blocks import Block, Record, with_noise
-from suite.results.store.files import check_writable, commit, write_json
+from suite.results.store.files import check_writable, commit, gunzipped, write_json
 from suite.results.store.manifest import RESULTS, Manifest
 from suite.results.store.parquet.reader import check_parquet, read_rows, understood
+from suite.results.store.plan import Plan
 from suite.results.store.plan_file import PlanFile
-from suite.results.store.rows import CASE, Row, accepted
-from suite.results.store.schema import SCHEMA_VERSION, to_table
+from suite.results.store.rows import Row
+from suite.results.store.schema import to_table
+from suite.stacks.names import attempt_name, retry_of
 
 LINE_MAX = 4096  # characters; Linux has no longer path
 LATEST = "latest"  # a link beside the sets, to the newest one
 BEGUN = "begun-here"  # the file that marks a set as begun in its folder; archives leave it out
-# The columns that a manifest's facts are derived from.
-TELLING = frozenset(
-    {
-        *CASE,
-        "schema_version",
-        "case_id",
-        "case_name",
-        "comparison_id",
-        "inferred_from",
-        "block",
-        "replicate",
-        "purpose",
-        "retry",
-        "outcome",
-        "flags",
-        "environment",
-        "image_digest",
-    }
-)
 
 
 class ResultSet:
@@ -60,10 +41,10 @@ class ResultSet:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         path = folder / "plan.json"
-        self.plan = PlanFile.from_json(json_file.read(path, json_file.BYTES_MAX), str(path))
+        self.plan_file = PlanFile.from_json(json_file.read(path, json_file.BYTES_MAX), str(path))
 
     @classmethod
-    def create(cls, folder: Path, plan: PlanFile) -> ResultSet:
+    def create(cls, folder: Path, plan_file: PlanFile) -> ResultSet:
         """Writes the plan into a new folder. Raises UserError if the folder exists or can't be written."""
         check_writable(folder.parent)
         if folder.exists():
@@ -71,7 +52,7 @@ class ResultSet:
         folder.mkdir()
         # The folder's inode number: a copy, or what is unpacked from an archive, has another.
         (folder / BEGUN).write_text(f"{folder.stat().st_ino}\n", encoding="ascii")
-        write_json(folder / "plan.json", plan.to_json())
+        write_json(folder / "plan.json", plan_file.to_json())
         for part in ("inputs", "attempts", "blocks", "logs"):
             (folder / part).mkdir()
         return cls(folder)
@@ -82,6 +63,11 @@ class ResultSet:
         if not (folder / "plan.json").is_file():
             raise UserError(f"{folder} is no result set: it has no plan.json.")
         return cls(folder)
+
+    @property
+    def plan(self) -> Plan:
+        """Returns what the run asks."""
+        return self.plan_file.plan
 
     @property
     def begun_here(self) -> bool:
@@ -104,7 +90,7 @@ class ResultSet:
 
     def log_folder(self, attempt: Attempt) -> Path:
         """Returns the folder of what one process wrote: ATTEMPT.json, events.jsonl, its outputs, exit.json."""
-        return self.folder / "logs" / attempt.name
+        return self.folder / "logs" / attempt_name(attempt)
 
     def cache_folder(self, attempt: Attempt) -> Path:
         """Returns the folder of a case's compile caches in one run of a block; a warm case shares it with its prime."""
@@ -113,11 +99,23 @@ class ResultSet:
 
     def keep_programs(self, attempt: Attempt, captured: Path) -> None:
         """Moves a process's compressed programs and their summary into the set, and deletes the rest of `captured`."""
-        kept = self.folder / files.FOLDER / attempt.name
+        kept = self.folder / files.FOLDER / attempt_name(attempt)
         kept.mkdir(parents=True)
         for path in (*captured.glob("*.gz"), captured / files.SUMMARY):
             path.rename(kept / path.name)
         shutil.rmtree(captured)
+
+    def program_path(self, attempt: str, program: str) -> Path:
+        """Returns the file of a program, compressed StableHLO, that the process of this name handed to its compiler."""
+        return self.folder / files.FOLDER / attempt / f"{program}{files.STABLEHLO}.gz"
+
+    def program_header(self, attempt: str, program: str) -> str:
+        """Returns the first line of what the compiler made of that program; empty if it left nothing. Raises UserError
+        for a file that isn't whole."""
+        path = self.folder / files.FOLDER / attempt / f"{program}{files.OPTIMIZED}.gz"
+        if not path.exists():
+            return ""
+        return b"".join(gunzipped(path)).partition(b"\n")[0].decode("utf-8", "replace")
 
     def shares(self) -> list[ResultSet]:
         """Returns the shares that other machines have sent of a run on several machines, in the plan's order."""
@@ -136,7 +134,7 @@ class ResultSet:
         """Returns the number of a block's next run: one more than any run of it, complete or cut short, has used."""
         logs = (path.name for path in (self.folder / "logs").glob(f"b{block:02d}-*"))
         rows = (path.stem for path in (self.folder / "attempts").rglob(f"b{block:02d}-*.parquet"))
-        return 1 + max(map(Attempt.retry_of, (*logs, *rows)), default=0)
+        return 1 + max(map(retry_of, (*logs, *rows)), default=0)
 
     def finished(self) -> int:
         """Returns how many attempts have ended and are on disk, in shares too."""
@@ -268,10 +266,10 @@ class ResultSet:
         self.seal()
         return rows
 
-    def settle(self, plan: PlanFile) -> None:
+    def settle(self, plan_file: PlanFile) -> None:
         """Writes the plan again, before anything is measured: now it has what its machines said they can't run."""
-        write_json(self.folder / "plan.json", plan.to_json())
-        self.plan = plan
+        write_json(self.folder / "plan.json", plan_file.to_json())
+        self.plan_file = plan_file
 
     def write_rows(self, rows: list[Row]) -> None:
         """Writes results.parquet."""
@@ -299,24 +297,11 @@ class ResultSet:
     def facts(self) -> dict[str, Any]:
         """Returns the facts of a manifest, all derived from the set's files; for a set that isn't whole, from the rows
         that it has so far."""
-        plan = self.plan
         with understood(self.results_path):
-            rows = read_rows(self.results_path, TELLING) if self.results_path.exists() else self.merged()
-        outcomes = Counter(row["outcome"] for row in accepted(rows))
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "set_id": plan.set_id,
-            "created_at": plan.created_at,
-            "target": plan.target,
-            "command": plan.command,
-            "revision": plan.revision,
-            "locks": dict(plan.locks),
-            "preset": next((path.stem for path in (self.folder / "inputs").glob("*.toml")), None),
-            "stacks": sorted({row.stack_name for row in rows}),
-            "outcomes": dict(outcomes),
-            "images": images(rows),
-            "machine": self.machine,
-        }
+            whole = self.results_path.exists()
+            rows = read_rows(self.results_path, manifest.TELLING) if whole else self.merged()
+        preset = next((path.stem for path in (self.folder / "inputs").glob("*.toml")), None)
+        return manifest.facts_of(self.plan_file, rows, preset, self.machine)
 
     def problems(self) -> list[str]:
         """Returns a line for each file or fact that differs from the manifest; none for an intact set."""
@@ -327,9 +312,3 @@ class ResultSet:
         if self.results_path.exists():
             check_parquet(self.results_path)
         return manifest.misstated(known, self.facts())
-
-
-def images(rows: Iterable[Row]) -> dict[str, list[str]]:
-    """Returns {environment: digests of the images that ran}: one digest each, unless an image was built again."""
-    pairs = sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]})
-    return {name: [image for other, image in pairs if other == name] for name, _ in pairs}

@@ -7,6 +7,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from statistics import median
 from typing import Any
 
@@ -15,12 +16,16 @@ from suite.errors import UserError, unknown
 from suite.protocol import OTHERS_SHARE_MAX
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.schema import NAMES, SCHEMA_VERSION
+from suite.stacks.names import attempt_name, case_name
 
 CASE = tuple(name.rstrip("_") for name in Case.__dataclass_fields__)  # the columns of the case
 CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
 LEAST_SHARE = 0.05  # a library is named on the page if it takes this share of a step's known time or more
 HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
+IMPLAUSIBLE = str(Flag.IMPLAUSIBLE)  # the outcome, for readers, of an `ok` row whose case has the flag
+# The reason where the row itself doesn't say which limit it broke; rows of schema versions up to 9 don't.
+TOO_FAST = "its steps take less time than this machine needs for them, so they can't have computed what they should"
 ProcessKey = tuple[str, int, int, str]  # (case_id, block, replicate, purpose)
 
 
@@ -39,7 +44,7 @@ class Row(dict[str, Any]):
     def attempt_name(self) -> str:
         """Returns the name of the process's folder in a set's logs/, and of its other files."""
         identity = {field.name: self[field.name] for field in dataclasses.fields(Attempt) if field.name != "case"}
-        return Attempt(**identity | {"case": self.case, "purpose": Purpose(self["purpose"])}).name
+        return attempt_name(Attempt(**identity | {"case": self.case, "purpose": Purpose(self["purpose"])}))
 
     @property
     def stack_name(self) -> str:
@@ -58,7 +63,7 @@ class Row(dict[str, Any]):
 
     @property
     def outcome(self) -> str:
-        """Returns how the attempt ended: an `Outcome`, or `NOT_RUN`."""
+        """Returns how the attempt ended: an `Outcome`, `NOT_RUN`, or in judged rows `IMPLAUSIBLE`."""
         return self.text("outcome")
 
     @property
@@ -66,7 +71,7 @@ class Row(dict[str, Any]):
         """Returns the attempt's flags: what a reader must know beyond the outcome."""
         return tuple(self.get("flags") or ())
 
-    def samples(self, clock: str) -> Sequence[float]:
+    def samples(self, clock: str = "synced") -> Sequence[float]:
         """Returns the samples of one clock in seconds, without warm-up, and without those that other programs disturbed
         unless all were. Raises UserError for an unknown clock."""
         value = self[f"{check_clock(clock)}_seconds"]
@@ -76,15 +81,25 @@ class Row(dict[str, Any]):
         start = self["synced_warmup"] or 0 if chained else 0
         samples: Sequence[float] = (value or [])[start:]
         others = (self[f"{'synced' if chained else clock}_others"] or [])[start:]
+        if chained and self["synced_rounds"]:
+            in_turns = [round_ > 0 for round_ in self["synced_rounds"][start:]]
+            samples, others = [*compress(samples, in_turns)], [*compress(others, in_turns)]
         if not (samples and others):
             return samples
-        clean = [seconds for seconds, share in zip(samples, others, strict=True) if not (share or 0) > OTHERS_SHARE_MAX]
-        return clean or samples
+        return [*compress(samples, undisturbed(others))] or samples
 
-    @property
-    def steady(self) -> Sequence[float]:
-        """Returns the samples of the synced clock, in seconds, as `samples` does."""
-        return self.samples("synced")
+    def round_medians(self, clock: str) -> Mapping[int, float]:
+        """Returns {round: median of the turn's samples in seconds} of a process that was sampled in rounds, without
+        turns that other programs disturbed unless all were; empty for one that was sampled alone."""
+        if clock not in ("synced", "dispatch") or not self["synced_rounds"]:
+            return {}
+        numbers, samples = self["synced_rounds"], self[f"{clock}_seconds"]
+        clean = undisturbed(self["synced_others"] or [None] * len(samples))
+        turns: dict[bool, dict[int, list[float]]] = {True: defaultdict(list), False: defaultdict(list)}
+        for number, seconds, is_clean in zip(numbers, samples, clean, strict=True):
+            if number:
+                turns[is_clean][number].append(seconds)
+        return {number: median(taken) for number, taken in (turns[True] or turns[False]).items()}
 
     def median(self, clock: str = "synced") -> float | None:
         """Returns the median of one clock's samples, in seconds; None without a sample."""
@@ -121,7 +136,8 @@ class Row(dict[str, Any]):
         memory on a CPU, because the kernel drops pages of files under a limit. None where unknown.
 
         On a CPU it is the greater of two lower bounds: the process's own counter, which is exact for the process but
-        misses compilers that have ended, and samples of its cgroup.
+        misses compilers that have ended, and samples of its cgroup. The counter is read before the gate, while the
+        cgroup is sampled to the end: of a gated process it also has what the reference took, so it isn't used.
         """
         if self["target"] != "cpu":
             return self.number("device_peak_bytes")
@@ -129,7 +145,9 @@ class Row(dict[str, Any]):
         files = self.number("host_file_bytes")
         if not peaks or files is None:
             return None
-        return max(max(peaks) - files, self.number("cgroup_anonymous_bytes") or 0.0)
+        is_gated = self.get("relative_error") is not None
+        sampled = None if is_gated else self.number("cgroup_anonymous_bytes")
+        return max(max(peaks) - files, sampled or 0.0)
 
     @property
     def limit_bytes(self) -> float | None:
@@ -146,6 +164,11 @@ class Row(dict[str, Any]):
         words = [f"{kernel['library']} {kernel['isa'] or ''}".strip() for kernel in shown]
         rest = ["rest " if kernel["calls"] is None and len(shown) > 1 else "" for kernel in shown]
         return "; ".join(map("".join, zip(rest, words, strict=True)))
+
+
+def undisturbed(others: Iterable[float | None]) -> list[bool]:
+    """Returns, for each sample's share of the cores that other programs used, whether the sample counts."""
+    return [not (share or 0) > OTHERS_SHARE_MAX for share in others]
 
 
 def check_clock(clock: str) -> str:
@@ -169,7 +192,7 @@ def empty_row(attempt: Attempt) -> Row:
         | {
             "schema_version": SCHEMA_VERSION,
             "case_id": case.case_id,
-            "case_name": case.case_name,
+            "case_name": case_name(case),
             "comparison_id": case.comparison_id,
             "dims": canonical_json(dict(case.dims)),
             "provenance": "measured",
@@ -195,16 +218,26 @@ def accepted(rows: Iterable[Row]) -> list[Row]:
 
 
 def judged(rows: Iterable[Row]) -> list[Row]:
-    """Returns the accepted rows; a case that is `wrong` in one block is `wrong` in all of them.
+    """Returns the accepted rows; a case that is `wrong` or `implausible` in one block is so in all of them.
 
-    Only block 1 runs the whole gate, so its result holds for every other process of the case.
+    Only block 1 runs the whole gate, so its result holds for every other process of the case. A process that was faster
+    than the machine can be has not done the work, whatever the gate says: none of the case's times is compared.
     """
-    kept = accepted(rows)
-    wrong = {row["case_id"] for row in kept if row["outcome"] == Outcome.WRONG}
+    counted = accepted(rows)
+    too_fast = (ended(row) for row in counted if Flag.IMPLAUSIBLE in row.flags)
+    ends = {row["case_id"]: {"outcome": IMPLAUSIBLE, "reason": row.text("reason")} for row in too_fast}
+    ends |= {row["case_id"]: {"outcome": str(Outcome.WRONG)} for row in counted if row["outcome"] == Outcome.WRONG}
     return [
-        row | {"outcome": str(Outcome.WRONG)} if row["case_id"] in wrong and row["outcome"] == Outcome.OK else row
-        for row in kept
+        row | ends[row["case_id"]] if row["outcome"] == Outcome.OK and row["case_id"] in ends else row
+        for row in counted
     ]
+
+
+def ended(row: Row) -> Row:
+    """Returns a row as its process ended for a reader: one that was faster than the machine can be isn't `ok`."""
+    if row.outcome != Outcome.OK or Flag.IMPLAUSIBLE not in row.flags:
+        return row
+    return row | {"outcome": IMPLAUSIBLE, "reason": row["reason"] or TOO_FAST}
 
 
 def counting(rows: Iterable[Row], purpose: Purpose = Purpose.TIMED) -> list[Row]:
@@ -212,25 +245,25 @@ def counting(rows: Iterable[Row], purpose: Purpose = Purpose.TIMED) -> list[Row]
 
     Raises UserError if the rows of one comparison come from several machines: they are never paired.
     """
-    kept = [row for row in judged(rows) if row["purpose"] == purpose]
+    counted = [row for row in judged(rows) if row["purpose"] == purpose]
     machines: dict[str, set[str]] = {}
-    for row in kept:
+    for row in counted:
         if row["machine_id"] is not None:  # a process that never ran has none
             machines.setdefault(row["comparison_id"], set()).add(row["machine_id"])
     most = max(map(len, machines.values()), default=0)
     if most > 1:
         raise UserError(f"Rows of one comparison come from {most} machines; ratios pair runs of one machine only.")
-    return kept
+    return counted
 
 
-def unrun(plan: PlanFile | None, rows: Iterable[Row]) -> list[Row]:
+def unrun(file: PlanFile | None, rows: Iterable[Row]) -> list[Row]:
     """Returns a row for every planned process that has none in `rows`: unsupported, or not run."""
     present = {row.place for row in rows}
     missing: dict[ProcessKey, Row] = {}
-    for attempt in plan.attempts if plan else ():
+    for attempt in file.attempts if file else ():
         row = empty_row(attempt)
-        if plan and row.place not in present and row.place not in missing:
-            reason = plan.reason(attempt.case)
+        if file and row.place not in present and row.place not in missing:
+            reason = file.plan.reason(attempt.case)
             missing[row.place] = row | {
                 "outcome": str(Outcome.UNSUPPORTED) if reason else NOT_RUN,
                 "reason": reason or "No complete block has this process. Resume the set to run it.",

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 # Raised where a column comes, goes or changes its meaning. Sets of every published version stay readable.
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 10
 
 JSON = "json"  # stored as a string, because the keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
@@ -23,6 +23,7 @@ ARROW_TYPES: dict[str, Any] = {
     JSON: pa.string(),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "list<float64>": pa.list_(pa.float64()),
+    "list<int64>": pa.list_(pa.int64()),
     "list<string>": pa.list_(pa.string()),
     "list<metric>": pa.list_(
         pa.struct(
@@ -90,7 +91,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
             "string",
             "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain "
             "(which kernels run, what memory is made of), profile (where the time goes), ir (what compilers "
-            "are handed), probe (how a stack behaves), predict",
+            "are handed), probe (how a stack behaves), predict (what an accelerator's compiler makes of that)",
         ),
         _identity("retry", "int64", "1; one more with every further run of the block or of this process alone"),
         _identity("seed", "int64", "seed of the generator of weights and inputs"),
@@ -116,7 +117,7 @@ GROUPS: dict[str, tuple[Column, ...]] = {
     ),
     "outcome": (
         _text("outcome", "ok, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed"),
-        _text("reason", "why, for every outcome but ok"),
+        _text("reason", "why, for every outcome but ok, and for the flag implausible"),
         _text("flags", "what a reader must know beyond the outcome", "list<string>"),
         _text("phase", "the last phase that the worker began"),
         _text("provenance", "measured, inferred (from another row) or predicted"),
@@ -155,6 +156,17 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         ),
         _share("kernel_share", "share of that processor time that the kernel used"),
         Column("minor_faults_per_step", "float64", "count", "minor page faults per step, in the same samples"),
+        _text("sampling", "how the samples were taken: alone, or in rounds, in turn with other processes"),
+        Column(
+            "synced_rounds",
+            "list<int64>",
+            "",
+            "round of each synced sample; 0: taken before the first turn, or the call that leads into one; null: alone",
+        ),
+        _count("company", "processes that were held together for the rounds, with this one; null: alone"),
+        _seconds("held_seconds", "waiting for turns, while other processes were measured"),
+        _seconds("held_processor_seconds", "processor time that this process took while it waited"),
+        _count("restless_handovers", "waits that began before the process had come to rest"),
     ),
     "memory": (
         _bytes("host_peak_build_bytes", "peak resident memory until weights and inputs were placed"),
@@ -194,6 +206,14 @@ GROUPS: dict[str, tuple[Column, ...]] = {
             "programs",
             "what the stack hands to its compiler, recorded by an ir process: a list in the order compiled, with "
             "counts; the texts are in ir/",
+            JSON,
+        ),
+    ),
+    "prediction": (
+        _text(
+            "prediction",
+            "what an accelerator's own compiler makes, without the accelerator, of the program that the stack hands "
+            "over, by a predict process: an object",
             JSON,
         ),
     ),

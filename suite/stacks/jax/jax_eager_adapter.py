@@ -1,4 +1,5 @@
-"""JAX op by op: no jit around the step, each primitive dispatched by itself as the primer times it."""
+"""JAX op by op: no jit around the step, each call of jax.numpy dispatched by itself as the primer times it. JAX has
+compiled some of its own functions: `var`, for example, is one program of twelve primitives."""
 
 from __future__ import annotations
 
@@ -29,14 +30,15 @@ class Adapter(JaxAdapter):
         return np.array(product(self.jax.device_put(a), self.jax.device_put(b)))
 
     def in_precision(self, function):
-        """bf16: what comes in becomes bfloat16, results float32; so do gradients, through the cast. On a CPU, asking
-        for bfloat16 products of float32 (JAX's dot algorithms) changes nothing."""
+        """Returns the function in the case's precision. For bf16 its arguments are cast to bfloat16 and its results to
+        float32, and gradients become float32 through the cast. On a CPU, asking for bfloat16 products of float32 (JAX's
+        dot algorithms) changes nothing."""
         if self.case.precision != "bf16":
             return function
         return lambda *arguments, **named: self.cast(function(*self.low(arguments), **self.low(named)), "float32")
 
     def low(self, tree):
-        """A tree as the step computes with it."""
+        """Returns a tree in the precision that the step computes in."""
         return self.cast(tree, "bfloat16") if self.case.precision == "bf16" else tree
 
     def cast(self, tree, dtype):
@@ -98,14 +100,17 @@ class Adapter(JaxAdapter):
         return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
 
     def read(self, what, state, batch):
-        parameters, buffers, _ = state
+        parameters, buffers, moments = state
         if what == "parameters":
             return {**self.host(parameters), **self.host(buffers)}
+        if what == "moments":
+            return self.host(self.moments(moments), "/")
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": np.asarray(self.compile(self.forward)(parameters, buffers, inputs))}
         (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
         return {"loss": np.asarray(loss), **self.host(gradients)}
 
-    def host(self, tree):
-        return {name: np.asarray(value) for name, value in base.flat(tree).items()}
+    def host(self, tree, top="."):
+        """Returns a tree's arrays on the host, by dotted path; `top` replaces the first dot."""
+        return {name.replace(".", top, 1): np.asarray(value) for name, value in base.flat(tree).items()}

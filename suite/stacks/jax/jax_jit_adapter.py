@@ -33,7 +33,7 @@ class Adapter(jax_eager.Adapter):
         return run
 
     def arguments(self, state, batch):
-        """Of the program, which takes the whole state where it updates it."""
+        """Returns the program's arguments; a program that updates the state takes all of it."""
         parameters, buffers, _ = state
         return (state, batch) if self.call is self.program else (parameters, buffers, batch)
 
@@ -51,8 +51,8 @@ class Adapter(jax_eager.Adapter):
         self.program.lower(*self.arguments(state, batch)).compile()
         return state, batch
 
-    def holders(self, told, state, batch):
-        return buffers.holders(told.folder / compiler.DUMP)
+    def holders(self, logs, state, batch):
+        return buffers.holders(logs.folder / compiler.DUMP)
 
     def jit(self, function, static=()):
         return self.jax.jit(function, static_argnums=static)

@@ -24,7 +24,7 @@ PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
 
 
 class CompileCounter:
-    """Traces, compiles and their seconds (trace, lower and backend) from JAX's own monitoring events."""
+    """Counts traces, compiles and their seconds (trace, lower and backend) by JAX's own monitoring events."""
 
     def __init__(self, jax: Any) -> None:
         self.traces = 0
@@ -33,7 +33,7 @@ class CompileCounter:
         jax.monitoring.register_event_duration_secs_listener(self.count)
 
     def count(self, event: str, seconds: float, **_: object) -> None:
-        """One event, as JAX reports it."""
+        """Counts one event, which JAX reports."""
         if event.startswith("/jax/core/compile/"):
             self.seconds += seconds
             self.traces += event.endswith("jaxpr_trace_duration")
@@ -41,7 +41,7 @@ class CompileCounter:
 
 
 def make_optimizer(optax: Any, name: str | None) -> Any:
-    """optax's optimizer with the protocol's constants."""
+    """Returns optax's optimizer with the protocol's constants."""
     if name == "sgd":
         return optax.sgd(protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
     return optax.adamw(
@@ -54,7 +54,7 @@ def make_optimizer(optax: Any, name: str | None) -> Any:
 
 
 class JaxAdapter(compiler.Dumping):
-    """An adapter whose arrays are JAX's. What it leaves out is how the dialect's code becomes a step."""
+    """An adapter whose arrays are JAX's. Subclasses say how the dialect's code becomes a step."""
 
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
@@ -66,7 +66,7 @@ class JaxAdapter(compiler.Dumping):
 
     @classmethod
     def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """JAX's variables, and those that every stack has."""
+        """Returns JAX's variables, and those that every stack has."""
         variables = super().environ(case, cache_directory) | {
             "JAX_PLATFORMS": case.target,
             "JAX_ENABLE_X64": "0",
@@ -84,21 +84,21 @@ class JaxAdapter(compiler.Dumping):
             }
         return variables
 
-    def kernels_used(self, told: kernels.Told) -> list[kernels.Used]:
-        """By XLA's programs, then by the log of what its runtime calls."""
-        one_program = STACKS[self.case.stack].compiled  # op by op each operation is one
-        return compiler.kernels_used(told, one_program) + kernels.libraries(told)
+    def kernels_used(self, logs: kernels.LibraryLogs) -> list[kernels.LibraryUse]:
+        """Returns the kernels that XLA's programs call, then those in the log of what its runtime calls."""
+        one_program = STACKS[self.case.stack].compiled  # op by op, each operation is a program
+        return compiler.kernels_used(logs, one_program) + kernels.libraries(logs)
 
-    def profile(self, steps: Callable[[], None], folder: Path) -> base.Traced:
+    def profile(self, steps: Callable[[], None], folder: Path) -> base.Trace:
         """See `base.Adapter.profile`."""
         options = self.jax.profiler.ProfileOptions()
         options.python_tracer_level = 0  # Python's own calls cost most and say least
         with self.jax.profiler.trace(str(folder), profiler_options=options):
             steps()
-        return base.Traced("jax.profiler")
+        return base.Trace("jax.profiler")
 
     def find_devices(self) -> Any:
-        """The target's devices, as JAX lists them. Raises `no_device` where there are none."""
+        """Returns the target's devices, as JAX lists them. Raises `no_device` if there are none."""
         try:
             devices = self.jax.devices()
         except RuntimeError as missing:
@@ -110,11 +110,15 @@ class JaxAdapter(compiler.Dumping):
         return devices
 
     def compile(self, function: Any) -> Any:
-        """How this stack runs a function of JAX arrays: as it is, unless the stack says otherwise."""
+        """Returns a function of JAX arrays as this stack runs it: as it is, unless a subclass compiles it."""
         return function
 
+    def moments(self, state: Any) -> dict[str, Any]:
+        """Returns optax's moments in the optimizer's state, by the letters of `base.Adapter.read`."""
+        return {"v": state[0].trace} if self.optimizer == "sgd" else {"m": state[0].mu, "v": state[0].nu}
+
     def apply(self, parameters: Any, moments: Any, gradients: Any) -> tuple[Any, Any]:
-        """The optimizer's update of a pytree of parameters: (parameters, moments)."""
+        """Returns (parameters, moments) after the optimizer's update."""
         updates, moments = self.transform.update(gradients, moments, parameters)
         return self.optax.apply_updates(parameters, updates), moments
 
@@ -128,7 +132,7 @@ class JaxAdapter(compiler.Dumping):
         return {name: np.asarray(value) for name, value in updated.items()}
 
     def counters(self) -> dict[str, float | None]:
-        """JAX counts compiles; its step has no graph to break and nothing to fall back to."""
+        """Returns JAX's counts. A step of JAX's has no graph to break and nothing to fall back to."""
         counter = self.compile_counter
         counted = {"traces": counter.traces, "compiles": counter.compiles, "compile_seconds": counter.seconds}
         return super().counters() | counted
@@ -138,17 +142,17 @@ class JaxAdapter(compiler.Dumping):
         return self.jax.device_put(value)
 
     def memory(self) -> dict[str, int | None]:
-        """Of the allocator of the first device; a CPU has none."""
+        """Returns the figures of the first device's allocator; a CPU has none."""
         figures = self.jax.local_devices()[0].memory_stats() or {}
         names = ("peak_bytes_in_use", "peak_pool_bytes", "bytes_limit")
         return dict(zip(base.DEVICE_FIGURES, map(figures.get, names), strict=True))
 
     def shapes(self, tree: Any) -> Any:
-        """A tree of arrays without values."""
+        """Returns a tree of arrays as their shapes and types, without values."""
         return self.jax.tree.map(lambda x: self.jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
 
     def shapes_of(self, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-        """The same of a spec's tensors."""
+        """Returns a spec's tensors as their shapes and types, without values."""
         return {
             name: self.jax.ShapeDtypeStruct(tensor.shape, "int32" if isinstance(tensor, Integers) else "float32")
             for name, tensor in tensors.items()
@@ -161,7 +165,7 @@ class JaxAdapter(compiler.Dumping):
 
     def analysed(self, program: Any, *arguments: Any) -> dict[str, int | None]:
         """See `base.Adapter.program_memory`: of a jitted function, by the shapes of its arguments alone."""
-        found = program.lower(*self.shapes(arguments)).compile().memory_analysis()
+        analysis = program.lower(*self.shapes(arguments)).compile().memory_analysis()
         names = ("argument", "output", "temp", "alias")
-        sizes = (getattr(found, f"{name}_size_in_bytes") for name in names)
+        sizes = (getattr(analysis, f"{name}_size_in_bytes") for name in names)
         return dict(zip(base.PROGRAM_FIGURES, sizes, strict=True))

@@ -27,11 +27,11 @@ class Adapter(base.Adapter):
             state["moments"] = zeros(state["parameters"])
         return state, {name: value.copy() for name, value in batch}
 
-    def listened(self, state, batch):
+    def listen(self, state, batch):
         numpy_calls.calls.clear()
         return numpy_calls.counted((state, batch))
 
-    def kernels_used(self, told):
+    def kernels_used(self, logs):
         return numpy_calls.kernels_used()
 
     def put(self, value):
@@ -52,7 +52,7 @@ class Adapter(base.Adapter):
     def profile(self, steps, folder):
         self.apply = numpy_calls.noted("adamw", self.apply)
         steps()
-        return base.Traced("NumPy's protocol for array-likes", numpy_calls.spans())
+        return base.Trace("NumPy's protocol for array-likes", numpy_calls.spans())
 
     def wait(self, state, outputs):
         pass  # NumPy returns when the result is there
@@ -64,6 +64,9 @@ class Adapter(base.Adapter):
         parameters = state["parameters"]
         if what == "parameters":
             return dict(parameters)
+        if what == "moments":
+            moments = state["moments"].items()
+            return {f"{kind}/{n}": value for n, pair in moments for kind, value in zip("mv", pair, strict=True)}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": self.dialect.forward(self.dims, parameters, **inputs)}
@@ -79,12 +82,12 @@ class Adapter(base.Adapter):
 
 
 def zeros(parameters):
-    """Both of AdamW's moments of each parameter, before the first step."""
+    """Returns both of AdamW's moments of each parameter, before the first step."""
     return {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in parameters.items()}
 
 
 def adamw(state, gradients):
-    """One AdamW step in place: every moment and parameter is read and written once per operation."""
+    """Takes one AdamW step in place: every moment and parameter is read and written once per operation."""
     state["count"] += 1
     correction1 = 1.0 - protocol.BETA1 ** state["count"]
     correction2 = 1.0 - protocol.BETA2 ** state["count"]

@@ -1,4 +1,4 @@
-"""Which of its loops NumPy runs, and how often it calls its BLAS: counted by NumPy's own protocol for array-likes."""
+"""Records NumPy's calls, its own loops and those of its BLAS, by NumPy's protocol for array-likes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from suite.ir.timeline import Category, Span, by_rules
-from suite.stacks.kernels import Used
+from suite.stacks.kernels import LibraryUse
 
-BLAS = ("matmul", "vecdot", "matvec", "vecmat")  # what NumPy hands to its BLAS, float32 that is
+BLAS = ("matmul", "vecdot", "matvec", "vecmat")  # functions that NumPy hands to its BLAS, for float32
 SYMBOLS = ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename")
 
 RULES = (
@@ -30,10 +30,10 @@ calls: list[tuple[str, float, float]] = []  # (function, begin, end) in seconds,
 
 
 class Counted(np.ndarray[Any, Any]):
-    """An array whose universal functions are counted on their way; results are of this kind again."""
+    """An array that records the calls of universal functions on it; their results are such arrays, too."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """One call, on plain arrays."""
+        """Calls a universal function on plain arrays, and records it."""
         out = options.pop("out", None)
         if out is not None:
             options["out"] = tuple(map(bare, out))
@@ -45,12 +45,12 @@ class Counted(np.ndarray[Any, Any]):
         return result.view(Counted) if isinstance(result, np.ndarray) else result
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """Functions that are no universal ones; those that they call are counted, too."""
+        """Calls any other function, and records it; the universal functions that it calls are recorded, too."""
         return noted(function.__name__, super().__array_function__)(function, types, arguments, options)
 
 
 def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose calls are kept under this name."""
+    """Returns a function whose calls are recorded under this name."""
 
     def call(*arguments: Any, **options: Any) -> Any:
         start = perf_counter()
@@ -62,17 +62,17 @@ def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spans() -> list[Span]:
-    """What was called since `calls` was cleared, with categories."""
+    """Returns the calls since `calls` was cleared, with categories."""
     return [Span("", name, begin, end, by_rules(name, RULES, Category.ELEMENTWISE)) for name, begin, end in calls]
 
 
 def bare(value: Any) -> Any:
-    """An array without the counting."""
+    """Returns an array that doesn't record its calls."""
     return value.view(np.ndarray) if isinstance(value, Counted) else value
 
 
 def counted(tree: Any) -> Any:
-    """The arrays of nested dicts and tuples as counted ones; whatever else there is stays."""
+    """Returns nested dicts and tuples in which the arrays record their calls; other values are unchanged."""
     if isinstance(tree, dict):
         return {name: counted(value) for name, value in tree.items()}
     if isinstance(tree, tuple):
@@ -80,8 +80,8 @@ def counted(tree: Any) -> Any:
     return tree.view(Counted) if isinstance(tree, np.ndarray) else tree
 
 
-def kernels_used() -> list[Used]:
-    """What was called since `calls` was cleared, by library and instruction set, the longest first."""
+def kernels_used() -> list[LibraryUse]:
+    """Returns what was called since `calls` was cleared, by library and instruction set, the longest first."""
     seconds: dict[str, list[float]] = defaultdict(list)
     for name, begin, end in calls:
         if isinstance(getattr(np, name, None), np.ufunc):
@@ -90,12 +90,12 @@ def kernels_used() -> list[Used]:
     for name, durations in seconds.items():
         place = ("OpenBLAS", blas_core()) if name in BLAS else ("NumPy", loop_target(name))
         taken[place] += durations
-    used = [Used(library, isa, len(each), sum(each)) for (library, isa), each in taken.items()]
-    return sorted(used, key=lambda each: -(each.seconds or 0.0))
+    used = [LibraryUse(library, isa, len(durations), sum(durations)) for (library, isa), durations in taken.items()]
+    return sorted(used, key=lambda library: -(library.seconds or 0.0))
 
 
 def blas_core() -> str | None:
-    """The processor whose kernels OpenBLAS has chosen here, by its own word: `SkylakeX` has AVX-512, `Haswell` AVX2."""
+    """Returns the processor whose kernels OpenBLAS has chosen here: `SkylakeX` has AVX-512, `Haswell` AVX2."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     paths = {line.split()[-1] for line in maps.splitlines() if "openblas" in line}
     for library in map(ctypes.CDLL, sorted(paths)):
@@ -108,7 +108,7 @@ def blas_core() -> str | None:
 
 
 def loop_target(name: str) -> str | None:
-    """The instruction set of a function's float32 loop, as NumPy says it: `X86_V4` has AVX-512, `X86_V3` AVX2."""
+    """Returns the instruction set of a function's float32 loop by NumPy's name: `X86_V4` has AVX-512, `X86_V3` AVX2."""
     loops = np.lib.introspect.opt_func_info(func_name=f"^{name}$").get(name, {})
-    found = next((loop["current"] for types, loop in loops.items() if types.startswith("f")), None)
-    return None if found is None else str(found)
+    target = next((loop["current"] for types, loop in loops.items() if types.startswith("f")), None)
+    return None if target is None else str(target)

@@ -135,7 +135,7 @@ class Adapter(base.Adapter):
         return OPTIMIZERS[self.optimizer](self.tf, variables)
 
     def compile(self, function, *signature):
-        """How this stack runs a function of tensors of these shapes: as it is."""
+        """Returns a function of tensors of these shapes as this stack runs it: as it is."""
         return function
 
     def put(self, value):
@@ -159,7 +159,7 @@ class Adapter(base.Adapter):
         if self.updater and not moments:
             self.updater.release()
         variables = self.variables | self.kept
-        for variable in variables.values():  # what the model began with makes room for what is on its way
+        for variable in variables.values():  # frees the model's first values before the new ones arrive
             renew(tf, variable, tf.zeros([0], variable.dtype))
         for name, value in parameters:
             renew(tf, variables[name], tf.raw_ops.Empty(shape=value.shape, dtype=variables[name].dtype))
@@ -184,6 +184,11 @@ class Adapter(base.Adapter):
     def read(self, what, state, batch):
         if what == "parameters":
             return {name: v.numpy() for name, v in (self.variables | self.kept).items()}
+        if what == "moments":
+            kinds = {"adamw": "mv", "sgd": "v"}[self.optimizer]
+            moments = self.updater.moments.items()
+            pairs = ((f"{kind}/{n}", v) for n, values in moments for kind, v in zip(kinds, values, strict=True))
+            return {name: np.asarray(v.read_value()) for name, v in pairs}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": np.asarray(self.forward(inputs))}
@@ -203,15 +208,15 @@ class Adapter(base.Adapter):
             apply({name: tf.constant(g) for name, g in injected.items()})
         return {name: v.numpy() for name, v in updated.items()}
 
-    def kernels_used(self, told):
+    def kernels_used(self, logs):
         # What oneDNN doesn't take is Eigen's; TensorFlow says only which instructions that was not built for.
-        return [*kernels.libraries(told), kernels.Used("Eigen")]
+        return [*kernels.libraries(logs), kernels.LibraryUse("Eigen")]
 
     def profile(self, steps, folder):
         experimental = self.tf.profiler.experimental
         with experimental.Profile(str(folder), experimental.ProfilerOptions(host_tracer_level=2)):
             steps()
-        return base.Traced("tf.profiler")
+        return base.Trace("tf.profiler")
 
     def memory(self):
         if self.case.target == "cpu":
@@ -221,7 +226,8 @@ class Adapter(base.Adapter):
 
 
 def write(variable, value):
-    """A host array into a variable; a large one by rows. As one constant it would be in memory a third time."""
+    """Writes a host array into a variable; a large one by rows, since as one constant it would be in memory three
+    times."""
     if value.size <= PART:
         variable.assign(value)
         return

@@ -34,11 +34,11 @@ class Adapter(tf_eager.Adapter):
     def explain_environ(cls, case, cache_directory):
         return super().explain_environ(case, cache_directory) | tf_memory.ENVIRON
 
-    def holders(self, told, state, batch):
+    def holders(self, logs, state, batch):
         moments = {
             f"{name} {k}": moment
-            for name, each in (self.updater.moments.items() if self.updater else ())
-            for k, moment in enumerate(each, 1)
+            for name, of_parameter in (self.updater.moments.items() if self.updater else ())
+            for k, moment in enumerate(of_parameter, 1)
         }
         kinds = {"parameters": self.variables | self.kept, "optimizer": moments, "inputs": batch}
         known = [
@@ -46,6 +46,6 @@ class Adapter(tf_eager.Adapter):
             for kind, tensors in kinds.items()
             for name, tensor in tensors.items()
         ]
-        # By keys that no allocation of the step has: they stay.
+        # Under keys that no allocation of the step has, so that nothing releases them.
         before = {-key: holder for key, holder in enumerate(known, 1)}
-        return tf_memory.holders(lambda: self.wait(*self.step(state, batch)), before, told.folder)
+        return tf_memory.holders(lambda: self.wait(*self.step(state, batch)), before, logs.folder)

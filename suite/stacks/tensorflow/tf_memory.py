@@ -1,5 +1,5 @@
-"""What a graph of TensorFlow's holds: its own log of tensors, `TF_CPP_VMODULE=log_memory=2`. Eager operations don't
-write it."""
+"""Reads what holds memory in a graph from TensorFlow's log of tensors, `TF_CPP_VMODULE=log_memory=2`. Eager operations
+don't write it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from suite.stacks.holders import Change, Holder, Holders, at_peak
+from suite.stacks.holders import Holder, Holders, MemoryEvent, at_peak
 
 ENVIRON = {"TF_CPP_VMODULE": "log_memory=2", "TF_CPP_MIN_LOG_LEVEL": "0"}
 LOG = "tensorflow-memory.log"
@@ -19,25 +19,26 @@ RELEASED = re.compile(r"MemoryLogTensorDeallocation .*allocation_id: (\d+)")
 
 
 def holders(step: Callable[[], None], known: Mapping[int, Holder], folder: Path) -> Holders:
-    """One step, its log read. `known` are tensors that are there before it, by any negative key."""
+    """Returns what holds memory at the peak of one step, from its log. `known` are the tensors that exist before it, by
+    negative keys, which no entry of the log has."""
     log = folder / LOG
-    kept, descriptor = os.dup(2), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    stderr, descriptor = os.dup(2), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(descriptor, 2)
     try:
         step()
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(descriptor)
-    found = changes(log.read_text(encoding="utf-8", errors="replace"))
-    return Holders("TensorFlow's memory log", at_peak(known, found))
+    events = memory_events(log.read_text(encoding="utf-8", errors="replace"))
+    return Holders("TensorFlow's memory log", at_peak(known, events))
 
 
-def changes(log: str) -> Iterator[Change]:
-    """Allocations and releases in a log, in order."""
+def memory_events(log: str) -> Iterator[MemoryEvent]:
+    """Yields the allocations and releases in a log, in order."""
     for line in log.splitlines():
-        if found := ALLOCATED.search(line):
-            category = "gradients and backward pass" if "gradient_tape" in found[1] else "activations"
-            yield Change(int(found[3]), Holder(category, found[1], int(found[2])))
-        elif found := RELEASED.search(line):
-            yield Change(int(found[1]), None)
+        if match := ALLOCATED.search(line):
+            category = "gradients and backward pass" if "gradient_tape" in match[1] else "activations"
+            yield MemoryEvent(int(match[3]), Holder(category, match[1], int(match[2])))
+        elif match := RELEASED.search(line):
+            yield MemoryEvent(int(match[1]), None)

@@ -9,7 +9,7 @@ from suite import protocol
 
 
 class Optimizer:
-    """What both have in common: their moments, tf.Variables in the shapes of the weights."""
+    """What both optimizers have in common: moments, tf.Variables in the shapes of the weights."""
 
     def __init__(self, tf: Any, variables: Mapping[str, Any], moments: int) -> None:
         self.tf = tf
@@ -19,15 +19,15 @@ class Optimizer:
         }
 
     def reset(self) -> None:
-        """Back to before the first step."""
+        """Sets the moments to what they are before the first step."""
         self.write_zeros(lambda moment: moment.shape)
 
     def release(self) -> None:
-        """Gives the moments' memory back until `reset`. The step was traced with these variables: they can't go."""
+        """Gives the moments' memory back until `reset`. The variables stay: the step was traced with them."""
         self.write_zeros(lambda moment: [0])
 
     def write_zeros(self, shape: Callable[[Any], Any]) -> None:
-        """Each moment's value anew."""
+        """Writes zeros of a shape into each moment."""
         for moments in self.moments.values():
             for moment in moments:
                 renew(self.tf, moment, self.tf.zeros(shape(moment)))
@@ -50,7 +50,8 @@ class AdamW(Optimizer):
         self.count.assign(0.0)
 
     def apply(self, gradients: Mapping[str, Any]) -> None:
-        """One step: p (1 - lr wd) - lr/c1 m / (sqrt(v)/sqrt(c2) + eps), c the bias corrections 1 - beta^count."""
+        """Updates all parameters: p (1 - lr wd) - lr/c1 m / (sqrt(v)/sqrt(c2) + eps), c the bias corrections 1 -
+        beta^count."""
         tf = self.tf
         self.count.assign_add(1.0)
         power1, power2 = tf.pow(protocol.BETA1, self.count), tf.pow(protocol.BETA2, self.count)
@@ -79,7 +80,7 @@ class Momentum(Optimizer):
         super().__init__(tf, variables, moments=1)
 
     def apply(self, gradients: Mapping[str, Any]) -> None:
-        """One step."""
+        """Updates all parameters."""
         for name, p in self.variables.items():
             (a,) = self.moments[name]
             self.tf.raw_ops.ResourceApplyMomentum(
@@ -92,7 +93,7 @@ class Momentum(Optimizer):
 
 
 def renew(tf: Any, variable: Any, value: Any) -> None:
-    """A variable's value anew, of any shape: `assign` would ask for the one that it has."""
+    """Gives a variable a new value of any shape; `assign` takes only the variable's own shape."""
     tf.raw_ops.AssignVariableOp(resource=variable.handle, value=value, validate_shape=False)
 
 

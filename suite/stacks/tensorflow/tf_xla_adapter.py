@@ -21,31 +21,34 @@ class Adapter(compiler.Dumping, tf_graph.Adapter):
 
     @classmethod
     def ir_environ(cls, case, cache_directory):
-        # Variables that nobody touches may be more than the machine has.
+        # The variables, which are never written, may be larger than the machine's memory.
         return super().ir_environ(case, cache_directory) | {"TF_MKL_ALLOC_MAX_BYTES": str(2**40)}
 
     def build(self, abstract=False):
         with untouched(self.tf) if abstract else nullcontext():
             super().build(abstract)
 
+    def has_unstable_norm(self):
+        return bool(self.buffers)  # batch norms: the fused one is XLA's, whose variance is E[x^2] - E[x]^2
+
     def compile_on_shapes(self, parameters, batch):
-        # Inputs are there, since a function's compiler takes no specs inside of others; so are variables, untouched.
+        # Inputs are real tensors, since a function's compiler takes no specs inside a dict; variables are unwritten.
         specs = {name: self.signature(tensor) for name, tensor in batch.items()}
         inputs = {name: self.tf.zeros(spec.shape, spec.dtype) for name, spec in specs.items()}
         step = self.call if self.train else self.forward
         step.experimental_get_compiler_ir(inputs)(stage="optimized_hlo_serialized")
         return None, inputs
 
-    def holders(self, told, state, batch):
-        return buffers.holders(told.folder / compiler.DUMP)
+    def holders(self, logs, state, batch):
+        return buffers.holders(logs.folder / compiler.DUMP)
 
-    def kernels_used(self, told):
-        return compiler.kernels_used(told) + kernels.libraries(told)
+    def kernels_used(self, logs):
+        return compiler.kernels_used(logs) + kernels.libraries(logs)
 
 
 @contextmanager
 def untouched(tf):
-    """What a model begins with is allocated and left as it is: the system gives memory when it is written."""
+    """Makes `tf.zeros` and `tf.ones` allocate memory without writing it: it then takes none from the system."""
     before = tf.zeros, tf.ones
 
     def empty(shape, dtype=tf.float32, name=None):

@@ -8,7 +8,8 @@ from suite import protocol
 from suite.stacks import base, kernels
 from suite.stacks.holders import Holder
 from suite.stacks.knobs import Knob
-from suite.stacks.torch import torch_memory, torch_modules, torch_profile
+from suite.stacks.torch import mkl_path, torch_memory, torch_modules, torch_profile, torch_tracker
+from suite.workloads.tensors import Integers
 
 
 class Adapter(base.Adapter):
@@ -16,14 +17,18 @@ class Adapter(base.Adapter):
 
     knobs = (
         Knob("channels_last", "convolutions run in the memory order that their kernels prefer", ("cpu",), images=True),
+        mkl_path.KNOB,
     )
     packages = ("torch", "numpy")
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
+        if mkl_path.KNOB.name in self.tuned:
+            mkl_path.interpose()
         import torch
 
         self.torch = torch
+        self.planned = {}  # by a step on shapes
         self.no_gradients = torch.inference_mode
         # Of products of float32, then of convolutions: they default to TF32 on GPUs whatever the first setting says.
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
@@ -69,7 +74,7 @@ class Adapter(base.Adapter):
         self.call = self.train_step if self.train else self.forward_step
 
     def compile(self, function):
-        """How this stack runs a function: as it is."""
+        """Returns a function as this stack runs it: as it is."""
         return function
 
     def make_optimizer(self, parameters, fused=True):
@@ -89,14 +94,14 @@ class Adapter(base.Adapter):
         return self.torch.tensor(value, device=self.home)
 
     def put_input(self, value):
-        """Ids and labels are 64 bits wide in PyTorch."""
+        """Returns an input on the device; ids and labels are 64 bits wide in PyTorch."""
         if value.dtype == np.int32:
             value = value.astype(np.int64)
         tensor = self.put(torch_modules.channels_first(value))
         return tensor.to(memory_format=self.memory_format()) if value.ndim == 4 else tensor
 
     def memory_format(self):
-        """Of images and of the weights of convolutions."""
+        """Returns the memory format of images and of the weights of convolutions."""
         return self.torch.channels_last if "channels_last" in self.tuned else self.torch.contiguous_format
 
     def place(self, parameters, batch, moments=True):
@@ -108,7 +113,7 @@ class Adapter(base.Adapter):
         return state, batch
 
     def load(self, parameters):
-        """Parameters and buffers into the model."""
+        """Copies parameters and buffers into the model."""
         torch = self.torch
         self.model.to_empty(device=self.home).to(memory_format=self.memory_format())
         empty = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
@@ -121,7 +126,7 @@ class Adapter(base.Adapter):
                 counter.zero_()
 
     def canonical(self, name, tensor):
-        """On the host, in canonical layout."""
+        """Returns a tensor on the host, in canonical layout."""
         return self.layouts.canonical(name, self.host(tensor))
 
     def forward_step(self, state, batch):
@@ -138,11 +143,38 @@ class Adapter(base.Adapter):
         optimizer.step()
         return state, loss.detach()
 
-    def kernels_used(self, told):
-        return [*kernels.libraries(told), kernels.Used("ATen", self.torch.backends.cpu.get_cpu_capability())]
+    def kernels_used(self, logs):
+        return [*kernels.libraries(logs), kernels.LibraryUse("ATen", self.torch.backends.cpu.get_cpu_capability())]
+
+    def compile_on_shapes(self, parameters, batch):
+        """Nothing is compiled. Two steps run on fake tensors: the optimizer's moments appear in the first."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        tensors = self.model.state_dict()
+        with FakeTensorMode(), torch_tracker.tracker(self.torch) as tracked:
+            for name, value in tensors.items():
+                empty = {name: self.torch.empty(value.shape, dtype=value.dtype)}
+                self.model.load_state_dict(empty, strict=False, assign=True)
+            optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
+            inputs = {name: self.empty_input(tensor, self.home) for name, tensor in batch.items()}
+            for _ in range(2):
+                _, outputs = self.call((self.model, optimizer), inputs)
+                del outputs
+        states = [value for state in (optimizer.state.values() if optimizer else ()) for value in state.values()]
+        stays = torch_tracker.nbytes((*self.model.state_dict().values(), *states, *inputs.values()))
+        self.planned = {"program_argument_bytes": stays, "program_temporary_bytes": tracked.peak - stays}
+        return None, None
+
+    def empty_input(self, tensor, device):
+        """A spec's input without values, as `put_input` places it."""
+        dtype = self.torch.int64 if isinstance(tensor, Integers) else self.torch.float32
+        return self.torch.empty(torch_modules.shape_channels_first(tensor.shape), device=device, dtype=dtype)
+
+    def planned_memory(self, caches):
+        return self.planned
 
     def profile(self, steps, folder):
-        return base.Traced("torch.profiler", torch_profile.spans(self.torch, steps))
+        return base.Trace("torch.profiler", torch_profile.spans(self.torch, steps))
 
     def step(self, state, batch):
         return self.call(state, batch)
@@ -160,6 +192,13 @@ class Adapter(base.Adapter):
         if what == "parameters":
             tensors = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in self.buffers}
             return {name: self.canonical(name, value.detach()) for name, value in tensors.items()}
+        if what == "moments":
+            # PyTorch makes a parameter's moments when it first updates it: one without a gradient has none.
+            return {
+                f"{kind}/{name}": self.canonical(name, state[1].state[p].get(key, self.torch.zeros_like(p).detach()))
+                for name, p in model.named_parameters()
+                for kind, key in torch_modules.MOMENTS[self.optimizer].items()
+            }
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             model.eval()
@@ -181,7 +220,7 @@ class Adapter(base.Adapter):
         return {"loss": self.host(loss.detach()), **gradients}
 
     def cut(self):
-        """End of what is computed together: PyTorch/XLA's graphs end where they are told to."""
+        """Ends a graph, on PyTorch/XLA: it records operations until its graph is cut. Eager has no graph."""
 
     def host(self, tensor):
         return tensor.cpu().numpy()
@@ -195,7 +234,7 @@ class Adapter(base.Adapter):
             optimizer.step()
         return {name: self.host(parameter.detach()) for name, parameter in updated.items()}
 
-    def holders(self, told, state, batch):
+    def holders(self, logs, state, batch):
         model, optimizer = state
         known = {}
 
@@ -207,9 +246,9 @@ class Adapter(base.Adapter):
         remember("parameters", model.named_buffers())
         remember("inputs", batch.items())
         for name, p in model.named_parameters():
-            kept = optimizer.state[p] if optimizer else {}
+            moments = optimizer.state[p] if optimizer else {}
             remember(
-                "optimizer", ((f"{name} {key}", value) for key, value in kept.items() if self.torch.is_tensor(value))
+                "optimizer", ((f"{name} {key}", value) for key, value in moments.items() if self.torch.is_tensor(value))
             )
 
         def gradients():

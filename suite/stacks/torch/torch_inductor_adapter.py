@@ -6,7 +6,7 @@ import os
 import sys
 
 from suite.ir import files
-from suite.stacks import kernels
+from suite.stacks import base, kernels
 from suite.stacks.base import Unsupported
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 
@@ -24,7 +24,7 @@ class Adapter(torch_eager.Adapter):
 
     @classmethod
     def profile_environ(cls, case, cache_directory):
-        # Generated kernels are told to the profiler by their names, which have in them what is fused.
+        # The profiler then shows generated kernels by their names, which say what is fused in them.
         return super().profile_environ(case, cache_directory) | {"TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1"}
 
     def device(self):
@@ -38,23 +38,33 @@ class Adapter(torch_eager.Adapter):
     def compile(self, function):
         return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
 
+    def compile_on_shapes(self, parameters, batch):
+        return base.Adapter.compile_on_shapes(self, parameters, batch)  # what its kernels hold isn't eager PyTorch's
+
     def jit(self, function, static=()):
         from torch._inductor import config
 
         # Probes alone come here. Inductor would compile and load a program for each instruction set of the CPU first,
-        # which takes longer than all that a probe asks (docs/methodology.md has the figure); it is told that they work.
+        # which takes longer than a whole probe (docs/methodology.md has the figure). This setting skips that check.
         config.cpp.vec_isa_ok = True
         return self.torch.compile(function)  # without `fullgraph`: what it does with a break is what is asked
+
+    def probe_counters(self):
+        from torch._dynamo.utils import counters, graph_break_reasons
+
+        # Breaks of every kind, of which torch._dynamo's counters leave some out, and functions that it gave up.
+        frames = counters["frames"]
+        return {"graph_breaks": len(graph_break_reasons), "skipped": frames["total"] - frames["ok"]}
 
     def programs(self, caches):
         return files.generated(caches / "inductor")
 
-    def kernels_used(self, told):
+    def kernels_used(self, logs):
         from torch._inductor.cpu_vec_isa import pick_vec_isa
 
-        written = "".join(path.read_text() for path in (told.folder / "inductor").rglob("*.py"))
-        generated = kernels.Used("Inductor", str(pick_vec_isa()), written.count("async_compile.cpp"))
-        return [*kernels.libraries(told), *([generated] if generated.calls else []), super().kernels_used(told)[-1]]
+        written = "".join(path.read_text() for path in (logs.folder / "inductor").rglob("*.py"))
+        generated = kernels.LibraryUse("Inductor", str(pick_vec_isa()), written.count("async_compile.cpp"))
+        return [*kernels.libraries(logs), *([generated] if generated.calls else []), super().kernels_used(logs)[-1]]
 
     def counters(self):
         from torch._dynamo.utils import compilation_time_metrics, counters

@@ -1,11 +1,12 @@
-"""What PyTorch's own allocator holds in a step, by torch.profiler: which operation of which module asked for it."""
+"""Reads from torch.profiler what PyTorch's allocator holds in a step, and which operation of which module asked for
+it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from suite.stacks.holders import Change, Holder, Holders, at_peak
+from suite.stacks.holders import Holder, Holders, MemoryEvent, at_peak
 
 BACKWARD = "autograd::engine::evaluate_function: "
 MODULE = "nn.Module: "
@@ -14,21 +15,22 @@ MODULE = "nn.Module: "
 def holders(
     torch: Any, step: Callable[[], None], known: Mapping[int, Holder], gradients: Callable[[], Mapping[int, str]]
 ) -> Holders:
-    """One step under the profiler.
+    """Returns what holds memory at the peak of one step, which it runs under the profiler.
 
-    `known` are storages that stay, by address; `gradients` gives the names of those that the step leaves behind. What
-    is there before the step and released in it must not be known: of its release the profiler doesn't tell.
+    `known` are storages that stay during the step, by address; `gradients` returns {address: name} of those that the
+    step leaves. A storage that exists before the step and is released in it must not be in `known`, since the profiler
+    doesn't record its release.
     """
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True, with_stack=True) as profile:
         step()
-    left = gradients()
-    changes = [change(event, left) for event in allocations(torch, profile)]
-    return Holders("torch.profiler", at_peak(known, changes))
+    names = gradients()
+    events = [memory_event(event, names) for event in allocations(torch, profile)]
+    return Holders("torch.profiler", at_peak(known, events))
 
 
 def allocations(torch: Any, profile: Any) -> list[Any]:
-    """Events of allocation and release, in the order of time."""
+    """Returns the profiler's events of allocations and releases, in the order of time."""
     kind = torch._C._profiler._EventType.Allocation
 
     def below(events: Any) -> Iterator[Any]:
@@ -43,20 +45,21 @@ def allocations(torch: Any, profile: Any) -> list[Any]:
     return sorted(below(tree), key=lambda event: event.start_time_ns)
 
 
-def change(event: Any, gradients: Mapping[int, str]) -> Change:
-    """One event. What it is for follows from where it was asked for."""
-    what = event.typed[1]
-    if what.alloc_size < 0:
-        return Change(what.ptr, None)
-    if what.ptr in gradients:
-        return Change(what.ptr, Holder("gradients", gradients[what.ptr], what.alloc_size))
-    operation, module, backward = asked_by(event)
+def memory_event(event: Any, gradients: Mapping[int, str]) -> MemoryEvent:
+    """Returns one event of the profiler as ours. Its category follows from the operation that asked for the memory."""
+    allocation = event.typed[1]
+    if allocation.alloc_size < 0:
+        return MemoryEvent(allocation.ptr, None)
+    if allocation.ptr in gradients:
+        return MemoryEvent(allocation.ptr, Holder("gradients", gradients[allocation.ptr], allocation.alloc_size))
+    operation, module, backward = origin(event)
     category = "backward pass" if backward else "activations"
-    return Change(what.ptr, Holder(category, f"{module} {operation}".strip(), what.alloc_size))
+    return MemoryEvent(allocation.ptr, Holder(category, f"{module} {operation}".strip(), allocation.alloc_size))
 
 
-def asked_by(event: Any) -> tuple[str, str, bool]:
-    """(operation, module, whether backward): the outermost operation below a module, or a gradient's node."""
+def origin(event: Any) -> tuple[str, str, bool]:
+    """Returns (operation, module, whether backward) of what asked for memory: the outermost operation below a module,
+    or a gradient's node."""
     operation, module, backward = "", "", False
     node = event.parent
     while node is not None and not module:

@@ -1,4 +1,4 @@
-"""What every stack that runs an nn.Module shares: where weights and images have their axes, threads, mixed precision.
+"""What every stack that runs an nn.Module shares: the layouts of weights and images, threads, mixed precision.
 
 PyTorch comes in as an argument: only an adapter's own module imports it.
 """
@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+# What PyTorch's optimizers call their moments.
+MOMENTS = {"adamw": {"m": "exp_avg", "v": "exp_avg_sq"}, "sgd": {"v": "momentum_buffer"}}
 
 
 class Layouts:
-    """Canonical weights are (inputs, outputs) and HWIO; nn.Linear has the transpose, nn.Conv2d OIHW."""
+    """Turns weights between two layouts: canonical ones are (inputs, outputs) and HWIO; nn.Linear's are the transpose,
+    nn.Conv2d's OIHW."""
 
     def __init__(self, torch: Any, model: Any) -> None:
         modules = dict(model.named_modules())
@@ -23,37 +26,37 @@ class Layouts:
         self.kernels = {f"{name}.weight" for name, module in modules.items() if isinstance(module, torch.nn.Conv2d)}
 
     def native(self, name: str, value: Array) -> Array:
-        """A canonical weight as the module has it; a view."""
+        """Returns a view of a canonical weight as the module has it."""
         if name in self.dense:
             return value.T
         return value.transpose(3, 2, 0, 1) if name in self.kernels else value
 
     def canonical(self, name: str, value: Array) -> Array:
-        """The inverse of `native`."""
+        """Returns a view of a module's weight in canonical layout: the inverse of `native`."""
         if name in self.dense:
             return value.T
         return value.transpose(2, 3, 1, 0) if name in self.kernels else value
 
 
 def channels_first(value: Array) -> Array:
-    """An input as PyTorch has it: images (B, H, W, C) become (B, C, H, W)."""
+    """Returns an input as PyTorch has it: images (B, H, W, C) become (B, C, H, W)."""
     return np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if value.ndim == 4 else value
 
 
 def shape_channels_first(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of what `channels_first` gives."""
+    """Returns the shape of what `channels_first` returns."""
     return (shape[0], shape[3], *shape[1:3]) if len(shape) == 4 else shape
 
 
 def set_threads(torch: Any, threads: int) -> None:
-    """PyTorch's own pools: one operation at a time, on all cores of the case."""
+    """Sets PyTorch's thread pools: one operation at a time, on all cores of the case."""
     torch.set_num_threads(threads)
     if torch.get_num_interop_threads() != 1:  # PyTorch takes this setting once in a process
         torch.set_num_interop_threads(1)
 
 
 def in_precision(function: Any, precision: str, autocast: Callable[[], Any]) -> Any:
-    """bf16: autocast, PyTorch's own mixed precision; the result is float32."""
+    """Returns the function in a precision; bf16 is autocast, PyTorch's own mixed precision, with a float32 result."""
     if precision != "bf16":
         return function
 

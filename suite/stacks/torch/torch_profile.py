@@ -1,4 +1,4 @@
-"""PyTorch's operations by torch.profiler, as spans with categories. The framework comes in as an argument."""
+"""Reads PyTorch's operations from torch.profiler as spans with categories. The framework comes in as an argument."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ RULES = (
 
 
 def spans(torch: Any, steps: Callable[[], None]) -> list[Span]:
-    """Of everything that runs in these steps."""
+    """Returns the spans of everything that runs in these steps."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         steps()
     return list(of_events(profile.profiler.kineto_results.events()))
 
 
 def of_events(events: Any) -> Iterator[Span]:
-    """Events of Kineto; what wraps others without doing anything has no category."""
+    """Yields the spans of Kineto's events; an event that only wraps others has no category."""
     for event in events:
         begin = event.start_ns() / 1e9
         yield Span(

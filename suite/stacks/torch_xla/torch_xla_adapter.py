@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from suite.stacks import base, kernels
+from suite.stacks.knobs import Knob
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 from suite.stacks.torch import torch_modules
 from suite.stacks.xla import buffers, compiler
-from suite.workloads.tensors import Integers
+
+CLEARED = "zero_grad after optimizer.step"
 
 
 class Adapter(compiler.Dumping, torch_eager.Adapter):
     """The nn.Module on an XLA device. The second step compiles again: the optimizer's moments have appeared."""
 
-    knobs = compiler.KNOBS
+    knobs = (
+        *compiler.KNOBS,
+        Knob(
+            CLEARED, "a gradient that outlives its step is a result of the step's program", ("cpu", "tpu"), updates=True
+        ),
+    )
     packages = ("torch", "torch_xla", "libtpu", "numpy")
 
     @classmethod
@@ -35,21 +42,15 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         for name, value in state.items():
             self.model.load_state_dict({name: self.placeholder(value)}, strict=False, assign=True)
         optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
-        names = {"adamw": ("exp_avg", "exp_avg_sq"), "sgd": ("momentum_buffer",)}.get(self.optimizer, ())
+        names = (*torch_modules.MOMENTS.get(self.optimizer, {}).values(),)
         for p in self.model.parameters() if optimizer else ():
             optimizer.state[p] = {name: self.placeholder(p) for name in names} | {"step": torch.tensor(0.0)}
         inputs = {
-            name: torch.empty(
-                torch_modules.shape_channels_first(tensor.shape),
-                device="meta",
-                dtype=torch.int64 if isinstance(tensor, Integers) else torch.float32,
-            )
-            for name, tensor in batch.items()
+            name: self.placeholder(self.empty_input(tensor, "meta"), donated=False) for name, tensor in batch.items()
         }
-        inputs = {name: self.placeholder(value, donated=False) for name, value in inputs.items()}
         _, result = self.call((self.model, optimizer), inputs)
-        kept = [*self.model.state_dict().values(), *(p.grad for p in self.model.parameters() if p.grad is not None)]
-        kept += [
+        outputs = [*self.model.state_dict().values(), *(p.grad for p in self.model.parameters() if p.grad is not None)]
+        outputs += [
             value
             for p in self.model.parameters()
             for name, value in (optimizer.state[p].items() if optimizer else ())
@@ -57,7 +58,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         ]
         results = [result] if torch.is_tensor(result) else [result[0], *result[1]]
         with alias_with_buffer_donor_config():
-            self.torch_xla._XLAC._xla_warm_up_cache([value.detach() for value in (*results, *kept)], [])
+            self.torch_xla._XLAC._xla_warm_up_cache([value.detach() for value in (*results, *outputs)], [])
         return None, None
 
     def placeholder(self, like, donated=True):
@@ -65,8 +66,8 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         self.torch_xla._XLAC._set_buffer_donation(tensor, donated)
         return tensor
 
-    def kernels_used(self, told):
-        return compiler.kernels_used(told) + kernels.libraries(told)
+    def kernels_used(self, logs):
+        return compiler.kernels_used(logs) + kernels.libraries(logs)
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
@@ -94,6 +95,11 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
                 module.register_forward_pre_hook(remember_variance)
                 module.register_forward_hook(unbias_variance)
 
+    def has_unstable_norm(self):
+        # Layer norms, too, are lowered to XLA's batch norm, whose variance is E[x^2] - E[x]^2.
+        norms = self.torch.nn.LayerNorm, self.torch.nn.BatchNorm2d
+        return any(isinstance(module, norms) for module in self.model.modules())
+
     def make_optimizer(self, parameters, fused=False):
         # The fused CPU and CUDA kernels can't be traced; XLA fuses the plain formula itself.
         return super().make_optimizer(parameters, fused)
@@ -116,6 +122,14 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
     def put(self, value):
         return self.torch.as_tensor(value).to(self.home)  # which copies; one on the host before it would be one more
 
+    def train_step(self, state, batch):
+        # Gradients are cleared where the step begins, as in PyTorch/XLA's examples (train_decoder_only_base.py,
+        # train_resnet_base.py): those of this step are alive where its graph is cut, and become results.
+        state, outputs = super().train_step(state, batch)
+        if CLEARED in self.tuned:
+            self.model.zero_grad(set_to_none=True)
+        return state, outputs
+
     def step(self, state, batch):
         state, outputs = self.call(state, batch)
         self.cut()
@@ -135,8 +149,8 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
     def wait(self, state, outputs):
         self.xm.wait_device_ops()
 
-    def holders(self, told, state, batch):
-        return buffers.holders(told.folder / compiler.DUMP)
+    def holders(self, logs, state, batch):
+        return buffers.holders(logs.folder / compiler.DUMP)
 
     def profile(self, steps, folder):
         from torch_xla.debug import profiler
@@ -144,7 +158,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         profiler.start_trace(str(folder))
         steps()
         profiler.stop_trace()
-        return base.Traced("torch_xla.debug.profiler")
+        return base.Trace("torch_xla.debug.profiler")
 
     def counters(self):
         compiled = self.metrics.metric_data("CompileTime")  # (count, total in ns, samples)
@@ -161,25 +175,30 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
             "fallback_ops": sum(self.metrics.counter_value(name) for name in fallbacks),
         }
 
+    def probe_counters(self):
+        # Scalars that Python has waited for.
+        return {"reads": self.metrics.counter_value("aten::_local_scalar_dense") or 0}
+
     def memory(self):
         if self.case.target == "cpu":
             return base.Adapter.memory(self)
-        found = self.xm.get_memory_info(self.home)
+        info = self.xm.get_memory_info(self.home)
         return {
-            "device_peak_bytes": found.get("peak_bytes_used"),
+            "device_peak_bytes": info.get("peak_bytes_used"),
             "device_reserved_bytes": None,
-            "device_total_bytes": found.get("bytes_limit"),
+            "device_total_bytes": info.get("bytes_limit"),
         }
 
 
 def remember_variance(norm, inputs):
-    """Before a batch norm in training."""
+    """Keeps a batch norm's running variance before a step of training."""
     if norm.training:
         norm.variance_before = norm.running_var.clone()
 
 
 def unbias_variance(norm, inputs, output):
-    """After it. PyTorch moves the running variance to the batch's unbiased one, PyTorch/XLA to the biased."""
+    """Corrects the running variance after the step: PyTorch moves it towards the batch's unbiased variance, PyTorch/XLA
+    towards the biased one."""
     if norm.training:
         values = inputs[0].numel() // inputs[0].shape[1]  # of each channel
         moved = norm.running_var - (1.0 - norm.momentum) * norm.variance_before

@@ -40,7 +40,8 @@ class Adapter(JaxAdapter):
         return {"device": devices[0].device_kind, "devices": len(devices)}
 
     def batch_norm(self, x, weight, bias, mean, var, training, momentum, epsilon):
-        """torchax's own, a pure function that leaves the running statistics as they were, and then their update."""
+        """Computes torchax's own batch norm, a pure function, and then updates the running statistics, which it leaves
+        unchanged."""
         result = self.interop.call_jax(self.pure_batch_norm, x, weight, bias, mean, var, training, momentum, epsilon)
         if training:
             others = [axis for axis in range(x.ndim) if axis != 1]
@@ -57,7 +58,7 @@ class Adapter(JaxAdapter):
         return self.jax.jit(function, **self.options())
 
     def compile_torch(self, function, **options):
-        """As `compile`, for a function of torch tensors."""
+        """Returns a function of torch tensors, compiled as `compile` does it."""
         return self.interop.jax_jit(function, kwargs_for_jax_jit=self.options() | options)
 
     def jit(self, function, static=()):
@@ -73,8 +74,8 @@ class Adapter(JaxAdapter):
         return self.torchax.amp.autocast(HOME, self.torch.bfloat16)
 
     def mend_autocast(self):
-        """torchax's list of casts misses what these products become in it: functions of its own, or ATen's one
-        convolution. And where it promotes operands it fails on lists of them (`cat`); JAX promotes by itself."""
+        """Adds to torchax's list of casts what these products become in torchax: its own functions, or ATen's one
+        convolution. Drops the promotions, which fail on lists of operands (`cat`); JAX promotes by itself."""
         amp, functional = self.torchax.amp, self.torch.nn.functional
         for function, cast in list(amp.autocast_policy.items()):
             if cast is amp.CastPolicy.PROMOTE:
@@ -137,16 +138,16 @@ class Adapter(JaxAdapter):
         else:
             self.call = self.train_step if self.optimizer else self.gradient_step
 
-    def holders(self, told, state, batch):
-        return buffers.holders(told.folder / compiler.DUMP)
+    def holders(self, logs, state, batch):
+        return buffers.holders(logs.folder / compiler.DUMP)
 
     def program(self):
-        """The step as JAX has it: what torchax has wrapped for torch's tensors."""
+        """Returns the step as a function of JAX arrays, which torchax has wrapped for torch's tensors."""
         wrapped = self.forward if not self.train else self.compiled_step if self.optimizer else self.loss_and_gradients
         return wrapped.args[0]
 
     def arguments(self, state, batch):
-        """Of the program, as JAX's arrays."""
+        """Returns the program's arguments as JAX's arrays."""
         weights, buffers, moments = state
         last = (moments, batch) if self.train and self.optimizer else (batch,)
         return self.interop.jax_view((weights, buffers, *last))
@@ -226,9 +227,12 @@ class Adapter(JaxAdapter):
         return {name: self.layouts.canonical(name, self.host(tensor)) for name, tensor in tensors.items()}
 
     def read(self, what, state, batch):
-        weights, buffers, _ = state
+        weights, buffers, moments = state
         if what == "parameters":
             return self.canonical(weights | {name: buffers[name] for name in self.buffers})
+        if what == "moments":
+            kinds = {kind: self.canonical(tensors) for kind, tensors in self.moments(moments).items()}
+            return {f"{kind}/{name}": value for kind, tensors in kinds.items() for name, value in tensors.items()}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": self.host(self.forward(weights, buffers, inputs))}

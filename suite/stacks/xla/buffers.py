@@ -1,11 +1,13 @@
-"""What a program of XLA's holds: its buffer assignment, as `--xla_dump_to` leaves it."""
+"""Reads what a program of XLA's holds in memory from its buffer assignment, which `--xla_dump_to` leaves."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from suite.stacks.base import PROGRAM_FIGURES
 from suite.stacks.holders import Holder, Holders
 
 BUFFERS = "*buffer-assignment.txt"
@@ -27,24 +29,47 @@ KINDS = {
 
 
 def holders(folder: Path) -> Holders | None:
-    """By the largest program of a folder of dumps, the step's; None where there is none."""
-    plan = max(folder.glob(BUFFERS), key=lambda path: path.stat().st_size, default=None)
+    """Returns the holders of the step's program, the largest in a folder of dumps; None if there is none."""
+    plan = plan_of(folder)
     if plan is None:
         return None
     program = plan.with_name(plan.name.replace("-buffer-assignment.txt", ".txt"))
     names = operations(program.read_text(encoding="utf-8", errors="replace")) if program.exists() else {}
-    found = tuple(allocations(plan.read_text(encoding="utf-8", errors="replace"), names))
-    return Holders("XLA's buffer assignment", found)
+    held = tuple(allocations(plan.read_text(encoding="utf-8", errors="replace"), names))
+    return Holders("XLA's buffer assignment", held)
+
+
+def plan_of(folder: Path) -> Path | None:
+    """Returns the buffer assignment of the step's program, the largest in a folder of dumps; None if there is none."""
+    return max(folder.glob(BUFFERS), key=lambda path: path.stat().st_size, default=None)
+
+
+def planned(folder: Path) -> dict[str, int]:
+    """Returns the bytes of the step's program by its buffer assignment, as `base.Adapter.program_memory` has them;
+    empty if there is none. Constants lie in the program's code."""
+    plan = plan_of(folder)
+    if plan is None:
+        return {}
+    sizes: Counter[str] = Counter()
+    for line in plan.read_text(encoding="utf-8", errors="replace").splitlines():
+        if begins := ALLOCATION.match(line):
+            size, kind = int(begins[1]), begins[2]
+            argument, result = ARGUMENT.match(kind) is not None, "live-out" in kind or kind.startswith("output")
+            sizes["argument"] += size * argument
+            sizes["output"] += size * result
+            sizes["alias"] += size * (argument and result)
+            sizes["temp"] += size * (not argument and not result and not kind.startswith("constant"))
+    return dict(zip(PROGRAM_FIGURES, (sizes[name] for name in ("argument", "output", "temp", "alias")), strict=True))
 
 
 def operations(program: str) -> dict[str, str]:
-    """{instruction: what the framework calls it}, of an optimized program's text."""
-    found = (INSTRUCTION.match(line) for line in program.splitlines())
-    return {each[1]: each[2].replace("\\'", "'") for each in found if each}
+    """Returns {instruction: what the framework calls it} of an optimized program's text."""
+    matches = (INSTRUCTION.match(line) for line in program.splitlines())
+    return {match[1]: match[2].replace("\\'", "'") for match in matches if match}
 
 
 def allocations(plan: str, names: dict[str, str]) -> Iterator[Holder]:
-    """Every allocation of a plan; the one that temporaries share is taken apart into what lies side by side in it."""
+    """Yields every allocation of a plan; the one that temporaries share is split into the values side by side in it."""
     size, kind, values = 0, "", list[tuple[int, int, str]]()
     for line in plan.splitlines():
         if begins := ALLOCATION.match(line):
@@ -56,13 +81,13 @@ def allocations(plan: str, names: dict[str, str]) -> Iterator[Holder]:
 
 
 def holders_of(size: int, kind: str, values: list[tuple[int, int, str]], names: dict[str, str]) -> Iterator[Holder]:
-    """One allocation as holders; `values` are (size, offset, instruction) of all that it has room for in turn."""
+    """Yields one allocation's holders; `values` are (size, offset, instruction) of all that it holds in turn."""
     if not values:
         return
     called = [names.get(name, name) for _, _, name in values]
     if argument := ARGUMENT.match(kind):
-        told = ((KINDS[start], name) for name in called for start in KINDS if name.startswith(start))
-        category, name = next(told, ("arguments", f"argument {argument[1]}, {argument[2]}"))
+        known = ((KINDS[start], name) for name in called for start in KINDS if name.startswith(start))
+        category, name = next(known, ("arguments", f"argument {argument[1]}, {argument[2]}"))
         yield Holder(category, name, size)
     elif kind.startswith("preallocated-temp"):
         taken: list[tuple[int, int]] = []

@@ -10,8 +10,9 @@ from pathlib import Path
 from suite.case import Case
 from suite.ir import files
 from suite.stacks.base import Adapter
-from suite.stacks.kernels import Told, Used
+from suite.stacks.kernels import LibraryLogs, LibraryUse
 from suite.stacks.knobs import Knob
+from suite.stacks.xla import buffers
 
 KNOBS = (
     Knob(
@@ -34,12 +35,12 @@ LIBRARIES = {"__ynn": "YNNPACK", "__xnn": "XNNPACK", "__onednn": "oneDNN"}
 
 
 def compiler_options(tuned: Iterable[str]) -> dict[str, str] | None:
-    """The chosen knobs as `jax.jit` takes them; None for no options at all."""
+    """Returns the chosen knobs as `jax.jit` takes them; None for no options at all."""
     return dict(name.split("=", 1) for name in sorted(tuned)) or None
 
 
 def flags_environ(case: Case) -> dict[str, str]:
-    """The variable by which other frameworks' XLA learns of them."""
+    """Returns the variable by which the XLA of other frameworks gets the chosen knobs."""
     flags = [f"--{knob.name}" for knob in KNOBS if case.track == "tuned" and case.target in knob.targets]
     return {"XLA_FLAGS": " ".join(flags)} if flags else {}
 
@@ -54,7 +55,7 @@ class Dumping(Adapter):
 
     @classmethod
     def profile_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.profile_environ`: by its programs an operation's name is known."""
+        """See `base.Adapter.profile_environ`: the programs say what an operation in the trace computes."""
         return dumping(super().profile_environ(case, cache_directory), cache_directory, "text")
 
     @classmethod
@@ -66,32 +67,36 @@ class Dumping(Adapter):
         """See `base.Adapter.programs`."""
         return files.dumped(caches / DUMP)
 
+    def planned_memory(self, caches: Path) -> dict[str, int]:
+        """See `base.Adapter.planned_memory`: by XLA's buffer assignment."""
+        return buffers.planned(caches / DUMP)
+
 
 def dumping(variables: Mapping[str, str], cache_directory: str, form: str) -> dict[str, str]:
-    """These variables, and that XLA is to leave its programs, beside the flags that it has."""
+    """Returns these variables, with flags added by which XLA dumps its programs."""
     dump = f'--xla_dump_to="{cache_directory}/{DUMP}" --xla_dump_hlo_as_{form}'  # a folder may have a space in its name
     return {**variables, "XLA_FLAGS": f"{variables.get('XLA_FLAGS', '')} {dump}".strip()}
 
 
-def kernels_used(told: Told, one_program: bool = True) -> list[Used]:
-    """Whose kernels the programs call, by the optimized programs themselves: libraries, XLA's runtime for the products
-    that no library takes, and generated code. Who has products comes first.
+def kernels_used(logs: LibraryLogs, one_program: bool = True) -> list[LibraryUse]:
+    """Returns whose kernels the optimized programs call: those of libraries, of XLA's runtime for products that no
+    library computes, and generated code. Those that compute most products come first.
 
-    `one_program`: the step is one, the largest; else each operation has its own.
+    `one_program`: the step is one program, the largest in the folder; else each operation is a program.
     """
-    files = sorted((told.folder / DUMP).glob(OPTIMIZED), key=lambda path: path.stat().st_size)
-    found: Counter[str] = Counter()
+    files = sorted((logs.folder / DUMP).glob(OPTIMIZED), key=lambda path: path.stat().st_size)
+    calls: Counter[str] = Counter()
     products: Counter[str] = Counter()
     for path in files[-1:] if one_program else files:
         for library, product in places(path.read_text(encoding="utf-8", errors="replace")):
-            found[library] += 1
+            calls[library] += 1
             products[library] += product
-    order = sorted(found, key=lambda library: (-products[library], -found[library]))
-    return [Used(name, generated_width(told.folder) if name == "XLA" else None, found[name]) for name in order]
+    order = sorted(calls, key=lambda library: (-products[library], -calls[library]))
+    return [LibraryUse(name, generated_width(logs.folder) if name == "XLA" else None, calls[name]) for name in order]
 
 
 def places(program: str) -> list[tuple[str, bool]]:
-    """Of an optimized program each place that runs a kernel: (whose, whether it is a product)."""
+    """Returns each place of an optimized program that runs a kernel: (whose, whether it is a product)."""
     bodies: dict[str, list[str]] = {}
     name = ""
     for line in program.splitlines():
@@ -99,19 +104,19 @@ def places(program: str) -> list[tuple[str, bool]]:
             name = begins[1]
         bodies.setdefault(name, []).append(line)
     fused = {called[1] for lines in bodies.values() for line in lines if (called := FUSION.search(line))}
-    found = []
+    kernels = []
     for line in (line for name, lines in bodies.items() if name not in fused for line in lines):
         called, custom = FUSION.search(line), CUSTOM.search(line)
         product = any(map(PRODUCT.search, bodies.get(called[1], ()))) if called else bool(PRODUCT.search(line))
         if called or custom or product:
             word = (custom[1] or custom[2]) if custom else ""
             library = next((LIBRARIES[start] for start in LIBRARIES if word.startswith(start)), word)
-            found.append((library or ("XLA" if called else "XLA runtime"), product))
-    return found
+            kernels.append((library or ("XLA" if called else "XLA runtime"), product))
+    return kernels
 
 
 def generated_width(folder: Path) -> str | None:
-    """The vectors of generated code, as XLA has asked its compiler for them: `256-bit vectors`."""
+    """Returns the vector width that XLA asked its compiler for in generated code: `256-bit vectors`."""
     texts = (path.read_text(encoding="utf-8", errors="replace") for path in (folder / DUMP).glob("*ir-with-opt.ll"))
-    widths = {found for text in texts for found in WIDTH.findall(text)}
+    widths = {width for text in texts for width in WIDTH.findall(text)}
     return f"{'/'.join(sorted(widths))}-bit vectors" if widths else None

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from suite import results
-from suite.report.between_sets import of_sets, of_ways, told_sets
+from suite.report.between_sets import compared_sets, compared_ways, export_sets
 from suite.report.formats.compare_page import compare_page, set_facts
 from suite.report.formats.render import page as report_page
-from suite.results.between_sets import Across, across
+from suite.results.between_sets import SetPair, compare_sets
 from suite.results.store.rows import Row
-from suite.results.within_set import within
+from suite.results.within_set import compare_ways
 from tests.plan_files import plan_file
 from tests.report.test_page import Page
 from tests.results.rows import attempt_of, row_of
@@ -39,15 +39,15 @@ def loaded(rows: list[Row], name: str = "set") -> results.Results:
     return results.Results(Path("nowhere"), plan_file(set_id=name), rows, [], {"cpu_model": BAD})
 
 
-def html(found: list[Across], rows: list[Row]) -> Page:
+def html(found: list[SetPair], rows: list[Row]) -> Page:
     """The page of comparisons."""
-    return Page(compare_page(of_sets(found, 1.05, 1.03), [loaded(rows, f"set-{number}") for number in range(2)]))
+    return Page(compare_page(compared_sets(found, 1.05, 1.03), [loaded(rows, f"set-{number}") for number in range(2)]))
 
 
 def test_two_sets_are_a_page_that_is_whole() -> None:
     before, after = rows_of_set(versions='{"jax": "1.0"}'), rows_of_set(1.5, versions='{"jax": "1.1"}')
     other = rows_of_set(size="odd", case_id="z")[:1]
-    found = across(times("a", before, 1.0e11), times("b", [*after[:-3], *other], 1.02e11))
+    found = compare_sets(times("a", before, 1.0e11), times("b", [*after[:-3], *other], 1.02e11))
     page = html([found], before)
     assert page.open == [] and len(page.all("script")) == 1 and page.all("img") == []
     text = " ".join(page.text.split())
@@ -56,7 +56,7 @@ def test_two_sets_are_a_page_that_is_whole() -> None:
         "cases changed",
         "jax 1.0 → 1.1 (numpy)",
         "f32 ceilings in the two runs differ by 2 %",
-        "The middle of all ratios",
+        "The median of all ratios",
         "In one set alone: 2",
         "▼ slower",
     ):
@@ -70,8 +70,52 @@ def test_two_sets_are_a_page_that_is_whole() -> None:
     assert policy and policy.startswith("default-src 'none'")
 
 
+def test_the_map_has_a_square_for_every_case_and_says_what_moved() -> None:
+    before = rows_of_set()
+    after = [
+        row | {"outcome": "oom_host", "synced_seconds": None}
+        if (row["stack"], row["pass"]) == ("numpy", "train")
+        else row
+        for row in rows_of_set(1.5)
+        if (row["stack"], row["pass"]) != ("jax_jit", "train")
+    ]
+    found = compare_sets(times("a", before), times("b", after))
+    (compared,) = compared_sets([found], 1.05, 1.03)
+    assert compared.map is not None and compared.map.columns == ("numpy", "jax_jit"), "the catalogue's order"
+    squares = {
+        (row.name, stack): square
+        for row in compared.map.rows
+        for stack, square in zip(compared.map.columns, row.squares, strict=True)
+    }
+    forward, train = ("gemm-tiny-forward-f32-cpu", "gemm-tiny-train-f32-cpu")
+    assert (squares[forward, "numpy"].kind, squares[forward, "numpy"].shade) == ("tie", 0)
+    slower = squares[forward, "jax_jit"]
+    assert (slower.kind, slower.words, slower.is_more) == ("slower", "0.667×", False) and slower.shade > 1
+    assert squares[train, "numpy"].kind == "memory" and squares[train, "numpy"].words == "ok → out of host memory"
+    assert squares[train, "jax_jit"].kind == "unplanned", "in one set alone"
+    assert [(case.stack, case.name) for case in compared.moved_cases] == [("numpy", train), ("jax_jit", forward)]
+    page = html([found], before)
+    assert page.open == [] and "What moved" in page.text and "ok → out of host memory" in page.text
+
+
+def test_the_map_of_unlike_sets_has_no_verdict_and_no_colour() -> None:
+    found = compare_sets(times("a", rows_of_set()), times("b", rows_of_set(2.0, machine_id="other")))
+    (compared,) = compared_sets([found], 1.05, 1.03)
+    assert compared.map is not None and compared.moved_cases == ()
+    squares = [square for row in compared.map.rows for square in row.squares]
+    assert {(square.kind, square.shade) for square in squares} == {("measured", 0)}
+
+
+def test_what_is_undecided_says_so_before_its_size() -> None:
+    restless = [row | {"synced_seconds": [0.01 * 1.5 ** row["block"]] * 5} for row in rows_of_set()]
+    (compared,) = compared_sets([compare_sets(times("a", rows_of_set()), times("b", restless))], 1.05, 1.03)
+    assert compared.map is not None
+    square = compared.map.rows[0].squares[0]
+    assert (square.kind, square.words, square.shade) == ("undecided", "undecided", 0) and "×" in square.small
+
+
 def test_figures_share_one_axis() -> None:
-    (compared,) = of_sets([across(times("a", rows_of_set()), times("b", rows_of_set(3.0)))], 1.05, 1.03)
+    (compared,) = compared_sets([compare_sets(times("a", rows_of_set()), times("b", rows_of_set(3.0)))], 1.05, 1.03)
     assert len({plot.ticks for plot in compared.plots}) == 1 and len({plot.line for plot in compared.plots}) == 1
 
 
@@ -80,21 +124,21 @@ def test_unlike_sets_and_lost_cases_are_shown_without_a_verdict() -> None:
         row | {"outcome": "timeout", "synced_seconds": None} if row["stack"] == "numpy" else row
         for row in rows_of_set()
     ]
-    found = across(times("a", rows_of_set()), times("b", broken))
+    found = compare_sets(times("a", rows_of_set()), times("b", broken))
     assert "ok → timeout" in html([found], broken).text
-    assert any("ok → timeout" in line for line in told_sets([found], 1.05, 1.03).tables[0].lines)
-    unlike = across(times("a", rows_of_set()), times("b", rows_of_set(2.0, machine_id="other")))
+    assert any("ok → timeout" in line for line in export_sets([found], 1.05, 1.03).tables[0].lines)
+    unlike = compare_sets(times("a", rows_of_set()), times("b", rows_of_set(2.0, machine_id="other")))
     page = html([unlike], broken)
     assert "differ in machine: nothing is called faster" in page.text and "slower" not in page.text
 
 
 def test_the_page_has_a_section_of_what_was_asked_in_two_ways() -> None:
     page = Page(report_page(loaded(rows_of_set())))
-    assert page.open == [] and "The same, asked in two ways" in page.text
+    assert page.open == [] and "One stack under two settings" in page.text
     assert {"ways", "w-pass"} <= {attrs.get("id") for _, attrs in page.elements}
     assert "1.00×" in page.text.partition("Forward and training step")[2]
     once = Page(report_page(loaded([row for row in rows_of_set() if row["pass"] == "forward"])))
-    assert "asked in two ways" not in once.text and not any(a.get("href") == "#ways" for a in once.all("a"))
+    assert "under two settings" not in once.text and not any(a.get("href") == "#ways" for a in once.all("a"))
 
 
 @pytest.mark.parametrize(("stacks", "folded"), [(12, False), (13, True)])
@@ -113,9 +157,9 @@ def test_a_long_section_is_folded(stacks: int, folded: bool) -> None:
 
 def test_one_set_in_two_ways_is_a_page_too() -> None:
     made = loaded(rows_of_set())
-    ways = within(made.rows, "pass", made.protocol)
+    ways = compare_ways(made.rows, "pass", made.protocol)
     assert ways is not None
-    page = Page(compare_page([of_ways(ways, ways.base, 1.03)], [made]))
+    page = Page(compare_page([compared_ways(ways, ways.base, 1.03)], [made]))
     assert page.open == [] and "Forward and training step" in page.text and "block by block" in page.text
 
 

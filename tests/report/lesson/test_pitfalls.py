@@ -8,25 +8,25 @@ from pathlib import Path
 import pytest
 
 from suite.errors import UserError
-from suite.report.lesson.pitfalls import Cells, lesson, read
+from suite.report.lesson.pitfalls import Observations, lesson, read
 
 DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture(scope="module")
-def cells() -> Cells:
+def cells() -> Observations:
     return read(DOCS / "pitfalls.json")
 
 
-def test_the_page_is_what_its_summary_says(cells: Cells) -> None:
+def test_the_page_is_what_its_summary_says(cells: Observations) -> None:
     assert (DOCS / "pitfalls.md").read_text(encoding="utf-8") == lesson(cells)
 
 
-def test_a_summary_is_read_as_it_was_written(cells: Cells) -> None:
-    assert Cells.from_json(cells.to_json()) == cells
+def test_a_summary_is_read_as_it_was_written(cells: Observations) -> None:
+    assert Observations.from_json(cells.to_json()) == cells
 
 
-def test_a_claim_that_is_contradicted_is_not_written(cells: Cells) -> None:
+def test_a_claim_that_is_contradicted_is_not_written(cells: Observations) -> None:
     place = ("retrace", "scalar", "jax_jit")
     assert cells.cells[place].class_ == "reuses"
     other = dataclasses.replace(cells.cells[place], class_="retraces")
@@ -34,7 +34,7 @@ def test_a_claim_that_is_contradicted_is_not_written(cells: Cells) -> None:
         lesson(dataclasses.replace(cells, cells={**cells.cells, place: other}))
 
 
-def test_a_cell_that_is_gone_is_named(cells: Cells) -> None:
+def test_a_cell_that_is_gone_is_named(cells: Observations) -> None:
     place = ("retrace", "scalar", "jax_jit")
     left = {key: cell for key, cell in cells.cells.items() if key != place}
     with pytest.raises(UserError, match="retrace, scalar, jax_jit, which the set doesn't have"):

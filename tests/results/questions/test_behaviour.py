@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from suite.case import Purpose
-from suite.results.questions.behaviour import Moved, behaviours, between, by_variant, classes
+from suite.results.questions.behaviour import ChangedClass, behaviours, between, by_variant, classes
 from suite.results.store.rows import Row
-from tests.results.rows import attempt_of, row_of
+from tests.results.rows import attempt_of, row_of, untimed_row
 
 TITLES = {"same": "nothing changes", "shape": "another length"}
 
@@ -28,16 +28,8 @@ def entry(aspect: str, class_: str, **columns: Any) -> dict[str, Any]:
 
 def probe_row(stack: str, *entries: dict[str, Any], metrics: Any = (), variant: str = "", **columns: Any) -> Row:
     attempt = attempt_of(stack, block=0, purpose=Purpose.PROBE, workload="retrace", dims={"n": 64}, variant=variant)
-    times = (
-        "synced_seconds",
-        "dispatch_seconds",
-        "pipelined_seconds",
-        "fetch_seconds",
-        "first_seconds",
-        "second_seconds",
-    )
     told = {"behaviour": json.dumps(entries) if entries else None, "metrics": list(metrics)}
-    return row_of(attempt) | dict.fromkeys(times) | told | columns
+    return untimed_row(attempt) | told | columns
 
 
 def rows() -> list[Row]:
@@ -86,7 +78,7 @@ def test_a_class_that_changed_between_two_sets_is_named() -> None:
     now[0] = probe_row("jax_jit", entry("same", "reuses"), entry("shape", "reuses"))
     found = between(before, classes(behaviours(now)))
     assert found.common == 6
-    assert found.moved == (Moved("retrace-tiny-forward-f32-cpu", "shape", "jax_jit", "retraces", "reuses"),)
+    assert found.moved == (ChangedClass("retrace-tiny-forward-f32-cpu", "shape", "jax_jit", "retraces", "reuses"),)
 
 
 def test_versions_of_a_stack_are_held_against_it() -> None:

@@ -10,7 +10,7 @@ from suite.case import Purpose
 from suite.results.questions.capacity import memory_questions
 from suite.results.questions.memory_parts import parts, total
 from suite.results.store.rows import Row
-from tests.results.rows import attempt_of, row_of
+from tests.results.rows import attempt_of, row_of, untimed_row
 
 GIB = 2**30
 LIMIT = 6 * GIB
@@ -36,15 +36,7 @@ def memory_row(stack: str, batch: int, gib: float | None, limit: int | None = LI
         "floor_optimizer_bytes": 200,
         "floor_inputs_bytes": batch,
     }
-    times = (
-        "synced_seconds",
-        "dispatch_seconds",
-        "pipelined_seconds",
-        "fetch_seconds",
-        "first_seconds",
-        "second_seconds",
-    )
-    return row_of(attempt) | dict.fromkeys(times) | floors | told | columns
+    return untimed_row(attempt) | floors | told | columns
 
 
 def rows() -> list[Row]:
@@ -124,11 +116,17 @@ def test_timed_rows_are_no_memory_question() -> None:
 def test_a_peak_is_the_sum_of_its_parts(
     base: int | None, build: int | None, step: int | None, files: int | None, expected: list[int]
 ) -> None:
-    host = Row(host_base_bytes=base, host_peak_build_bytes=build, host_peak_step_bytes=step, host_file_bytes=files)
+    host = Row(
+        target="cpu",
+        host_base_bytes=base,
+        host_peak_build_bytes=build,
+        host_peak_step_bytes=step,
+        host_file_bytes=files,
+    )
     found = parts(host)
     assert [size for _, size in found] == expected
     assert not found or total(found) == max(base or 0, build or 0, step or 0) - (files or 0)
-    assert parts(host | {"device_peak_bytes": 5}) == (("device", 5),), "kinds are never mixed"
+    assert parts(host | {"target": "cuda", "device_peak_bytes": 5}) == (("device", 5),), "kinds are never mixed"
 
 
 def test_pages_of_files_are_no_part_of_what_a_limit_counts() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import suite.results
 from suite.errors import UserError
 from suite.protocol import Protocol
 from suite.results.speedup.geometric_means import summaries
-from suite.results.speedup.verdicts import Pairing, ratios, twins
+from suite.results.speedup.verdicts import ALONE, Pairing, judge, ratios, twins
 from suite.results.store.schema import NAMES
 from suite.stats import Estimate, ratio_of
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of, rows_of
@@ -115,7 +116,7 @@ def test_every_clock_has_its_ratio(clock: str) -> None:
 
 def test_samples_of_a_row_without_any() -> None:
     row = row_of(attempt_of(), synced_seconds=None, first_seconds=None, synced_warmup=None)
-    assert list(row.samples("synced")) == list(row.samples("first")) == list(row.steady) == []
+    assert list(row.samples()) == list(row.samples("first")) == []
     assert row.median() is None and row.median("second") == 0.02
 
 
@@ -242,6 +243,34 @@ def test_three_replicates_are_held_against_each_other() -> None:
     assert only(twins(rows, THREE)).ratio.value == pytest.approx(1.0)
 
 
+# --- the noise floor ---
+
+
+@pytest.mark.parametrize("floor", [Estimate(1.0, 0.8, 1.25, 0.9, 5), Estimate(0.9, 0.83, 1.21, 0.9, 5)])
+def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Estimate) -> None:
+    """Inside of the A/A twin's interval nothing is shown, however sure its own interval is."""
+    inside, outside = Estimate(1.2, 1.19, 1.21, 1e-6, 5), Estimate(1.3, 1.1, 1.5, 0.01, 5)
+    assert judge(inside, 1.03, {"noise": floor}) == ("undecided", "noise")
+    assert judge(Estimate(1 / 1.2, 1 / 1.21, 1 / 1.19, 1e-6, 5), 1.03, {"noise": floor}) == ("undecided", "noise")
+    assert judge(outside, 1.03, {"noise": floor}) == ("faster", "")
+    assert judge(inside, 1.03, {"noise": Estimate(1.2, None, None, None, 1)}) == ("faster", "")  # one block: no floor
+    assert judge(Estimate(1.0, 0.99, 1.01, 0.9, 5), 1.03, {"noise": floor}) == ("tie", "")
+
+
+def test_a_verdict_that_the_noise_floor_forbids_says_so() -> None:
+    """In each block the stack is 6 % faster than the mean of the baseline's two processes, which differ by more."""
+    uneven = {1: (1.03, 0.97, 1.0), 2: (0.97, 1.03, 1.0)}
+    rows = rows_of({JAX: [0.02 * math.sqrt(1.03 * 0.97) / 1.06] * 2 + [0.02 / 1.06]})
+    rows += [
+        row_of(attempt_of("numpy", block, replicate=replicate), 0.02 * factor)
+        for replicate, factors in uneven.items()
+        for block, factor in enumerate(factors, 1)
+    ]
+    floor, speedup = only(twins(rows, THREE)).ratio, only(ratios(rows, "numpy", THREE))
+    assert floor.low < speedup.ratio.value < floor.high and speedup.ratio.low > 1
+    assert (speedup.verdict, speedup.reason) == ("undecided", "equal processes differ as much")
+
+
 # --- two modes ---
 
 
@@ -253,10 +282,7 @@ def test_a_verdict_that_the_best_modes_contradict_does_not_stand() -> None:
     found = {one.stack: one for one in ratios(rows, "numpy", Protocol(blocks=15, blocks_max=15))}
     equal, better = found[JAX], found["tf_xla"]
     assert equal.ratio.low > 1.3 and equal.verdict == "undecided"
-    assert equal.reason in (
-        "two modes: all processes faster, the best tie",
-        "two modes: all processes faster, the best undecided",
-    )
+    assert equal.reason == "two modes: all processes faster, the best close"
     assert equal.best is not None and equal.best.value == pytest.approx(1.01, abs=0.02) and equal.best.blocks == 2
     assert (better.verdict, better.reason) == ("faster", "") and better.best is not None
 
@@ -479,3 +505,40 @@ def test_the_constants_of_a_loaded_protocol_are_refused_if_unknown(folder: Path)
     (folder / "plan.json").write_text(json.dumps(plan | {"protocol": plan["protocol"] | {"no_such": 1}}))
     with pytest.raises(UserError, match="no_such"):
         suite.results.load(folder)
+
+
+# --- a question by itself, and among all of the set ---
+
+
+def many_questions(count: int) -> Pairing:
+    """Ten equal stacks on each of so many questions."""
+    rows = [row for number in range(count) for row in rows_of(noisy(9, blocks=5, seed=number), dims={"n": 64 + number})]
+    return Pairing.of(rows, Protocol(blocks=5, blocks_max=5))
+
+
+def test_more_questions_widen_no_interval_but_that_of_the_whole_set() -> None:
+    def width(pairing: Pairing) -> float:
+        return float(np.mean([math.log(one.ratio.high / one.ratio.low) for one in pairing.over("numpy")]))
+
+    few, many = many_questions(2), many_questions(12)
+    assert width(many) < 1.05 * width(few)
+    together = [replace(pairing, one_family=True) for pairing in (few, many)]
+    assert width(together[0]) > 1.05 * width(few) and width(together[1]) > 1.25 * width(many)
+
+
+def test_a_verdict_that_does_not_hold_among_all_of_the_set_says_so() -> None:
+    pairing = many_questions(12)
+    key = next(iter(pairing.names))
+    notes = set()
+    for factor in np.linspace(1.05, 1.3, 26):
+        faster = {
+            block: [replace(timing, seconds=timing.seconds / factor) for timing in processes]
+            for block, processes in pairing.timings[key, "stack0"].items()
+        }
+        changed = replace(pairing, timings={**pairing.timings, (key, "stack0"): faster})
+        [one] = changed.over("numpy", ["stack0", *(f"stack{n}" for n in range(1, 9))], key)[:1]
+        in_set = next(s for s in changed.over("numpy") if (s.comparison_id, s.stack) == (key, "stack0"))
+        assert (one.stack, one.verdict) == ("stack0", in_set.verdict), "what else is asked changes no verdict"
+        notes.add((in_set.verdict, in_set.in_set, in_set.note))
+    assert {("faster", "faster", ""), ("faster", "undecided", ALONE)} <= notes
+    assert all(verdict == "faster" or not note for verdict, _, note in notes)

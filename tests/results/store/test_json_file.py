@@ -39,7 +39,7 @@ def with_(path: str, value: object) -> dict[str, Any]:
 
 
 def test_the_plan_that_is_changed_below_can_be_read() -> None:
-    assert PlanFile.from_json(PLAN).cases[0].case == GEMM
+    assert PlanFile.from_json(PLAN).plan.cases[0].case == GEMM
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def counted(rows: Iterable[Row]) -> set[tuple[str, int, int]]:
 
 def test_create_then_open(tmp_path: Path) -> None:
     made = ResultSet.create(tmp_path / "new" / "a-set", plan_file(command="invoke run"))
-    assert ResultSet.open(made.folder).plan == made.plan == plan_file(command="invoke run")
+    assert ResultSet.open(made.folder).plan_file == made.plan_file == plan_file(command="invoke run")
     assert {path.name for path in made.folder.iterdir()} >= {"plan.json", "inputs", "attempts", "blocks", "logs"}
     assert made.read() == ([], [])
     assert made.blocks() == []
@@ -252,6 +252,14 @@ def test_a_case_run_again_in_a_finished_block_counts(tmp_path: Path) -> None:
 def test_records_of_other_blocks_say_nothing(tmp_path: Path) -> None:
     found = make_set(tmp_path / "a-set", [row_of(attempt_of(block=2))], [record(1, 1), record(3, 1)]).merged()
     assert flags(found) == {("numpy", 2, 1): {"incomplete_block"}}
+
+
+def test_a_case_that_nothing_verifies_is_flagged_whichever_row_of_it_came_first(tmp_path: Path) -> None:
+    first, later = row_of(attempt_of()), row_of(attempt_of(retry=2))
+    wrong = row_of(attempt_of(JAX), outcome="wrong", reason="x")
+    block = record(1, 1) | {"unverified": [first["case_id"], wrong["case_id"]]}
+    found = make_set(tmp_path / "a-set", [first, later, wrong], [block]).merged()
+    assert flags(found) == {("numpy", 1, 1): {"unverified"}, ("numpy", 1, 2): {"unverified"}, (JAX, 1, 1): set()}
 
 
 def test_a_row_s_own_flags_stay(tmp_path: Path) -> None:

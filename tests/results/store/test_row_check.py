@@ -67,6 +67,9 @@ def stored(folder: Path, **columns: Any) -> ResultSet:
         {"flops": -1},
         {"device_peak_bytes": -1},
         {"synced_seconds": LONG, "synced_others": [0.0]},
+        {"synced_seconds": LONG, "synced_rounds": [1]},
+        {"synced_seconds": LONG, "synced_rounds": [0] * len(LONG)},
+        {"synced_seconds": LONG, "synced_rounds": [-1] * len(LONG)},
     ],
     ids=str,
 )

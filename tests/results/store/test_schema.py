@@ -25,19 +25,20 @@ PUBLIC = [
     "second_seconds", "synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "synced_warmup",
     "pipelined_calls", "compile_seconds", "compiles_first", "compiles_second", "compiles_steady", "graph_breaks",
     "synced_others", "pipelined_others", "fetch_others", "first_others", "second_others", "effective_cores",
-    "kernel_share", "minor_faults_per_step",
+    "kernel_share", "minor_faults_per_step", "sampling", "synced_rounds", "company", "held_seconds",
+    "held_processor_seconds", "restless_handovers",
     "host_peak_build_bytes", "host_peak_step_bytes", "cgroup_peak_bytes", "cgroup_anonymous_bytes",
     "device_peak_bytes", "device_reserved_bytes", "nvml_bytes", "host_base_bytes", "host_file_bytes",
     "device_total_bytes", "program_argument_bytes", "program_output_bytes", "program_temporary_bytes",
     "program_aliased_bytes", "floor_parameters_bytes", "floor_gradients_bytes", "floor_optimizer_bytes",
     "floor_inputs_bytes", "holders", "flops", "bytes_floor", "parameters", "items_per_step",
-    "kernels", "programs", "profile", "behaviour",
+    "kernels", "programs", "prediction", "profile", "behaviour",
     "relative_error", "precision_observed", "weights_sha256", "canary_seconds", "steal_share", "versions",
     "lock_sha256", "image_digest", "engine_version", "environment_facts", "started_at", "metrics",
 ]  # fmt: skip
 LISTS = {
     "flags", "synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "canary_seconds", "metrics",
-    "synced_others", "pipelined_others", "fetch_others",
+    "synced_others", "pipelined_others", "fetch_others", "synced_rounds",
 }  # fmt: skip
 
 

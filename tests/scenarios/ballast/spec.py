@@ -13,8 +13,8 @@ OPTIMIZER = "adamw"
 
 
 def check(dims):
-    if dims["batch"] > 100:
-        raise ValueError("batch must not exceed 100")
+    if dims["batch"] > 36:
+        raise ValueError("batch must not exceed 36")
 
 
 def parameters(dims):

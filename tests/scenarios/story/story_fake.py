@@ -3,9 +3,12 @@
 import ctypes
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -35,8 +38,11 @@ class Scenario:
     def place(self):
         if self.scene == "unsupported":
             raise Unsupported("the fake stack refuses this scene")
-        if self.scene == "allocate":
-            self.ballast = bytearray(os.urandom(1 << 20) * 600)  # 600 MiB, resident
+        mib = {"allocate": 600, "large": 200, "unequal": 300 if self.steady >= SLOWER_SECONDS else 150}.get(self.scene)
+        self.ballast = None  # of the place before: the gate's is another one
+        if mib:
+            self.ballast = bytearray(mib << 20)
+            self.ballast[::4096] = bytes([1]) * (mib << 8)  # resident: every page is touched
 
     def matmul(self, a, b):
         return np.zeros_like(a @ b) if self.scene == "rounded" else None  # what bfloat16 makes of the probe
@@ -78,6 +84,11 @@ class Scenario:
         with open(sys.argv[sys.argv.index("--out") + 1] + "/events.jsonl", "a") as events:
             events.write("\x00 this is no event\n")
 
+    def play_dies(self):
+        """The slow variant ends as soon as it holds; the other one never."""
+        if self.steady >= SLOWER_SECONDS:
+            threading.Thread(target=end_while_held, daemon=True).start()
+
     def play_raise(self):
         raise ValueError("the story ends here")
 
@@ -107,3 +118,11 @@ class Scenario:
 
     def fetch(self, state, batch):
         return state["w"] * batch["x"]
+
+
+def end_while_held():
+    """Ends this process by a signal once its events say that it holds."""
+    path = sys.argv[sys.argv.index("--out") + 1] + "/events.jsonl"
+    while '"phase": "hold"' not in Path(path).read_text(encoding="utf-8"):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGSEGV)

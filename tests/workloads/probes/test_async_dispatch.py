@@ -40,8 +40,3 @@ def test_a_benchmark_that_forgets_to_wait_is_told_from_one_that_need_not():
     completed = [CALL] * 3
     assert SPEC.classify("forgotten", {"reported_seconds": [1e-3] * 3, "completed_seconds": completed}) == "flatters"
     assert SPEC.classify("forgotten", {"reported_seconds": completed, "completed_seconds": completed}) == "honest"
-
-
-def test_what_is_documented_is_of_classes_and_aspects_that_there_are():
-    assert SPEC.DOCUMENTED.keys() <= SPEC.ASPECTS.keys()
-    assert {class_ for told in SPEC.DOCUMENTED.values() for class_, _ in told.values()} <= SPEC.CLASSES.keys()

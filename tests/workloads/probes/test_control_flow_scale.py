@@ -42,9 +42,3 @@ def test_no_program_comes_twice(size: str) -> None:
 def test_depths_begin_with_one_layer_and_end_at_the_depth() -> None:
     assert PROBE.spec.depths(PROBE.spec.SIZES["tiny"]) == [1, 4, 16]
     assert PROBE.spec.depths(PROBE.spec.SIZES["quick"]) == [1, 4, 16, 64]
-
-
-def test_what_is_documented_is_a_class() -> None:
-    for aspect, stacks in PROBE.spec.DOCUMENTED.items():
-        assert aspect in PROBE.spec.ASPECTS
-        assert all(class_ in PROBE.spec.CLASSES for class_, _ in stacks.values())

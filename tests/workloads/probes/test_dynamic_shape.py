@@ -65,11 +65,3 @@ def test_the_padded_inputs_have_one_length_and_the_same_squares() -> None:
     padded = spec.padded(dims)
     assert len({len(x) for x, _ in padded}) == 1
     assert [(x[:length] ** 2).sum() for x, length in padded] == spec.answers("lengths", dims)
-
-
-def test_what_is_documented_is_a_class_or_an_exception() -> None:
-    for aspect, stacks in PROBE.spec.DOCUMENTED.items():
-        assert aspect in PROBE.spec.ASPECTS
-        for class_, page in stacks.values():
-            assert class_ in PROBE.spec.CLASSES or class_.startswith("raises: ")
-            assert page.startswith("https://")

@@ -25,9 +25,3 @@ def test_counts_are_told_apart(aspect: str, figures: dict[str, float], class_: s
     found = PROBE.spec.classify(aspect, {"calls": 10} | figures)
     assert found == class_
     assert found in PROBE.spec.CLASSES
-
-
-def test_what_is_documented_is_a_class() -> None:
-    for aspect, stacks in PROBE.spec.DOCUMENTED.items():
-        assert aspect in PROBE.spec.ASPECTS
-        assert all(class_ in PROBE.spec.CLASSES for class_, _ in stacks.values())

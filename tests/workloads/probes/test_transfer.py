@@ -29,8 +29,3 @@ def test_arrays_begin_where_they_are_told_to():
         assert array.ctypes.data % SPEC.LINE == past
         assert array.shape == (1000,)
         assert (array == 1.0).all()
-
-
-def test_what_is_documented_is_of_classes_and_aspects_that_there_are():
-    assert SPEC.DOCUMENTED.keys() <= SPEC.ASPECTS.keys()
-    assert {class_ for told in SPEC.DOCUMENTED.values() for class_, _ in told.values()} <= SPEC.CLASSES.keys()

@@ -26,9 +26,3 @@ def test_counts_are_told_apart(figures: dict[str, float], class_: str) -> None:
     found = PROBE.spec.classify("python_if", {"right": 2} | figures)
     assert found == class_
     assert found in PROBE.spec.CLASSES
-
-
-def test_what_is_documented_is_a_class_or_an_exception() -> None:
-    for aspect, stacks in PROBE.spec.DOCUMENTED.items():
-        assert aspect in PROBE.spec.ASPECTS
-        assert all(class_ in PROBE.spec.CLASSES or class_.startswith("raises: ") for class_, _ in stacks.values())

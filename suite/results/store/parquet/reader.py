@@ -51,14 +51,9 @@ def read_rows(path: Path, wanted: Collection[str] = NAMES, having: Any = None) -
     """
     # Arrow opens the file itself. It releases a Python file from its own threads at any time, and a thread that needs
     # the interpreter while the process is ending (after a Ctrl-C, say) aborts the process.
-    with pa.OSFile(str(path)) as file:
-        return rows_in(file, wanted, str(path), having)
-
-
-def rows_in(file: Any, wanted: Collection[str], name: str, having: Any) -> list[Row]:
-    """Returns the rows of an open file, as `read_rows` does."""
     columns = [column for column in NAMES if column in wanted]
-    table = table_in(file, columns, name)
+    with pa.OSFile(str(path)) as file:
+        table = table_in(file, columns, str(path))
     stored = {*table.column_names}
     table = table.filter(having) if having is not None else table
     # Every row has every wanted column: one that the file lacks is null.
@@ -70,14 +65,14 @@ def rows_in(file: Any, wanted: Collection[str], name: str, having: Any) -> list[
         ],
         schema=schema,
     )
-    check_columns(table, name)
+    check_columns(table, str(path))
     blank = dict.fromkeys(NAMES) if len(columns) < len(NAMES) else {}
     try:
         rows = [Row(blank | fields) for fields in table.to_pylist()]
         for row in rows if not blank else ():
             check_row(row)
     except (ValueError, TypeError, KeyError) as broken:  # readable Parquet, but not rows that this suite wrote
-        raise pa.ArrowInvalid(f"{name} holds no rows of a result set: {broken}") from broken
+        raise pa.ArrowInvalid(f"{path} holds no rows of a result set: {broken}") from broken
     return rows
 
 

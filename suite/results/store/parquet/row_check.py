@@ -14,6 +14,7 @@ from suite.case import Case, Outcome, Purpose
 from suite.errors import UserError
 from suite.ir.summary import Program
 from suite.ir.timeline import Profile
+from suite.predict.answer import Prediction
 from suite.results.store.rows import CLOCKS
 
 TIMES = frozenset(f"{clock}_seconds" for clock in CLOCKS)  # ratios divide by them, so none may be 0
@@ -47,7 +48,7 @@ class KernelJson(TypedDict):
     seconds: float | None
 
 
-BeliefJson = TypedDict("BeliefJson", {"class": str, "page": str})
+StatedJson = TypedDict("StatedJson", {"class": str, "page": str})
 AnswerJson = TypedDict(
     "AnswerJson",
     {
@@ -57,8 +58,8 @@ AnswerJson = TypedDict(
         "class": str,
         "words": str,
         "code": str,
-        "documented": BeliefJson | None,
-        "primer": BeliefJson | None,
+        "documented": StatedJson | None,
+        "primer": StatedJson | None,
     },
 )
 # The type of each JSON column's content; an empty or null column isn't checked.
@@ -67,6 +68,7 @@ TYPES: Mapping[str, Any] = {
     "holders": HoldersJson | None,
     "kernels": list[KernelJson] | None,
     "programs": list[Program] | None,
+    "prediction": Prediction | None,
     "profile": Profile | None,
     "behaviour": list[AnswerJson] | None,
     "versions": dict[str, str | None] | None,
@@ -107,3 +109,6 @@ def check_row(row: Mapping[str, Any]) -> None:
         samples, others = row.get(f"{clock}_seconds"), row.get(f"{clock}_others")
         if others and len(others) != len(samples or ()):
             raise ValueError(f"{clock}_others has {len(others)} shares for {len(samples or ())} samples")
+    samples, rounds = row.get("synced_seconds"), row.get("synced_rounds")
+    if rounds is not None and (len(rounds) != len(samples or ()) or not any(rounds) or None in rounds):
+        raise ValueError(f"synced_rounds has {len(rounds)} numbers, not all 0, for {len(samples or ())} samples")

@@ -1,4 +1,4 @@
-"""The independent implementation that `bert` is held against: Hugging Face's BertForMaskedLM."""
+"""Hugging Face's BertForMaskedLM, which computes the golden files of `bert` (suite/reference/make.py)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NORMS = {"attention_norm": "attention.output.LayerNorm", "mlp_norm": "output.Lay
 
 
 def build(dims: Mapping[str, int]) -> Any:
-    """The model with these dims, random weights and no dropout."""
+    """Returns the model with these dims, random weights and no dropout."""
     config = BertConfig(
         vocab_size=dims["vocab"],
         max_position_embeddings=dims["positions"],
@@ -35,13 +35,13 @@ def build(dims: Mapping[str, int]) -> Any:
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         attn_implementation="eager",
-        pad_token_id=None,  # else the lookup of token 0 has no gradient
+        pad_token_id=None,  # by default 0, a token whose embedding Hugging Face gives no gradient
     )
     return BertForMaskedLM(config)
 
 
 def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Canonical name: (their name, how their layout becomes ours)."""
+    """Maps our name to (their name, what turns their layout into ours: `same` or `transpose`)."""
     table = {
         "tokens.weight": ("bert.embeddings.word_embeddings.weight", "same"),
         "positions.weight": ("bert.embeddings.position_embeddings.weight", "same"),
@@ -60,16 +60,16 @@ def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
 
 
 def dense(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Weight and bias of one nn.Linear."""
+    """Maps weight and bias of one nn.Linear, as `names` does."""
     return {f"{ours}.weight": (f"{theirs}.weight", "transpose"), f"{ours}.bias": (f"{theirs}.bias", "same")}
 
 
 def norm(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Weight and bias of one nn.LayerNorm."""
+    """Maps weight and bias of one nn.LayerNorm, as `names` does."""
     return {f"{ours}.{part}": (f"{theirs}.{part}", "same") for part in ("weight", "bias")}
 
 
 def logits(model: Any, tokens: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-    """Logits (B, S, V)."""
+    """Returns the logits (B, S, V)."""
     result: torch.Tensor = model(input_ids=tokens.long(), token_type_ids=types.long()).logits
     return result

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from suite.workloads.tensors import Integers, Normal
+from suite.workloads.tensors import Integers, Normal, Stress
 
 TITLE = "BERT Base, masked language model"
 SIZES = {
@@ -67,6 +67,19 @@ PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
 EPSILON = 1e-12  # of every layer norm: layer_norm_eps of the configuration; also in every dialect
+# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
+# the first attention's logits and the last ones overflow float32's exp.
+STRESSED = {
+    "tokens.weight": Stress(3e-5),
+    "positions.weight": Stress(3e-5),
+    "types.weight": Stress(3e-5),
+    "blocks.0.attention.query.*": Stress(12.0),
+    "blocks.0.attention.key.*": Stress(12.0),
+    "blocks.*.attention.out.bias": Stress(shift=300.0),
+    "blocks.*.mlp.down.bias": Stress(shift=300.0),
+    "head.dense.bias": Stress(shift=300.0),
+    "head.norm.weight": Stress(3e6),
+}
 
 Dims = Mapping[str, int]
 

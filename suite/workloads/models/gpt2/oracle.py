@@ -1,4 +1,7 @@
-"""The independent GPT-2: Hugging Face's GPT2LMHeadModel. Runs in the environment `oracle`."""
+"""Hugging Face's GPT2LMHeadModel, which computes the golden files of `gpt2` (suite/reference/make.py).
+
+Runs in the environment `oracle`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 
 def build(dims: Mapping[str, int]) -> Any:
-    """The model of these dims, without dropout."""
+    """Returns the model with these dims, without dropout."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     return GPT2LMHeadModel(
@@ -32,8 +35,9 @@ def build(dims: Mapping[str, int]) -> Any:
 
 
 def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Canonical name: (theirs, how its layout differs). Their Conv1D keeps (inputs, outputs), as we do."""
-    found = {"tokens.weight": "transformer.wte.weight", "positions.weight": "transformer.wpe.weight"}
+    """Returns {our name: (their name, change of layout)}. No layout changes, so it is always `same`: their Conv1D keeps
+    weights as (inputs, outputs), as we do."""
+    table = {"tokens.weight": "transformer.wte.weight", "positions.weight": "transformer.wpe.weight"}
     parts = {
         "norm1": "ln_1",
         "attention.qkv": "attn.c_attn",
@@ -45,12 +49,12 @@ def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
     for layer in range(dims["layers"]):
         for ours, theirs in parts.items():
             for kind in ("weight", "bias"):
-                found[f"blocks.{layer}.{ours}.{kind}"] = f"transformer.h.{layer}.{theirs}.{kind}"
+                table[f"blocks.{layer}.{ours}.{kind}"] = f"transformer.h.{layer}.{theirs}.{kind}"
     for kind in ("weight", "bias"):
-        found[f"norm.{kind}"] = f"transformer.ln_f.{kind}"
-    return {ours: (theirs, "same") for ours, theirs in found.items()}
+        table[f"norm.{kind}"] = f"transformer.ln_f.{kind}"
+    return {ours: (theirs, "same") for ours, theirs in table.items()}
 
 
 def logits(model: Any, tokens: Any) -> Any:
-    """(B, T, V)."""
+    """Returns the logits (B, T, V) of token ids (B, T)."""
     return model(input_ids=tokens).logits

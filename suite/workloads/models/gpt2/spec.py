@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from suite.workloads.tensors import Integers, Normal, Tensor, fan_in
+from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
 
 TITLE = "GPT-2 Small"
 SIZES = {
@@ -40,6 +40,16 @@ SIZES["large"] = SIZES["full"] | {"batch": 8, "seq": 1024}  # what an accelerato
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 EPSILON = 1e-5  # of every layer norm
+# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
+# the first attention's logits and the last ones overflow float32's exp.
+STRESSED = {
+    "tokens.weight": Stress(0.1),
+    "positions.weight": Stress(0.1),
+    "blocks.0.attention.qkv.*": Stress(12.0),
+    "blocks.*.attention.out.bias": Stress(shift=1000.0),
+    "blocks.*.mlp.down.bias": Stress(shift=1000.0),
+    "norm.weight": Stress(1e3),
+}
 
 Dims = Mapping[str, int]
 

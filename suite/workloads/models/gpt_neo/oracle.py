@@ -1,4 +1,4 @@
-"""The independent GPT-Neo: GPTNeoForCausalLM of Hugging Face's transformers, for an environment that has it."""
+"""Hugging Face's GPTNeoForCausalLM, which computes the golden files of `gpt_neo` (suite/reference/make.py)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from unittest import mock
 
-# Canonical name of a block's part: (theirs, whether it has a bias).
+# Our name of a block's part: (their name, whether it has a bias).
 PARTS = {
     "norm1": ("ln_1", True),
     "attention.query": ("attn.attention.q_proj", False),
@@ -20,7 +20,7 @@ PARTS = {
 
 
 def build(dims: Mapping[str, int]) -> Any:
-    """The model of these dims, randomly initialised, without dropout."""
+    """Returns the model with these dims, randomly initialised, without dropout."""
     from transformers import GPTNeoConfig, GPTNeoForCausalLM
 
     config = GPTNeoConfig(
@@ -39,7 +39,7 @@ def build(dims: Mapping[str, int]) -> Any:
         attention_dropout=0.0,
         tie_word_embeddings=True,
         use_cache=False,
-        bos_token_id=None,  # theirs lie outside of small vocabularies
+        bos_token_id=None,  # the defaults lie outside small vocabularies
         eos_token_id=None,
         attn_implementation="eager",
     )
@@ -47,25 +47,25 @@ def build(dims: Mapping[str, int]) -> Any:
 
 
 def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Canonical name: (their name, how their layout differs)."""
-    found = {
+    """Maps our name to (their name, what turns their layout into ours: `same` or `transpose`)."""
+    table = {
         "tokens.weight": ("transformer.wte.weight", "same"),
         "positions.weight": ("transformer.wpe.weight", "same"),
     }
     for layer in range(dims["layers"]):
         for ours, (theirs, biased) in PARTS.items():
             block, layout = f"transformer.h.{layer}.{theirs}", "same" if ours.startswith("norm") else "transpose"
-            found[f"blocks.{layer}.{ours}.weight"] = (f"{block}.weight", layout)
+            table[f"blocks.{layer}.{ours}.weight"] = (f"{block}.weight", layout)
             if biased:
-                found[f"blocks.{layer}.{ours}.bias"] = (f"{block}.bias", "same")
-    return found | {f"norm.{kind}": (f"transformer.ln_f.{kind}", "same") for kind in ("weight", "bias")}
+                table[f"blocks.{layer}.{ours}.bias"] = (f"{block}.bias", "same")
+    return table | {f"norm.{kind}": (f"transformer.ln_f.{kind}", "same") for kind in ("weight", "bias")}
 
 
 def logits(model: Any, tokens: Any) -> Any:
-    """(B, T, V) of token ids (B, T).
+    """Returns the logits (B, T, V) of token ids (B, T).
 
-    Their attention computes its logits in `torch.float32`, whatever the model is in. A judge in float64 would have
-    float32's noise; so that name stands for the model's own type while it runs.
+    Their attention computes its scores in `torch.float32`, whatever the model's type is, so a reference in float64
+    would have float32's noise. While the model runs, the name `torch.float32` therefore means the model's own type.
     """
     import torch
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from suite.workloads.tensors import Integers, Normal, Tensor, fan_in
+from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
 
 TITLE = "GPT-Neo 1.3B"
 SIZES = {
@@ -82,6 +82,17 @@ PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
 EPSILON = 1e-5  # of the layer norms, inside the root: `layer_norm_epsilon` of the configuration
+# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
+# the first attention's logits and the last ones overflow float32's exp.
+STRESSED = {
+    "tokens.weight": Stress(0.1),
+    "positions.weight": Stress(0.1),
+    "blocks.0.attention.query.weight": Stress(12.0),
+    "blocks.0.attention.key.weight": Stress(12.0),
+    "blocks.*.attention.out.bias": Stress(shift=300.0),
+    "blocks.*.mlp.down.bias": Stress(shift=300.0),
+    "norm.weight": Stress(1e3),
+}
 
 Dims = Mapping[str, int]
 

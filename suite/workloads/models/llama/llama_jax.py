@@ -8,22 +8,23 @@ import jax.numpy as jnp
 import numpy as np
 
 EPSILON = 1e-5
-THETA, FACTOR, LOW, HIGH, ORIGINAL = 500000.0, 8.0, 1.0, 4.0, 8192
+ROPE_THETA, ROPE_FACTOR, LOW_TURNS, HIGH_TURNS, ORIGINAL_CONTEXT = 500000.0, 8.0, 1.0, 4.0, 8192
 
 
 def rotary_tables(seq, head_width):
-    """Cosines and sines of the angle by which each pair is turned at each position, with the scaling of Llama 3.1."""
-    # Known while tracing, so in NumPy.
-    frequencies_R = THETA ** (-np.arange(0, head_width, 2) / head_width)
-    periods_R = ORIGINAL * frequencies_R / (2 * np.pi)
-    kept_R = np.clip((periods_R - LOW) / (HIGH - LOW), 0.0, 1.0)
-    frequencies_R *= kept_R + (1.0 - kept_R) / FACTOR
+    """Returns cosines and sines of the rotary angle of each pair of elements (i, i + H/2) at each position, with the
+    scaling of Llama 3.1."""
+    # The dims are known while tracing, so NumPy can compute this.
+    frequencies_R = ROPE_THETA ** (-np.arange(0, head_width, 2) / head_width)
+    turns_R = ORIGINAL_CONTEXT * frequencies_R / (2 * np.pi)
+    kept_R = np.clip((turns_R - LOW_TURNS) / (HIGH_TURNS - LOW_TURNS), 0.0, 1.0)
+    frequencies_R *= kept_R + (1.0 - kept_R) / ROPE_FACTOR
     angles_SR = jnp.arange(seq, dtype=jnp.float32)[:, None] * jnp.asarray(frequencies_R, jnp.float32)
     return jnp.cos(angles_SR), jnp.sin(angles_SR)
 
 
 def turn(x_BSNH, cos_SR, sin_SR):
-    """Elements i and i + H/2 are a pair."""
+    """Turns each pair of elements (i, i + H/2)."""
     a_BSNR, b_BSNR = jnp.split(x_BSNH, 2, axis=-1)
     cos_S1R, sin_S1R = cos_SR[:, None], sin_SR[:, None]
     return jnp.concatenate([a_BSNR * cos_S1R - b_BSNR * sin_S1R, b_BSNR * cos_S1R + a_BSNR * sin_S1R], axis=-1)
@@ -59,7 +60,7 @@ def block(dims, parameters, x_BSD, tables):
 
 def forward(dims, parameters, tokens):
     x_BSD = parameters["tokens"]["weight"][tokens]
-    # Of the type that the model computes in: angles are float32, and would make queries and keys float32 too.
+    # Cast to the type that the model computes in: float32 tables would make queries and keys float32 too.
     tables = [t.astype(x_BSD.dtype) for t in rotary_tables(tokens.shape[1], dims["width"] // dims["heads"])]
     for layer in range(dims["layers"]):
         x_BSD = block(dims, parameters["blocks"][str(layer)], x_BSD, tables)

@@ -1,28 +1,29 @@
 """llama in TensorFlow.
 
 Legend: B = batch, S = T = seq, P = B*S tokens, D = width, K = kv_heads, G = query heads of each of them, H = width of
-a head, R = H/2 rotary pairs, F = hidden, V = vocab.
+a head, R = H/2 rotary pairs, V = vocab.
 """
 
 import numpy as np
 import tensorflow as tf
 
 EPSILON = 1e-5
-THETA, FACTOR, LOW, HIGH, ORIGINAL = 500000.0, 8.0, 1.0, 4.0, 8192
+ROPE_THETA, ROPE_FACTOR, LOW_TURNS, HIGH_TURNS, ORIGINAL_CONTEXT = 500000.0, 8.0, 1.0, 4.0, 8192
 
 
 def rotary_tables(seq, head_width):
-    """Cosines and sines of the angle by which each pair is turned at each position, with the scaling of Llama 3.1."""
-    frequencies_R = THETA ** (-np.arange(0, head_width, 2) / head_width)
-    periods_R = ORIGINAL * frequencies_R / (2 * np.pi)
-    kept_R = np.clip((periods_R - LOW) / (HIGH - LOW), 0.0, 1.0)
-    frequencies_R *= kept_R + (1.0 - kept_R) / FACTOR
+    """Returns cosines and sines of the rotary angle of each pair of elements (i, i + H/2) at each position, with the
+    scaling of Llama 3.1."""
+    frequencies_R = ROPE_THETA ** (-np.arange(0, head_width, 2) / head_width)
+    turns_R = ORIGINAL_CONTEXT * frequencies_R / (2 * np.pi)
+    kept_R = np.clip((turns_R - LOW_TURNS) / (HIGH_TURNS - LOW_TURNS), 0.0, 1.0)
+    frequencies_R *= kept_R + (1.0 - kept_R) / ROPE_FACTOR
     angles_SR = tf.range(seq, dtype=tf.float32)[:, None] * tf.constant(frequencies_R, tf.float32)
     return tf.cos(angles_SR), tf.sin(angles_SR)
 
 
 def turn(x_BKGSH, cos_SR, sin_SR):
-    """Elements i and i + H/2 are a pair."""
+    """Turns each pair of elements (i, i + H/2)."""
     a_BKGSR, b_BKGSR = tf.split(x_BKGSH, 2, axis=-1)
     return tf.concat([a_BKGSR * cos_SR - b_BKGSR * sin_SR, b_BKGSR * cos_SR + a_BKGSR * sin_SR], axis=-1)
 

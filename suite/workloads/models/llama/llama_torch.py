@@ -1,6 +1,6 @@
 """llama in PyTorch.
 
-Legend: B = batch, S = seq, D = width, N = heads, K = kv_heads, H = D/N, R = H/2 rotary pairs, F = hidden.
+Legend: B = batch, S = seq, D = width, N = heads, K = kv_heads, H = D/N, R = H/2 rotary pairs.
 """
 
 import math
@@ -10,21 +10,23 @@ import torch.nn.functional as F
 from torch import nn
 
 EPSILON = 1e-5
-THETA, FACTOR, LOW, HIGH, ORIGINAL = 500000.0, 8.0, 1.0, 4.0, 8192
+ROPE_THETA, ROPE_FACTOR, LOW_TURNS, HIGH_TURNS, ORIGINAL_CONTEXT = 500000.0, 8.0, 1.0, 4.0, 8192
 
 
 def rotary_tables(seq, head_width, device):
-    """Cosines and sines of the angle by which each pair is turned at each position, with the scaling of Llama 3.1."""
-    frequencies_R = THETA ** (-torch.arange(0, head_width, 2, dtype=torch.float32, device=device) / head_width)
-    periods_R = ORIGINAL / (2 * math.pi) * frequencies_R
-    kept_R = ((periods_R - LOW) / (HIGH - LOW)).clamp(0.0, 1.0)
-    frequencies_R = frequencies_R * (kept_R + (1.0 - kept_R) / FACTOR)
+    """Returns cosines and sines of the rotary angle of each pair of elements (i, i + H/2) at each position, with the
+    scaling of Llama 3.1."""
+    frequencies_R = ROPE_THETA ** (-torch.arange(0, head_width, 2, dtype=torch.float32, device=device) / head_width)
+    turns_R = ORIGINAL_CONTEXT / (2 * math.pi) * frequencies_R
+    kept_R = ((turns_R - LOW_TURNS) / (HIGH_TURNS - LOW_TURNS)).clamp(0.0, 1.0)
+    frequencies_R = frequencies_R * (kept_R + (1.0 - kept_R) / ROPE_FACTOR)
     angles_SR = torch.outer(torch.arange(seq, dtype=torch.float32, device=device), frequencies_R)
     return angles_SR.cos(), angles_SR.sin()
 
 
 def turn(x_BNSH, cos_SR, sin_SR):
-    """Elements i and i + H/2 are a pair. The tables are float32; the result has the type of x, as values do."""
+    """Turns each pair of elements (i, i + H/2). The tables are float32; the result is cast back to x's type, so that
+    queries and keys match the values."""
     a_BNSR, b_BNSR = x_BNSH.chunk(2, dim=-1)
     return torch.cat([a_BNSR * cos_SR - b_BNSR * sin_SR, b_BNSR * cos_SR + a_BNSR * sin_SR], dim=-1).to(x_BNSH.dtype)
 

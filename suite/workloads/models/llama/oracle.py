@@ -1,4 +1,4 @@
-"""The independent implementation of llama: Hugging Face's LlamaForCausalLM."""
+"""Hugging Face's LlamaForCausalLM, which computes the golden files of `llama` (suite/reference/make.py)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PARTS = {
     "mlp.gate": "mlp.gate_proj",
     "mlp.up": "mlp.up_proj",
     "mlp.down": "mlp.down_proj",
-}  # ours: theirs, in a block
+}  # {our name: their name} of a block's parts
 
 
 def build(dims: Mapping[str, int]) -> Any:
-    """The model with random weights. It makes its rotary tables in float32, also where its weights are float64."""
+    """Returns the model with random weights. Its rotary tables are float32 even if its weights are float64."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     return LlamaForCausalLM(
@@ -54,17 +54,17 @@ def build(dims: Mapping[str, int]) -> Any:
 
 
 def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """{our name: (theirs, what turns theirs into our layout)}."""
-    found = {"tokens.weight": ("model.embed_tokens.weight", "same")}
+    """Maps our name to (their name, what turns their layout into ours: `same` or `transpose`)."""
+    table = {"tokens.weight": ("model.embed_tokens.weight", "same")}
     for layer in range(dims["layers"]):
         for ours, theirs in PARTS.items():
             layout = "same" if ours.endswith("norm") else "transpose"
-            found[f"blocks.{layer}.{ours}.weight"] = (f"model.layers.{layer}.{theirs}.weight", layout)
-    found["norm.weight"] = ("model.norm.weight", "same")
-    found["head.weight"] = ("lm_head.weight", "transpose")
-    return found
+            table[f"blocks.{layer}.{ours}.weight"] = (f"model.layers.{layer}.{theirs}.weight", layout)
+    table["norm.weight"] = ("model.norm.weight", "same")
+    table["head.weight"] = ("lm_head.weight", "transpose")
+    return table
 
 
 def logits(model: Any, tokens: Any) -> Any:
-    """(B, S, V) of token ids (B, S)."""
+    """Returns the logits (B, S, V) of token ids (B, S)."""
     return model(input_ids=tokens).logits

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from suite.workloads.tensors import Integers, Normal, Tensor, fan_in
+from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
 
 TITLE = "Llama 3.1 8B"
 SIZES = {
@@ -80,14 +80,22 @@ OPTIMIZER = "adamw"
 
 EPSILON = 1e-5  # of every RMS norm (`rms_norm_eps`)
 
-# Rotary positions (`rope_theta`, `rope_scaling`). Pair i of a head of width H, its elements i and i + H/2, turns by
-# THETA^(-2i/H) a position. Frequencies with less than LOW periods in ORIGINAL positions are divided by FACTOR, those
-# with more than HIGH stay, and between them the weight goes linearly with the number of periods.
-THETA = 500000.0
-FACTOR = 8.0
-LOW = 1.0
-HIGH = 4.0
-ORIGINAL = 8192
+# Rotary positions (`rope_theta`, `rope_scaling`). Pair i of a head of width H, elements i and i + H/2, turns by
+# ROPE_THETA^(-2i/H) a position. Frequencies with fewer than LOW_TURNS turns in ORIGINAL_CONTEXT positions are divided
+# by ROPE_FACTOR, those with more than HIGH_TURNS stay, and between them the weight is linear in the number of turns.
+ROPE_THETA = 500000.0
+ROPE_FACTOR = 8.0
+LOW_TURNS = 1.0
+HIGH_TURNS = 4.0
+ORIGINAL_CONTEXT = 8192
+# What the first norm gets has a mean square near its epsilon; the first attention's logits and the last ones overflow
+# float32's exp.
+STRESSED = {
+    "tokens.weight": Stress(0.1),
+    "blocks.0.attention.query.weight": Stress(12.0),
+    "blocks.0.attention.key.weight": Stress(12.0),
+    "head.weight": Stress(100.0),
+}
 
 Dims = Mapping[str, int]
 

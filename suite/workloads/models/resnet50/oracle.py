@@ -1,16 +1,18 @@
-"""The independent implementation of resnet50: Hugging Face's ResNetForImageClassification."""
+"""Hugging Face's ResNetForImageClassification, which computes the golden files of `resnet50`
+(suite/reference/make.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-# Theirs, for the convolutions of a bottleneck.
+# {our name: their name} of a bottleneck's convolutions.
 LAYERS = {"reduce": "layer.0", "spatial": "layer.1", "expand": "layer.2", "shortcut": "shortcut"}
 
 
 def build(dims: Mapping[str, int]) -> Any:
-    """The model with random weights. Its batch norms have epsilon 1e-5 and momentum 0.1, which aren't settings."""
+    """Returns the model with random weights. Its batch norms have epsilon 1e-5 and momentum 0.1,
+    which no setting changes."""
     from transformers import ResNetConfig, ResNetForImageClassification
 
     return ResNetForImageClassification(
@@ -29,7 +31,8 @@ def build(dims: Mapping[str, int]) -> Any:
 
 
 def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """{our name: (theirs, what turns theirs into our layout)}, with the running statistics."""
+    """Maps our name to (their name, what turns their layout into ours: `conv`, `same` or `transpose`), also for
+    running statistics."""
     places = {"stem": "resnet.embedder.embedder"}
     for stage in (1, 2, 3, 4):
         for block in range(dims[f"blocks{stage}"]):
@@ -37,16 +40,16 @@ def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
             for ours, theirs in LAYERS.items():
                 if ours != "shortcut" or block == 0:
                     places[f"stage{stage}.{block}.{ours}"] = f"{bottleneck}.{theirs}"
-    found: dict[str, tuple[str, str]] = {}
+    table: dict[str, tuple[str, str]] = {}
     for ours, theirs in places.items():
-        found[f"{ours}.conv.weight"] = (f"{theirs}.convolution.weight", "conv")
+        table[f"{ours}.conv.weight"] = (f"{theirs}.convolution.weight", "conv")
         for leaf in ("weight", "bias", "running_mean", "running_var"):
-            found[f"{ours}.norm.{leaf}"] = (f"{theirs}.normalization.{leaf}", "same")
-    found["classifier.weight"] = ("classifier.1.weight", "transpose")
-    found["classifier.bias"] = ("classifier.1.bias", "same")
-    return found
+            table[f"{ours}.norm.{leaf}"] = (f"{theirs}.normalization.{leaf}", "same")
+    table["classifier.weight"] = ("classifier.1.weight", "transpose")
+    table["classifier.bias"] = ("classifier.1.bias", "same")
+    return table
 
 
 def logits(model: Any, image: Any) -> Any:
-    """(B, classes) of images (B, rows, columns, 3)."""
+    """Returns the logits (B, classes) of images (B, rows, columns, 3)."""
     return model(pixel_values=image.permute(0, 3, 1, 2)).logits

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from suite.workloads.tensors import Integers, Normal, Tensor, fan_in
+from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
 
 TITLE = "ResNet-50 v1.5"
 SIZES = {
@@ -70,6 +70,13 @@ EXPANSION = 4  # channels that a bottleneck widens to, for each that it narrows 
 # Of every batch norm; PyTorch's defaults, with which the published weights were trained.
 EPSILON = 1e-5
 MOMENTUM = 0.1  # the share of the batch's statistics in the new running ones
+# What the first batch norm gets has a variance near its epsilon, what the last of a bottleneck gets is some 300
+# deviations from zero, and the logits overflow float32's exp.
+STRESSED = {
+    "stem.conv.weight": Stress(3e-3),
+    "stage*.spatial.norm.bias": Stress(shift=300.0),
+    "classifier.weight": Stress(100.0),
+}
 
 Dims = Mapping[str, int]
 
@@ -121,7 +128,7 @@ def convolutions(dims: Dims) -> Iterator[Convolution]:
 
 def check(dims: Dims) -> None:
     """Raises ValueError naming the rule that the dims break."""
-    values = dims["batch"] * min(each.side_out for each in convolutions(dims)) ** 2
+    values = dims["batch"] * min(convolution.side_out for convolution in convolutions(dims)) ** 2
     if values < 2:
         raise ValueError(
             f"batch={dims['batch']} with image={dims['image']} leaves one value a channel in stage 4; "
@@ -138,11 +145,13 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
     in every implementation, where now it is 1e-3.
     """
     tensors: dict[str, Tensor] = {}
-    for each in convolutions(dims):
-        scale = 0.0 if each.name.endswith(".expand") else 1.0
-        tensors[f"{each.name}.conv.weight"] = fan_in(each.size, each.size, each.inputs, each.outputs)
-        tensors[f"{each.name}.norm.weight"] = Normal((each.outputs,), 0.1, mean=scale)
-        tensors[f"{each.name}.norm.bias"] = Normal((each.outputs,), 0.1)
+    for convolution in convolutions(dims):
+        scale = 0.0 if convolution.name.endswith(".expand") else 1.0
+        tensors[f"{convolution.name}.conv.weight"] = fan_in(
+            convolution.size, convolution.size, convolution.inputs, convolution.outputs
+        )
+        tensors[f"{convolution.name}.norm.weight"] = Normal((convolution.outputs,), 0.1, mean=scale)
+        tensors[f"{convolution.name}.norm.bias"] = Normal((convolution.outputs,), 0.1)
     features = 8 * EXPANSION * dims["width"]
     tensors["classifier.weight"] = fan_in(features, dims["classes"])
     tensors["classifier.bias"] = Normal((dims["classes"],), features**-0.5)
@@ -152,9 +161,9 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
 def buffers(dims: Dims) -> dict[str, Tensor]:
     """Running statistics of every batch norm. No variance is near zero: these normals end at 5.5 sigma."""
     tensors: dict[str, Tensor] = {}
-    for each in convolutions(dims):
-        tensors[f"{each.name}.norm.running_mean"] = Normal((each.outputs,), 0.1)
-        tensors[f"{each.name}.norm.running_var"] = Normal((each.outputs,), 0.1, mean=1.0)
+    for convolution in convolutions(dims):
+        tensors[f"{convolution.name}.norm.running_mean"] = Normal((convolution.outputs,), 0.1)
+        tensors[f"{convolution.name}.norm.running_var"] = Normal((convolution.outputs,), 0.1, mean=1.0)
     return tensors
 
 
@@ -170,7 +179,7 @@ def target(dims: Dims) -> Tensor:
 
 def flops(dims: Dims, pass_: str) -> int:
     """Convolutions and classifier; train adds two of each, but one of the stem: no gradient of the image is wanted."""
-    stem, *others = (each.flops for each in convolutions(dims))
+    stem, *others = (convolution.flops for convolution in convolutions(dims))
     rest = sum(others) + 2 * 8 * EXPANSION * dims["width"] * dims["classes"]
     return dims["batch"] * (2 * stem + 3 * rest if pass_ == "train" else stem + rest)
 

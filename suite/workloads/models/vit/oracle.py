@@ -1,4 +1,4 @@
-"""The independent implementation that `vit` is held against: Hugging Face's ViTForImageClassification."""
+"""Hugging Face's ViTForImageClassification, which computes the golden files of `vit` (suite/reference/make.py)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NORMS = {"attention_norm": "layernorm_before", "mlp_norm": "layernorm_after"}
 
 
 def build(dims: Mapping[str, int]) -> Any:
-    """The model with these dims, random weights and no dropout."""
+    """Returns the model with these dims, random weights and no dropout."""
     config = ViTConfig(
         image_size=dims["image"],
         patch_size=dims["patch"],
@@ -41,7 +41,7 @@ def build(dims: Mapping[str, int]) -> Any:
 
 
 def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Canonical name: (their name, how their layout becomes ours)."""
+    """Maps our name to (their name, what turns their layout into ours: `conv`, `same` or `transpose`)."""
     table = {
         "patches.weight": ("vit.embeddings.patch_embeddings.projection.weight", "conv"),
         "patches.bias": ("vit.embeddings.patch_embeddings.projection.bias", "same"),
@@ -58,16 +58,16 @@ def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
 
 
 def dense(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Weight and bias of one nn.Linear."""
+    """Maps weight and bias of one nn.Linear, as `names` does."""
     return {f"{ours}.weight": (f"{theirs}.weight", "transpose"), f"{ours}.bias": (f"{theirs}.bias", "same")}
 
 
 def norm(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Weight and bias of one nn.LayerNorm."""
+    """Maps weight and bias of one nn.LayerNorm, as `names` does."""
     return {f"{ours}.{part}": (f"{theirs}.{part}", "same") for part in ("weight", "bias")}
 
 
 def logits(model: Any, image: torch.Tensor) -> torch.Tensor:
-    """Logits (B, C) of images (B, I, I, 3)."""
+    """Returns the logits (B, C) of images (B, I, I, 3)."""
     result: torch.Tensor = model(pixel_values=image.permute(0, 3, 1, 2)).logits
     return result

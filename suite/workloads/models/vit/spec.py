@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from suite.workloads.tensors import Integers, Normal, fan_in
+from suite.workloads.tensors import Integers, Normal, Stress, fan_in
 
 TITLE = "Vision Transformer B/16, image classification"
 SIZES = {
@@ -47,6 +47,18 @@ OPTIMIZER = "adamw"
 
 CHANNELS = 3  # red, green, blue; also in every dialect
 EPSILON = 1e-12  # of every layer norm: layer_norm_eps of the configuration; also in every dialect
+# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
+# the first attention's logits and the last ones overflow float32's exp.
+STRESSED = {
+    "patches.*": Stress(3e-6),
+    "class_token": Stress(3e-5),
+    "positions": Stress(3e-5),
+    "blocks.0.attention.query.*": Stress(12.0),
+    "blocks.0.attention.key.*": Stress(12.0),
+    "blocks.*.attention.out.bias": Stress(shift=300.0),
+    "blocks.*.mlp.down.bias": Stress(shift=300.0),
+    "head.*": Stress(100.0),
+}
 
 Dims = Mapping[str, int]
 

@@ -1,6 +1,6 @@
 """vit in JAX.
 
-Legend: B = batch, I = image, h = w = patches a side, S = h*w + 1 tokens, D = width, F = hidden,
+Legend: B = batch, I = image, h = w = patches per side, S = h*w + 1 tokens, D = width, F = hidden,
 N = heads, H = D/N, C = classes.
 """
 
@@ -31,8 +31,8 @@ def attention(parameters, x_BSD, heads):
 
 
 def mlp(parameters, x_BSD):
-    h_BSF = jax.nn.gelu(dense(parameters["up"], x_BSD), approximate=False)  # by erf; the default is the tanh form
-    return dense(parameters["down"], h_BSF)
+    x_BSF = jax.nn.gelu(dense(parameters["up"], x_BSD), approximate=False)  # by erf; the default is the tanh form
+    return dense(parameters["down"], x_BSF)
 
 
 def block(parameters, x_BSD, heads):
@@ -55,7 +55,7 @@ def forward(dims, parameters, image):
     x_BSD = embed(parameters, image, dims["patch"])
     for layer in range(dims["layers"]):
         x_BSD = block(parameters["blocks"][str(layer)], x_BSD, dims["heads"])
-    # The norm acts on each token by itself, so the class token alone needs it.
+    # The norm acts on each token separately, and only the class token is used, so only it is normalized.
     class_BD = layer_norm(parameters["norm"], x_BSD[:, 0])
     return dense(parameters["head"], class_BD)
 

@@ -1,6 +1,6 @@
 """vit in TensorFlow.
 
-Legend: B = batch, I = image, h = w = patches a side, S = T = h*w + 1 tokens, P = B*S, D = width,
+Legend: B = batch, I = image, h = w = patches per side, S = T = h*w + 1 tokens, P = B*S, D = width,
 F = hidden, N = heads, H = D/N, C = classes.
 """
 
@@ -75,8 +75,8 @@ class MLP(tf.Module):
         self.down = Dense(hidden, width, name=f"{name}.down")
 
     def __call__(self, x_PD):
-        h_PF = tf.nn.gelu(self.up(x_PD))
-        return self.down(h_PF)
+        x_PF = tf.nn.gelu(self.up(x_PD))
+        return self.down(x_PF)
 
 
 class Block(tf.Module):
@@ -113,7 +113,7 @@ class Model(tf.Module):
         x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:
             x_PD = block(x_PD)
-        # The norm acts on each token by itself, so the class token alone needs it.
+        # The norm acts on each token separately, and only the class token is used, so only it is normalized.
         class_BD = tf.reshape(x_PD, self.shape)[:, 0]
         return self.head(self.norm(class_BD))
 

@@ -1,6 +1,6 @@
-"""vit in PyTorch; the image is (B, 3, I, I), as its convolutions want it.
+"""vit in PyTorch; the image is (B, 3, I, I), channels first, as nn.Conv2d needs it.
 
-Legend: B = batch, I = image, h = w = patches a side, S = h*w + 1 tokens, D = width, F = hidden,
+Legend: B = batch, I = image, h = w = patches per side, S = h*w + 1 tokens, D = width, F = hidden,
 N = heads, H = D/N, C = classes.
 """
 
@@ -38,8 +38,8 @@ class MLP(nn.Module):
         self.down = nn.Linear(hidden, width)
 
     def forward(self, x_BSD):
-        h_BSF = F.gelu(self.up(x_BSD))
-        return self.down(h_BSF)
+        x_BSF = F.gelu(self.up(x_BSD))
+        return self.down(x_BSF)
 
 
 class Block(nn.Module):
@@ -73,7 +73,7 @@ class Model(nn.Module):
         x_BSD = torch.cat([class_B1D, x_BSD], dim=1) + self.positions
         for block in self.blocks:
             x_BSD = block(x_BSD)
-        # The norm acts on each token by itself, so the class token alone needs it.
+        # The norm acts on each token separately, and only the class token is used, so only it is normalized.
         class_BD = self.norm(x_BSD[:, 0])
         return self.head(class_BD)
 

@@ -47,8 +47,9 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def blocked_at(dispatched: Sequence[float], call: float) -> int | None:
-    """Of calls that nobody waited for, the first, from 1, that took as long as half a call's work, and with it the
-    calls that follow; None if there is none. Alone, a long one may be another process's doing."""
+    """Returns the number, from 1, of the first call that was held up though nobody waited for its result: it and the
+    calls after it took at least half as long as a call's work. None if there is none. A single long call doesn't
+    count: another process may have caused it."""
     for place in range(len(dispatched) - WINDOW + 1):
         following = dispatched[place : place + WINDOW]
         if min(following[0], fmean(following)) >= call / 2:

@@ -60,7 +60,7 @@ def depths(dims: Mapping[str, int]) -> list[int]:
 
 
 def points(aspect: str, dims: Mapping[str, int]) -> list[tuple[int, int, int]]:
-    """(depth, batch, sequence) of each function."""
+    """Returns (depth, batch, sequence) of each function."""
     batch, sequence = dims["batch"], dims["sequence"]
     if aspect == "batch":
         return [(WARM, batch * times, sequence) for times in TIMES]
@@ -78,7 +78,7 @@ def ask(
     words: str = "",
     forget: Callable[[], None] = lambda: None,
 ) -> None:
-    """Tells one aspect. `operations` counts those of the program that a compiled function is for its arguments.
+    """Records one aspect. `operations` counts the operations in the program of a compiled function for its arguments.
     `forget` has the framework compile a function anew that it has compiled for another shape."""
     dims = stack.dims
     taken: dict[str, list[float | None]] = {"seconds": [], "compile_seconds": [], "compiles": [], "operations": []}
@@ -96,7 +96,7 @@ def ask(
         taken["compile_seconds"].append(None if before is None else stack.counters()["compile_seconds"] - before)
         taken["compiles"].append(seen.counted["compiles"])
         taken["operations"].append(operations(code, function, *arguments) if operations else None)
-    figures = {name: known(each[1:]) for name, each in taken.items()}
+    figures = {name: known(point[1:]) for name, point in taken.items()}
     seconds = figures["seconds"] or []
     sizes = (
         {"sizes": [dims[aspect] * times for times in TIMES]}
@@ -107,7 +107,7 @@ def ask(
 
 
 def known(figures: Sequence[float | None]) -> list[float] | None:
-    """The figures; None where the framework doesn't count."""
+    """Returns the figures; None for what the framework doesn't count."""
     counted = [figure for figure in figures if figure is not None]
     return counted if len(counted) == len(figures) else None
 

@@ -33,10 +33,10 @@ def squares_of_padded(x, length):  # x is as long as the longest, zeros at its e
 
 def run(stack, recorder):
     ask = recorder.spec.ask
-    ask(stack, recorder, "mask", masked)
-    ask(stack, recorder, "where", selected)
-    ask(stack, recorder, "nonzero", places)
-    ask(stack, recorder, "size", places_in_size)
-    ask(stack, recorder, "slice", head)
-    plain = ask(stack, recorder, "lengths", squares)
-    ask(stack, recorder, "remedy", squares_of_padded, calls=recorder.spec.padded(stack.dims), beside=plain)
+    ask(recorder, "mask", masked)
+    ask(recorder, "where", selected)
+    ask(recorder, "nonzero", places)
+    ask(recorder, "size", places_in_size)
+    ask(recorder, "slice", head)
+    plain = ask(recorder, "lengths", squares)
+    ask(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)

@@ -25,10 +25,10 @@ def squares(x):
 
 def run(stack, recorder):
     ask = recorder.spec.ask
-    ask(stack, recorder, "mask", masked)
-    ask(stack, recorder, "where", selected)
-    ask(stack, recorder, "nonzero", places)
+    ask(recorder, "mask", masked)
+    ask(recorder, "where", selected)
+    ask(recorder, "nonzero", places)
     recorder.lacks("size", "np.nonzero takes no size: it counts before it allocates")
-    ask(stack, recorder, "slice", head)
-    ask(stack, recorder, "lengths", squares)
+    ask(recorder, "slice", head)
+    ask(recorder, "lengths", squares)
     recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")

@@ -33,17 +33,17 @@ def squares_of_padded(x, length):  # x is as long as the longest, zeros at its e
 
 def run(stack, recorder):
     ask, name = recorder.spec.ask, stack.case.stack
-    ask(stack, recorder, "mask", masked)
-    ask(stack, recorder, "where", selected)
-    ask(stack, recorder, "nonzero", places)
+    ask(recorder, "mask", masked)
+    ask(recorder, "where", selected)
+    ask(recorder, "nonzero", places)
     recorder.lacks("size", "tf.where takes no size for what it finds")
-    ask(stack, recorder, "slice", head)
-    plain = ask(stack, recorder, "lengths", squares)
+    ask(recorder, "slice", head)
+    plain = ask(recorder, "lengths", squares)
     if name == "tf_eager":
         recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")
     elif name == "tf_graph":
         function = any_length(squares)
         stack.functions.append(function)  # that its traces be counted
-        ask(stack, recorder, "remedy", any_length, function, recorder.spec.inputs("lengths", stack.dims), plain)
+        ask(recorder, "remedy", any_length, function, recorder.spec.inputs("lengths", stack.dims), plain)
     else:  # one trace would do here too, but XLA would compile it for each length
-        ask(stack, recorder, "remedy", squares_of_padded, calls=recorder.spec.padded(stack.dims), beside=plain)
+        ask(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)

@@ -43,32 +43,19 @@ def squares_of_padded(x, length):  # x is as long as the longest, zeros at its e
     return torch.where(places < length, x * x, 0).sum()
 
 
-def dynamo():
-    """Breaks of every kind, of which its counters leave some out, and functions that it gave up."""
-    from torch._dynamo.utils import counters, graph_break_reasons
-
-    frames = counters["frames"]
-    return {"graph_breaks": len(graph_break_reasons), "skipped": frames["total"] - frames["ok"]}
-
-
 def run(stack, recorder):
-    name = stack.case.stack
-    counted = {"count": dynamo} if name == "torch_inductor" else {}
-
-    def ask(aspect, code, *arguments, **named):
-        return recorder.spec.ask(stack, recorder, aspect, code, *arguments, **counted, **named)
-
-    ask("mask", masked)
-    ask("where", selected)
-    ask("nonzero", places)
+    ask, name = recorder.spec.ask, stack.case.stack
+    ask(recorder, "mask", masked)
+    ask(recorder, "where", selected)
+    ask(recorder, "nonzero", places)
     # torchax has JAX's own; its nonzero_static counts first, which no trace can.
-    ask("size", places_in_size_by_jax if name == "torchax_jit" else places_in_size)
-    ask("slice", head)
-    plain = ask("lengths", squares)
+    ask(recorder, "size", places_in_size_by_jax if name == "torchax_jit" else places_in_size)
+    ask(recorder, "slice", head)
+    plain = ask(recorder, "lengths", squares)
     if name == "torch_eager":
         recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")
     elif name == "torch_inductor":
         torch.compiler.reset()  # or the programs of the aspect before would serve
-        ask("remedy", dynamic, dynamic(squares), recorder.spec.inputs("lengths", stack.dims), plain)
+        ask(recorder, "remedy", dynamic, dynamic(squares), recorder.spec.inputs("lengths", stack.dims), plain)
     else:
-        ask("remedy", squares_of_padded, calls=recorder.spec.padded(stack.dims), beside=plain)
+        ask(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)

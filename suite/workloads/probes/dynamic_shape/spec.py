@@ -8,11 +8,11 @@ right. The remedies are the frameworks' own; their cost is a call's time beside 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
+
+from suite.workloads.probes import calls
 
 TITLE = "Shapes that depend on values"
 SIZES = {"tiny": {"n": 64, "calls": 5}, "quick": {"n": 5000, "calls": 20}}
@@ -27,19 +27,8 @@ ASPECTS = {
     "lengths": "one function, inputs of many lengths",
     "remedy": "the same with the framework's own remedy",
 }
-FIGURES = {
-    "seconds": ("s", "each call but the first, until its result is in the host's memory"),
-    "first_seconds": ("s", "the first call, likewise"),
-    "again_seconds": ("s", "calls as the first one, once it is compiled, until the result is computed"),
-    "factor": ("1", "such a call with the remedy, by one of the function compiled for this length alone; medians"),
-    "calls": ("count", "calls in all"),
-    "right": ("count", "calls with the right answer"),
-    "first_compiles": ("count", "programs compiled in the first call"),
-    "traces": ("count", "traces in all calls but the first"),
-    "compiles": ("count", "programs compiled in all calls but the first"),
-    "graph_breaks": ("count", "breaks of the graph in all calls"),
-    "fallback_ops": ("count", "operations that another backend ran in all calls"),
-    "skipped": ("count", "functions that the tracer gave up"),
+FIGURES = calls.FIGURES | {
+    "factor": ("1", "a repeated call with the remedy, by one of the function compiled for this length alone; medians")
 }
 CLASSES = {
     "one program": "what was compiled for the first call serves all the others",
@@ -52,11 +41,6 @@ CLASSES = {
     "interprets": "nothing is ever compiled, so any shape will do",
     "wrong": "an answer isn't NumPy's",
 }
-AGAIN = 20  # samples
-# TensorFlow counts traces, but not what XLA compiles of one trace, for each length of a slice. If even the quickest of
-# the other calls takes so many times a compiled call, each has compiled: it takes hundreds of times, without compiling
-# at most three times (the result's way to the host).
-COMPILES = 30
 FILL = -1  # where there are fewer places than the size that was given
 
 JAX_ERRORS = "https://docs.jax.dev/en/latest/errors.html"
@@ -83,101 +67,56 @@ def inputs(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
 
 
 def padded(dims: Mapping[str, int]) -> list[list[Any]]:
-    """The inputs of many lengths, each as long as the longest, with its own length."""
+    """Returns the inputs of many lengths, each padded to the longest, with its real length."""
     values = [call[0] for call in inputs("lengths", dims)]
     return [[np.pad(x, (0, len(values[-1]) - len(x))), np.array(len(x), np.int32)] for x in values]
 
 
 def answers(aspect: str, dims: Mapping[str, int]) -> list[Any]:
-    """What NumPy says."""
-    calls = inputs(aspect, dims)
+    """Returns the right answers, by NumPy."""
+    arguments = inputs(aspect, dims)
     if aspect == "slice":
-        return [x[:k].sum() for x, k in calls]
+        return [x[:k].sum() for x, k in arguments]
     if aspect == "lengths":
-        return [(x * x).sum() for (x,) in calls]
+        return [(x * x).sum() for (x,) in arguments]
     if aspect == "nonzero":
-        return [np.flatnonzero(x > 0) for (x,) in calls]
+        return [np.flatnonzero(x > 0) for (x,) in arguments]
     if aspect == "size":
-        places = [np.flatnonzero(x > 0) for (x,) in calls]
-        return [np.pad(found, (0, dims["n"] - len(found)), constant_values=FILL) for found in places]
-    return [x[x > 0].sum() for (x,) in calls]
+        places = [np.flatnonzero(x > 0) for (x,) in arguments]
+        return [np.pad(place, (0, dims["n"] - len(place)), constant_values=FILL) for place in places]
+    return [x[x > 0].sum() for (x,) in arguments]
 
 
 def ask(
-    stack: Any,
     recorder: Any,
     aspect: str,
     code: Callable[..., Any],
     function: Callable[..., Any] | None = None,
-    calls: Sequence[Sequence[Any]] = (),
+    given: Sequence[Sequence[Any]] = (),
     beside: float = 0.0,
-    count: Callable[[], Mapping[str, float]] = dict,
 ) -> float:
-    """Tells one aspect; the seconds of a call that is compiled, 0 where something was raised. `beside` are those of
-    the function without the remedy; `count` are counters of the framework's that the stack hasn't got."""
-    function = function or stack.jit(code)
-    placed = [[stack.put(value) for value in call] for call in calls or inputs(aspect, stack.dims)]
-    seconds: list[float] = []
+    """Records one aspect. Returns the seconds of a compiled call; 0 if something was raised.
 
-    def others() -> list[Any]:
-        results = []
-        for call in placed[1:]:
-            start = perf_counter()
-            results.append(stack.fetch(function(*call)))
-            seconds.append(perf_counter() - start)
-        return results
-
-    before = count()
-    first = recorder.watch(lambda: stack.fetch(function(*placed[0])))
-    if first.error:
-        recorder.tell(aspect, code, first)
-        return 0.0
-    again = recorder.seconds(lambda: function(*placed[0]), AGAIN)
-    rest = recorder.watch(others)
-    if rest.error:
-        recorder.tell(aspect, code, rest)
-        return 0.0
+    `function` is `code` compiled in another way than the stack's own, `given` are other inputs than the aspect's, and
+    `beside` are the seconds of a call without the remedy.
+    """
+    stack = recorder.stack
     expected = answers("lengths" if aspect == "remedy" else aspect, stack.dims)
-    right = [
-        np.array_equal(np.ravel(got), np.ravel(answer))
-        for got, answer in zip([first.value, *rest.value], expected, strict=True)
-    ]
-    figures = {name: together(first.counted[name], rest.counted[name]) for name in ("graph_breaks", "fallback_ops")}
-    figures |= {name: after - before[name] for name, after in count().items()}
-    figures |= {
-        "first_seconds": first.seconds,
-        "first_compiles": first.counted["compiles"],
-        "calls": len(right),
-        "right": sum(right),
-        "factor": median(again) / beside if beside else None,
-    }
-    recorder.tell(aspect, code, rest, seconds=seconds, again_seconds=again, **figures)
-    return float(median(again))
+    function = function or stack.jit(code)
+    return calls.tell(
+        recorder, aspect, code, function, given or inputs(aspect, stack.dims), expected, same_values, beside
+    )
 
 
-def together(first: float | None, rest: float | None) -> float | None:
-    """A count of all calls; None where the framework doesn't count."""
-    return None if first is None or rest is None else first + rest
+def same_values(result: Any, answer: Any) -> bool:
+    """Whether both hold the same values in the same order: frameworks give lists of places different shapes."""
+    return np.array_equal(np.ravel(result), np.ravel(answer))
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
     """By counts alone."""
-    if figures["right"] < figures["calls"]:
-        return "wrong"
-    if figures.get("graph_breaks"):
-        return "breaks the graph"
-    if figures.get("skipped"):
-        return "left to Python"
-    if figures.get("fallback_ops"):
-        return "falls back"
-    if "compiles" not in figures:
-        return "interprets"
-    if figures["compiles"] == 0:
-        unseen = min(figures["seconds"]) > COMPILES * median(figures["again_seconds"])
-        return "recompiles each time" if unseen else "one program"
-    if figures["compiles"] >= figures["calls"] - 1:
-        return "recompiles each time"
-    return "recompiles once or twice" if figures["compiles"] <= 2 else "recompiles"
+    class_ = calls.classify(figures)
+    return "recompiles once or twice" if class_ == "recompiles" and figures["compiles"] <= 2 else class_
 
 
 DOCUMENTED = {

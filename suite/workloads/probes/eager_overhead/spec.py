@@ -21,10 +21,6 @@ FIGURES = {
     "per_op": ("s", "a chain's median by its operations"),
     "ops": ("count", "operations in the chain"),
     "first_seconds": ("s", "the first call, with all that is traced and compiled in it"),
-    "traces": ("count", "times that the function was traced in the first call"),
-    "compiles": ("count", "programs that were compiled in it"),
-    "graph_breaks": ("count", "breaks of the graph"),
-    "fallback_ops": ("count", "operations that another backend ran"),
 }
 CLASSES = {"measured": "figures alone: what an operation costs knows no sharp limits"}
 

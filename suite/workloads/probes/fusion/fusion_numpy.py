@@ -2,21 +2,12 @@
 
 import numpy as np
 
-ALPHA = 1.67
-LAMBDA = 1.05
-
 
 def selu(x):
-    return LAMBDA * np.where(x > 0, x, ALPHA * np.expm1(x))
-
-
-def chain(x):
-    for _ in range(10):
-        x = x * 0.5 + 1.0
-    return x
+    return 1.05 * np.where(x > 0, x, 1.67 * np.expm1(x))
 
 
 def run(stack, recorder):
-    spec = stack.workload.spec
-    operations = {selu: spec.OPERATIONS["selu"], chain: spec.OPERATIONS["chain"]}
-    spec.observe(stack, recorder, {"selu": selu, "chain": chain}, lambda function, x: operations[function])
+    spec = recorder.spec
+    operations = {selu: spec.OPERATIONS["selu"], spec.chain: spec.OPERATIONS["chain"]}
+    spec.observe(recorder, selu, lambda function, x: operations[function])

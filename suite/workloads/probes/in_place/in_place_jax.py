@@ -40,14 +40,11 @@ def set_first_donated():
 
 
 def run(stack, recorder):
-    n, zeros = stack.dims["n"], np.zeros((4, 4), np.float32)
+    spec, zeros = recorder.spec, np.zeros((4, 4), np.float32)
     compiled = stack.case.stack == "jax_jit"
 
-    x = stack.put(zeros)
-    seen = recorder.watch(lambda: stack.jit(assign)(x))
-    changed = None if seen.error else float(stack.fetch(seen.value)[0, 0] == 1)
-    recorder.tell("assign", assign, seen, seconds=None, changed=changed)
-    written = stack.fetch(stack.jit(write_views)(x))
+    spec.tell_assign(recorder, assign)
+    written = stack.fetch(stack.jit(write_views)(stack.put(zeros)))
     recorder.tell("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
     x_ref = jax.new_ref(stack.put(zeros))
     stack.jit(change)(x_ref)
@@ -63,22 +60,4 @@ def run(stack, recorder):
         "own_way": add_one_donated if compiled else add_one,
         "one_value": set_first_donated if compiled else set_first,
     }.items():
-        tell_update(stack, recorder, aspect, code, np.zeros(n, np.float32))
-
-
-def tell_update(stack, recorder, aspect, code, zeros):
-    update = code()
-    x = stack.put(zeros)  # whose memory may be NumPy's, which can't be given away
-
-    def again():
-        nonlocal x
-        x = update(x)
-        return x
-
-    addresses = []
-    for _ in range(2):
-        stack.wait(None, again())
-        addresses.append(recorder.watch(x.unsafe_buffer_pointer).value)  # None where a device has none
-    stays = None if None in addresses else float(addresses[0] == addresses[1])
-    taken = recorder.seconds(again, 10)
-    recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=x.nbytes)
+        spec.tell_update(recorder, aspect, code, code(), lambda x: x.unsafe_buffer_pointer())

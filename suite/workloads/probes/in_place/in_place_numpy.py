@@ -29,10 +29,9 @@ def set_first(x):
 
 
 def run(stack, recorder):
-    n, zeros = stack.dims["n"], np.zeros((4, 4), np.float32)
+    spec, zeros = recorder.spec, np.zeros((4, 4), np.float32)
 
-    x = stack.put(zeros)
-    recorder.tell("assign", assign, changed=float(stack.jit(assign)(x)[0, 0] == 1))
+    spec.tell_assign(recorder, assign)
     x = stack.put(zeros)
     written = stack.jit(write_views)(x)
     recorder.tell("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
@@ -41,8 +40,4 @@ def run(stack, recorder):
     recorder.tell("compiled", change, visible=float(x[0, 0] == 1))
     recorder.lacks("donate", "NumPy has no arguments that are given away; a function writes where `out` says")
     for aspect, code in (("own_way", add_one), ("one_value", set_first)):
-        x, update = stack.put(np.zeros(n, np.float32)), stack.jit(code)
-        before = x.ctypes.data
-        stays = float(update(x).ctypes.data == before)
-        taken = recorder.seconds(lambda update=update, x=x: update(x), 10)
-        recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=x.nbytes)
+        spec.tell_update(recorder, aspect, code, stack.jit(code), lambda x: x.ctypes.data)

@@ -58,12 +58,9 @@ def address_of(stack):
 
 
 def run(stack, recorder):
-    name, n, zeros = stack.case.stack, stack.dims["n"], np.zeros((4, 4), np.float32)
+    spec, name, zeros = recorder.spec, stack.case.stack, np.zeros((4, 4), np.float32)
 
-    x = stack.put(zeros)
-    seen = recorder.watch(lambda: stack.jit(assign)(x))
-    changed = None if seen.error else float(stack.fetch(seen.value)[0, 0] == 1)
-    recorder.tell("assign", assign, seen, seconds=None, changed=changed)
+    spec.tell_assign(recorder, assign)
     x = stack.put(zeros)
     seen = recorder.watch(lambda: stack.jit(write_views)(x))
     written = stack.fetch(x if seen.error else seen.value)
@@ -86,22 +83,4 @@ def run(stack, recorder):
     for aspect, code in (("own_way", add_one), ("one_value", set_first)):
         shown = donated.get(code, code)
         update = shown() if donated else stack.jit(code)
-        tell_update(stack, recorder, aspect, shown, update, np.zeros(n, np.float32))
-
-
-def tell_update(stack, recorder, aspect, code, update, zeros):
-    address = address_of(stack.case.stack)
-    x = stack.put(zeros)
-
-    def again():
-        nonlocal x
-        x = update(x)
-        return x
-
-    addresses = []
-    for _ in range(2):
-        stack.wait(None, again())
-        addresses.append(recorder.watch(lambda: address(x)).value)  # None where a device has none
-    stays = None if None in addresses else float(addresses[0] == addresses[1])
-    taken = recorder.seconds(again, 10)
-    recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=zeros.nbytes)
+        spec.tell_update(recorder, aspect, shown, update, address_of(name))

@@ -7,8 +7,10 @@ them; one that stays is an update in place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 TITLE = "Changing arrays in place"
 SIZES = {"tiny": {"n": 100_000}, "quick": {"n": 10_000_000}}
@@ -16,11 +18,11 @@ PASSES = ("forward",)
 
 ASPECTS = {
     "assign": "x[0] = 1, in a function as this stack runs it",
-    "view": "writing to a slice and to a reshaped array, likewise",
-    "compiled": "such a function changes what it was handed: does the caller see it?",
+    "view": "writing to a slice and to a reshaped array, in a function as this stack runs it",
+    "compiled": "a function as this stack runs it changes its argument: does the caller see the change?",
     "donate": "an argument given away",
     "own_way": "1 is added to many values, in the framework's own way",
-    "one_value": "one value of many is changed, likewise",
+    "one_value": "one value of many is changed, in the framework's own way",
 }
 FIGURES = {
     "seconds": ("s", "one change, until it is done"),
@@ -32,10 +34,6 @@ FIGURES = {
     "reuse_raises": ("1", "1 if using the argument again raises"),
     "address_stays": ("1", "1 if the array is where it was before"),
     "bytes": ("bytes", "size of the array"),
-    "traces": ("count", "times that a function was traced"),
-    "compiles": ("count", "programs that were compiled"),
-    "graph_breaks": ("count", "breaks of the graph"),
-    "fallback_ops": ("count", "operations that another backend ran"),
 }
 CLASSES = {
     "changes": "the array has the new value",
@@ -50,8 +48,10 @@ CLASSES = {
     "lives": "the argument can be used again",
     "in place": "the array is where it was before",
     "a new buffer": "the array is elsewhere: it was copied",
-    "measured": "no class, because no address can be read: the figures speak",
+    "measured": "not classified, because no address can be read; see the figures",
 }
+
+SAMPLES = 10
 
 JAX_ARRAYS = "https://docs.jax.dev/en/latest/101/arrays.html"
 JAX_NUMPY = "https://docs.jax.dev/en/latest/jax.numpy.html"
@@ -60,6 +60,38 @@ JAX_DONATION = "https://docs.jax.dev/en/latest/buffer_donation.html"
 TORCH_VIEWS = "https://docs.pytorch.org/docs/stable/tensor_view.html"
 TF_VARIABLES = "https://www.tensorflow.org/guide/variable"
 THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
+
+
+def tell_assign(recorder: Any, assign: Callable[[Any], Any]) -> None:
+    """Records the aspect `assign`."""
+    stack = recorder.stack
+    x = stack.put(np.zeros((4, 4), np.float32))
+    seen = recorder.watch(lambda: stack.jit(assign)(x))
+    changed = None if seen.error else float(stack.fetch(seen.value)[0, 0] == 1)
+    recorder.tell("assign", assign, seen, seconds=None, changed=changed)
+
+
+def tell_update(
+    recorder: Any, aspect: str, code: Callable[..., Any], update: Callable[[Any], Any], address: Callable[[Any], int]
+) -> None:
+    """Records an aspect in which `update`, made of `code`, changes an array again and again. `address` returns where an
+    array's values lie; it raises if the device has no addresses."""
+    stack = recorder.stack
+    zeros = np.zeros(stack.dims["n"], np.float32)
+    x = stack.put(zeros)  # whose memory may be NumPy's, which can't be given away: the second update tells
+
+    def again() -> Any:
+        nonlocal x
+        x = update(x)
+        return x
+
+    addresses = []
+    for _ in range(2):
+        stack.wait(None, again())
+        addresses.append(recorder.watch(lambda: address(x)).value)
+    stays = None if None in addresses else float(addresses[0] == addresses[1])
+    taken = recorder.seconds(again, SAMPLES)
+    recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=zeros.nbytes)
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:

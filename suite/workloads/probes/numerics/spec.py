@@ -6,7 +6,7 @@ it is float32 or int32 but for one product of bfloat16; errors are relative to f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ ASPECTS = {
     "sum": "a sum of many float32 that are all 0.1",
     "nan_maximum": "the maximum of nan and 1",
     "nan_max": "the largest value of a row with nan in it, of some short rows",
-    "nan_max_large": "likewise, of many long rows",
+    "nan_max_large": "the largest value of a row with nan in it, of many long rows",
+    "nan_max_columns": "the largest value of each column of two rows, with nan in the first",
     "nan_compare": "nan ==, !=, <, >= 1",
     "subnormal": "1e-39 * 1, and 1e-20 * 1e-20",
     "overflow": "exp(100)",
@@ -36,6 +37,7 @@ FIGURES = {
     "seconds": ("s", "the first call, with what it compiles"),
     "error": ("1", "relative Frobenius error"),
     "nan": ("1", "share of the results that are nan"),
+    "lost": ("1", "share of the results that are neither nan nor the largest of the other values"),
     "right": ("1", "share of the results that are as IEEE 754 says"),
     "operand": ("1", "share of the subnormal operands that survive a product with 1"),
     "result": ("1", "share of the subnormal products that survive"),
@@ -43,10 +45,6 @@ FIGURES = {
     "value": ("1", "the integers that came out; more than one, where it depends on the place in the array"),
     "from_minus": ("1", "likewise, of -1e10, or of -1 // 0"),
     "from_nan": ("1", "likewise, of nan"),
-    "traces": ("count", "times that the function was traced"),
-    "compiles": ("count", "programs that were compiled"),
-    "graph_breaks": ("count", "breaks of the graph"),
-    "fallback_ops": ("count", "operations that another backend ran"),
 }
 CLASSES = {
     "float32": "the error is one of float32's 24 bits",
@@ -56,7 +54,8 @@ CLASSES = {
     "pairwise or better": "the error doesn't grow with the number of values, or hardly",
     "naive": "value after value, in one sum or in some side by side: the error grows with the number of values",
     "propagates": "a nan comes out",
-    "ignores": "the other value comes out",
+    "ignores": "the largest of the other values comes out",
+    "loses values": "a smaller value comes out, or -inf: nan takes values beside it away",
     "by its place": "it depends on where the nan stands",
     "IEEE 754": "nan is unequal to everything, and neither less nor greater",
     "not IEEE 754": "a comparison says otherwise",
@@ -79,6 +78,7 @@ CLASSES = {
 
 LENGTH = 67  # odd: processors' vectors end before the last elements, which are computed one by one
 ROWS = {"nan_max": 17, "nan_max_large": 259}  # libraries that compilers call take only what is large enough
+COLUMNS = 2048
 SMALL, TINY = 1e-39, 1e-20
 LARGE = 1e10
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
@@ -91,16 +91,19 @@ TORCH_MAXIMUM = "https://docs.pytorch.org/docs/stable/generated/torch.maximum.ht
 
 
 def given(aspect: str, dims: Mapping[str, int]) -> tuple[Array, ...]:
-    """The operands."""
+    """Returns the operands of an aspect."""
     if aspect.startswith("matmul"):
         random = np.random.default_rng(0)
         return tuple(random.standard_normal((dims["k"], dims["k"]), np.float32) for _ in range(2))
     if aspect == "sum":
         return (np.full(dims["many"], 0.1, np.float32),)
     if aspect in ROWS:
-        rows = np.ones((ROWS[aspect], ROWS[aspect]), np.float32)
+        # The largest come first: whoever starts anew behind nan has lost them.
+        rows = np.tile(np.arange(ROWS[aspect], 0, -1, dtype=np.float32), (ROWS[aspect], 1))
         np.fill_diagonal(rows, np.nan)  # at every place of a row once
         return (rows,)
+    if aspect == "nan_max_columns":
+        return (np.stack([np.full(COLUMNS, value, np.float32) for value in (np.nan, 2.0)]),)
     nan, one = (np.full(LENGTH, value, np.float32) for value in (np.nan, 1.0))
     operands: dict[str, tuple[Array, ...]] = {
         "nan_maximum": (np.stack([nan, one]), np.stack([one, nan])),
@@ -114,54 +117,118 @@ def given(aspect: str, dims: Mapping[str, int]) -> tuple[Array, ...]:
     return operands[aspect]
 
 
+def product(x: Any, y: Any) -> Any:
+    """Returns the product of two matrices."""
+    return x @ y
+
+
+def comparisons(x: Any, y: Any) -> Any:
+    """Returns whether two arrays are equal, unequal, less and not less, element by element."""
+    return x == y, x != y, x < y, x >= y
+
+
+def multiplied(x: Any, y: Any) -> Any:
+    """Element by element."""
+    return x * y
+
+
+def plus_one(x: Any) -> Any:
+    """Returns each element plus 1."""
+    return x + 1
+
+
+def divided(x: Any, y: Any) -> Any:
+    """Returns the quotients of two arrays, element by element, rounded down."""
+    return x // y
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {  # of all dialects; each dialect's file has the others
+    "matmul": product,
+    "nan_compare": comparisons,
+    "subnormal": multiplied,
+    "int_overflow": plus_one,
+    "divide_by_zero": divided,
+}
+
+
+def observe(recorder: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Records every aspect that has a function, in `functions` or else in `FUNCTIONS`."""
+    for aspect in ASPECTS:
+        function = ({**functions, **FUNCTIONS}).get(aspect)
+        if function is not None:  # else the dialect has said why
+            tell(recorder, aspect, function)
+
+
+def tell(recorder: Any, aspect: str, function: Callable[..., Any]) -> None:
+    """Records one aspect."""
+    stack = recorder.stack
+    operands = given(aspect, stack.dims)
+    arguments = [stack.put(operand) for operand in operands]
+    seen = recorder.watch(lambda: stack.jit(function)(*arguments))
+    results = seen.value if isinstance(seen.value, tuple) else (seen.value,)
+    values = {} if seen.error else figures(aspect, operands, [stack.fetch(result) for result in results])
+    recorder.tell(aspect, function, seen, words=spoken(values), seconds=None, **values)
+
+
 def mixed(*values: float) -> Array:
-    """These values in turn, each at all kinds of places."""
+    """Returns an array in which these values alternate, so that each stands at all kinds of places."""
     return np.tile(np.array(values, np.float32), LENGTH)
 
 
-def figures(aspect: str, operands: Sequence[Array], found: Sequence[Array]) -> dict[str, float | list[float]]:
-    """What is told of results."""
+def figures(aspect: str, operands: Sequence[Array], results: Sequence[Array]) -> dict[str, float | list[float]]:
+    """Returns the figures that an aspect records of its results."""
     if aspect.startswith("matmul"):
         exact = operands[0].astype(np.float64) @ operands[1].astype(np.float64)
-        return {"error": float(np.linalg.norm(found[0] - exact) / np.linalg.norm(exact))}
+        return {"error": float(np.linalg.norm(results[0] - exact) / np.linalg.norm(exact))}
     if aspect == "sum":
         total = operands[0].astype(np.float64).sum()
-        return {"error": float(abs(np.float64(found[0]) - total) / total)}
+        return {"error": float(abs(np.float64(results[0]) - total) / total)}
     if aspect.startswith("nan_max"):
-        return {"nan": float(np.isnan(found[0]).mean())}
+        others = largest_of_others(aspect, operands)
+        is_nan = np.isnan(results[0])
+        return {"nan": float(is_nan.mean()), "lost": float((~is_nan & (results[0] != others)).mean())}
     if aspect == "nan_compare":
         expected = (False, True, False, False)
-        return {"right": float(np.mean([result == right for result, right in zip(found, expected, strict=True)]))}
+        return {"right": float(np.mean([result == right for result, right in zip(results, expected, strict=True)]))}
     if aspect == "subnormal":
-        survived = found[0].view(np.uint32) != 0  # by bits: a comparison might take subnormal values for 0 itself
+        survived = results[0].view(np.uint32) != 0  # by bits: a comparison might take subnormal values for 0 itself
         return {"operand": float(survived[0::2].mean()), "result": float(survived[1::2].mean())}
     if aspect == "overflow":
-        return {"infinite": float(np.isinf(found[0]).mean())}
+        return {"infinite": float(np.isinf(results[0]).mean())}
     if aspect == "int_overflow":
-        return {"value": distinct(found[0])}
+        return {"value": distinct(results[0])}
     if aspect == "float_to_int":
         names = ("value", "from_minus", "from_nan")
-        return {name: distinct(found[0][place::3]) for place, name in enumerate(names)}
-    return {name: distinct(found[0][place::2]) for place, name in enumerate(("value", "from_minus"))}
+        return {name: distinct(results[0][place::3]) for place, name in enumerate(names)}
+    return {name: distinct(results[0][place::2]) for place, name in enumerate(("value", "from_minus"))}
+
+
+def largest_of_others(aspect: str, operands: Sequence[Array]) -> Array:
+    """Returns the maximum of each result, without nan."""
+    if aspect == "nan_maximum":
+        return np.fmax(*operands)
+    largest: Array = np.nanmax(operands[0], axis=0 if aspect == "nan_max_columns" else 1)
+    return largest
 
 
 def distinct(numbers: Array) -> list[float]:
-    """Each number once, in order."""
+    """Returns each number once, in order."""
     return [float(number) for number in np.unique(numbers)]
 
 
-def spoken(told: Mapping[str, Any]) -> str:
-    """Integers that came out, whole: as figures they are shown with three digits."""
+def spoken(values: Mapping[str, Any]) -> str:
+    """Returns integers as a text, with all digits: as figures they would be shown with three."""
     titles = {"value": "", "from_minus": "of the negative ", "from_nan": "of nan "}
     return ", ".join(
-        title + " or ".join(f"{int(number):,}" for number in told[name])
+        title + " or ".join(f"{int(number):,}" for number in values[name])
         for name, title in titles.items()
-        if name in told
+        if name in values
     )
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By the values. Errors: a decade or more lies between what a class holds and its threshold."""
+    """Returns the class of an aspect, by the values. The errors that were seen in a class are at least ten times away
+    from its threshold."""
     rules = {
         "matmul": of_product,
         "matmul_bf16": of_product_bf16,
@@ -199,7 +266,9 @@ def of_sum(figures: Mapping[str, Any]) -> str:
 
 
 def of_nan(figures: Mapping[str, Any]) -> str:
-    """By how many results are nan."""
+    """By how many results are nan, or have lost a value."""
+    if figures["lost"]:
+        return "loses values"
     return {0.0: "ignores", 1.0: "propagates"}.get(float(figures["nan"]), "by its place")
 
 

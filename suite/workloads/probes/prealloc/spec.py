@@ -54,7 +54,8 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 def ask(stack: Any, recorder: Any, file: str, code: Callable[..., Any], off: Mapping[str, str], reason: str) -> None:
-    """Both aspects. `off` are the variables that turn preallocation off; where there are none, `reason` says why."""
+    """Records both aspects. `off` are the variables that turn preallocation off; if there are none, `reason` says
+    why."""
     target = stack.case.target
     if target == "tpu":
         for aspect in ASPECTS:
@@ -70,7 +71,8 @@ def ask(stack: Any, recorder: Any, file: str, code: Callable[..., Any], off: Map
 
 
 def elsewhere(file: str, environ: Mapping[str, str], *arguments: str) -> dict[str, float]:
-    """What a dialect's file prints, run by a fresh interpreter of this environment; a framework may print before."""
+    """Runs a dialect's file in a fresh interpreter of this environment. Returns the last line that it prints, since the
+    framework may print first."""
     command = [sys.executable, file, *arguments]
     done = subprocess.run(command, env=environ, check=True, stdout=subprocess.PIPE, text=True)
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -78,7 +80,8 @@ def elsewhere(file: str, environ: Mapping[str, str], *arguments: str) -> dict[st
 
 
 def weigh(module: str, first_array: Callable[[str], Any], target: str) -> dict[str, float]:
-    """The figures of this process: before the framework's import, after it, and with one array on the device."""
+    """Returns the figures of this process: before the framework's import, after it, and with one array on the
+    device."""
     device_before, total = gpu() if target == "cuda" else (0, 0)
     before = status("VmRSS")
     importlib.import_module(module)
@@ -101,25 +104,25 @@ def weigh(module: str, first_array: Callable[[str], Any], target: str) -> dict[s
 
 
 def status(field: str) -> float:
-    """A field of this process's status in bytes."""
+    """Returns a field of this process's status in bytes."""
     return kilobytes(Path("/proc/self/status"), field)
 
 
 def memory() -> float:
-    """The machine's memory in bytes."""
+    """Returns the machine's memory in bytes."""
     return kilobytes(Path("/proc/meminfo"), "MemTotal")
 
 
 def kilobytes(file: Path, field: str) -> float:
-    """A line `field:   123 kB`, in bytes."""
-    found = re.search(rf"^{field}:\s+(\d+) kB", file.read_text(encoding="ascii", errors="replace"), re.MULTILINE)
-    if found is None:
+    """Returns the bytes in a line like `field:   123 kB`."""
+    match = re.search(rf"^{field}:\s+(\d+) kB", file.read_text(encoding="ascii", errors="replace"), re.MULTILINE)
+    if match is None:
         raise RuntimeError(f"{file} has no {field}")
-    return 1024.0 * int(found[1])
+    return 1024.0 * int(match[1])
 
 
 def gpu() -> tuple[float, float]:
-    """Of the first GPU that this process may use: bytes in use, by whomever, and all bytes."""
+    """Returns (bytes in use by any process, all bytes) of the first GPU that this process may use."""
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
     command = ["nvidia-smi", f"--id={first}", "--query-gpu=memory.used,memory.total", "--format=csv,noheader,nounits"]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)

@@ -33,31 +33,19 @@ def uniforms():
 
 
 def run(stack, recorder):
-    spec, n, many = stack.workload.spec, stack.dims["n"], stack.dims["many"]
+    compare, n, many = recorder.spec.compare, stack.dims["n"], stack.dims["many"]
     function, splitting = stack.jit(draw, static=(1,)), stack.jit(draw_from_split, static=(1,))
     key = jax.random.key(0)
 
-    def compare(aspect, code, draws, **figures):
-        seen = recorder.watch(draws)
-        numbers = spec.compared(*map(stack.fetch, seen.value)) if seen.value else {}
-        recorder.tell(aspect, code, seen, seconds=None, **figures, **numbers)
-
-    compare("same_seed", same_seed, lambda: same_seed(n))
-    compare("two_draws", two_draws, lambda: two_draws(n))
-    compare("split", split, lambda: split(n), seeds=1)
-    compare("compiled", draw, lambda: (draw(key, n), function(key, n)))
-    compare("compiled_seed", draw, lambda: (function(key, n), function(jax.random.key(0), n)))
-    compare("compiled_draws", draw, lambda: (function(key, n), function(key, n)))
-    compare("compiled_leaves", draw, lambda: (function(key, n), draw(key, n)))
-    compare("compiled_stream", draw_from_split, lambda: (draw_from_split(key, n), splitting(key, n)))
-    numbers = stack.fetch(uniforms())
-    here = spec.digest(numbers)
-    if stack.case.target == "tpu":
-        recorder.lacks("processes", "one process at a time holds a TPU, and this one does")
-    else:
-        there = spec.elsewhere(__file__)
-        recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))
-    recorder.tell("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)
+    compare(recorder, "same_seed", same_seed, lambda: same_seed(n))
+    compare(recorder, "two_draws", two_draws, lambda: two_draws(n))
+    compare(recorder, "split", split, lambda: split(n), seeds=1)
+    compare(recorder, "compiled", draw, lambda: (draw(key, n), function(key, n)))
+    compare(recorder, "compiled_seed", draw, lambda: (function(key, n), function(jax.random.key(0), n)))
+    compare(recorder, "compiled_draws", draw, lambda: (function(key, n), function(key, n)))
+    compare(recorder, "compiled_leaves", draw, lambda: (function(key, n), draw(key, n)))
+    compare(recorder, "compiled_stream", draw_from_split, lambda: (draw_from_split(key, n), splitting(key, n)))
+    recorder.spec.tell_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
     stack.wait(None, function(key, many))
     recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(key, many), 3))
 

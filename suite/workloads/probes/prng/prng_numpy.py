@@ -27,12 +27,8 @@ def uniforms():
 
 
 def run(stack, recorder):
-    spec, n, many = stack.workload.spec, stack.dims["n"], stack.dims["many"]
+    compare, n, many = recorder.spec.compare, stack.dims["n"], stack.dims["many"]
     function = stack.jit(draw, static=(1,))
-
-    def compare(aspect, code, draws, **figures):
-        seen = recorder.watch(draws)
-        recorder.tell(aspect, code, seen, seconds=None, **figures, **spec.compared(*seen.value[:2]))
 
     def inside_and_outside():
         return draw(np.random.default_rng(0), n), function(np.random.default_rng(0), n)
@@ -44,18 +40,15 @@ def run(stack, recorder):
         generator = np.random.default_rng(0)
         return first(generator, n), second(generator, n)
 
-    compare("same_seed", same_seed, lambda: same_seed(n))
-    compare("two_draws", two_draws, lambda: two_draws(n))
-    compare("split", split, lambda: split(n), seeds=1)
-    compare("compiled", draw, inside_and_outside)
-    compare("compiled_seed", draw, seeded_twice)
-    compare("compiled_draws", draw, lambda: both_from(function, function))
-    compare("compiled_leaves", draw, lambda: both_from(function, draw))
-    compare("compiled_stream", draw, inside_and_outside)
-    numbers = uniforms()
-    there, here = spec.elsewhere(__file__), spec.digest(numbers)
-    recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))
-    recorder.tell("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)
+    compare(recorder, "same_seed", same_seed, lambda: same_seed(n))
+    compare(recorder, "two_draws", two_draws, lambda: two_draws(n))
+    compare(recorder, "split", split, lambda: split(n), seeds=1)
+    compare(recorder, "compiled", draw, inside_and_outside)
+    compare(recorder, "compiled_seed", draw, seeded_twice)
+    compare(recorder, "compiled_draws", draw, lambda: both_from(function, function))
+    compare(recorder, "compiled_leaves", draw, lambda: both_from(function, draw))
+    compare(recorder, "compiled_stream", draw, inside_and_outside)
+    recorder.spec.tell_generator(recorder, uniforms, uniforms(), __file__)
     generator = np.random.default_rng(0)
     function(generator, many)
     recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(generator, many), 3))

@@ -36,8 +36,8 @@ def uniforms(seed, device):
 
 
 def state_of(stack, target):
-    """What seeds a stack's global state, and the device as its tensors name it. `torch.manual_seed` reaches neither
-    PyTorch/XLA's nor torchax's."""
+    """Returns the function that seeds a stack's global state, and the device's name. `torch.manual_seed` reaches
+    neither PyTorch/XLA's nor torchax's."""
     if stack == "torch_xla":
         import torch_xla
 
@@ -50,20 +50,12 @@ def state_of(stack, target):
 
 
 def run(stack, recorder):
-    spec, n, many = stack.workload.spec, stack.dims["n"], stack.dims["many"]
+    compare, n, many = recorder.spec.compare, stack.dims["n"], stack.dims["many"]
     name, target = stack.case.stack, stack.case.target
     seed, device = state_of(name, target)
     # PyTorch/XLA and torchax have no generators of their own and take the host's.
     home = device if name in ("torch_eager", "torch_inductor") else "cpu"
     function = stack.jit(draw, static=(0, 1))
-
-    def compare(aspect, code, draws, **figures):
-        seen = recorder.watch(draws)
-        numbers = [stack.fetch(each) for each in seen.value or ()]
-        if numbers[2:]:
-            figures["again"] = spec.compared(numbers[0], numbers[2])["equal"]
-        figures |= spec.compared(*numbers[:2]) if numbers else {}
-        recorder.tell(aspect, code, seen, seconds=None, **figures)
 
     def both(first, second, seeds):
         seed(0)
@@ -77,23 +69,16 @@ def run(stack, recorder):
         one, other = (torch.Generator(home).manual_seed(1) for _ in range(2))
         return draw_from(one, n, device), streamed(other, n, device)
 
-    compare("same_seed", same_seed, lambda: same_seed(seed, n, device))
-    compare("two_draws", two_draws, lambda: two_draws(seed, n, device))
-    compare("split", split, lambda: split(n, device, home), seeds=2)
-    compare("compiled", draw, lambda: both(draw, function, seeds=2))
-    compare("compiled_seed", draw, lambda: both(function, function, seeds=2))
-    compare("compiled_draws", draw, lambda: both(function, function, seeds=1))
+    compare(recorder, "same_seed", same_seed, lambda: same_seed(seed, n, device))
+    compare(recorder, "two_draws", two_draws, lambda: two_draws(seed, n, device))
+    compare(recorder, "split", split, lambda: split(n, device, home), seeds=2)
+    compare(recorder, "compiled", draw, lambda: both(draw, function, seeds=2))
+    compare(recorder, "compiled_seed", draw, lambda: both(function, function, seeds=2))
+    compare(recorder, "compiled_draws", draw, lambda: both(function, function, seeds=1))
     afresh = stack.jit(draw, static=(0, 1))  # what tracing leaves behind counts, too
-    compare("compiled_leaves", draw, lambda: both(afresh, draw, seeds=1))
-    compare("compiled_stream", draw_from, from_generators)
-    numbers = stack.fetch(uniforms(seed, device))
-    here = spec.digest(numbers)
-    if target == "tpu":
-        recorder.lacks("processes", "one process at a time holds a TPU, and this one does")
-    else:
-        there = spec.elsewhere(__file__, name, target)
-        recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))
-    recorder.tell("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)
+    compare(recorder, "compiled_leaves", draw, lambda: both(afresh, draw, seeds=1))
+    compare(recorder, "compiled_stream", draw_from, from_generators)
+    recorder.spec.tell_generator(recorder, uniforms, stack.fetch(uniforms(seed, device)), __file__, name, target)
     seed(0)
     stack.wait(None, function(many, device))
     recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(many, device), 3))

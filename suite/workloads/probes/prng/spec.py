@@ -1,7 +1,7 @@
-"""prng: random numbers from a global state that a seed sets, or from keys and generators that are handed on.
+"""prng: random numbers from a global state that a seed sets, or from keys and generators that are passed along.
 
-Numbers are compared bit by bit. Inside of a compiled function the same generator may be computed in another order of
-roundings, or be another generator altogether; the largest difference tells which.
+Numbers are compared bit by bit. Compiling may round the same generator differently, or use another generator; the
+largest difference tells which.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,39 +20,35 @@ SIZES = {"tiny": {"n": 1_000, "many": 100_000}, "quick": {"n": 1_000, "many": 10
 PASSES = ("forward",)
 
 ASPECTS = {
-    "same_seed": "seeded twice alike",
+    "same_seed": "two draws, each after setting the same seed",
     "two_draws": "two draws after one seed",
     "split": "two streams, and a second draw from the first",
-    "compiled": "inside of a function as this stack runs it, and outside",
-    "compiled_seed": "that function, seeded twice alike",
+    "compiled": "a draw inside a function as this stack runs it, against one outside",
+    "compiled_seed": "two calls of that function, each after setting the same seed",
     "compiled_draws": "two calls of that function after one seed",
     "compiled_leaves": "a call of that function, then a draw outside, after one seed",
-    "compiled_stream": "from a key or generator handed to such a function, and outside",
-    "processes": "in a fresh process, and in this one",
+    "compiled_stream": "a draw from a key or generator passed to such a function, against one outside",
+    "processes": "a draw in a fresh process, against one in this process",
     "digest": "1,000 uniform numbers from seed 0",
     "normals": "many normal numbers",
 }
 FIGURES = {
-    "seconds": ("s", "one call, until its numbers are there"),
-    "equal": ("1", "share of the numbers that are the same in both, bit by bit"),
-    "difference": ("1", "the largest difference of two numbers at the same place"),
+    "seconds": ("s", "one call, until its numbers are computed"),
+    "equal": ("1", "share of the numbers that are equal in both draws, bit by bit"),
+    "difference": ("1", "the largest difference between numbers at equal places"),
     "seeds": ("count", "seeds that the user chooses for two streams"),
-    "again": ("1", "share of a stream's second draw that is as in its first"),
+    "again": ("1", "share of the numbers that a stream's second draw repeats from its first"),
     "digest": ("1", "the first 48 bits of the SHA-256 of the numbers' bytes"),
-    "traces": ("count", "times that a function was traced"),
-    "compiles": ("count", "programs that were compiled"),
-    "graph_breaks": ("count", "breaks of the graph"),
-    "fallback_ops": ("count", "operations that another backend ran"),
 }
 CLASSES = {
-    "same": "both are the same numbers, bit by bit",
-    "same but for rounding": "both are the same numbers up to their last digits",
-    "differ": "both are other numbers",
+    "same": "the numbers are equal, bit by bit",
+    "same but for rounding": "the numbers are equal up to their last digits",
+    "differ": "the numbers differ",
     "splits": "the framework makes independent streams from one seed",
-    "a seed each": "each stream takes a seed of its own, which the user chooses",
-    "a seed each, draws repeat": "likewise, and every draw from a stream gives its first numbers again",
-    "(12 digits)": "which numbers a seed gives: the beginning of their SHA-256. Another one is another generator",
-    "measured": "no class: the figures speak",
+    "a seed each": "each stream takes its own seed, which the user chooses",
+    "a seed each, draws repeat": "each stream takes its own seed, and every draw repeats the stream's first numbers",
+    "(12 digits)": "the first digits of the SHA-256 of a seed's numbers. A different value means a different generator",
+    "measured": "not classified; see the figures",
 }
 
 # Independent normal numbers are about 1 apart; roundings of a logarithm or an error function are near 1e-6.
@@ -68,7 +64,7 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By the numbers themselves."""
+    """Returns the class of one aspect, from its figures."""
     if aspect == "normals":
         return "measured"
     if aspect == "digest":
@@ -105,6 +101,7 @@ DOCUMENTED = {
     "compiled_stream": {"tf_xla": ("same but for rounding", TF_RANDOM)},  # "almost the same", with XLA, too
     "processes": {"tf_eager": ("same", TF_SEED)},
 }
+# What the primer "JAX series 1" says of these aspects; a report shows it beside what was observed.
 PRIMER = {
     "two_draws": {
         "jax_eager": ("same", THE_PRIMER),
@@ -115,7 +112,7 @@ PRIMER = {
 
 
 def compared(one: NDArray[np.float32], other: NDArray[np.float32]) -> dict[str, float]:
-    """The figures of two draws."""
+    """Returns the figures that compare two draws."""
     return {
         "equal": float(np.mean(one.view(np.uint32) == other.view(np.uint32))),
         "difference": float(np.max(np.abs(one - other))),
@@ -123,11 +120,35 @@ def compared(one: NDArray[np.float32], other: NDArray[np.float32]) -> dict[str, 
 
 
 def digest(numbers: NDArray[np.float32]) -> int:
-    """The first 48 bits of the SHA-256 of the numbers' bytes: as many as a float holds exactly."""
+    """Returns the first 48 bits of the SHA-256 of the numbers' bytes: as many as a float holds exactly."""
     return int(hashlib.sha256(np.asarray(numbers, "<f4").tobytes()).hexdigest()[:12], 16)
 
 
-def elsewhere(file: str, *arguments: str) -> int:
-    """What a dialect's file prints, run by a fresh interpreter of this environment; a framework may print before."""
+def run_fresh(file: str, *arguments: str) -> int:
+    """Runs a workload file in a fresh interpreter of this environment; returns the last number it prints, since a
+    framework may print first."""
     done = subprocess.run([sys.executable, file, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return int(done.stdout.split()[-1])
+
+
+def compare(recorder: Any, aspect: str, code: Callable[..., Any], draws: Callable[[], Any], **figures: float) -> None:
+    """Records one aspect: whether the first two arrays that `draws` returns are equal. An optional third array is a
+    second draw from the first array's stream; it is used only if each stream needs its own seed."""
+    seen = recorder.watch(draws)
+    numbers = [recorder.stack.fetch(value) for value in seen.value or ()]
+    if numbers[2:] and figures.get("seeds", 1) > 1:
+        figures["again"] = compared(numbers[0], numbers[2])["equal"]
+    figures |= compared(*numbers[:2]) if numbers else {}
+    recorder.tell(aspect, code, seen, seconds=None, **figures)
+
+
+def tell_generator(recorder: Any, uniforms: Callable[..., Any], numbers: Any, file: str, *arguments: str) -> None:
+    """Records `processes` and `digest`. `numbers` is what `uniforms` drew here; `file`, a workload file, prints their
+    digest in a fresh process that is started with `arguments`."""
+    here = digest(numbers)
+    if recorder.stack.case.target == "tpu":
+        recorder.lacks("processes", "one process at a time holds a TPU, and this one does")
+    else:
+        there = run_fresh(file, *arguments)
+        recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))
+    recorder.tell("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)

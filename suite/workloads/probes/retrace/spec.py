@@ -27,10 +27,6 @@ MORE = 8
 FIGURES = {
     "seconds": ("s", "the changed call, until its result is computed; of several numbers, all calls"),
     "again_seconds": ("s", "a call after it"),
-    "traces": ("count", "times that the function was traced"),
-    "compiles": ("count", "programs that were compiled"),
-    "graph_breaks": ("count", "breaks of the graph"),
-    "fallback_ops": ("count", "operations that another backend ran"),
 }
 CLASSES = {
     "reuses": "the compiled program is used as it is",

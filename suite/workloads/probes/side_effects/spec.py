@@ -23,10 +23,6 @@ FIGURES = {
     "calls": ("count", "calls"),
     "times": ("count", "texts printed, or values appended"),
     "right": ("count", "calls that used the global's value of that moment"),
-    "traces": ("count", "times that the function was traced"),
-    "compiles": ("count", "programs that were compiled"),
-    "graph_breaks": ("count", "breaks of the graph"),
-    "fallback_ops": ("count", "operations that another backend ran"),
 }
 CLASSES = {
     "each call": "it happens in each call, as Python says",

@@ -6,12 +6,13 @@ computed by the framework; then the same with Python's own numbers, as a static 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
+
+from suite.workloads.probes import calls
 
 TITLE = "Shapes from traced values"
 SIZES = {"tiny": {"n": 64, "calls": 3}, "quick": {"n": 4096, "calls": 5}}
@@ -23,19 +24,7 @@ ASPECTS = {
     "reshape": "a reshape to a product that the framework computes",
     "python": "the remedy: Python computes the product of x.shape",
 }
-FIGURES = {
-    "seconds": ("s", "each call but the first, until its result is in the host's memory"),
-    "first_seconds": ("s", "the first call, likewise"),
-    "again_seconds": ("s", "calls as the first one, once it is compiled, until the result is computed"),
-    "calls": ("count", "calls in all"),
-    "right": ("count", "calls with the right answer"),
-    "first_compiles": ("count", "programs compiled in the first call"),
-    "traces": ("count", "traces in all calls but the first"),
-    "compiles": ("count", "programs compiled in all calls but the first"),
-    "graph_breaks": ("count", "breaks of the graph in all calls"),
-    "fallback_ops": ("count", "operations that another backend ran in all calls"),
-    "skipped": ("count", "functions that the tracer gave up"),
-}
+FIGURES = calls.FIGURES
 CLASSES = {
     "one program": "what was compiled for the first call serves all the others",
     "recompiles": "other values compile more programs, fewer than there are calls",
@@ -47,19 +36,13 @@ CLASSES = {
     "wrong": "an answer isn't NumPy's",
 }
 
-AGAIN = 20  # samples
-# TensorFlow counts traces, but not what XLA compiles of one trace, for each value that is a shape. If even the quickest
-# of the other calls takes so many times a compiled call, each has compiled: it takes hundreds of times, without
-# compiling at most three times (the result's way to the host).
-COMPILES = 30
-
 JAX_JIT = "https://docs.jax.dev/en/latest/jit-compilation.html"
 TF_FUNCTION = "https://www.tensorflow.org/guide/function"
 THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
-def calls(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
-    """The arguments of each call; a number is to be a static argument. No length comes twice in the process."""
+def inputs(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
+    """Returns the arguments of each call; a number is a static argument. No length comes twice in the process."""
     n = dims["n"]
     lengths = [n // 2 + call + (dims["calls"] if aspect == "static" else 0) for call in range(dims["calls"])]
     if aspect in {"zeros", "static"}:
@@ -68,70 +51,28 @@ def calls(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
     return [[np.full((2, n), length, np.float32)] for length in lengths]
 
 
-def ask(
-    stack: Any, recorder: Any, aspect: str, code: Callable[..., Any], count: Callable[[], Mapping[str, float]] = dict
-) -> None:
-    """Tells one aspect. `count` are counters of the framework's that the stack hasn't got."""
-    asked = calls(aspect, stack.dims)
-    answers = [
-        x.ravel() if aspect in {"reshape", "python"} else x[:length]
-        for x, length in (call if len(call) > 1 else (*call, 0) for call in asked)
-    ]
-    placed = [[stack.put(each) if isinstance(each, np.ndarray) else each for each in call] for call in asked]
-    function = stack.jit(code, static=(1,) if aspect == "static" else ())
-    seconds: list[float] = []
-
-    def others() -> list[Any]:
-        results = []
-        for call in placed[1:]:
-            start = perf_counter()
-            results.append(stack.fetch(function(*call)))
-            seconds.append(perf_counter() - start)
-        return results
-
-    before = count()
-    first = recorder.watch(lambda: stack.fetch(function(*placed[0])))
-    if first.error:
-        recorder.tell(aspect, code, first)
-        return
-    again = recorder.seconds(lambda: function(*placed[0]), AGAIN)
-    rest = recorder.watch(others)
-    if rest.error:
-        recorder.tell(aspect, code, rest)
-        return
-    right = [np.array_equal(got, answer) for got, answer in zip([first.value, *rest.value], answers, strict=True)]
-    figures = {name: together(first.counted[name], rest.counted[name]) for name in ("graph_breaks", "fallback_ops")}
-    figures |= {name: after - before[name] for name, after in count().items()}
-    figures |= {
-        "first_seconds": first.seconds,
-        "first_compiles": first.counted["compiles"],
-        "calls": len(right),
-        "right": sum(right),
-    }
-    recorder.tell(aspect, code, rest, seconds=seconds, again_seconds=again, **figures)
+def answers(aspect: str, dims: Mapping[str, int]) -> list[Any]:
+    """Returns the right answers, by NumPy."""
+    arguments = inputs(aspect, dims)
+    if aspect in {"zeros", "static"}:
+        return [like[:length] for like, length in arguments]
+    return [x.ravel() for (x,) in arguments]
 
 
-def together(first: float | None, rest: float | None) -> float | None:
-    """A count of all calls; None where the framework doesn't count."""
-    return None if first is None or rest is None else first + rest
+def ask(recorder: Any, aspect: str, code: Callable[..., Any]) -> None:
+    """Records one aspect."""
+    dims, function = recorder.stack.dims, recorder.stack.jit(code, static=(1,) if aspect == "static" else ())
+    calls.tell(recorder, aspect, code, function, inputs(aspect, dims), answers(aspect, dims))
+
+
+def reshaped_by_python(x: Any) -> Any:
+    """Takes the new shape from Python's own numbers."""
+    return x.reshape(math.prod(x.shape))
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By counts alone."""
-    if figures["right"] < figures["calls"]:
-        return "wrong"
-    if figures.get("graph_breaks"):
-        return "breaks the graph"
-    if figures.get("skipped"):
-        return "left to Python"
-    if figures.get("fallback_ops"):
-        return "falls back"
-    if "compiles" not in figures:
-        return "interprets"
-    if figures["compiles"] == 0:
-        unseen = min(figures["seconds"]) > COMPILES * median(figures["again_seconds"])
-        return "recompiles each time" if unseen else "one program"
-    return "recompiles each time" if figures["compiles"] >= figures["calls"] - 1 else "recompiles"
+    """Returns the class, by the counts of programs and calls alone."""
+    return calls.classify(figures)
 
 
 DOCUMENTED = {

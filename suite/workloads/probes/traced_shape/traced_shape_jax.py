@@ -1,7 +1,5 @@
 """JAX: shapes are Python numbers while tracing; a traced value is none yet."""
 
-import math
-
 import jax.numpy as jnp
 
 
@@ -13,12 +11,9 @@ def reshaped(x):
     return x.reshape(jnp.array(x.shape).prod())
 
 
-def reshaped_by_python(x):
-    return x.reshape(math.prod(x.shape))
-
-
 def run(stack, recorder):
-    recorder.spec.ask(stack, recorder, "zeros", zeros)
-    recorder.spec.ask(stack, recorder, "static", zeros)
-    recorder.spec.ask(stack, recorder, "reshape", reshaped)
-    recorder.spec.ask(stack, recorder, "python", reshaped_by_python)
+    spec = recorder.spec
+    spec.ask(recorder, "zeros", zeros)
+    spec.ask(recorder, "static", zeros)
+    spec.ask(recorder, "reshape", reshaped)
+    spec.ask(recorder, "python", spec.reshaped_by_python)

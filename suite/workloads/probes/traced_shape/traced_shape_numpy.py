@@ -1,7 +1,5 @@
 """NumPy: any integer is a shape, an array of no axes too."""
 
-import math
-
 import numpy as np
 
 
@@ -13,12 +11,9 @@ def reshaped(x):
     return x.reshape(np.array(x.shape).prod())
 
 
-def reshaped_by_python(x):
-    return x.reshape(math.prod(x.shape))
-
-
 def run(stack, recorder):
-    recorder.spec.ask(stack, recorder, "zeros", zeros)
-    recorder.spec.ask(stack, recorder, "static", zeros)
-    recorder.spec.ask(stack, recorder, "reshape", reshaped)
-    recorder.spec.ask(stack, recorder, "python", reshaped_by_python)
+    spec = recorder.spec
+    spec.ask(recorder, "zeros", zeros)
+    spec.ask(recorder, "static", zeros)
+    spec.ask(recorder, "reshape", reshaped)
+    spec.ask(recorder, "python", spec.reshaped_by_python)

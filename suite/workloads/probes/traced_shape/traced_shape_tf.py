@@ -18,7 +18,7 @@ def reshaped_by_python(x):
 
 
 def run(stack, recorder):
-    recorder.spec.ask(stack, recorder, "zeros", zeros)
-    recorder.spec.ask(stack, recorder, "static", zeros)
-    recorder.spec.ask(stack, recorder, "reshape", reshaped)
-    recorder.spec.ask(stack, recorder, "python", reshaped_by_python)
+    recorder.spec.ask(recorder, "zeros", zeros)
+    recorder.spec.ask(recorder, "static", zeros)
+    recorder.spec.ask(recorder, "reshape", reshaped)
+    recorder.spec.ask(recorder, "python", reshaped_by_python)

@@ -1,7 +1,5 @@
 """PyTorch: a tensor of one integer is read where a size is asked for, unless it is traced."""
 
-import math
-
 import torch
 
 
@@ -13,23 +11,11 @@ def reshaped(x):
     return x.reshape(torch.tensor(x.shape, device=x.device).prod())
 
 
-def reshaped_by_python(x):
-    return x.reshape(math.prod(x.shape))
-
-
-def dynamo():
-    """Breaks of every kind, of which its counters leave some out, and functions that it gave up."""
-    from torch._dynamo.utils import counters, graph_break_reasons
-
-    frames = counters["frames"]
-    return {"graph_breaks": len(graph_break_reasons), "skipped": frames["total"] - frames["ok"]}
-
-
 def run(stack, recorder):
-    counted = {"count": dynamo} if stack.case.stack == "torch_inductor" else {}
-    recorder.spec.ask(stack, recorder, "zeros", zeros, **counted)
-    if counted:
+    spec = recorder.spec
+    spec.ask(recorder, "zeros", zeros)
+    if stack.case.stack == "torch_inductor":
         torch.compiler.reset()  # or it would know by now that the length varies
-    recorder.spec.ask(stack, recorder, "static", zeros, **counted)
-    recorder.spec.ask(stack, recorder, "reshape", reshaped, **counted)
-    recorder.spec.ask(stack, recorder, "python", reshaped_by_python, **counted)
+    spec.ask(recorder, "static", zeros)
+    spec.ask(recorder, "reshape", reshaped)
+    spec.ask(recorder, "python", spec.reshaped_by_python)

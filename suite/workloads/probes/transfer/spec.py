@@ -42,10 +42,6 @@ FIGURES = {
     "shared": ("1", "1: the device's memory is the host's, 0: it is its own"),
     "shared_aligned": ("1", f"likewise, of an array that begins at a multiple of {LINE} bytes"),
     "writable": ("1", "1: the array that came back can be written to"),
-    "traces": ("count", "times that a function was traced"),
-    "compiles": ("count", "programs that were compiled"),
-    "graph_breaks": ("count", "breaks of the graph"),
-    "fallback_ops": ("count", "operations that another backend ran"),
 }
 CLASSES = {
     "copies": "the array has memory of its own",
@@ -65,7 +61,7 @@ ToHost = Callable[[Any], Host]
 
 
 def ones(size: int, past: int = OFF) -> Host:
-    """An array of the host that begins so many bytes past a multiple of `LINE`."""
+    """Returns an array of the host that begins so many bytes past a multiple of `LINE`."""
     raw = np.empty(4 * size + 2 * LINE, np.uint8)
     start = -raw.ctypes.data % LINE + past
     array = raw[start : start + 4 * size].view(np.float32)
@@ -74,7 +70,7 @@ def ones(size: int, past: int = OFF) -> Host:
 
 
 def large(stack: Any, past: int = OFF) -> Host:
-    """The array whose bandwidth is measured."""
+    """Returns the array whose bandwidth is measured."""
     return ones(stack.dims["mib"] * 2**18, past)
 
 
@@ -95,7 +91,8 @@ def shared_out(stack: Any, x: Any, host: Host) -> bool:
 
 
 def observe(stack: Any, recorder: Any, to_device: ToDevice, to_host: ToHost, convert: ToDevice | None = None) -> None:
-    """What is the same in all dialects. `convert` is a shorter way in than the one that is timed, if there is one."""
+    """Records the aspects that are alike in all dialects. `convert` is a shorter way to the device than the one that is
+    timed; None if there is none."""
     much, little = large(stack), ones(1)
 
     def way_back(host: Host, samples: int) -> list[float]:
@@ -131,7 +128,7 @@ def observe(stack: Any, recorder: Any, to_device: ToDevice, to_host: ToHost, con
 
 
 def tell_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], pinned: Any) -> None:
-    """The aspect `pinned`, of a large array that lies in pinned memory: where there is a bus to cross."""
+    """Records the aspect `pinned`, with a large array in pinned memory; it is about devices behind a bus."""
     seen = recorder.watch(lambda: to_device(pinned))
     if seen.error:
         recorder.tell("pinned", to_device, seen)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from suite.workloads.probes import calls
+
 TITLE = "Branches on a value"
 SIZES = {"tiny": {"n": 64}, "quick": {"n": 4096}}
 PASSES = ("forward",)
@@ -46,7 +48,6 @@ CLASSES = {
     "interprets": "the function is never compiled: Python takes the branch in each call",
     "wrong": "an answer isn't NumPy's",
 }
-AGAIN = 20  # samples
 
 JAX_CONTROL_FLOW = "https://docs.jax.dev/en/latest/control-flow.html"
 JAX_JIT = "https://docs.jax.dev/en/latest/jit-compilation.html"
@@ -59,36 +60,49 @@ TF_FUNCTION = "https://www.tensorflow.org/guide/function"
 THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
-def ask(
-    stack: Any,
-    recorder: Any,
-    aspect: str,
-    code: Callable[..., Any],
-    branch: Callable[..., Any],
-    words: str = "",
-    count: Callable[[], Mapping[str, float]] = dict,
-) -> None:
-    """Tells one aspect. `branch` is what is taken where the values are positive; `count` are counters of the
-    framework's that the stack hasn't got."""
-    n, static = stack.dims["n"], aspect == "static"
-    up, down = np.ones(n, np.float32), -np.ones(n, np.float32)
+def python_if(x: Any) -> Any:
+    """Branches by the values of an array."""
+    if x.sum() > 0:
+        return x * 2
+    return x - 1
+
+
+def static_if(x: Any, double: bool) -> Any:
+    """Branches by a Python value."""
+    if double:
+        return x * 2
+    return x - 1
+
+
+def doubled(x: Any) -> Any:
+    """Returns twice each value: the branch for positive values."""
+    return x * 2
+
+
+def lessened(x: Any) -> Any:
+    """Returns each value less 1: the branch for other values."""
+    return x - 1
+
+
+def ask(recorder: Any, aspect: str, code: Callable[..., Any], words: str = "") -> None:
+    """Records one aspect."""
+    stack, static = recorder.stack, aspect == "static"
+    up = np.ones(stack.dims["n"], np.float32)
     function = stack.jit(code, static=(1,) if static else ())
-    one, other = ([stack.put(x), *([x is up] if static else [])] for x in (up, down))
-    before = count()
+    one, other = ([stack.put(x), *([x is up] if static else [])] for x in (up, -up))
+    before = stack.probe_counters()
     first = recorder.watch(lambda: stack.fetch(function(*one)))
     second = first if first.error else recorder.watch(lambda: stack.fetch(function(*other)))
     if second.error:
         recorder.tell(aspect, code, second)
         return
-    counted = {name: after - before[name] for name, after in count().items()}
-    plain = stack.jit(branch)
+    counts = calls.counted_in_all(recorder, before, first, second)
+    plain = stack.jit(doubled)
     plain(one[0])
-    seconds, plain_seconds = (recorder.seconds(call, AGAIN) for call in (lambda: function(*one), lambda: plain(one[0])))
-    answers = (first.value, up * 2), (second.value, down - 1)
-    everywhere = {
-        name: together(first.counted[name], second.counted[name]) for name in ("graph_breaks", "fallback_ops")
-    }
-    figures = {
+    seconds = recorder.seconds(lambda: function(*one), calls.AGAIN)
+    plain_seconds = recorder.seconds(lambda: plain(one[0]), calls.AGAIN)
+    answers = (first.value, up * 2), (second.value, -up - 1)
+    figures = counts | {
         "seconds": seconds,
         "plain_seconds": plain_seconds,
         "factor": median(seconds) / median(plain_seconds),
@@ -97,12 +111,7 @@ def ask(
         "first_compiles": first.counted["compiles"],
         "right": sum(np.array_equal(*pair) for pair in answers),
     }
-    recorder.tell(aspect, code, second, words, **(everywhere | figures | counted))
-
-
-def together(first: float | None, second: float | None) -> float | None:
-    """A count of both calls; None where the framework doesn't count."""
-    return None if first is None or second is None else first + second
+    recorder.tell(aspect, code, second, words, **figures)
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:

@@ -9,22 +9,13 @@ def python_if(x):
     return x - 1
 
 
-def static_if(x, double):
-    if double:
-        return x * 2
-    return x - 1
-
-
 def cond(x):
     return tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x - 1)
 
 
-def doubled(x):
-    return x * 2
-
-
 def run(stack, recorder):
+    spec = recorder.spec
     converted = "" if stack.case.stack == "tf_eager" else "AutoGraph makes a tf.cond of the if"
-    recorder.spec.ask(stack, recorder, "python_if", python_if, doubled, words=converted)
-    recorder.spec.ask(stack, recorder, "static", static_if, doubled)
-    recorder.spec.ask(stack, recorder, "remedy", cond, doubled)
+    spec.ask(recorder, "python_if", python_if, words=converted)
+    spec.ask(recorder, "static", spec.static_if)
+    spec.ask(recorder, "remedy", cond)

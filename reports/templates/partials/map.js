@@ -1,0 +1,295 @@
+(function () {
+  "use strict";
+  // The controls of the map. Every number and word was computed by the suite (suite/report/map/choices.py); this script
+  // only shows the chosen ones, and keeps the choice in the address, so that a link or a reload shows the same.
+  var store = document.getElementById("choices");
+  if (!store) return;
+  var all = JSON.parse(store.textContent), map = document.getElementById("map"), bar = document.getElementById("controls");
+  var rows = Array.prototype.slice.call(map.querySelector(".asked").rows), means = map.querySelector(".means");
+  var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", hide: "" };
+  var state, marked, drawn = first.metric + "|" + first.baseline; // what the page shows without this script
+
+  function list(nodes) { return Array.prototype.slice.call(nodes); }
+  function each(selector, act) { list(document.querySelectorAll(selector)).forEach(act); }
+  function hidden(stack) { return ("," + state.hide + ",").indexOf("," + stack + ",") >= 0; }
+
+  // The address: `#c-gemm-1a2b3c4d` where nothing is chosen, else `#baseline=jax_jit&at=c-gemm-1a2b3c4d`.
+  function read() {
+    var text = location.hash.slice(1), given = new URLSearchParams(text.indexOf("=") < 0 ? "" : text), found = {};
+    Object.keys(first).forEach(function (name) { found[name] = given.has(name) ? given.get(name) : first[name]; });
+    found.at = given.get("at") || (text.indexOf("=") < 0 ? decodeURIComponent(text) : "");
+    if (!all.maps[found.metric]) found.metric = first.metric;
+    if (!all.maps[found.metric][found.baseline]) found.baseline = first.baseline;
+    if (!all.means[found.metric][found.baseline][found.pass + "|" + found.precision]) found.pass = found.precision = "";
+    return found;
+  }
+  function address() {
+    var given = new URLSearchParams();
+    Object.keys(first).forEach(function (name) { if (state[name] !== first[name]) given.set(name, state[name]); });
+    if (!given.toString()) return "#" + state.at;
+    if (state.at) given.set("at", state.at);
+    return "#" + given.toString();
+  }
+  function choose(name, value) {
+    state[name] = value;
+    history.replaceState(null, "", address());
+    show();
+  }
+
+  // One cell: [CSS classes, words, small print, number of its note].
+  function fill(cell, entry, question) {
+    if (!entry) return;
+    var kind = entry[0].split(" ")[0], box = cell.querySelector("a") || cell, leads = cell.classList.contains("leads");
+    var own = box.querySelector(".own"), note = entry.length > 3 ? all.notes[entry[3]] : "";
+    box.textContent = "";
+    if (own) box.appendChild(own);
+    [["span", "w", (all.signs[kind] ? all.signs[kind] + " " : "") + entry[1]],
+     ["span", "why", kind === "undecided" ? note : ""], ["small", "", entry[2]],
+     ["span", "v", all.signs[kind] && kind !== entry[1] ? kind : ""]].forEach(function (part) {
+      if (!part[2]) return;
+      var node = document.createElement(part[0]);
+      node.className = part[1];
+      node.textContent = part[2];
+      box.appendChild(node);
+    });
+    cell.className = "sq " + entry[0] + (leads ? " leads" : "");
+    cell.title = [cell.getAttribute("data-stack") + " on " + question, kind, entry[1], entry[2], note]
+      .filter(function (text, place, texts) { return text && texts.indexOf(text) === place; }).join(", ");
+  }
+  function drawMap(isOther) {
+    var chosen = all.maps[state.metric][state.baseline], count = 0;
+    var top = all.means[state.metric][state.baseline][state.pass + "|" + state.precision];
+    map.caption.textContent = chosen.caption;
+    if (means) {
+      means.hidden = !top.length;
+      list(means.cells).slice(1).forEach(function (cell, place) { fill(cell, top[place], "all common questions"); });
+    }
+    rows.forEach(function (row, place) {
+      var sure = false, name = row.cells[0].querySelector("a").textContent;
+      list(row.cells).slice(1).forEach(function (cell, column) {
+        if (isOther) fill(cell, chosen.rows[place][column], name);
+        var isSure = cell.classList.contains("faster") || cell.classList.contains("slower");
+        cell.classList.toggle("dim", state.sure === "1" && !isSure && !cell.classList.contains("baseline"));
+        sure = sure || (isSure && !hidden(all.stacks[column]));
+      });
+      if (isOther) row.querySelector(".over").textContent = chosen.over[place] || "";
+      row.hidden = !isAsked(row) || (state.sure === "1" && !sure);
+      count += row.hidden ? 0 : 1;
+    });
+    bar.querySelector("output").textContent = count + " of " + rows.length + " questions";
+    var said = all.sentences[state.baseline], verdict = document.getElementById("verdict");
+    if (said && verdict) {
+      var name = document.createElement("b");
+      name.textContent = said[1];
+      verdict.replaceChildren(said[0], name, said[2]);
+    }
+  }
+  function isAsked(row) {
+    return ["pass", "precision"].every(function (name) {
+      return !state[name] || row.getAttribute("data-" + name) === state[name];
+    });
+  }
+
+  // Whose a line, column or figure is: a cell, label or caption whose text is a stack's or a question's name says so.
+  function mark() {
+    var questions = {}, stacks = {};
+    all.stacks.forEach(function (stack) { stacks[stack] = true; });
+    rows.forEach(function (row, place) {
+      questions[row.cells[0].querySelector("a").textContent] = row;
+      questions["#" + all.questions[place]] = row;
+    });
+    marked = [];
+    function add(node, texts, parts) {
+      var names = texts.filter(function (text) { return stacks[text] === true; });
+      var asked = texts.map(function (text) { return questions[text]; }).filter(Boolean);
+      if (names.length || asked.length) marked.push({ node: node, stacks: names, asked: asked, parts: parts });
+    }
+    function name(node) { // its whole text, or what stands before a tag like `baseline`
+      var whole = node.textContent.trim().replace(/^✕ /, "");
+      return stacks[whole] || questions[whole] ? whole : (node.firstChild ? node.firstChild.textContent : "").trim();
+    }
+    list(map.querySelectorAll("[data-stack]")).forEach(function (cell) { add(cell, [cell.getAttribute("data-stack")]); });
+    each("main table:not(#map)", function (table) {
+      var columns = table.tHead ? list(table.tHead.rows[0].cells).map(name) : [];
+      list(table.rows).forEach(function (row) {
+        var cells = list(row.cells);
+        if (row.parentNode !== table.tHead) {
+          add(row, cells.filter(function (cell) { return cell.tagName === "TH" || cell.classList.contains("l"); }).map(name));
+        }
+        cells.forEach(function (cell, place) { if (stacks[columns[place]]) add(cell, [columns[place]]); });
+      });
+    });
+    each(".comparison", function (box) { add(box, ["#" + box.querySelector("[id]").id]); });
+    each("figure", function (figure) {
+      add(figure, [name(figure.querySelector("figcaption"))]);
+      list(figure.querySelectorAll("text.label")).forEach(function (label, place) {
+        add(label, [name(label)], list(figure.querySelectorAll("[data-row='" + place + "']")));
+      });
+    });
+  }
+  function hide() {
+    if (!marked && !state.hide && !state.pass && !state.precision) return;
+    if (!marked) mark();
+    marked.forEach(function (it) {
+      var out = it.stacks.some(hidden) || it.asked.some(function (row) { return !isAsked(row); });
+      it.node.classList.toggle("off", out);
+      (it.parts || []).forEach(function (node) { node.classList.toggle("off", out); });
+    });
+  }
+
+  // The tables of the comparisons: ratio, interval and verdict over the chosen baseline.
+  function drawTables() {
+    var chosen = all.maps.steady[state.baseline];
+    all.questions.forEach(function (id, place) {
+      var section = document.getElementById(id), by = chosen.rows[place];
+      list(section ? section.querySelectorAll("table") : []).forEach(function (table) {
+        var heads = list(table.tHead.rows[0].cells).map(function (head) { return head.textContent.replace(/[▲▼↕]/g, "").trim(); });
+        var at = ["Speedup", "Interval", "Verdict"].map(function (head) { return heads.indexOf(head); });
+        if (at.indexOf(-1) >= 0) return;
+        list(table.tBodies[0].rows).forEach(function (row) { fillRow(row, at, by[all.stacks.indexOf(row.cells[0].textContent.trim())]); });
+        var told = table.caption.querySelector(".over");
+        if (told) told.textContent = chosen.over[place] || "Baseline: " + state.baseline + ".";
+      });
+    });
+    each("figcaption", function (caption) {
+      var over = /peedup over ([^\s,]+)/.exec(caption.textContent);
+      if (over) caption.parentNode.classList.toggle("other", over[1] !== state.baseline);
+    });
+  }
+  function fillRow(row, at, entry) {
+    if (!entry) return;
+    var kind = entry[0].split(" ")[0], texts = kind === "undecided" ? entry[2].split(/ (.*)/) : [entry[1], entry[2]];
+    if (kind === "baseline") texts = ["1×", ""];
+    var tag = document.createElement("span"), note = document.createElement("small");
+    tag.className = "tag " + ({ faster: "faster", slower: "slower", baseline: "plain" }[kind] || "even");
+    tag.textContent = kind === "baseline" ? kind : (all.signs[kind] || "") + " " + kind;
+    note.textContent = entry.length > 3 ? all.notes[entry[3]] : "";
+    row.cells[at[0]].textContent = texts[0];
+    row.cells[at[0]].setAttribute("data-v", parseFloat(texts[0].replace(/,/g, "")));
+    row.cells[at[1]].textContent = texts[1] || "";
+    row.cells[at[2]].replaceChildren(tag, note);
+    row.classList.toggle("base", kind === "baseline");
+    row.classList.toggle("unsure", kind !== "faster" && kind !== "slower" && kind !== "baseline");
+  }
+
+  function show() {
+    list(bar.querySelectorAll("select")).forEach(function (select) { select.value = state[select.name]; });
+    bar.querySelector("[name=sure]").checked = state.sure === "1";
+    each("#chips button", function (chip) { chip.setAttribute("aria-pressed", String(!hidden(chip.value))); });
+    document.body.classList.toggle("sure", state.sure === "1");
+    var asked = state.metric + "|" + state.baseline;
+    drawMap(asked !== drawn);
+    if (asked !== drawn) drawTables();
+    drawn = asked;
+    hide();
+  }
+  // Opens what the address leads to: a panel, or a place inside of what is folded.
+  function go() {
+    each(".panel.open", function (panel) { panel.classList.remove("open"); });
+    var target = state.at && document.getElementById(state.at);
+    if (!target) return;
+    for (var node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+    if (target.classList.contains("panel")) {
+      target.classList.add("open");
+      target.focus({ preventScroll: true });
+    } else target.scrollIntoView();
+  }
+  function follow() { state = read(); show(); go(); }
+
+  bar.addEventListener("change", function (event) {
+    var input = event.target;
+    choose(input.name, input.type === "checkbox" ? (input.checked ? "1" : "") : input.value);
+  });
+  document.getElementById("chips").addEventListener("click", function (event) {
+    var stack = event.target.value;
+    if (!stack) return;
+    var names = state.hide.split(",").filter(function (name) { return name && name !== stack; });
+    if (!hidden(stack)) names.push(stack);
+    choose("hide", names.join(","));
+  });
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest ? event.target.closest("a[href^='#']") : null;
+    if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    if (link.classList.contains("close")) return close();
+    state.at = link.getAttribute("href").slice(1);
+    history.pushState(null, "", address());
+    go();
+  });
+  function close() {
+    var open = document.querySelector(".panel.open"), back = open && map.querySelector("a[href='#" + open.id + "']");
+    if (!open) return;
+    state.at = "";
+    history.replaceState(null, "", address());
+    go();
+    if (back) back.focus({ preventScroll: true });
+  }
+  document.addEventListener("keydown", function (event) { if (event.key === "Escape") close(); });
+  window.addEventListener("popstate", follow);
+
+  // One stop for the Tab key in the chips and one in the map; the arrow keys move inside.
+  function rove(box, lines) {
+    lines.forEach(function (line, place) {
+      line.forEach(function (node, column) { node.tabIndex = place || column ? -1 : 0; });
+    });
+    box.addEventListener("keydown", function (event) {
+      var step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key];
+      if (!step) return;
+      lines.forEach(function (line, place) {
+        var column = line.indexOf(event.target), to = null, down = place, right = column;
+        if (column < 0) return;
+        do { down += step[0]; right += step[1]; to = (lines[down] || [])[right]; } while (to && !to.offsetParent);
+        if (!to) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        event.target.tabIndex = -1;
+        to.tabIndex = 0;
+        to.focus();
+      });
+    });
+  }
+  rove(document.getElementById("chips"), [list(document.querySelectorAll("#chips button"))]);
+  rove(map, rows.map(function (row) { return list(row.querySelectorAll("a")); }));
+
+  // What the map shows, as a file.
+  function lines() {
+    var chosen = all.maps[state.metric][state.baseline], out = [];
+    rows.forEach(function (row, place) {
+      if (row.hidden) return;
+      all.stacks.forEach(function (stack, column) {
+        if (hidden(stack)) return;
+        var entry = chosen.rows[place][column], cell = row.cells[column + 1];
+        out.push({ question: row.cells[0].querySelector("a").textContent, stack: stack, metric: state.metric,
+          baseline: state.baseline, verdict: entry ? entry[0].split(" ")[0] : "",
+          words: entry ? entry[1] : cell.textContent.trim(), interval: entry ? entry[2] : "",
+          note: entry && entry.length > 3 ? all.notes[entry[3]] : "" });
+      });
+    });
+    return out;
+  }
+  function csv(table) {
+    var heads = Object.keys(table[0] || {});
+    function field(text) { return '"' + (/^[=+\-@]/.test(text) ? "'" : "") + text.replace(/"/g, '""') + '"'; }
+    return [heads.join(",")].concat(table.map(function (line) {
+      return heads.map(function (head) { return field(line[head]); }).join(",");
+    })).join("\n") + "\n";
+  }
+  function save(name, type, text) {
+    var link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: type }));
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+  bar.addEventListener("click", function (event) {
+    var button = event.target, what = button.getAttribute("data-do");
+    if (what === "csv") save("map.csv", "text/csv", csv(lines()));
+    if (what === "json") save("map.json", "application/json", JSON.stringify(lines()));
+    if (what !== "copy") return;
+    var told = function () { button.textContent = "Copied"; };
+    if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(told, function () { prompt("", location.href); });
+    else prompt("", location.href);
+  });
+  bar.hidden = false;
+  follow();
+}());

@@ -1,0 +1,1 @@
+"""A site of many sets: static pages, for any page server or to be opened as files."""

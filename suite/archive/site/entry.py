@@ -1,0 +1,168 @@
+"""What a site keeps of one set, so that its other pages can be made without reading the set again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from suite import units
+from suite.archive.history import Point, points_in
+from suite.archive.listing import Listed
+from suite.errors import UserError
+from suite.machine.description import processor
+from suite.report.map.cells import Square
+from suite.report.map.metrics import STEADY, square
+from suite.report.page import Report
+from suite.report.sections.timed.headlines import Headline, headlines
+from suite.report.sections.whole_set.environment import block_records
+from suite.report.sections.whole_set.method import sampled
+from suite.report.tables import known
+from suite.results import Results
+from suite.results.analysis import Analysis, Comparison
+from suite.results.store import json_file
+from suite.results.store.files import write_json
+from suite.results.store.rows import Row
+from suite.stats import reach
+
+FILE = "set.json"
+BYTES_MAX = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEntry:
+    """One comparison of a set. `name` is the same in every set that asks it, `answer` the first sentence of the
+    set's answer; `squares` has each stack's cell in a map."""
+
+    name: str
+    workload: str
+    machine_id: str
+    baseline: str
+    answer: str
+    squares: dict[str, Square]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One set that was found as its manifest says. `made_by` is the digest of the program that made its page.
+
+    `machines` are the ids of the machines that measured it, `described` is its machine in one line; `stacks` has the
+    versions of each stack's packages; `trust` is the word of its page's badge, `noise` says how far equal processes
+    differ.
+    """
+
+    made_by: str
+    name: str
+    set_id: str
+    created_at: str
+    target: str
+    preset: str
+    title: str
+    machine: str
+    described: str
+    machines: tuple[str, ...]
+    workloads: tuple[str, ...]
+    stacks: dict[str, str]
+    outcomes: dict[str, int]
+    sampled: str
+    trust: str
+    noise: str
+    questions: tuple[QuestionEntry, ...]
+    points: tuple[Point, ...]
+
+    @classmethod
+    def of(cls, listed: Listed, results: Results, analysis: Analysis, report: Report, made_by: str) -> Entry:
+        """Returns the entry of a set that is loaded and analysed."""
+        facts = listed.facts
+        return cls(
+            made_by=made_by,
+            name=listed.name,
+            set_id=results.set_id,
+            created_at=listed.created_at,
+            target=str(facts.get("target") or ""),
+            preset=str(facts.get("preset") or ""),
+            title=report.title,
+            machine=processor(facts.get("machine") or {}),
+            described=results.described_machine,
+            machines=tuple(sorted({row.text("machine_id") for row in results.rows} - {""})),
+            workloads=tuple(sorted({row.text("workload") for row in analysis.rows})),
+            stacks=versions(analysis.counted),
+            outcomes={str(name): int(count) for name, count in sorted((facts.get("outcomes") or {}).items())},
+            sampled=sampled(analysis.counted),
+            trust=str(report.trust),
+            noise=noise(analysis, results),
+            questions=questions(analysis),
+            points=tuple(points_in(listed, results.rows)),
+        )
+
+    def write(self, folder: Path) -> None:
+        """Writes the entry into the set's folder of a site, without control characters that a set may hold."""
+        write_json(folder / FILE, known(asdict(self)))
+
+
+def read(folder: Path) -> Entry | None:
+    """Returns the entry in a set's folder of a site; None where there is none that this program could have written."""
+    try:
+        entry: Entry = json_file.of_file(Entry, folder / FILE, BYTES_MAX)
+    except UserError:
+        return None
+    return entry
+
+
+def versions(rows: Sequence[Row]) -> dict[str, str]:
+    """Returns {stack: `jax 0.10.2`}: each stack's frameworks; NumPy's version only if there is no other."""
+    by_stack: dict[str, dict[str, str]] = {}
+    for row in rows:
+        by_stack.setdefault(row.stack_name, {}).update(
+            {name: str(version) for name, version in row.mapping("versions").items() if name != "python"}
+        )
+    return {
+        stack: ", ".join(f"{name} {all_[name]}" for name in sorted(all_) if name != "numpy" or len(all_) == 1)
+        for stack, all_ in sorted(by_stack.items())
+    }
+
+
+def noise(analysis: Analysis, results: Results) -> str:
+    """Returns how far equal processes differ, and how many blocks were noisy."""
+    floors = [
+        width - 1
+        for comparison in analysis.comparisons
+        if comparison.noise and (width := reach(comparison.noise.ratio)) is not None
+    ]
+    records = block_records(results.blocks)
+    noisy = sum(bool(record.reasons) for record in records)
+    parts = []
+    if floors:
+        least, most = units.percent(min(floors)), units.percent(max(floors))
+        parts.append(f"equal processes within ±{least}" + (f" to ±{most}" if most != least else ""))
+    elif analysis.comparisons:
+        parts.append("noise floor unknown")
+    if noisy:
+        parts.append(f"{noisy} of {len(records)} block runs noisy")
+    return "; ".join(parts)
+
+
+def questions(analysis: Analysis) -> tuple[QuestionEntry, ...]:
+    """Returns all comparisons of a set, as the site's other pages need them."""
+    # Rows of cases that were never run don't name a machine.
+    machines = {row["comparison_id"]: row.text("machine_id") for row in analysis.rows if row.text("machine_id")}
+    return tuple(
+        question(comparison, answer, machines.get(comparison.id, ""))
+        for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True)
+    )
+
+
+def question(comparison: Comparison, answer: Headline, machine_id: str) -> QuestionEntry:
+    """Returns one comparison, with its answer, as the site's other pages need it."""
+    leading = {answer.fastest, *answer.rivals}
+    return QuestionEntry(
+        name=comparison.head.comparison_name,
+        workload=comparison.head.text("workload"),
+        machine_id=machine_id,
+        baseline=comparison.baseline,
+        answer=f"{answer.text.rstrip('.').partition('. ')[0]}.",
+        squares={
+            cell.stack: replace(square(STEADY, comparison, cell, ""), leads=cell.stack in leading)
+            for cell in comparison.cells
+        },
+    )

@@ -1,0 +1,55 @@
+"""Prints the results of a finished run: the tables and answers of each section, or all of it as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from suite.cli.terminal.console import print_table
+from suite.cli.terminal.output import print_json
+from suite.guard.printable import printable
+from suite.machine.description import named
+from suite.report.formats.export import document
+from suite.report.page import Report
+from suite.report.tables import Table
+from suite.results import Results
+from suite.results.analysis import Analysis
+from suite.results.store.result_set import ResultSet
+
+COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "undecided": "yellow", "baseline": "dim"}
+
+
+def tell(
+    store: ResultSet, loaded: Results, analysis: Analysis, report: Report, page: Path, code: int, as_json: bool
+) -> None:
+    """Prints the results of a set and the paths of its files; with `as_json`, as one object."""
+    if as_json:
+        paths: dict[str, Any] = {"set": str(store.folder), "results": str(store.results_path), "report": str(page)}
+        print_json(paths | {"exit_code": code} | document(loaded, analysis, report))
+        return
+    for section in report.sections:
+        print_tables(section.console())
+    print(f"Machine: {named(loaded.machine)} (details: in the report)")
+    print(f"Results: {store.results_path}\nReport:  {page}")
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Prints tables, each with its sentences below it."""
+    for table in tables:
+        lines = [
+            [coloured(text) if head == "verdict" else text for head, text in zip(table.heads, line, strict=True)]
+            for line in table.lines
+        ]
+        print_table(table.title, list(table.heads), lines, numbers=table.numbers)
+        for sentence in (*table.before, *table.after):
+            print(sentence)
+        print()
+
+
+def coloured(verdict: str) -> Text:
+    """Returns a verdict with its first word in its colour; rich omits colours where they can't be shown."""
+    word, space, rest = printable(verdict).partition(" ")
+    return Text.assemble((word, COLOURS.get(word, "")), space + rest)

@@ -1,0 +1,214 @@
+"""`./stackwars bisect`: which release of a framework made a stack slower on one question."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from suite import results
+from suite.cli.measure import run
+from suite.cli.options.measuring import RunOptions
+from suite.cli.options.plans import BisectOptions
+from suite.cli.terminal.console import print_table
+from suite.environments import locks, releases, say, variants, venv
+from suite.errors import UserError, unknown
+from suite.plan.bisection import Bisection, ReleaseVerdict
+from suite.results.outcomes import FAILED, INTERRUPTED
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.result_set import ResultSet
+from suite.stacks.catalog import IMPORTS, STACKS, environment_of
+from suite.stacks.catalog import add as add_stacks
+
+BLOCKS = (5, 10, 20)  # of one run each: the next where nothing was decided
+
+
+class Interrupted(Exception):
+    """Ctrl-C was pressed during one of the runs. That run has already told the user what is kept."""
+
+
+@dataclass
+class Search:
+    """The search for one stack on one question. `options` are those of each run, but for its stacks; `reasons` has, by
+    release, what was measured or why nothing was."""
+
+    options: RunOptions
+    stack: str
+    good: str
+    threshold: float
+    python: str | None
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> str:
+        """Returns the environment of which a variant is made for each release."""
+        return STACKS[self.stack].environment
+
+    @property
+    def package(self) -> str:
+        """Returns the package whose releases are tried."""
+        return IMPORTS.get(self.environment, (self.environment,))[0]
+
+    @property
+    def folder(self) -> Path:
+        """Returns the folder of this search's sets. The same search has the same folder, so that it can go on later."""
+        question = replace(self.options, results="").command() + f" {self.threshold} {self.python}"
+        digest = hashlib.sha256(question.encode()).hexdigest()[:8]
+        return Path(self.options.results) / f"bisect-{self.stack}-{self.good}-{digest}"
+
+    def run(self, names: Sequence[str]) -> Bisection:
+        """Searches among the releases `names` until the first slower one is bracketed. Raises UserError if the good one
+        can't be installed."""
+        if reason := self.lacking(self.good):
+            raise UserError(f"{self.stack}@{self.good}, the baseline of the search, can't be installed: {reason}")
+        bisection = Bisection(names)
+        while (release := bisection.next()) is not None:
+            bisection.verdicts[release] = self.judge(release)
+            say(f"{self.stack}@{release}: {bisection.verdicts[release]}, {self.reasons[release]}")
+        return bisection
+
+    def lacking(self, release: str) -> str | None:
+        """Makes the variant of a release, unless it exists. Returns why that can't be done; None if it is done."""
+        name = environment_of(self.stack, release)
+        if self.environment == locks.ORCHESTRATOR:
+            return None  # stacks of tests, which have no releases to install
+        try:
+            if locks.lock_sha256(name, self.options.target) is None:
+                wanted = [f"{self.package}=={release}"]
+                variants.create(self.environment, release, self.options.target, wanted, (), self.python)
+            venv.ensure(name, self.options.target)
+        except UserError as refused:
+            return str(refused).splitlines()[0]
+        return self.unlike(name, release)
+
+    def unlike(self, name: str, release: str) -> str | None:
+        """Returns why a variant that existed before can't be compared with the others: it has another release, or
+        another interpreter, whose speed would be compared too. None if it can."""
+        pins = locks.pins(locks.lock_path(name, self.options.target).read_text(encoding="utf-8"))
+        python = self.python or locks.python_of(self.environment, self.options.target)
+        locked = pins.get(self.package.replace("_", "-"), pins.get(self.package))
+        if locked == release and pins["python"] == python:
+            return None
+        return f"the lock of {name} has {self.package} {locked} on Python {pins['python']}, not {release} on {python}"
+
+    def judge(self, release: str) -> ReleaseVerdict:
+        """Returns the verdict on a release, measured in as many blocks as it takes to decide."""
+        if reason := self.lacking(release):
+            self.reasons[release] = reason
+            return ReleaseVerdict.SKIPPED
+        for blocks in BLOCKS:
+            speedup = self.measured(release, blocks)
+            if speedup is None or speedup.ratio.low is None or speedup.ratio.high is None:
+                self.reasons[release] = "it has no time to compare"
+                return ReleaseVerdict.SKIPPED
+            least, most = 1 / speedup.ratio.high, 1 / speedup.ratio.low
+            ratio = 1 / speedup.ratio.value
+            self.reasons[release] = (
+                f"{ratio:.3f}× [{least:.3f}, {most:.3f}] of the time of {self.good}, {blocks} blocks"
+            )
+            if speedup.verdict == "slower" and ratio >= self.threshold:
+                return ReleaseVerdict.SLOWER
+            if most < self.threshold:
+                return ReleaseVerdict.NOT_SLOWER
+        return ReleaseVerdict.UNDECIDED
+
+    def measured(self, release: str, blocks: int) -> Speedup | None:
+        """Returns the speedup of a release over the good one, from one run of so many blocks: from the set of an
+        earlier search, which is completed if it isn't whole, or from a new one. Raises UserError for more than one
+        question."""
+        folder = self.folder / f"{release}-{blocks}"
+        begun = newest(folder)
+        if begun is None:
+            both = tuple(f"{self.stack}@{version}" for version in (self.good, release))
+            code = run.run(replace(self.options, stack=both, baseline=both[0], repeats=blocks, results=str(folder)))
+        elif not ResultSet.open(begun).is_whole:
+            code = run.run(RunOptions(resume=str(begun), force=self.options.force))
+        else:
+            code = 0
+        if code == INTERRUPTED:
+            raise Interrupted
+        analysis = results.load(newest(folder) or folder).analysis()
+        if len(analysis.comparisons) != 1:
+            raise UserError(
+                f"A search is about one question, and these are {len(analysis.comparisons)}: choose one with "
+                "--workload, --pass and --size."
+            )
+        return next((speedup for speedup in analysis.speedups if speedup.stack == f"{self.stack}@{release}"), None)
+
+
+def newest(folder: Path) -> Path | None:
+    """Returns the set that was begun last, by the time at the beginning of its name; None if there is none."""
+    sets = [plan.parent for plan in folder.glob("*/plan.json") if not plan.parent.is_symlink()]
+    return max(sets, default=None)
+
+
+def bisect(options: BisectOptions) -> int:
+    """Runs the search. Returns the exit code: 0 if the first slower release is bracketed, 3 if the bad one isn't
+    slower."""
+    stack, good, bad = options.stack, options.good, options.bad
+    if not (stack and good and bad):
+        raise UserError("A search needs a stack and two releases, like --stack=jax_jit --good=0.10.2 --bad=0.12.0.1.")
+    add_stacks(options.stack_paths)
+    if stack not in STACKS:
+        raise unknown("stack", stack, STACKS)
+    if not 1 < options.threshold < math.inf:
+        raise UserError(f"--threshold={options.threshold:g}: a factor above 1, like 1.1 for a tenth slower.")
+    search = Search(run_of(options), stack, good, options.threshold, options.python)
+    known = [release.strip() for release in (options.releases or "").split(",") if release.strip()]
+    if not known:
+        version = options.python or locks.python_of(search.environment, options.target)
+        known = releases.between(search.package, good, bad, version, options.target)
+    if good not in known or bad not in known or known.index(good) >= known.index(bad):
+        raise UserError(f"--releases names the good one, {good}, before the bad one, {bad}.")
+    known = known[known.index(good) : known.index(bad) + 1]
+    say(f"{len(known)} releases: {', '.join(known)}. Sets in {search.folder}")
+    try:
+        return concluded(search, search.run(known))
+    except Interrupted:
+        say("The same command goes on from here.")
+        return INTERRUPTED
+
+
+def run_of(options: BisectOptions) -> RunOptions:
+    """Returns the options of each run, but for its stacks and blocks."""
+    return RunOptions(
+        target=options.target,
+        preset=options.preset,
+        workload=(options.workload,) if options.workload else (),
+        size=(options.size,) if options.size else (),
+        pass_=(options.pass_,),
+        precision=(options.precision,) if options.precision else (),
+        dims=options.dims,
+        engine=options.engine,
+        workload_path=options.workload_path,
+        stack_path=options.stack_path,
+        force=options.force,
+        results=options.results,
+        ir="off",
+        profile="off",
+    )
+
+
+def concluded(search: Search, bisection: Bisection) -> int:
+    """Prints the verdict on each release and the bracket that was found. Returns the exit code."""
+    lines = [
+        [
+            release,
+            str(bisection.verdicts.get(release, "good" if release == search.good else "not tried")),
+            search.reasons.get(release, ""),
+        ]
+        for release in bisection.releases
+    ]
+    print_table(f"{search.stack}, releases of {search.package}", ["release", "verdict", "why"], lines)
+    first, last = bisection.slower, bisection.not_slower
+    if first is None:
+        bad = bisection.releases[-1]
+        print(f"{bad} isn't slower than {search.good} by {search.threshold:g}: nothing to search for.")
+        return FAILED
+    print(
+        f"{first} is the first release that is slower than {search.good}, {search.reasons[first]}; {last} isn't yet.",
+        f"Nothing is known of {', '.join(bisection.between)} between them." if bisection.between else "",
+    )
+    return 0

@@ -1,0 +1,236 @@
+"""`./stackwars cloud`: writes a plan's shards as jobs for other machines, and estimates their time and cost. Nothing is
+started."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from suite import units
+from suite.archive import listing
+from suite.archive.storage import Storage, check_address
+from suite.cli.options.measuring import RunOptions
+from suite.cli.options.plans import CloudOptions, run_options
+from suite.cli.terminal.console import print_table
+from suite.cli.terminal.output import print_json
+from suite.cluster import estimate
+from suite.cluster.accelerators import Accelerator, find
+from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, CloudJob, render
+from suite.cluster.estimate import ShardEstimate
+from suite.environments import ROOT, say
+from suite.environments.checkout import git
+from suite.environments.images import public_address
+from suite.errors import UserError
+from suite.plan.planning import make
+from suite.plan.preset import Preset
+from suite.results.store.files import check_writable
+from suite.results.store.plan import Plan
+from suite.results.store.rows import Row
+from suite.run import engines
+from suite.run.prepare import check_selected, with_variants
+from suite.stacks.catalog import add as add_stacks
+from suite.workloads.catalog import Workload
+from suite.workloads.catalog import find as find_workloads
+
+HEADS = ["shard", "comparisons", "processes", "time", "at most", "cost", "cost at most", "estimated by"]
+SHARDS_MAX = 9999
+PRICE = re.compile(r"\d+(\.\d+)?")
+
+
+def cloud(options: CloudOptions) -> None:
+    """Plans the shards, estimates them, and prints or writes the jobs' files."""
+    accelerator, price = find(options.accelerator, options.target), price_of(options.price)
+    if not 1 <= options.shards <= SHARDS_MAX:
+        raise UserError(f"--shards={options.shards} isn't understood: a whole number from 1 to {SHARDS_MAX}.")
+    check_secrets(options)
+    options = replace(options, stack_path=tuple(map(committed, options.stack_path)))
+    add_stacks(ROOT / path for path in options.stack_path)
+    preset, workloads = shipped(options), find_workloads()
+    plan = planned(preset, options, accelerator, workloads)
+    known = estimate.wall_seconds(earlier(Path(options.results), options.from_, options.target))
+    shards = estimate.shards_of(plan, options.shards, workloads, known)
+    job = job_of(options, accelerator, shards)
+    files = render(job, options.on or SCHEDULERS)
+    written = keep(files, Path(options.out)) if options.write else []
+    if options.json:
+        print_json(
+            {
+                "shards": [shard_json(shard, price) for shard in shards],
+                "blocks": plan.protocol.blocks,
+                "blocks_max": plan.protocol.blocks_max,
+                "usd_an_hour": price,
+                "written": [*map(str, written)],
+                "files": {} if options.write else files,
+            }
+        )
+    else:
+        for path in written:
+            print(path)
+        if not options.write:
+            show(files)
+        tell(shards, plan, price)
+    for sentence in warnings(job, options.on or SCHEDULERS):
+        say(sentence)
+
+
+def check_secrets(options: CloudOptions) -> None:
+    """Raises UserError for an address that would put a secret into the jobs' files."""
+    if options.to and "://" in options.to:
+        check_address(options.to)
+    if options.repository and "://" in options.repository and public_address(options.repository) != options.repository:
+        raise UserError(
+            "--repository must be an https:// address without a password: it stands in files that are passed on, and "
+            "jobs clone without a password."
+        )
+
+
+def committed(path: str) -> str:
+    """Returns a stack's path as a job has it, from the root of this repository. Raises UserError for a file or folder
+    that the jobs' revision doesn't have as it is here."""
+    file = Path(path).resolve()
+    inside = str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else ""
+    if not inside or not git("ls-files", "--", inside) or git("status", "--porcelain", "--", inside).strip():
+        raise UserError(
+            f"--stack-path={path}: a job has this repository's committed files alone. Commit it here, unchanged "
+            "since, and give its path in the repository."
+        )
+    return inside
+
+
+def shipped(options: CloudOptions) -> Preset:
+    """Returns the preset. Raises UserError for a preset's file, which the jobs' machines wouldn't have."""
+    if options.preset.endswith(".toml"):
+        raise UserError(
+            f"--preset={options.preset}: a job has this repository's presets alone. Commit it to presets/ "
+            "and give its name."
+        )
+    return run_options(options).chosen_preset()
+
+
+def planned(preset: Preset, options: CloudOptions, accelerator: Accelerator, workloads: dict[str, Workload]) -> Plan:
+    """Returns the plan as the jobs' machines will have it. Devices and cores are the accelerator's, not this machine's,
+    and a machine of that kind is assumed to have everything that the locks need."""
+    selection = run_options(options).selection(range(accelerator.cores))
+    plan = make("cloud", preset, with_variants(selection, preset), workloads, None, engines.unlocked)
+    check_selected(plan, options.target)
+    if all(case.unsupported for case in plan.cases):
+        raise UserError(f"Nothing of this plan can run on {options.target}: {plan.cases[0].unsupported}.")
+    return plan
+
+
+def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
+    """Returns the rows of every whole set of a target, here or in an archive, with the columns that an estimate
+    takes."""
+    storage = Storage.of(origin) if origin else None
+    listed = listing.of_storage(storage) if storage else listing.here(results)
+    sets = [entry for entry in listed if not entry.trouble and entry.facts.get("target") == target]
+    return [row for entry in sets for row in listing.rows_of(entry, storage, estimate.COLUMNS)]
+
+
+def price_of(text: str | None) -> float | None:
+    """Returns `--price` as a number: US dollars for an hour of one machine. Raises UserError for anything else."""
+    if text is not None and not PRICE.fullmatch(text):
+        raise UserError(f"--price={text} isn't understood. Write US dollars an hour like --price=2.70.")
+    return None if text is None else float(text)
+
+
+def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[ShardEstimate]) -> CloudJob:
+    """Returns what the jobs' templates need. Raises UserError outside a git checkout."""
+    revision = git("rev-parse", "HEAD").strip()
+    if not revision:
+        raise UserError("This folder is no git checkout: jobs couldn't be told which revision to run.")
+    registry = (options.image_registry or "").rstrip("/")
+    return CloudJob(
+        preset=options.preset,
+        accelerator=accelerator,
+        shards=len(shards),
+        # Where results go is the job's own affair, and its environments are made or in its image: no engine is chosen.
+        run=run_options(options, results=RunOptions.results, engine=engines.LOCAL).command(),
+        archive=options.to or "",
+        repository=options.repository or public_address(git("remote", "get-url", "origin").strip()),
+        revision=revision,
+        image=f"{registry}/stackwars/job-{options.target}:{revision[:12]}" if registry else "",
+        limit_seconds=max(3600, round(SLACK * estimate.longest(shards))),
+    )
+
+
+def keep(files: dict[str, str], out: Path) -> list[Path]:
+    """Writes the jobs' files in place of those of an earlier plan. Returns their paths."""
+    check_writable(out, "--out")
+    out.mkdir(parents=True, exist_ok=True)
+    for stale in (*out.glob("skypilot-*-of-*.yaml"), out / "kubernetes.yaml", out / "slurm.sh"):
+        stale.unlink(missing_ok=True)
+    for name, text in files.items():
+        (out / name).write_text(text, encoding="utf-8")
+    return [out / name for name in files]
+
+
+def show(files: dict[str, str]) -> None:
+    """Prints the jobs' files. Of SkyPilot's only the first: the others have another SHARD and are the same
+    otherwise."""
+    alike = [name for name in files if re.fullmatch(r"skypilot-(?!1-)\d+-of-\d+\.yaml", name)]
+    for name, text in files.items():
+        if name not in alike:
+            print(f"==> {name} <==\n{text}")
+    if alike:
+        print(f"{', '.join(alike)}: the same with another SHARD.\n")
+
+
+def tell(shards: Sequence[ShardEstimate], plan: Plan, price: float | None) -> None:
+    """Prints the estimate and its assumptions."""
+    print_table("Estimate", HEADS, [line(shard, price) for shard in shards], numbers=HEADS[:-1])
+    blocks = plan.protocol.blocks, plan.protocol.blocks_max
+    print(
+        f"Times are for {blocks[0]} block(s), 'at most' for {blocks[1]}, without installing. Rough estimates are for a "
+        "small machine without accelerator."
+    )
+    if price is None:
+        print("No cost: --price=2.70 says what an hour of one machine costs, in US dollars.")
+    else:
+        least, most = (
+            price * sum(seconds) / 3600
+            for seconds in zip(*((shard.seconds, shard.most_seconds) for shard in shards), strict=True)
+        )
+        print(f"All shards: {least:,.2f} USD, {most:,.2f} USD at most, at {price:,.2f} USD an hour, as given.")
+
+
+def shard_json(shard: ShardEstimate, price: float | None) -> dict[str, Any]:
+    """Returns one shard's estimate for programs; costs are in US dollars, null without a price."""
+    costs = [None if price is None else price * seconds / 3600 for seconds in (shard.seconds, shard.most_seconds)]
+    return asdict(shard) | {"usd": costs[0], "most_usd": costs[1]}
+
+
+def line(shard: ShardEstimate, price: float | None) -> list[str]:
+    """Returns one shard's line of the table."""
+    times = shard.seconds, shard.most_seconds
+    costs = [f"{price * seconds / 3600:,.2f} USD" if price is not None else units.UNKNOWN for seconds in times]
+    by = f"earlier sets: {shard.known} of {shard.processes} processes" if shard.known else "rough"
+    rest = "; the rest rough" if 0 < shard.known < shard.processes else ""
+    return [
+        str(shard.number),
+        str(shard.comparisons),
+        str(shard.processes),
+        *map(units.duration, times),
+        *costs,
+        by + rest,
+    ]
+
+
+def warnings(job: CloudJob, schedulers: Sequence[str]) -> list[str]:
+    """Returns a sentence for each thing that is to be done before a job can start."""
+    sentences = []
+    if not job.archive:
+        sentences.append(
+            "No --to: ARCHIVE is empty in these files, and a job refuses to start until it says where results go."
+        )
+    if not job.repository and not job.image and set(schedulers) - {SLURM}:  # Slurm's have the checkout that they see
+        sentences.append(
+            "This checkout's origin is no address that others could clone: REPOSITORY is empty in these files; "
+            "--repository=URL fills it in."
+        )
+    if git("status", "--porcelain").strip():
+        sentences.append(f"This checkout has changes that aren't committed: jobs run {job.revision[:12]} without them.")
+    return sentences

@@ -1,0 +1,189 @@
+"""`./stackwars run`, `frontier` and `explain`: plans, measures, and prints the results."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from suite import results
+from suite.archive.naming import named
+from suite.cli.measure import answer
+from suite.cli.measure.dry_run import plan_json, print_plan
+from suite.cli.measure.ending import explained
+from suite.cli.options.measuring import MeasuringOptions, RunOptions
+from suite.cli.options.predict import prediction_instead
+from suite.cli.options.values import parse_outcomes
+from suite.cli.terminal.console import Lines, ProgressBar, listener
+from suite.cli.terminal.output import print_json
+from suite.cluster.schedule import forget, hand_out
+from suite.environments import say
+from suite.errors import COMMAND, UserError
+from suite.launch.container import sweep
+from suite.launch.engine import worker_environment
+from suite.machine import devices, facts, noise
+from suite.plan.memory import too_tight
+from suite.report.formats.render import render_report
+from suite.report.page import report_of
+from suite.results.outcomes import INTERRUPTED, exit_code
+from suite.results.store.one_command import sole
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
+from suite.run import ceilings
+from suite.run.prepare import prepare
+from suite.run.reopen import reopen
+from suite.run.run import Run, create, runner
+from suite.run.session import Session
+from suite.stacks.catalog import add as add_stacks
+
+UNFINISHED = 1  # exit code: other machines haven't done all of it
+
+
+def run(options: RunOptions) -> int:
+    """Begins a new set and measures it, or completes a set with --resume. Returns the exit code."""
+    outcomes = parse_outcomes(options.again)
+    if options.resume is not None:
+        return complete(options, outcomes)
+    if outcomes:
+        raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
+    if options.trust:
+        raise UserError("--trust goes with --resume=SET: it says that a set which wasn't begun here is yours.")
+    if options.fits is not None:
+        options = replace(options, fits=str(named(options.fits, Path(options.results))))
+    return measure(options, options.address)
+
+
+def complete(options: RunOptions, again: frozenset[str]) -> int:
+    """Measures what is left of a set's plan. Returns the exit code."""
+    if options.words(*RunOptions.RESUMING):
+        raise UserError(
+            "--resume takes its plan from the set; it goes with --again, --trust, --address, --force and --json alone."
+        )
+    assert options.resume is not None
+    store, planned = reopen(named(options.resume, Path(options.results)), trust=options.trust)
+    if planned.scheduler:
+        return elsewhere(store, again, options.force, options.json, options.address)
+    with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
+        return carry_out(store, planned, again, disturbances, options.json)
+
+
+def measure(options: MeasuringOptions, address: str = "") -> int:
+    """Makes a plan from options and measures it, or prints it with --dry-run. `address` is that of a Ray cluster.
+    Returns the exit code."""
+    add_stacks(options.stack_paths)
+    preset = options.chosen_preset()
+    planned = prepare(
+        preset,
+        options.selection(facts.usable_cores()),
+        engine=options.engine,
+        workload_paths=options.workload_paths,
+        build=not options.dry_run,
+        **options.prepared,
+    )
+    lacking = None if planned.scheduler else devices.missing().get(planned.target)
+    if lacking:
+        say(f"{lacking}. What would fit there, by its own compiler: `{prediction_instead(options)}`")
+    if options.dry_run:
+        if options.json:
+            print_json(plan_json(planned))
+        else:
+            print_plan(planned)
+        return 0
+    command = options.command(
+        engine=planned.engine.name, workload_path=planned.workload_paths, stack_path=options.stack_paths
+    )
+    begin = partial(create, planned, preset.path, command, Path(options.results))
+    if planned.scheduler:
+        return elsewhere(begin(), frozenset(), options.force, options.json, address)
+    with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
+        return carry_out(begin(), planned, frozenset(), disturbances, options.json)
+
+
+def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: bool, address: str) -> int:
+    """Has other machines measure a plan. Returns the exit code."""
+    say(f"Result set {store.folder}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with sole(store.folder) as mark:
+        try:
+            forget(store, again)
+            if not hand_out(store, address, force, mark):
+                say(f"What came back is kept; `{COMMAND} run --resume={store.folder}` completes the set.")
+                return UNFINISHED
+            store.make_latest()
+            done = ResultSet.open(store.folder)  # its machines may have said what they can't run
+            return finish(done, done.commit(), as_json)
+        except KeyboardInterrupt:
+            say(
+                f"Interrupted. All {store.finished()} attempts that came back are kept; "
+                f"`{COMMAND} run --resume={store.folder}` completes the set."
+            )
+            return INTERRUPTED
+
+
+def carry_out(
+    store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool
+) -> int:
+    """Run a plan, or what is left of it, here; render its report and say where everything is. The exit code."""
+    with sole(store.folder):
+        rows = measured(store, prepared, again, disturbances)
+        return INTERRUPTED if rows is None else finish(store, rows, as_json)
+
+
+def measured(
+    store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str]
+) -> Sequence[Row] | None:
+    """Measures what is left of a plan. Returns all its rows; None if Ctrl-C was pressed."""
+    shown = listener(len(store.plan_file.attempts))
+    shown.note(f"Result set {store.folder}")
+    shown.note(prepared.engine.why)
+    for case in sweep(prepared.engine.client) if prepared.engine.client else ():
+        shown.note(f"Removed the container that a killed run had left: {case}")
+    dropped = worker_environment(os.environ)[1]
+    if dropped:
+        shown.note(f"Not passed on to the measured processes: {', '.join(sorted(dropped))}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as cleanly as Ctrl-C
+    with ExitStack() as stack:
+        stack.callback(shown.close)
+        for disturbance in disturbances:
+            shown.note(disturbance)
+        for sentence in too_tight(prepared.plan.cases):
+            shown.note(sentence)
+        try:
+            for sentence in ceilings.measure(store, prepared.locks, prepared.workloads):
+                shown.note(sentence)
+            return Session(runner(store, prepared), shown, again).run()
+        except KeyboardInterrupt:
+            interrupted(store, shown)
+            return None
+        except OSError as broken:
+            rest = f"What is finished is kept; `{COMMAND} run --resume={store.folder}` completes the set."
+            raise UserError(f"The run can't go on: {broken}. {rest}") from broken
+
+
+def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
+    """Renders a whole set's report and prints the results. Returns the exit code."""
+    loaded = results.load(store.folder)
+    analysis = loaded.analysis()
+    report = report_of(loaded, analysis)
+    page = render_report(store.folder, report)
+    code = exit_code(rows)
+    answer.tell(store, loaded, analysis, report, page, code, as_json)
+    for line in explained(code, rows, store.folder, page):
+        say(line)
+    return code
+
+
+def interrupted(store: ResultSet, shown: Lines | ProgressBar) -> None:
+    """Prints, after Ctrl-C, what is kept and how to go on."""
+    whole = {block.block for block in store.blocks()}
+    # Block 0 is for processes outside the blocks.
+    cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
+    rest = f" {cut} of them belong to a block that was cut short, which is run again as a whole."
+    shown.note(
+        f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
+        f"`{COMMAND} run --resume={store.folder}` completes the set."
+    )

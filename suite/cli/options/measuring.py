@@ -1,0 +1,246 @@
+"""The options of the commands that measure, and what they ask for: a preset and a selection of cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from suite.cli.options.shared import CaseOptions, JsonOptions, ProcessOptions, SizeOptions, command
+from suite.cli.options.values import parse_dims, parse_quantity, parse_share
+from suite.errors import UserError, unknown
+from suite.units import BYTES, SECONDS
+
+if TYPE_CHECKING:
+    from suite.plan.planning import Selection
+    from suite.plan.preset import Preset
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
+    """What `run`, `explain` and `frontier` have in common. `commands.run` takes any of them."""
+
+    TASK: ClassVar[str]
+    MACHINERY: ClassVar[tuple[str, ...]] = ("force", "dry_run", "json")
+    """fields that don't belong to the question: the command that asks it again leaves them out"""
+
+    dims: tuple[str, ...] = ()
+    """dims in place of the size's, like n=1024 or batch=2,seq=64; each --dims is a comparison of its own"""
+    timeout: str | None = None
+    """time limit of each process, like 90 or 10min"""
+    dry_run: bool = False
+    """print cases and an estimate; run nothing"""
+
+    def command(self, **replaced: Any) -> str:
+        """Returns the command that asks the same again, some options `replaced`."""
+        return command(self.TASK, self, *self.MACHINERY, **replaced)
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        """Returns which cases are asked for; an empty field means what the preset says."""
+        from suite.plan.planning import Selection
+
+        return Selection(
+            workloads=self.workload,
+            stacks=self.stack,
+            passes=self.pass_,
+            precisions=self.precision,
+            dims=tuple(map(parse_dims, self.dims)),
+            target=self.target,
+            device=self.target,
+            threads=len(cores),
+        )
+
+    def chosen_preset(self) -> Preset:
+        """Returns the preset, with the protocol's constants that options replace."""
+        raise NotImplementedError
+
+    def preset_of(self, name: str, **constants: Any) -> Preset:
+        """Returns the preset of a name or path, some constants of its protocol replaced."""
+        from suite.plan.preset import load
+
+        preset = load(name)
+        if self.timeout is not None:
+            seconds = parse_quantity(self.timeout, SECONDS, "timeout", "10min")
+            compile_seconds = min(seconds, preset.protocol.compile_timeout_seconds)
+            constants |= {"timeout_seconds": seconds, "compile_timeout_seconds": compile_seconds}
+        return replace(preset, protocol=replace(preset.protocol, **constants))
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        """Further arguments of `run.start.prepare`, from options that not all of these commands have."""
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(SizeOptions, MeasuringOptions):
+    """The options of `./stackwars run`."""
+
+    TASK = "run"
+    RESUMING: ClassVar[tuple[str, ...]] = ("resume", "again", "trust", "address", "force", "json")
+    MACHINERY = ("resume", "again", "trust", "address", "force", "dry_run", "json")
+
+    preset: str = "quick"
+    """what to ask: a name (./stackwars list) or a path to a TOML file"""
+    purpose: str | None = None
+    """timed, memory: what cases need, ir: what compilers get, explain, or probe (default: the preset's)"""
+    variants: bool = False
+    """every stack also in each of its variants: other locks, other flags"""
+    cache: str = "cold"
+    """cold, or warm for both: a second process keeps the first one's compile caches"""
+    baseline: str | None = None
+    """the stack that the others are compared with"""
+    python: str | None = None
+    """an interpreter of your own in place of the locked environments; every row is flagged unpinned"""
+    repeats: int | None = None
+    """exactly so many blocks: no second stage, noisy ones flagged but not run again"""
+    limit_memory: tuple[str, ...] = ()
+    """memory limit of each process tree, like 6GiB; each is a question of its own"""
+    exhaustive: bool = False
+    """with memory: try also what can only fail, since a smaller case did"""
+    fits: str | None = None
+    """a set with memory processes: what can't fit by the curves through its peaks isn't tried"""
+    allocator: str | None = None
+    """kept: freed memory stays with the process; system: by the C library's rules, as memory is asked"""
+    sampling: str | None = None
+    """rounds: a question's processes are alive together and sampled in turn; alone: one after the other (default: the
+    preset's; on accelerators `alone`)"""
+    explain: bool = False
+    """one more process for each case, which shows which kernels it runs and what holds its memory"""
+    ir: str | None = None
+    """on or off: one more process for each case, which keeps the programs that it hands to its compiler (default: the
+    preset's)"""
+    profile: str | None = None
+    """on or off: one more process for each case, which shows where a step's time goes (default: the preset's)"""
+    abstract: bool = False
+    """with --ir=on or --purpose=ir: compile for the tensors' shapes alone, and run nothing"""
+    shard: str | None = None
+    """this machine's share of the plan, like 2/4; `./stackwars collect` puts the shares together"""
+    scheduler: str = ""
+    """ray: the machines of a Ray cluster take the comparisons, one at a time each"""
+    address: str = "auto"
+    """the Ray cluster's address, like 10.0.0.1:6379; auto: the cluster that this machine belongs to"""
+    resume: str | None = None
+    """complete this result set"""
+    again: tuple[str, ...] = ()
+    """with --resume: run again what ended as timeout, error, ...; comma-separated"""
+    trust: bool = False
+    """with --resume: the set was begun elsewhere, and what its plan names may run here"""
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        """Returns which cases are asked for; an empty field means what the preset says."""
+        return replace(
+            super().selection(cores),
+            sizes=self.size,
+            tracks=self.track,
+            caches=("cold",) if self.cache == "cold" else ("cold", self.cache),
+            limits=limits_of(self.limit_memory),
+            allocator=self.allocator or "",
+            exhaustive=self.exhaustive,
+            variants=self.variants,
+        )
+
+    def chosen_preset(self) -> Preset:
+        """Returns the preset, with the purpose and the protocol's constants that options replace."""
+        from suite.case import Purpose
+        from suite.plan.preset import PURPOSES
+
+        constants: dict[str, Any] = {}
+        if self.repeats is not None:
+            if self.repeats < 1:
+                raise UserError(f"--repeats={self.repeats} isn't understood: a run has at least one block.")
+            # Exactly so many of each stack, noisy or not.
+            constants = {"blocks": self.repeats, "blocks_max": self.repeats, "noisy_retries": 0, "costly_blocks": 0}
+        for name, setting in (("ir", self.ir), ("profile", self.profile)):
+            if setting not in (None, "on", "off"):
+                raise unknown("value", setting, ("on", "off"), of=f"--{name}")
+            if setting is not None:
+                constants[name] = setting == "on"
+        constants |= {name: True for name in ("explain", "abstract") if getattr(self, name)}
+        if self.sampling is not None:
+            constants["sampling"] = self.sampling
+        elif self.target != "cpu":
+            constants["sampling"] = "alone"  # whatever a preset says of CPUs: a device may not be shared
+        if self.purpose is not None and self.purpose not in PURPOSES:
+            raise unknown("value", self.purpose, PURPOSES, of="--purpose")
+        preset = self.preset_of(self.preset, **constants)
+        return preset if self.purpose is None else replace(preset, purpose=Purpose(self.purpose))
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        """Further arguments of `run.start.prepare`. Raises UserError for a scheduler or a shard that there isn't."""
+        from suite.cluster.schedule import SCHEDULERS
+        from suite.plan.shards import Shard
+
+        if self.scheduler not in ("", *SCHEDULERS):
+            raise unknown("scheduler", self.scheduler, SCHEDULERS)
+        if self.scheduler and self.shard:
+            raise UserError("--shard and --scheduler are two ways to share a plan among machines: choose one.")
+        return {
+            "baseline": self.baseline,
+            "python": self.python,
+            "fits": self.fits,
+            "shard": Shard.parse(self.shard) if self.shard else None,
+            "scheduler": self.scheduler,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions(SizeOptions, MeasuringOptions):
+    """The options of `./stackwars explain`."""
+
+    TASK = "explain"
+
+    preset: str = "full"
+    """where questions and stacks come from: a name (./stackwars list) or a path to a TOML file"""
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        """Returns which cases are asked for; an empty field means what the preset says."""
+        return replace(super().selection(cores), sizes=self.size, tracks=self.track)
+
+    def chosen_preset(self) -> Preset:
+        """Returns the preset, asked where the time goes."""
+        from suite.case import Purpose
+
+        return replace(self.preset_of(self.preset), purpose=Purpose.EXPLAIN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontierOptions(MeasuringOptions):
+    """The options of `./stackwars frontier`."""
+
+    TASK = "frontier"
+
+    workload: tuple[str, ...] = ()
+    """these workloads; globs"""
+    vary: str = "batch"
+    """the dim whose largest value is searched for: batch, seq, image or n"""
+    limit_memory: tuple[str, ...] = ()
+    """memory limit of each process tree, like 6GiB; a search of its own for each"""
+    stack: tuple[str, ...] = ()
+    """only these stacks; globs (default: those of the preset oom)"""
+    size: str = "full"
+    """the size that the other dims come from"""
+    pass_: tuple[str, ...] = ("train",)
+    """forward or train"""
+    dims: tuple[str, ...] = ()
+    """other dims in place of the size's, like seq=128"""
+    tolerance: str | None = None
+    """how near the first size that doesn't fit must come to the largest that does, as a share of it: 2% or 0.02; 0: to
+    the next size (default: 2%)"""
+    dry_run: bool = False
+    """print where each search begins; run nothing"""
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        """Returns which searches are asked for; an empty field means what the preset oom says."""
+        limits = limits_of(self.limit_memory)
+        return replace(super().selection(cores), sizes=(self.size,), limits=limits, vary=self.vary)
+
+    def chosen_preset(self) -> Preset:
+        """Returns the preset oom, with this search's tolerance."""
+        share = {} if self.tolerance is None else {"search_tolerance": parse_share(self.tolerance, "tolerance")}
+        return self.preset_of("oom", **share)
+
+
+def limits_of(texts: Sequence[str]) -> tuple[int, ...]:
+    """Returns memory limits in bytes. Raises UserError with an example."""
+    return tuple(int(parse_quantity(text, BYTES, "limit-memory", "2GiB")) for text in texts)

@@ -1,0 +1,113 @@
+"""The options of `./stackwars predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from suite.cli.options.measuring import MeasuringOptions
+from suite.cli.options.shared import SizeOptions
+from suite.cli.options.values import parse_share
+from suite.errors import COMMAND, UserError
+
+if TYPE_CHECKING:
+    from suite.plan.planning import Selection
+    from suite.plan.preset import Preset
+    from suite.predict.devices import Device
+
+TIMEOUT_SECONDS = (
+    3600.0  # of one compilation, and of a process that captures a program: a model of 8 B takes many minutes
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions(SizeOptions, MeasuringOptions):
+    """The options of `./stackwars predict`."""
+
+    TASK = "predict"
+
+    target: str = "tpu"
+    """hardware class of the accelerator: tpu or cuda"""
+    device: tuple[str, ...] = ()
+    """the accelerator: v6e-1, v5e-1, or slices of several chips, v6e-4 and v6e-8 (tpu); h100, h200 or a100 (cuda); each
+    --device is asked (default: the target's first)"""
+    preset: str = "full"
+    """where questions come from: a name (./stackwars list) or a path to a TOML file"""
+    set: str | None = None
+    """compile the programs that this result set has kept, and add the predictions to it"""
+    program: str | None = None
+    """compile this file of StableHLO, text or bytecode, compressed or not; nothing is kept"""
+    vary: str | None = None
+    """the dim whose largest value that fits is searched for, case by case: batch, seq, image or n"""
+    tolerance: str = "2%"
+    """with --vary: how near the first size that doesn't fit must come to the largest that does, as a share of it"""
+    timeout: str | None = None
+    """time limit of each process, like 90 or 10min (default: 60min)"""
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Returns the accelerators. Raises UserError for one that isn't known."""
+        from suite.predict import devices
+
+        if not self.device:
+            return (devices.first(self.target),)
+        target = self.target if self.target != PredictOptions.target else None
+        return tuple(devices.find(name, target) for name in dict.fromkeys(self.device))
+
+    def check(self) -> None:
+        """Raises UserError for options that don't go together."""
+        if self.set and self.program:
+            raise UserError("--set and --program are two places that programs come from: choose one.")
+        if self.program and (typed := self.words("program", "target", "device", "timeout", "json", "force")):
+            raise UserError(f"--program is one program: it goes without {typed[0].partition('=')[0]}.")
+        if not self.vary and self.tolerance != PredictOptions.tolerance:
+            raise UserError("--tolerance is for a search: it goes with --vary=batch, say.")
+        left_out = ("set", "target", "device", "timeout", "json", "force", "results")
+        if self.set and (typed := self.words(*left_out)):
+            raise UserError(f"--set takes its cases from the set: it goes without {typed[0].partition('=')[0]}.")
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        """Returns which cases hand over programs, which happens on the CPU: by default those of every stack that can be
+        predicted for the device."""
+        from suite.stacks.catalog import STACKS
+
+        targets = {device.target for device in self.devices}
+        predicted = (name for name, stack in STACKS.items() if targets & set(stack.predicted_on))
+        stacks = self.stack or tuple(predicted)
+        return replace(
+            super().selection(cores),
+            target="cpu",
+            device="cpu",
+            stacks=stacks,
+            sizes=self.size,
+            tracks=self.track,
+            vary=self.vary or "",
+        )
+
+    def chosen_preset(self) -> Preset:
+        """Returns the preset, asked for programs on shapes alone."""
+        from suite.case import Purpose
+
+        constants: dict[str, Any] = dict.fromkeys(("explain", "profile"), False)
+        constants |= {
+            "abstract": True,
+            "sampling": "alone",
+            "search_tolerance": parse_share(self.tolerance, "tolerance"),
+        }
+        if self.timeout is None:
+            constants |= dict.fromkeys(("timeout_seconds", "compile_timeout_seconds"), TIMEOUT_SECONDS)
+        return replace(self.preset_of(self.preset, **constants), purpose=Purpose.IR)
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        """Returns the accelerators, a further argument of `run.prepare`."""
+        return {"models": self.devices}
+
+
+def prediction_instead(options: MeasuringOptions) -> str:
+    """Returns the command, as a person types it, that predicts what `options` would measure on their target."""
+    names = {field.name for field in fields(PredictOptions)} - set(options.MACHINERY)
+    shared = {name: value for name in names if (value := getattr(options, name, None)) is not None}
+    prediction = PredictOptions(**shared)
+    return f"{COMMAND} {prediction.command(target=options.target).partition(' ')[2]}"

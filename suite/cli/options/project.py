@@ -1,0 +1,106 @@
+"""The options of the commands on this project and this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suite.cli.options.shared import JsonOptions, Options, TargetOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupOptions(Options):
+    """The options of `./stackwars setup`."""
+
+    target: str = "cpu"
+    """hardware class: cpu, cuda or tpu; cluster for Ray, which hands out work among machines; predict for accelerators'
+    compilers"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOptions(JsonOptions):
+    """The options of `./stackwars list`."""
+
+    workload_path: tuple[str, ...] = ()
+    """a folder of your own workloads"""
+    stack_path: tuple[str, ...] = ()
+    """a stack of your own: its file <stack>_adapter.py, or a folder of such files"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockOptions(TargetOptions):
+    """The options of `./stackwars lock`."""
+
+    environment: tuple[str, ...] = ()
+    """only this environment"""
+    variant: str | None = None
+    """make a variant of the environment with this name, like 0.11; it differs by --with, --env or --python"""
+    with_: tuple[str, ...] = ()
+    """a requirement in place of the environment's own, like jax==0.11.2"""
+    env: tuple[str, ...] = ()
+    """a variable of its processes, like XLA_FLAGS=--xla_cpu_enable_fast_math=true"""
+    python: str | None = None
+    """its Python, like 3.13"""
+    upgrade: bool = False
+    """the newest versions that the .in files admit (default: those of the lock, where they are admitted)"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiguresOptions(Options):
+    """The options of `./stackwars figures`."""
+
+    measure: tuple[str, ...] = ()
+    """run the command of a set that docs/figures.toml names; all: of every set that this processor can measure"""
+    set: tuple[str, ...] = ()
+    """a set that was measured before, like quick=results/latest"""
+    write: bool = False
+    """write the tables that come from these sets into their pages"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenOptions(Options):
+    """The options of `./stackwars golden`."""
+
+    workload: tuple[str, ...] = ()
+    """only these models"""
+    size: tuple[str, ...] = ("tiny", "odd", "small")
+    """sizes of the models"""
+    check: bool = False
+    """make them again and compare; write nothing"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestOptions(Options):
+    """The options of `./stackwars test`."""
+
+    args: str = ""
+    """options for pytest, like --args='-k gate -x'"""
+    quick: bool = False
+    """only the tests that need no framework; less than a minute"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions(TargetOptions):
+    """The options of `./stackwars build`."""
+
+    environment: tuple[str, ...] = ()
+    """only this environment"""
+    base: str | None = None
+    """another base image: any with the locks' Python and apt"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseImageOptions(Options):
+    """The options of `./stackwars base-image`."""
+
+    mirror: str | None = None
+    """a Debian mirror (default: the one that this machine uses)"""
+    python: tuple[str, ...] = ()
+    """3.11 (Debian 12) or 3.13 (Debian 13) (default: both)"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagesOptions(JsonOptions):
+    """The options of `./stackwars images`."""
+
+    prune: bool = False
+    """remove images whose lock has changed"""

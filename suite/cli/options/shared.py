@@ -1,0 +1,116 @@
+"""Groups of options that several commands have. The string below a field is its help."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The base of every command's options."""
+
+    WORDS: ClassVar[str | None] = None
+    """the field that takes words without an option, like A and B of `compare A B`"""
+    WORDS_NEED_OPTION: ClassVar[bool] = False
+    """whether such words are taken only where the option itself is given, like `report --compare A B`"""
+
+    def words(self, *left_out: str) -> list[str]:
+        """Returns the options that aren't at their default, as they are typed, but those `left_out`."""
+        words = []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name not in left_out and value != field.default and value is not None:
+                option = "--" + field.name.rstrip("_").replace("_", "-")
+                values = value if isinstance(value, tuple) else (value,)
+                words += [option if item is True else f"{option}={item}" for item in values]
+        return words
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetOptions(Options):
+    """The option for the hardware."""
+
+    target: str = "cpu"
+    """hardware class: cpu, cuda or tpu"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOptions(Options):
+    """The option for output that programs read."""
+
+    json: bool = False
+    """print one JSON object on standard output, and nothing else"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsOptions(Options):
+    """The option for the folder of result sets."""
+
+    results: str = "results"
+    """folder for result sets"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchiveOptions(ResultsOptions):
+    """The option for an archive of published sets."""
+
+    from_: str | None = None
+    """an archive, in place of the sets here: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from
+    the environment"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessOptions(ResultsOptions):
+    """The options for how processes are started."""
+
+    engine: str = "auto"
+    """how processes are contained: local, docker, or auto for docker where it can be had"""
+    workload_path: tuple[str, ...] = ()
+    """a folder of your own workloads"""
+    stack_path: tuple[str, ...] = ()
+    """a stack of your own: its file <stack>_adapter.py, or a folder of such files"""
+    force: bool = False
+    """run although another run is going on here, or the machine is busy"""
+
+    @property
+    def workload_paths(self) -> tuple[Path, ...]:
+        """Returns the folders as absolute paths, since a set may be resumed from another folder."""
+        return tuple(Path(path).absolute() for path in self.workload_path)
+
+    @property
+    def stack_paths(self) -> tuple[Path, ...]:
+        """Returns the files and folders of stacks as absolute paths."""
+        return tuple(Path(path).absolute() for path in self.stack_path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseOptions(TargetOptions):
+    """The options that select cases, but for their sizes."""
+
+    workload: tuple[str, ...] = ()
+    """only these workloads; globs"""
+    stack: tuple[str, ...] = ()
+    """only these stacks; globs; jax_jit@0.10 or jax_jit@* are variants"""
+    pass_: tuple[str, ...] = ()
+    """forward or train, in place of the preset's"""
+    precision: tuple[str, ...] = ()
+    """f32, tf32 or bf16, in place of the preset's"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeOptions(Options):
+    """The options for sizes and tracks."""
+
+    size: tuple[str, ...] = ()
+    """sizes in place of the preset's"""
+    track: tuple[str, ...] = ()
+    """default, or tuned: with each stack's documented knobs"""
+
+
+def command(task: str, options: Options, *left_out: str, **replaced: Any) -> str:
+    """Returns the command that asks the same again, some options `replaced`."""
+    return shlex.join(["invoke", task, *dataclasses.replace(options, **replaced).words(*left_out)])

@@ -1,0 +1,72 @@
+"""Parses the values of options: quantities, shares, dims, outcomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from suite.case import Outcome
+from suite.errors import COMMAND, UserError
+from suite.units import parse
+
+EXAMPLES = {
+    "times": f"results/SET, of {COMMAND} run --preset=primer",
+    "set": "2026-11-21.cpu.3f2a91c",
+    "workload": "gpt2",
+}
+
+
+def parse_quantity(text: str, units: Mapping[str, int], option: str, example: str) -> float:
+    """Returns `512MiB` or `10min` as a number. Raises UserError with an example."""
+    quantity = parse(text, units)
+    if quantity is None:
+        unit = " A number needs its unit." if re.fullmatch(r"\s*[\d.]+\s*", text) else ""
+        raise UserError(f"--{option}={text} isn't understood.{unit} Write it like --{option}={example}.")
+    return quantity
+
+
+def parse_share(text: str, option: str) -> float:
+    """Returns `2%` or `0.02` as a share from 0 to under 1. Raises UserError for anything else."""
+    number = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
+    share = float(number[1]) / (100 if number[2] else 1) if number else 1.0
+    if share >= 1:
+        raise UserError(
+            f"--{option}={text} isn't understood: it is a share under 1. Write it like --{option}=2% or "
+            f"--{option}=0.02."
+        )
+    return share
+
+
+def parse_dims(text: str) -> dict[str, int]:
+    """Returns the dims of one comparison, `n=1024` or `batch=2,seq=64`. Raises UserError for any other text, and for a
+    dim that is named twice."""
+    dims: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, value = (word.strip() for word in part.partition("="))
+        if not name or not re.fullmatch(r"\d+", value):
+            raise UserError(f"--dims {text} isn't understood: a dim is a name and a whole number, like --dims n=1024.")
+        if name in dims:
+            raise UserError(
+                f"--dims {text} names {name} twice. Each --dims is a comparison of its own: "
+                f"--dims {name}={dims[name]} --dims {name}={value}."
+            )
+        dims[name] = int(value)
+    return dims
+
+
+def parse_outcomes(words: Sequence[str]) -> frozenset[str]:
+    """Returns the outcomes of `--again=timeout,error`. Raises UserError for other words."""
+    known = [str(outcome) for outcome in Outcome]
+    again = [word.strip() for text in words for word in text.split(",") if word.strip()]
+    for word in again:
+        if word not in known:
+            raise UserError(f"--again={word}: not an outcome. Known: {', '.join(known)}.")
+    return frozenset(again)
+
+
+def needed(option: str, value: str | None) -> str:
+    """Returns the value of an option that a command needs. Raises UserError if it isn't given."""
+    if not value:
+        example = EXAMPLES.get(option, "s3://bucket/stack-wars, or a folder")
+        raise UserError(f"--{option} is needed, like --{option}={example}.")
+    return value

@@ -1,0 +1,1 @@
+"""The commands on this project and this machine: environments, images, locks, lists, and what is missing."""

@@ -1,0 +1,185 @@
+"""`./stackwars doctor`: lists what this machine has and what it lacks, with a remedy for each lack."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+
+from docker.errors import DockerException
+
+from suite.cli.options.shared import JsonOptions
+from suite.cli.terminal.console import print_table
+from suite.cli.terminal.output import print_json
+from suite.environments import ROOT, images, pythons, uv, venv
+from suite.environments.locks import (
+    ORCHESTRATOR,
+    Locks,
+    all_locks,
+    lock_path,
+    names,
+    python_of_lock,
+    pythons_of_lock,
+    variants,
+)
+from suite.errors import COMMAND, UserError
+from suite.launch import cgroup
+from suite.machine import compiler, devices, facts
+from suite.machine.description import describe
+from suite.results.outcomes import FAILED
+from suite.run import ceilings
+
+GIB = 2**30
+DISK_BYTES = 12 * GIB  # all environments of one target; PyTorch 2.9 brings its CUDA libraries
+RESULTS_BYTES = GIB // 4  # a run's own files, once the environments are made
+MEMORY_BYTES = 4 * GIB
+TRIAL_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at: what was `found`, whether that is `ok` (None: a fact, neither good nor bad), and
+    the remedy if it isn't."""
+
+    name: str
+    ok: bool | None
+    found: str
+    remedy: str = ""
+
+
+def checks() -> list[Check]:
+    """Returns all checks, the most basic first."""
+    uv_found = find_uv()
+    compiler_found, complaint = compiler.probe(os.environ.get("CXX"))
+    listed = [
+        platform_check(),
+        *interpreters(),
+        Check("uv", uv_found is not None, uv_found or "not found", "make setup (it gets uv by pip)"),
+        Check("make", shutil.which("make") is not None, shutil.which("make") or "not found", "apt-get install make"),
+        Check(
+            "C++ compiler (torch_inductor)",
+            compiler_found is not None,
+            compiler_found or complaint,
+            "apt-get install g++ (and the headers of the torch lock's Python, if it is the system's)",
+        ),
+    ]
+    locks = venv.fitting(names("cpu"), Locks("cpu"))
+    for name in (ORCHESTRATOR, *names("cpu")):
+        fallback, status = venv.fallback(name, locks), venv.status(name, "cpu", locks.path(name))
+        remedy = f"{COMMAND} lock --environment={name}" if status == "no lock" else "make setup"
+        listed.append(
+            Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
+        )
+    listed += [*resources(), container_engine()]
+    return [*listed, *(Check(name, None, lack or "found") for name, lack in devices.missing().items())]
+
+
+def platform_check() -> Check:
+    """Returns whether Stack Wars runs on this platform at all."""
+    try:
+        facts.refuse_platform()
+    except UserError as refused:
+        return Check("platform", ok=False, found=str(refused), remedy="use a Linux machine on x86-64")
+    return Check("platform", ok=True, found="Linux on x86-64")
+
+
+def interpreters() -> list[Check]:
+    """Returns a check of the Python of this program, and one of each Python that a lock is for. Such a Python is needed
+    only if its environment has no other lock that this machine can make."""
+    wanted: dict[str, list[str]] = {}
+    for name in (*names("cpu"), *variants("cpu")):
+        for lock in all_locks(name, "cpu"):
+            wanted.setdefault(python_of_lock(lock), []).append(name)
+    ours = pythons_of_lock(lock_path(ORCHESTRATOR, "cpu"))
+    paths = {version: pythons.find(version) for version in sorted(wanted)}
+    needed = {name for name in names("cpu") if pythons.lacking(name, "cpu")}
+    return [
+        Check(
+            f"Python {' or '.join(ours)}",
+            pythons.running() in ours,
+            platform.python_version(),
+            f"install Python {ours[0]}, then `make setup PYTHON=/path/to/python{ours[0]}`",
+        ),
+        *(
+            Check(
+                f"Python {version} ({', '.join(wanted[version])})",
+                True if path else False if needed & set(wanted[version]) else None,
+                path or "not found",
+                f"make setup lets uv get it. Else: {pythons.remedy(version)}",
+            )
+            for version, path in paths.items()
+        ),
+    ]
+
+
+def container_engine() -> Check:
+    """Returns whether cases can run in containers, and with which images."""
+    try:
+        client = images.connect()
+        ready = [image.tag.partition(":")[0] for image in images.built(client) if image.current]
+    except (UserError, DockerException) as missing:
+        return Check("Docker", None, str(missing), "apt-get install docker.io; without it cases run locally")
+    listed = ", ".join(ready) or f"none yet ({COMMAND} build)"
+    return Check("Docker", None, f"engine {client.version()['Version']}; images: {listed}")
+
+
+def resources() -> list[Check]:
+    """Returns the checks of disk, memory and cores, and of what disturbs a measurement."""
+    free, available = shutil.disk_usage(ROOT).free, facts.memory().get("available_bytes")
+    cores, load = facts.usable_cores(), os.getloadavg()[0]
+    ready = all(venv.status(name, "cpu", venv.fit(name, "cpu")) == "ready" for name in names("cpu"))
+    wanted = RESULTS_BYTES if ready else DISK_BYTES
+    governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    return [
+        Check(
+            "disk", free > wanted, f"{free / GIB:.1f} GiB free", f"free {wanted / GIB:g} GiB; `{COMMAND} clean` helps"
+        ),
+        Check(
+            "memory",
+            None if available is None else available > MEMORY_BYTES,
+            "hidden" if available is None else f"{available / GIB:.1f} GiB available",
+            "close other programs",
+        ),
+        Check("memory limits", None, memory_limits()),
+        Check("cores", None, f"{len(cores)} usable: {', '.join(map(str, cores))}"),
+        Check("load", None, f"{load:.2f} over the last minute on {len(cores)} cores", "stop what else is running"),
+        Check(
+            "frequency governor",
+            None if governor is None else governor == "performance",
+            governor or "hidden",
+            "cpupower frequency-set --governor performance",
+        ),
+    ]
+
+
+def memory_limits() -> str:
+    """Returns what enforces --limit-memory here. It tries to make a cgroup, since one that can be made may still refuse
+    a limit."""
+    group = cgroup.create(TRIAL_BYTES)
+    if group is None:
+        return "by a watchdog on resident memory (no cgroup can be made here)"
+    group.remove()
+    return f"by the kernel (cgroup version {group.version})"
+
+
+def find_uv() -> str | None:
+    """Returns the path of the uv that makes environments; None if pip has to get it first."""
+    return next((place for place in uv.uv_places() if uv.runs(place)), None)
+
+
+def doctor(options: JsonOptions) -> int:
+    """Prints what this machine has and lacks. Returns the exit code: 3 if something needed is missing."""
+    findings = checks()
+    described = describe(facts.machine(), ceilings.reading(tuple(facts.usable_cores())))
+    missing = [check.name for check in findings if check.ok is False]
+    if options.json:
+        print_json({"machine": described, "missing": missing, "checks": [asdict(check) for check in findings]})
+        return FAILED if missing else 0
+    word = {True: "ok", False: "MISSING", None: "fact"}
+    rows = [[check.name, word[check.ok], check.found, "" if check.ok else check.remedy] for check in findings]
+    print_table("This machine", ["check", "verdict", "found", "remedy"], rows)
+    print(f"To stand beside figures: {described}\n")
+    print(f"Missing: {', '.join(missing)}." if missing else "Nothing is missing.", file=sys.stderr)
+    return FAILED if missing else 0

@@ -1,0 +1,97 @@
+"""`./stackwars setup`, `build`, `base-image` and `images`: make and list the environments in which cases run."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import asdict
+
+from suite import units
+from suite.case import TARGETS
+from suite.cli.options.project import BaseImageOptions, BuildOptions, ImagesOptions, SetupOptions
+from suite.cli.terminal.console import print_table
+from suite.cli.terminal.output import print_json
+from suite.cluster.schedule import CLUSTER
+from suite.environments import base_image, images, pythons, say, venv
+from suite.environments.locks import Locks
+from suite.environments.locks import names as environment_names
+from suite.errors import UserError, unknown
+from suite.machine import facts
+from suite.run.predictions import ENVIRONMENT
+
+TESTS = (
+    ("oracle", "test"),
+    ("skypilot", "test"),
+    ("ray", CLUSTER),
+    (ENVIRONMENT, ENVIRONMENT),
+)  # environments that only tests take, and targets
+
+
+def set_up(options: SetupOptions) -> None:
+    """Makes every environment that has a lock on a target."""
+    target = options.target
+    facts.refuse_platform()
+    if target not in (known := (*TARGETS, CLUSTER, ENVIRONMENT)):
+        raise unknown("target", target, known)
+    refused = venv.get_pythons(environment_names(target), target, again=True)
+    lacking = [name for name in environment_names(target) if refused and pythons.lacking(name, target)]
+    makeable = [name for name in environment_names(target) if name not in lacking]
+    for sentence in venv.fallbacks(makeable, venv.fitting(makeable, Locks(target))):
+        say(sentence)
+    for name in makeable:
+        venv.ensure(name, target)
+    if refused:
+        refused.append(f"These environments couldn't be made without it: {', '.join(lacking)}. All others are ready.")
+        raise UserError("\n".join(refused))
+
+
+def make_for_tests() -> dict[str, str]:
+    """Makes the environments that the tests take. Returns why those are missing that can't be made, by name."""
+    lacking = {}
+    for name, target in (*((name, "cpu") for name in environment_names("cpu")), *TESTS):
+        try:
+            venv.ensure(name, target)
+        except UserError as refused:
+            lacking[name] = str(refused).splitlines()[0]
+    return lacking
+
+
+def build_images(options: BuildOptions) -> None:
+    """Builds the images that are asked for, by default of all environments of a target; those that are there stay."""
+    target, base = options.target, options.base
+    if target not in TARGETS:
+        raise unknown("target", target, TARGETS)
+    client = images.connect()
+    for name in options.environment or environment_names(target):
+        if base is None and images.find(client, name, target) is not None:
+            say(f"{images.tag(name, target)} is there already")
+        else:
+            images.build(client, name, target, base)
+
+
+def make_base_images(options: BaseImageOptions) -> None:
+    """Makes base images by debootstrap, and prints their names."""
+    client = images.connect()
+    for version in options.python or base_image.RELEASES:
+        print(base_image.make(client, version, options.mirror, say))
+
+
+def print_images(options: ImagesOptions) -> None:
+    """Prints which images are built, or which were removed because their lock has changed."""
+    client = images.connect()
+    listed = images.prune(client) if options.prune else list(images.built(client))
+    if options.json:
+        objects = [asdict(image) | {"created": image.created.isoformat()} for image in listed]
+        print_json({"removed": options.prune, "images": objects})
+        return
+    now = datetime.datetime.now(datetime.UTC)
+    rows = [
+        [
+            image.tag,
+            f"{image.size_bytes / 1e6:.0f} MB",
+            image.lock_sha256[:12],
+            units.age((now - image.created).total_seconds()),
+            "yes" if image.current else "no: its lock has changed",
+        ]
+        for image in listed
+    ]
+    print_table("Removed images" if options.prune else "Images", ["image", "size", "lock", "age", "current"], rows)

@@ -1,0 +1,109 @@
+"""`./stackwars figures`: lists the published tables, measures the sets that they come from, and writes them anew."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from suite import results
+from suite.archive.naming import named
+from suite.cli.options.project import FiguresOptions
+from suite.cli.terminal.console import print_table
+from suite.environments import say
+from suite.errors import UserError
+from suite.machine import facts
+from suite.report.published import definitions, markers, rules, tables
+from suite.report.published.definitions import Definition, Definitions
+from suite.results import Results
+from suite.results.outcomes import FAILED
+
+ALL = "all"
+LATEST = Path("results/latest")
+
+
+def figures(options: FiguresOptions) -> int:
+    """Measures the sets named by `--measure`, takes those of `--set`, and writes or lists the published tables.
+
+    Returns the exit code: 3 if a table whose sets are there was refused. Raises UserError for a set that
+    docs/figures.toml doesn't name, and if a run measured nothing.
+    """
+    known = definitions.load(definitions.FILE)
+    folders = dict(parse_set(text, known) for text in options.set)
+    for name in chosen_sets(options.measure, known):
+        folders[name] = measure(name, known.command(name))
+    if not options.write:
+        print_tables(known)
+        return 0
+    loaded = {name: results.load(folder) for name, folder in folders.items()}
+    refused = [table for table in known.tables.values() if is_ready(table, loaded) and not is_written(table, loaded)]
+    return FAILED if refused else 0
+
+
+def chosen_sets(names: Collection[str], known: Definitions) -> list[str]:
+    """Returns the sets to measure. Raises UserError for one that docs/figures.toml doesn't have, or has for a processor
+    of another vendor."""
+    processor = str(facts.machine().get("cpu_model"))
+    possible = known.sets_for(processor)
+    for name in names:
+        if name != ALL and known.command(name) and name not in possible:
+            raise UserError(f"The set '{name}' is for a processor of another vendor than this machine's {processor}.")
+    return possible if ALL in names else list(names)
+
+
+def parse_set(text: str, known: Definitions) -> tuple[str, Path]:
+    """Returns (name, folder) of `--set=NAME=SET`. Raises UserError for a name that docs/figures.toml doesn't have."""
+    name, separator, folder = text.partition("=")
+    if not separator:
+        raise UserError(f"--set={text} isn't understood. Write it like --set=quick=results/latest.")
+    known.command(name)
+    return name, named(folder)
+
+
+def measure(name: str, command: str) -> Path:
+    """Runs the command of a set. Returns the set's folder; raises UserError if the run made none."""
+    before = LATEST.resolve()
+    say(f"Measuring the set '{name}': ./stackwars {command}")
+    ended = subprocess.run([definitions.ROOT / "stackwars", *shlex.split(command)], check=False)
+    folder = LATEST.resolve()
+    if ended.returncode not in (0, FAILED) or folder == before:
+        raise UserError(f"The set '{name}' wasn't measured: its command ended with exit code {ended.returncode}.")
+    say(f"Measured: --set={name}={folder}")
+    return folder
+
+
+def is_ready(table: Definition, loaded: Mapping[str, Results]) -> bool:
+    """Whether all sets of a table are there. One without sets, the table of locks, is always ready."""
+    missing = [name for name in table.sets if name not in loaded]
+    if missing and {*table.sets, table.system} & loaded.keys():
+        say(f"Not written: {table.name} needs the set '{missing[0]}' too.")
+    return not missing
+
+
+def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
+    """Writes a table into its page. Returns False, and says why, if it was refused."""
+    page = definitions.ROOT / table.page
+    try:
+        text = markers.replaced(page.read_text(encoding="utf-8"), tables.published(table, loaded))
+    except UserError as refused:
+        say(str(refused))
+        return False
+    page.write_text(text, encoding="utf-8")
+    listed = definitions.FILE.read_text(encoding="utf-8")
+    definitions.FILE.write_text(definitions.stop_waiting(listed, table.name), encoding="utf-8")
+    say(f"Wrote {table.name} into {table.page}.")
+    return True
+
+
+def print_tables(known: Definitions) -> None:
+    """Prints a line for each published table: its page, its sets, and what is wrong with it."""
+    lines = []
+    for page in known.pages:
+        standing = markers.published_tables((definitions.ROOT / page).read_text(encoding="utf-8"))
+        for table in (table for table in known.tables.values() if table.page == page):
+            printed = standing.get(table.name)
+            comes_from = (", ".join(printed.origin.sets) if printed else "") or table.waiting
+            problems = "; ".join(rules.broken_rules(table, printed)) if printed else "the page has no place for it"
+            lines.append([table.name, page, ", ".join(table.sets), comes_from, problems])
+    print_table("Published tables", ["table", "page", "sets", "comes from", "problems"], lines)

@@ -1,0 +1,1 @@
+"""The commands on result sets: report, compare, archive, verify, and others."""

@@ -1,0 +1,25 @@
+"""`./stackwars collect`: puts the shares of one plan together into one set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suite.archive.naming import named
+from suite.cli.options.sets import CollectOptions
+from suite.cluster import collect as shares
+from suite.report.formats.render import render
+from suite.results import load
+from suite.results.outcomes import exit_code
+from suite.stacks.catalog import add as add_stacks
+
+
+def collect(options: CollectOptions) -> int:
+    """Puts shares together and renders the report. Returns the exit code that one run with all these rows would
+    have."""
+    add_stacks(map(Path, options.stack_path))
+    folder = Path(options.results)
+    store = shares.collect([named(name, folder) for name in options.set], folder)
+    page = render(store.folder)
+    store.make_latest()
+    print(f"{store.folder}  {len(store.plan_file.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")
+    return exit_code(load(store.folder).rows)

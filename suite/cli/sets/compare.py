@@ -1,0 +1,138 @@
+"""`./stackwars compare`: compares sets with each other, or one set's cases by a field in which they differ (--by)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from suite import results
+from suite.archive.naming import named
+from suite.cli.options.sets import CompareOptions
+from suite.cli.terminal.output import check_form, write_export, write_file
+from suite.errors import COMMAND, UserError, unknown
+from suite.report.between_sets import Compared, compared_sets, compared_ways, export_sets, export_ways
+from suite.report.formats.compare_page import FILE_NAME, compare_page
+from suite.report.tables import Export
+from suite.results import Results
+from suite.results.between_sets import SetPair, Times, compare_sets
+from suite.results.questions.behaviour import by_variant
+from suite.results.within_set import FIELDS, Ways, compare_ways
+
+REGRESSION = 5  # exit code
+FORMATS = ("text", "html", "md", "csv", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the command compares: `pairs`, each further set with the first; or the `ways` of one set with one of them,
+    `base`."""
+
+    sets: Sequence[Results]
+    threshold: float
+    pairs: Sequence[SetPair] = ()
+    ways: Ways | None = None
+    base: str = ""
+
+    @property
+    def tie(self) -> float:
+        """Returns the ratio below which a difference is a tie."""
+        return self.sets[0].protocol.tie_ratio
+
+    @property
+    def export(self) -> Export:
+        """Returns the comparison as tables, and as data for programs."""
+        if self.ways:
+            return export_ways(self.ways, self.base, self.sets[0].path.name, self.tie)
+        return export_sets(self.pairs, self.threshold, self.tie)
+
+    @property
+    def page(self) -> str:
+        """Returns the comparison as an HTML page."""
+        compared: list[Compared] = (
+            [compared_ways(self.ways, self.base, self.tie)]
+            if self.ways
+            else compared_sets(self.pairs, self.threshold, self.tie)
+        )
+        return compare_page(compared, self.sets)
+
+
+def compare(options: CompareOptions) -> int:
+    """Compares sets. Returns the exit code: 5 if something is slower by more than --threshold, or no longer `ok`."""
+    form, threshold = options.format, options.threshold
+    check_form(form, FORMATS, options.out)
+    if not 1 <= threshold < math.inf:
+        raise UserError(f"--threshold={threshold:g} isn't understood: it is a ratio of times from 1 on, like 1.05.")
+    comparison = within_one(options) if options.by is not None else between(options)
+    if form == "html":
+        write_file(comparison.page, Path(options.out or FILE_NAME))
+    else:
+        write_export(comparison.export, form, options.out)
+    return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in comparison.pairs) else 0
+
+
+def between(options: CompareOptions) -> Comparison:
+    """Compares two or more sets. Raises UserError for sets that can't be compared."""
+    if len(options.set) < 2:
+        raise UserError(
+            f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`, or one and --by, like --by=track."
+        )
+    loaded = [load(named(name)) for name in options.set]
+    times = [times_of(results_) for results_ in loaded]
+    pairs = [compare_sets(times[0], other) for other in times[1:]]
+    for pair in pairs:
+        refuse_unlike(pair, options.across)
+    return Comparison(loaded, options.threshold, pairs)
+
+
+def within_one(options: CompareOptions) -> Comparison:
+    """Compares two or more ways within one set. Raises UserError if the set has only one value of the field."""
+    field, baseline = options.by, options.baseline
+    if len(options.set) != 1:
+        raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
+    if field not in FIELDS:
+        raise unknown("value", str(field), FIELDS, of="--by")
+    loaded = results.load(named(options.set[0]))
+    ways = compare_ways(loaded.rows, field, loaded.protocol)
+    if ways is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
+        return Comparison([loaded], options.threshold, pairs)
+    if ways is None:
+        raise UserError(f"Nothing in this set was asked with two kinds of {field}: there is nothing to compare.")
+    if baseline is not None and baseline not in ways.values:
+        raise unknown(field, baseline, ways.values)
+    return Comparison([loaded], options.threshold, ways=ways, base=baseline or ways.base)
+
+
+def variant_pairs(times: Times) -> list[SetPair]:
+    """Returns, for each variant in a set of probes, how its behaviour differs from that of the stacks as locked."""
+    return [
+        SetPair(f"{times.name} as locked", f"@{variant}", (), None, None, (), (), observed=observed)
+        for variant, observed in by_variant(times.observed).items()
+    ]
+
+
+def load(path: Path) -> Results:
+    """Returns the set in a folder. Raises UserError for a bare Parquet file, which has no protocol."""
+    loaded = results.load(path)
+    if loaded.plan is None:
+        raise UserError(f"{path} has no plan beside it: give the set's folder.")
+    return loaded
+
+
+def times_of(loaded: Results) -> Times:
+    """Returns the times of a loaded set."""
+    assert loaded.plan is not None
+    return Times.of(loaded.plan.set_id, loaded.rows, loaded.plan.protocol, loaded.ceilings)
+
+
+def refuse_unlike(pair: SetPair, across: bool) -> None:
+    """Raises UserError for two sets that have no case in common. Without `--across` also for two sets that differ in
+    something that decides their times, such as the machine."""
+    if not pair.changes and not pair.observed.common:
+        raise UserError(f"{pair.first} and {pair.second} have no case in common, timed or observed.")
+    if pair.unlike and not across:
+        raise UserError(
+            f"{pair.first} and {pair.second} differ in: {', '.join(pair.unlike)}. Their times can't be compared. "
+            f"`{COMMAND} compare --across` shows them side by side, and calls none faster."
+        )

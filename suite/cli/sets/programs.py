@@ -1,0 +1,152 @@
+"""`./stackwars ir`: lists the programs that the cases of a set hand to their compilers, or compares two of them."""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from suite import results
+from suite.archive.naming import named
+from suite.case import Outcome, Purpose
+from suite.cli.options.sets import IrOptions
+from suite.cli.terminal.console import print_table
+from suite.cli.terminal.output import print_json
+from suite.environments import venv
+from suite.errors import COMMAND, UserError, unknown
+from suite.ir import files, summary
+from suite.ir.findings import Handed, findings
+from suite.launch.attempt import run_reader
+from suite.launch.local import Local
+from suite.machine.facts import usable_cores
+from suite.protocol import Protocol
+from suite.report.formats.render import environment
+from suite.report.sections.questions.program_counts import Counts, side_by_side
+from suite.report.sections.questions.programs import program_view
+from suite.results.questions import programs
+from suite.results.store.files import gunzipped
+from suite.results.store.rows import Row, accepted
+from suite.stacks.catalog import READER, STACKS
+
+
+def tell_programs(options: IrOptions) -> None:
+    """Lists the cases that have programs, or compares two. Raises UserError for anything else."""
+    cases = options.case
+    if len(cases) not in (0, 2):
+        raise UserError("--case is given twice, once for each of the two programs that are compared.")
+    if options.json and (cases or options.markdown):
+        raise UserError("--json lists the cases of a set: it goes with --set alone.")
+    if cases:
+        rows = {} if all(map(is_file, cases)) else program_rows(results.load(named(options.set)))
+        compare(*(read_file(name) if is_file(name) else handed(name, rows) for name in cases))
+        return
+    loaded = results.load(named(options.set))
+    rows = program_rows(loaded)
+    if options.markdown:
+        print(markdown(loaded))
+        return
+    if options.json:
+        print_json({"cases": [case_json(name, row) for name, row in rows.items()]})
+        return
+    print_table(
+        "Cases whose programs are kept", ["case", "programs"], [[name, counted(row)] for name, row in rows.items()]
+    )
+    print(f"Two of them are compared by `{COMMAND} ir --case=… --case=…`.")
+
+
+def program_rows(loaded: results.Results) -> dict[str, Row]:
+    """Returns {case: its row} of the processes that kept programs. Raises UserError if the set has none."""
+    rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
+    if not rows:
+        raise UserError(
+            f"{loaded.path} has kept no programs. `{COMMAND} run --purpose=ir`, or --ir=on beside times, keeps them."
+        )
+    return rows
+
+
+def is_file(case: str) -> bool:
+    """Whether `--case` names a file of StableHLO, not a case of the set."""
+    return case.removesuffix(".gz").endswith(".mlir")
+
+
+def read_file(name: str) -> Handed:
+    """Returns the program in a file, compressed or not. Raises UserError if it can't be read."""
+    try:
+        text = b"".join(gunzipped(Path(name))) if name.endswith(".gz") else Path(name).read_bytes()
+    except (OSError, EOFError, zlib.error) as broken:
+        raise UserError(f"{name} can't be read: {getattr(broken, 'strerror', None) or broken}.") from None
+    reader = Local(venv.ensure(STACKS[READER].environment).python)
+    with tempfile.TemporaryDirectory(prefix="stack-wars-") as place:
+        folder = Path(place) / "ir"
+        folder.mkdir()
+        (folder / files.GIVEN).write_bytes(text)
+        try:
+            summary_text = run_reader(
+                "suite.ir.analyse", folder, files.SUMMARY, engine=reader, protocol=Protocol(), cpus=usable_cores()
+            )
+        except UserError as refused:
+            raise UserError(f"{name} {refused}") from None
+    stem = Path(name).name
+    return Handed(stem if len(stem) <= 32 else f"{stem[:15]}…{stem[-16:]}", tuple(summary.read(summary_text)))
+
+
+def counted(row: Row) -> str:
+    """Returns how many programs a row has, or why it has none."""
+    count = len(programs.programs_of(row))
+    return str(count) if count else f"{row['outcome']}: {row['reason']}"
+
+
+def case_json(name: str, row: Row) -> dict[str, Any]:
+    """Returns one case of the list for programs."""
+    return {
+        "case": name,
+        "programs": len(programs.programs_of(row)),
+        "outcome": row["outcome"],
+        "reason": row["reason"],
+    }
+
+
+def handed(name: str, rows: dict[str, Row]) -> Handed:
+    """Returns a case's programs. Raises UserError for a case that has none."""
+    if name not in rows:
+        raise unknown("case with programs", name, rows, of="The result set")
+    if rows[name]["outcome"] != Outcome.OK:
+        raise UserError(f"{name} has no programs: {rows[name]['outcome']}: {rows[name]['reason']}.")
+    return programs.handed(rows[name])
+
+
+def compare(a: Handed, b: Handed) -> None:
+    """Prints counts, regions and operations of two programs side by side, then what differs."""
+    for side in (a, b):
+        if side.step.contents is None:
+            raise UserError(f"{side.stack} generates code: that isn't compared with a program of XLA's.")
+    if a.stack == b.stack:
+        a, b = replace(a, stack=f"{a.stack} (1)"), replace(b, stack=f"{b.stack} (2)")
+    for title, table in side_by_side(a, b):
+        print_side_by_side(title, table)
+    differences = findings(a, b)
+    for finding in differences:
+        print(f"- {finding.text}")
+    if not differences:
+        print("The two programs don't differ in anything that is counted.")
+
+
+def print_side_by_side(title: str, table: Counts) -> None:
+    """Prints one table of counts."""
+    print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
+    print()
+
+
+def markdown(loaded: results.Results) -> str:
+    """Returns every question of a set as a page of documentation in Markdown."""
+    analysis = loaded.analysis()
+    versions: dict[str, str] = {}
+    for row in analysis.rows:
+        versions |= {name: number for name, number in row.mapping("versions").items() if name != "python"}
+    return (
+        environment()
+        .get_template("programs.md.j2")
+        .render(views=[program_view(question) for question in analysis.programs], versions=versions)
+    )

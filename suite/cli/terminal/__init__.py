@@ -1,0 +1,1 @@
+"""What reaches a terminal, a pipe or a file: tables, progress, JSON."""

@@ -1,0 +1,211 @@
+"""Shows how a run goes on: a progress bar on a terminal, a plain line for each process elsewhere; and prints tables.
+
+Progress goes to standard error, tables to standard output; nothing is drawn while a process is being measured.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Sequence
+from statistics import median
+from time import monotonic
+from typing import Literal
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from suite import units
+from suite.case import Attempt, Outcome, Purpose
+from suite.guard.printable import printable
+from suite.results.store.rows import Row
+from suite.stacks.names import case_name
+
+PIPED_WIDTH = 160
+PIECE = re.compile(r"[^-/,]*[-/,]?")  # a part of a name with its separator, after which a line may break
+WORDS = {
+    Purpose.EXPLAIN: "kernels",
+    Purpose.MEMORY: "memory",
+    Purpose.IR: "programs",
+    Purpose.PREDICT: "predicted",
+    Purpose.PROFILE: "profile",
+    Purpose.PROBE: "probe",
+}
+
+
+class Columns:
+    """Chooses the unit of a question's times by all times that the question has so far."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[tuple[str, str], dict[str, float]] = {}  # {(comparison_id, call): {stack: seconds}}
+
+    def shown(self, row: Row, call: str, seconds: float | None) -> str:
+        """Returns a time of a finished case in the unit of its question; a dash where it is unknown."""
+        if seconds is None:
+            return units.UNKNOWN
+        of_question = self.seconds.setdefault((row.text("comparison_id"), call), {})
+        of_question[row.stack_name] = seconds
+        return units.time_unit(of_question.values())(seconds)
+
+
+def line(row: Row, columns: Columns) -> str:
+    """Returns the line of a finished process: the case, the outcome, and the steady median or the peak memory."""
+    twin = " (A/A twin)" if row["replicate"] > 1 else ""
+    where = f"block {row['block']}" if row["block"] else WORDS[row["purpose"]]
+    name = f"{where}  {row['case_name']}{twin}"
+    samples = row.samples()
+    flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
+    if row.kernels:
+        return f"{name}  {row.kernels}"
+    if profile := row.mapping("profile"):
+        return (
+            f"{name}  {units.seconds(profile['seconds'])}, {units.seconds(profile['plain_seconds'])} without profiler"
+        )
+    if row["purpose"] == Purpose.PROBE and row["outcome"] == Outcome.OK:
+        return f"{name}  {', '.join(' '.join((e['aspect'], e['class'])) for e in row.entries('behaviour'))}"
+    if row["purpose"] == Purpose.IR and row["outcome"] == Outcome.OK:
+        return f"{name}  {len(row.entries('programs'))} kept"
+    if row["purpose"] == Purpose.PREDICT and row["outcome"] == Outcome.OK:
+        prediction = row.mapping("prediction")
+        room = f"{units.quantity(prediction['needed_bytes'])} of {units.quantity(prediction['device_bytes'])}"
+        return f"{name}  fits, {room}, compiled in {units.seconds(row['compile_seconds'])}"
+    if row["purpose"] == Purpose.MEMORY and row["outcome"] == Outcome.OK:
+        return f"{name}  fits, peak {units.quantity(row.peak_bytes)}"
+    if row["outcome"] == Outcome.OK and samples:
+        first = columns.shown(row, "first", row.number("first_seconds"))
+        return f"{name}  ok  first {first}, steady {columns.shown(row, 'steady', median(samples))}{flags}"
+    reason = f": {row['reason']}" if row["reason"] else ""
+    return f"{name}  {row['outcome']}{reason}{flags}"
+
+
+class Lines:
+    """Prints a plain line for each finished process: for logs, pipes and CI."""
+
+    def __init__(self) -> None:
+        self.columns = Columns()
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        """Prints which block begins."""
+        self.note(f"Block {number} of {blocks}: {attempts} processes")
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        """Does nothing: `attempt_ends` prints the line."""
+
+    def attempt_ends(self, row: Row) -> None:
+        """Prints the process's line."""
+        self.note(line(row, self.columns))
+
+    def note(self, text: str) -> None:
+        """Prints any other line."""
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Does nothing: no terminal was changed."""
+
+
+class ProgressBar:
+    """Draws a progress bar with the current case and the time left, between processes only."""
+
+    def __init__(self, total: int, console: Console) -> None:
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=console,
+            auto_refresh=False,
+        )
+        self.columns = Columns()
+        self.task = self.progress.add_task("starting", total=total, left="")
+        self.started = monotonic()
+        self.progress.start()
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        """Prints which block begins; a block beyond the planned ones makes the bar longer."""
+        self.note(f"Block {number} of {blocks}")
+        task = self.progress.tasks[0]
+        self.progress.update(self.task, total=max(task.total or 0, task.completed + attempts))
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        """Shows the current case."""
+        self.progress.update(self.task, description=printable(case_name(attempt.case)), refresh=True)
+
+    def attempt_ends(self, row: Row) -> None:
+        """Prints the process's line above the bar, and updates the time left, by the mean time of a process so far."""
+        self.progress.advance(self.task)
+        task = self.progress.tasks[0]
+        seconds_left = (monotonic() - self.started) / task.completed * ((task.total or 0) - task.completed)
+        self.progress.update(self.task, left=f"about {units.duration(seconds_left)} left")
+        self.note(line(row, self.columns))
+
+    def note(self, text: str) -> None:
+        """Prints any other line above the bar."""
+        self.progress.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+        self.progress.refresh()
+
+    def close(self) -> None:
+        """Removes the bar from the terminal."""
+        self.progress.stop()
+
+
+def listener(total: int) -> Lines | ProgressBar:
+    """Returns a bar for a terminal, lines for anything else."""
+    console = Console(stderr=True)
+    return ProgressBar(total, console) if console.is_terminal else Lines()
+
+
+def print_table(
+    title: str, columns: list[str], rows: Sequence[Sequence[str | Text]], numbers: Collection[str] = ()
+) -> None:
+    """Prints a table on standard output, as wide as the terminal; nothing is cut in a pipe.
+
+    Columns named in `numbers` are right-aligned. Words stay whole if the terminal has room for them. A cell that
+    is a `Text` keeps its colours.
+    """
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+    title, columns = printable(title), [*map(printable, columns)]
+    cells = [[text if isinstance(text, Text) else Text(printable(text)) for text in row] for row in rows]
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    plain = [columns, *([cell.plain for cell in row] for row in cells)]
+    widths = column_widths(plain, console.width - 3 * len(columns) + 1)
+    for column, width in zip(columns, widths, strict=True):
+        justify: Literal["left", "right"] = "right" if column in numbers else "left"
+        table.add_column(column, justify=justify, overflow="fold", width=width)
+    for row in cells:
+        table.add_row(*(parted(cell, width) for cell, width in zip(row, widths, strict=True)))
+    console.print(table)
+
+
+def parted(cell: Text, width: int) -> Text:
+    """Returns the text with line breaks after separators in words that are wider than the column. Rich would break them
+    anywhere."""
+    if len(cell) <= width:
+        return cell
+    breaks = []
+    for word in re.finditer(r"\S+", cell.plain):
+        line = 0
+        for piece in PIECE.finditer(word[0] if len(word[0]) > width else ""):
+            if line and line + len(piece[0]) > width:
+                breaks.append(word.start() + piece.start())
+                line = 0
+            line += len(piece[0])
+    return Text("\n").join(cell.divide(breaks))
+
+
+def column_widths(lines: list[list[str]], room: int) -> list[int]:
+    """Returns widths that fill no more than `room`: of whole cells if they fit, else of words; else words are cut.
+
+    Rich itself shrinks every column alike, and so breaks words of narrow columns to give room to long sentences.
+    """
+    columns = list(zip(*lines, strict=True))
+    wanted = [max(map(len, column)) for column in columns]
+    widths = [max(len(word) for text in column for word in (*text.split(), "")) for column in columns]
+    while sum(widths) > room and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    while sum(widths) < min(room, sum(wanted)):
+        lacking = [want - width for want, width in zip(wanted, widths, strict=True)]
+        widths[lacking.index(max(lacking))] += 1
+    return widths

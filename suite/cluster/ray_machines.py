@@ -1,0 +1,87 @@
+"""The machines of a Ray cluster: connecting to it, which machines offer to measure, and what they say of themselves."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from suite.cluster.likeness import differences
+from suite.errors import UserError
+
+ROOT = Path(__file__).parents[2]
+SLOT = "slot"  # the resource that a machine offers once: nothing runs beside what is measured
+PATIENCE_SECONDS = 10.0  # for an address to answer
+
+
+def connect(address: str) -> None:
+    """Connects to the cluster. Raises UserError if there is none."""
+    check_answers(address)
+    # Workers find this program where the driver has it, on every machine.
+    variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", "")}
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": variables})
+    except (ConnectionError, RuntimeError, ValueError, RayError) as refused:
+        raise UserError(f"There is no Ray cluster at {address}: {str(refused).splitlines()[0]}") from None
+
+
+def check_answers(address: str) -> None:
+    """Raises UserError if nothing answers at an address, where Ray itself tries for minutes."""
+    host, _, port = address.rpartition(":")
+    if address == "auto" or "://" in address:
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS).close()
+    except (OSError, ValueError) as refused:
+        raise UserError(f"There is no Ray cluster at {address}: {refused}") from None
+
+
+def offering(nodes: Sequence[dict[str, Any]], needs: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Returns the machines that have free what a task needs. Raises UserError if there is none, since Ray would wait
+    for ever, and for a machine with several slots, whose comparisons would disturb each other."""
+    alive = [node for node in nodes if node["Alive"]]
+    able = [node for node in alive if all(node["Resources"].get(name, 0) >= n for name, n in needs.items())]
+    if not able:
+        wanted = " and ".join(f"{name!r}" for name in needs)
+        raise UserError(
+            f"None of the cluster's {len(alive)} machine(s) offers {wanted}. Start Ray on each that shall "
+            f"measure with: ray start --address=HOST:PORT --resources='{{\"{SLOT}\": 1}}'"
+        )
+    for node in able:
+        if node["Resources"][SLOT] != 1:
+            raise UserError(
+                f"{node['NodeManagerHostname']} offers {node['Resources'][SLOT]:g} slots; a machine has "
+                "one, since what runs beside what is measured disturbs it."
+            )
+    return able
+
+
+def answer(machine: str, task: Any) -> dict[str, Any]:
+    """Returns what a machine says of itself. Raises UserError if it doesn't answer, or can't measure this plan."""
+    try:
+        state: dict[str, Any] = ray.get(task)
+    except RayError as lost:
+        raise UserError(f"{machine} couldn't be made ready: {why(lost)}") from None
+    if state["lacking"]:
+        raise UserError(f"{machine} can't measure this: it lacks {'; '.join(state['lacking'])}.")
+    return state
+
+
+def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str, Any]) -> None:
+    """Raises UserError for machines of two kinds."""
+    if unlike := differences(machine, other):
+        raise UserError(
+            f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their times "
+            "can't stand on one page; offer slots on machines of one kind."
+        )
+
+
+def why(problem: Exception) -> str:
+    """Returns one line of an error: of what a task raised, or else of Ray's own."""
+    text = str(problem.cause) if isinstance(problem, RayTaskError) and problem.cause is not None else str(problem)
+    return next((line for line in text.splitlines() if line.strip()), type(problem).__name__)

@@ -1,0 +1,96 @@
+"""What makers publish of accelerators: memory, bandwidth and operations a second (published_peaks.toml)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from suite.case import TARGETS
+from suite.errors import UserError
+from suite.machine.roofline import MemoryLevel, Roofline
+
+FILE = Path(__file__).with_suffix(".toml")
+PRECISIONS = ("f32", "tf32", "bf16")  # each no faster than the next
+
+
+@dataclass(frozen=True, slots=True)
+class PeakSource:
+    """A document, and which figures it has."""
+
+    title: str
+    url: str
+    has: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPeaks:
+    """One chip as its maker publishes it. `flops_per_second` has the published precisions alone."""
+
+    name: str
+    target: str
+    title: str
+    reported: tuple[str, ...]
+    memory_bytes: int
+    bytes_per_second: float
+    on_chip_bytes: int
+    flops_per_second: Mapping[str, float]
+    sources: tuple[PeakSource, ...]
+
+    def roofline(self) -> Roofline:
+        """Returns the roofline of these peaks.
+
+        A precision without a figure has that of the next narrower one: a TPU multiplies in bf16 alone, and composes
+        products in f32 of several. No narrower one is published for bf16 on a T4: it has no roof there.
+        """
+        roofs: dict[str, float] = {}
+        for precision, narrower in zip(PRECISIONS[::-1], (None, *PRECISIONS[:0:-1]), strict=True):
+            published = self.flops_per_second.get(precision) or (roofs.get(narrower) if narrower else None)
+            if published:
+                roofs[precision] = published
+        return Roofline(roofs, (MemoryLevel(self.bytes_per_second, self.on_chip_bytes),))
+
+
+@lru_cache(maxsize=1)
+def published_peaks(path: Path = FILE) -> Mapping[str, PublishedPeaks]:
+    """Returns the chips by name. Raises UserError, naming the entry that isn't valid."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as broken:
+        raise UserError(f"{path} can't be read: {broken}.") from broken
+    return {name: chip(name, table, path) for name, table in tables.items()}
+
+
+def chip(name: str, table: Mapping[str, Any], path: Path) -> PublishedPeaks:
+    """Returns the chip of one table. Raises UserError for a key or value that isn't valid."""
+    try:
+        peaks = PublishedPeaks(
+            name=name,
+            **{
+                **table,
+                "reported": tuple(table["reported"]),
+                "sources": tuple(PeakSource(**source) for source in table["sources"]),
+            },
+        )
+    except (KeyError, TypeError) as wrong:
+        raise UserError(f"{path}, [{name}]: a key is missing or unknown: {wrong}.") from wrong
+    figures = (peaks.memory_bytes, peaks.bytes_per_second, *peaks.flops_per_second.values())
+    if peaks.target not in TARGETS or set(peaks.flops_per_second) - set(PRECISIONS) or min(figures) <= 0:
+        raise UserError(
+            f"{path}, [{name}]: a target is one of {', '.join(TARGETS)}, a precision one of {', '.join(PRECISIONS)}, "
+            "and figures are greater than 0."
+        )
+    return peaks
+
+
+def peaks_of(device: str) -> PublishedPeaks | None:
+    """Returns the chip that a device is: by its name here, by a TPU slice's of one chip (`v6e-1`), or as a framework
+    reports it. None if it isn't listed, as a slice of several chips isn't."""
+    peaks = published_peaks()
+    name = re.sub(r"^(v\d\w*)-1$", r"\1", device.strip().lower())
+    reported = {title.lower(): chip for chip in peaks.values() for title in chip.reported}
+    return peaks.get(name) or reported.get(name)

@@ -1,0 +1,44 @@
+"""How long a plan takes, roughly, before anything is measured: by the catalogue's start-up times and by FLOPs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from suite.case import Attempt, Purpose
+from suite.plan.layout import runnable
+from suite.protocol import Protocol
+from suite.results.store.plan import Plan
+from suite.stacks.catalog import STACKS
+from suite.workloads.catalog import Workload
+
+FLOPS_PER_SECOND = 1e11  # of a small machine
+COMPILE_SECONDS = 150.0  # of a training step of GPT-2 by a TPU's compiler: 128 to 215 s were seen (docs/prediction.md)
+UNTIMED_STEPS = 3  # of a process that isn't timed
+HANDOVER_SECONDS = 0.03  # from a turn's end to the next one's begin, seen in runs of `quick`
+
+
+def plan_seconds(plan: Plan, workloads: Mapping[str, Workload]) -> float:
+    """Returns the estimate for the blocks that run whatever the spread, and for all processes outside the blocks."""
+    return sum(attempt_seconds(attempt, workloads, plan.protocol) for attempt in runnable(plan))
+
+
+def attempt_seconds(attempt: Attempt, workloads: Mapping[str, Workload], protocol: Protocol) -> float:
+    """Returns the estimate for one process: start-up and compile by the catalogue, samples by FLOPs, the time limit at
+    most. A prime takes none: the estimate of the timed process after it includes it."""
+    if attempt.purpose is Purpose.PRIME:
+        return 0.0
+    if attempt.purpose is Purpose.PREDICT:
+        return min(COMPILE_SECONDS, protocol.timeout_seconds)
+    case, workload = attempt.case, workloads[attempt.case.workload]
+    start = STACKS[case.stack].estimate_seconds
+    if workload.is_probe:
+        return start
+    if not attempt.block:
+        protocol = replace(protocol, seconds_min=0.0, samples_min=UNTIMED_STEPS, side_samples=0)
+    call = float(workload.spec.flops(dict(case.dims), case.pass_)) / FLOPS_PER_SECOND
+    sampling = max(protocol.seconds_min, protocol.samples_min * call)
+    if attempt.block and protocol.sampling == "rounds":
+        sampling = max(sampling, protocol.rounds_min * (max(protocol.batch_seconds, call) + HANDOVER_SECONDS))
+    measuring = sampling + 2 * protocol.side_samples * call
+    return min(start + measuring, protocol.timeout_seconds)

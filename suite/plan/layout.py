@@ -1,0 +1,128 @@
+"""Lays a plan's cases out in processes: which run in each block and which outside the blocks, and in which order."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+
+from suite.case import OUTSIDE_BLOCKS, Attempt, Case, Planned, Purpose
+from suite.plan.memory import in_order
+from suite.results.store.plan import Plan
+from suite.stacks.catalog import STACKS
+
+# By the catalogue, of start-up and compile of one small case.
+QUICK_SECONDS = 5.0  # such stacks run first in block 1, so that rows appear at once
+COSTLY_SECONDS = 20.0
+Unit = list[tuple[Case, int, Purpose]]  # processes that run one right after the other
+
+
+def attempts(plan: Plan) -> list[Attempt]:
+    """Returns all planned processes in order, with those blocks that run whatever the spread."""
+    blocks = range(1, plan.protocol.blocks + 1) if plan.purpose is Purpose.TIMED else ()
+    in_blocks = [attempt for number in blocks for attempt in block(plan, number)]
+    return in_blocks + [attempt for purpose in OUTSIDE_BLOCKS for attempt in outside(plan, purpose)]
+
+
+def runnable(plan: Plan) -> list[Attempt]:
+    """Returns the planned processes, as `attempts` does, but for those of cases that can't run here."""
+    unsupported = {planned.case.case_id for planned in (*plan.cases, *plan.predictions) if planned.unsupported}
+    return [attempt for attempt in attempts(plan) if attempt.case.case_id not in unsupported]
+
+
+def block(plan: Plan, number: int, retry: int = 1) -> list[Attempt]:
+    """Returns the processes of one block: every case that isn't spared there, comparisons and the stacks of each in
+    shuffled order, primes right before their warm cases.
+
+    A shared host changes pace for 10 to 20 s at a time, so what is compared runs close together: the stacks of a
+    comparison next to each other, the baseline's replicates spread among them.
+    """
+    draw = random.Random(hashlib.sha256(f"{plan.set_id}/{number}/{retry}".encode()).digest())
+    comparisons: dict[str, list[Planned]] = {}
+    for planned in plan.cases:
+        if not is_spared(plan, planned.case, number):
+            comparisons.setdefault(planned.case.comparison_id, []).append(planned)
+    processes = [
+        process
+        for place, comparison in enumerate(draw.sample([*comparisons.values()], len(comparisons)))
+        for unit in sequence(plan, comparison, draw, quickest_first=number == 1 and place == 0)
+        for process in unit
+    ]
+    return [
+        attempt_of(plan, case, purpose, block=number, order=order, replicate=replicate, retry=retry)
+        for order, (case, replicate, purpose) in enumerate(processes, 1)
+    ]
+
+
+def outside(plan: Plan, purpose: Purpose, retry: int = 1) -> list[Attempt]:
+    """Returns the processes of one purpose outside the blocks, as block 0: nothing in them is timed."""
+    cases = enumerate(cases_outside(plan, purpose), 1)
+    return [attempt_of(plan, planned.case, purpose, order=order, retry=retry) for order, planned in cases]
+
+
+def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
+    """Returns the cases that have a process of one purpose outside the blocks: the run is for that purpose, or its
+    protocol asks for such processes beside the others."""
+    if purpose is Purpose.PREDICT:
+        return plan.predictions
+    if plan.purpose is purpose:
+        return in_order(plan.cases) if purpose is Purpose.MEMORY else plan.cases
+    beside = {
+        Purpose.IR: plan.protocol.ir,
+        Purpose.EXPLAIN: plan.protocol.explain,
+        Purpose.PROFILE: plan.protocol.profile or plan.purpose is Purpose.EXPLAIN,
+    }
+    if plan.purpose is Purpose.PROBE or not beside.get(purpose):
+        return ()
+    readable = [planned for planned in plan.cases if STACKS[planned.case.stack].compiler]
+    return readable if purpose is Purpose.IR else plan.cases
+
+
+def attempt_of(
+    plan: Plan, case: Case, purpose: Purpose, *, order: int, retry: int, block: int = 0, replicate: int = 1
+) -> Attempt:
+    """Returns one process of a case, with the plan's set and seed."""
+    return Attempt(
+        set_id=plan.set_id,
+        case=case,
+        block=block,
+        order=order,
+        replicate=replicate,
+        purpose=purpose,
+        retry=retry,
+        seed=plan.seed,
+    )
+
+
+def is_spared(plan: Plan, case: Case, block: int) -> bool:
+    """Whether a case runs in earlier blocks alone: where time is short, a stack that spends it on compiling."""
+    costly = STACKS[case.stack].estimate_seconds >= COSTLY_SECONDS and case.stack_name != plan.baseline
+    return costly and 0 < plan.protocol.costly_blocks < block
+
+
+def sequence(plan: Plan, comparison: Sequence[Planned], draw: random.Random, *, quickest_first: bool) -> list[Unit]:
+    """Returns the processes of one comparison in their order."""
+    others: list[Unit] = []
+    baselines: list[Unit] = []
+    for planned in draw.sample(comparison, len(comparison)):
+        units = [unit_of(planned, replicate) for replicate in replicates(plan, planned)]
+        (baselines if planned.case.stack_name == plan.baseline else others).extend(units)
+    if quickest_first:
+        others.sort(key=lambda unit: min(STACKS[unit[0][0].stack].estimate_seconds, QUICK_SECONDS))
+    among = len(others) / len(baselines) if baselines else 0
+    for k, baseline in enumerate(baselines):
+        others.insert(round((k + 0.5) * among) + k, baseline)
+    return others
+
+
+def unit_of(planned: Planned, replicate: int) -> Unit:
+    """Returns a case's process; before a warm case's process the one that fills its caches."""
+    case = planned.case
+    primed = case.cache == "warm" and not planned.unsupported
+    return [(case, replicate, purpose) for purpose in ((Purpose.PRIME, Purpose.TIMED) if primed else (Purpose.TIMED,))]
+
+
+def replicates(plan: Plan, planned: Planned) -> Sequence[int]:
+    """Returns the replicates of a case in a block: several for the baseline, which show the noise floor; else one."""
+    twin = plan.twin and planned.case.stack_name == plan.baseline and not planned.unsupported
+    return range(1, plan.protocol.baseline_replicates + 1) if twin else (1,)

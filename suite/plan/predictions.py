@@ -1,0 +1,42 @@
+"""The cases of accelerators that aren't here, which their compilers judge: one for each case of a plan and device."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from suite.case import Case, Planned
+from suite.plan.planning import unsupported
+from suite.predict.devices import Device
+from suite.results.store.plan import Plan
+from suite.stacks.catalog import STACKS, Stack
+from suite.workloads.catalog import Workload
+
+
+def predictions(plan: Plan, models: Sequence[Device], workloads: Mapping[str, Workload]) -> tuple[Planned, ...]:
+    """Returns the cases of a plan as cases of accelerators that aren't here, each with the reason if their compilers
+    have nothing to judge."""
+    return tuple(
+        Planned(case, unsupported(case, workloads[case.workload], nothing_lacks) or unpredicted(case, device))
+        for device in models
+        for planned in plan.cases
+        for case in [dataclasses.replace(planned.case, target=device.target, device=device.name)]
+    )
+
+
+def nothing_lacks(stack: Stack, variant: str, target: str) -> str | None:
+    """Returns None: a compiler without its accelerator needs nothing of the machine."""
+    return None
+
+
+def unpredicted(case: Case, device: Device) -> str | None:
+    """Returns why a device's compiler can't judge a case; None if it can."""
+    stack = STACKS[case.stack]
+    if stack.on_shapes and device.target in stack.predicted_on:
+        return None
+    if stack.compiler == "XLA":
+        batch = case.dims.get("batch", 1)
+        return f"a batch of {batch} can't be split among {device.count} chips" if batch % device.count else None
+    if stack.compiler:
+        return f"{stack.title} generates kernels on the device that they are for: there is no program to compile ahead"
+    return f"{stack.title} runs operation by operation: it hands no whole step to a compiler"

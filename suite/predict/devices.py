@@ -1,0 +1,123 @@
+"""The accelerators that a prediction can be for (devices.toml), with their makers' published peaks.
+
+The orchestrator reads them; the job that compiles gets the fields that it needs with its request.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from suite.errors import UserError, unknown
+from suite.machine.published_peaks import PublishedPeaks, published_peaks
+
+FILE = Path(__file__).with_name("devices.toml")
+# Of every NVIDIA GPU since 2016, by table "Technical Specifications per Compute Capability" of the CUDA C++ programming
+# guide, in the words of XLA's GpuTargetConfigProto.
+EVERY_GPU = """\
+  threads_per_block_limit: 1024
+  threads_per_warp: 32
+  shared_memory_per_block: 49152
+  threads_per_core_limit: 2048
+  block_dim_limit_x: 2147483647
+  block_dim_limit_y: 65535
+  block_dim_limit_z: 65535
+  registers_per_core_limit: 65536
+  registers_per_block_limit: 65536
+  thread_dim_limit_x: 1024
+  thread_dim_limit_y: 1024
+  thread_dim_limit_z: 64
+  device_vendor: "NVIDIA Corporation"
+"""
+CUDNN = "major: 9 minor: 10 patch: 0"  # told to XLA, which chooses cuDNN's algorithms by it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One accelerator, of one chip or several. `chip` has its maker's peaks of one chip; the rest is what the compiler
+    is told: of a TPU `topology`, `chips` (how many along each axis) and `accelerator_type`, of a GPU `gpu`."""
+
+    name: str
+    chip: PublishedPeaks
+    topology: str = "1x1x1"
+    chips: tuple[int, ...] = ()
+    accelerator_type: str = ""
+    gpu: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def target(self) -> str:
+        """Returns the hardware class, tpu or cuda."""
+        return self.chip.target
+
+    def bound(self, flops: float, bytes_moved: float, precision: str) -> tuple[float, str]:
+        """Returns (seconds, `arithmetic` or `memory`): the least time for so many operations and bytes at the chip's
+        published peaks, and what sets it. Where all bytes fit into its on-chip memory, moving them takes no time."""
+        roofline = self.chip.roofline()
+        arithmetic, memory = flops / roofline.flops_per_second[precision], roofline.moving_seconds(bytes_moved)
+        return max((arithmetic, "arithmetic"), (memory, "memory"))
+
+    @property
+    def count(self) -> int:
+        """Returns how many chips it has, among which a batch is split."""
+        return math.prod(self.chips)
+
+    @property
+    def target_config(self) -> str:
+        """Returns a GPU as XLA's compiler is told of it: a GpuTargetConfigProto as text; empty for a TPU."""
+        if not self.gpu:
+            return ""
+        gpu, name = self.gpu, self.chip.reported[0]
+        major, minor = gpu["compute_capability"]
+        feature = "ACCELERATED_FEATURES" if gpu["accelerated"] else "NONE"
+        return (
+            f"gpu_device_info {{\n{EVERY_GPU}"
+            f"  shared_memory_per_core: {gpu['shared_bytes_per_core']}\n"
+            f"  shared_memory_per_block_optin: {gpu['shared_bytes_per_block']}\n"
+            f"  core_count: {gpu['cores']}\n"
+            f"  fpus_per_core: {gpu['fpus_per_core']}\n"
+            f"  clock_rate_ghz: {gpu['clock_ghz']}\n"
+            f"  l2_cache_size: {self.chip.on_chip_bytes}\n"
+            f"  memory_bandwidth: {round(self.chip.bytes_per_second)}\n"
+            f"  device_memory_size: {self.chip.memory_bytes}\n"
+            f"  cuda_compute_capability {{ major: {major} minor: {minor} feature_extension: {feature} }}\n"
+            f'  name: "{name}"\n}}\n'
+            f'platform_name: "CUDA"\n'
+            f"dnn_version_info {{ {CUDNN} }}\n"
+            f'device_description_str: "{name}"\n'
+        )
+
+
+@cache
+def devices() -> Mapping[str, Device]:
+    """Returns every device by name."""
+    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    chips = published_peaks()
+    return {
+        name: Device(name=name, **table | {"chip": chips[table["chip"]], "chips": tuple(table.get("chips", ()))})
+        for name, table in tables.items()
+    }
+
+
+def find(name: str, target: str | None = None) -> Device:
+    """Returns a device by name. Raises UserError for one that isn't listed, or that is of another target."""
+    if name not in devices():
+        raise unknown("device", name, devices())
+    device = devices()[name]
+    if target not in (None, device.target):
+        raise UserError(f"{name} is a device of --target={device.target}, not of {target}.")
+    return device
+
+
+def first(target: str) -> Device:
+    """Returns the first device that is listed for a target. Raises UserError for a target that has none."""
+    known: dict[str, Device] = {}
+    for device in devices().values():
+        known.setdefault(device.target, device)
+    if target not in known:
+        raise unknown("target", target, known, of="Prediction")
+    return known[target]

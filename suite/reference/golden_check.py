@@ -1,0 +1,67 @@
+"""Makes golden files, and checks stored ones, with another implementation in its own environment (`oracle`)."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from suite.errors import UserError
+from suite.reference import expected
+from suite.reference.digests import Digest
+from suite.workloads.catalog import Workload
+
+AGREEMENT = 1e-6  # relative: files made twice differ by the order of float64 sums, and by rounding to float32
+
+
+def path_of(workload: Workload, size: str) -> Path:
+    """Returns the path of a workload's golden file for a size."""
+    return workload.folder / "golden" / f"{size}.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenMaker:
+    """Makes golden files by `suite.reference.make`: with this interpreter and these environment variables."""
+
+    python: Path
+    variables: Mapping[str, str]
+
+    def make(self, workload: Workload, size: str, file: Path) -> None:
+        """Makes a golden file. Raises UserError with the end of the process's error output."""
+        if not (workload.folder / "oracle.py").exists():
+            raise UserError(f"Workload '{workload.name}' has no oracle.py: its reference is in its spec.")
+        command = [str(self.python), "-m", "suite.reference.make", str(workload.folder), size, str(file)]
+        done = subprocess.run(command, env=dict(self.variables), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError(f"The golden file of {workload.name}, {size}, couldn't be made:\n{done.stderr[-2000:]}")
+
+    def differences(self, workload: Workload, size: str) -> list[str]:
+        """Makes the golden file again. Returns the tensors in which it differs from the stored one."""
+        with tempfile.TemporaryDirectory() as folder:
+            new = Path(folder) / "new.npz"
+            self.make(workload, size, new)
+            return compare(expected.load(path_of(workload, size)), expected.load(new))
+
+
+def compare(stored: expected.ReferenceAnswer, new: expected.ReferenceAnswer) -> list[str]:
+    """Returns the tensors in which two golden files differ."""
+    differing = []
+    for group in ("gradients", "moved", "shrunk", "noise", "stressed"):
+        ours, theirs = getattr(stored, group), getattr(new, group)
+        differing += [f"{group}: {name}" for name in sorted(set(ours) ^ set(theirs))]
+        differing += [f"{group}: {n}" for n in sorted(set(ours) & set(theirs)) if not agree(ours[n], theirs[n])]
+    if not agree(stored.output, new.output):
+        differing.append("output")
+    return differing + ([] if agree(np.asarray(stored.losses), np.asarray(new.losses)) else ["losses"])
+
+
+def agree(a: object, b: object) -> bool:
+    """Whether two tensors, or two digests, are equal up to rounding."""
+    if isinstance(a, Digest) and isinstance(b, Digest):
+        a, b = a.figures, b.figures
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    return x.shape == y.shape and float(np.linalg.norm(x - y)) <= AGREEMENT * max(float(np.linalg.norm(x)), 1e-30)

@@ -1,0 +1,70 @@
+"""A result set without its page: Markdown short enough for a comment, CSV with a line for each stack of each question,
+and one JSON object. `./stackwars report --format=md|csv|json` writes it; `run --json` ends in the same object."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from suite.report.page import Report, report_of
+from suite.report.sections.registry import SECTIONS
+from suite.report.tables import VERSION, Export, Table
+from suite.results import Results
+from suite.results.analysis import Analysis
+from suite.results.stack_columns import Place, columns_in
+from suite.results.store.rows import accepted
+
+FACTS = ("Result set", "Measured", "Machine", "Processes", "Sampled", "Blocks")  # of those under the page's title
+FIRST = ("median_seconds", "low_seconds", "high_seconds")  # CSV begins with the headline clock
+HEADS = (
+    "question",
+    "stack",
+    "purpose",
+    "outcome",
+    "reason",
+    "ok",
+    "planned",
+    *sorted((column.name for column in columns_in(Place.CSV)), key=lambda name: name not in FIRST),
+    "predicted_bytes",  # of a device's memory, by its compiler: never beside measured peaks
+)
+
+
+def export(
+    results: Results, baseline: str | None = None, stacks: Sequence[str] = (), questions: Sequence[str] = ()
+) -> Export:
+    """Returns what the page shows, of all stacks and questions or of some (globs). Raises UserError for a baseline, a
+    stack or a question that the set doesn't have."""
+    analysis = results.analysis(baseline, stacks, questions)
+    report = report_of(results, analysis)
+    lines = [[line.get(head) for head in HEADS] for section in report.sections for line in section.lines()]
+    return Export(tables(report), HEADS, lines, document(results, analysis, report))
+
+
+def tables(report: Report) -> list[Table]:
+    """Returns the answers, what to know before believing a number, the sentence of each section, and its tables."""
+    facts = [f"{fact.name}: {fact.value}" for fact in report.facts if fact.name in FACTS]
+    answers = Table(report.title, (), (), before=[*(answer.text for answer in report.answers), *facts])
+    notices = Table("What to know before believing a number", (), (), before=report.notices)
+    short = Table("In short", (), (), before=[f"{section.nav}: {section.answer}" for section in report.sections])
+    of_sections = [table for section in report.sections for table in section.tables()]
+    return [answers, *([notices] if report.notices else []), short, *of_sections]
+
+
+def document(results: Results, analysis: Analysis, report: Report) -> dict[str, Any]:
+    """Returns the set as one JSON object: what it is, how its processes ended, and the data of each section that has
+    some."""
+    sections = {kind.key: report.section(kind) for kind in SECTIONS if kind.key}
+    return {
+        "version": VERSION,
+        "set_id": report.set_id,
+        "rows": len(results.rows),
+        "outcomes": dict(Counter(row["outcome"] for row in accepted(results.rows))),
+        "machine": results.described_machine,
+        "machine_id": results.machine.get("machine_id"),
+        "ceilings": results.ceilings,
+        "baseline": analysis.baseline,
+        "hidden": list(analysis.hidden),
+        "answers": {section.name: section.answer for section in report.sections},
+        **{key: section.data() if section else [] for key, section in sections.items()},
+    }

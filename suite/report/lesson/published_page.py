@@ -1,0 +1,116 @@
+"""Writes docs/published.md: what other documents published, and which of it can't be, with the arithmetic.
+
+`.venv/bin/python -m suite.report.lesson.published_page > docs/published.md`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from suite import units
+from suite.machine.published_peaks import PublishedPeaks
+from suite.machine.roofline import MARGIN, TIMES_MOVED
+from suite.report.tables import Table, markdown
+from suite.results.documents.figures import Document, PublishedTime, documents
+from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, chip_of, dims_of, readings
+from suite.workloads import catalog
+
+HEAD = """# What others published
+
+The documents that this suite grew from, as data with their sources: the files in [published/](published/). \
+A page of results shows them beside its own times where a set has their questions ("Published elsewhere"), and says \
+which of them a whole step can't reach on the chip that the document names. This page is written from the files by \
+`.venv/bin/python -m suite.report.lesson.published_page`; a test compares the two.
+
+A time is held against the least that its chip needs: FLOPs over the published peak, and bytes over the published \
+bandwidth, whichever is longer. Bytes that the chip's own memory can keep from step to step are left out (twice its \
+size, because each is read and written). A time counts as impossible only where it is {margin} times too short. What \
+chips reach is in [published_peaks.toml](../suite/machine/published_peaks.toml), each figure with its source.
+"""
+
+
+def page() -> str:
+    """Returns the page's text."""
+    parts = [HEAD.format(margin=MARGIN), *(section for document in documents() for section in sections(document))]
+    return "\n".join(parts)
+
+
+def sections(document: Document) -> Iterator[str]:
+    """Yields the parts of one document: how it measured, its times, its verdicts, and the arithmetic of each time whose
+    chip is known."""
+    yield f"## {document.title}\n\n{f'<{document.url}>{chr(10)}{chr(10)}' if document.url else ''}{document.known}\n"
+    yield markdown(Table("", ["question", "stack", "on", "time", "where the result was"], [*map(line, document.times)]))
+    if document.verdicts:
+        lines = [
+            [
+                title(verdict.workload),
+                verdict.device,
+                *("fits" if fits else "out of memory" for fits in verdict.fits.values()),
+            ]
+            for verdict in document.verdicts
+        ]
+        yield markdown(Table("", ["training step", "on", *document.verdicts[0].fits], lines))
+    for time in document.times:
+        if (chip := chip_of(time)) is not None and readings(time):
+            yield arithmetic(time, chip)
+
+
+def title(workload: str) -> str:
+    """Returns a workload's name for people."""
+    return str(catalog.find()[workload].spec.TITLE)
+
+
+def line(time: PublishedTime) -> list[str]:
+    """Returns a published time as a line of its table."""
+    given = ", ".join(f"{name} {value:,}" for name, value in time.dims.items())
+    question = f"{title(time.workload)}, {time.pass_}, {given}"
+    return [question, time.stack, time.device, units.seconds(time.seconds), time.ends]
+
+
+def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
+    """Returns what the step of a published time may have been, with the bytes and the least time of each."""
+    spec, dims = catalog.find()[time.workload].spec, dims_of(time)
+    parameters = sum(tensor.size for tensor in spec.parameters(dims).values())
+    cache = TIMES_MOVED * chip.on_chip_bytes
+    rate = chip.bytes_per_second
+    whole = readings(time)[0]
+    lines = [
+        [
+            reading.words,
+            f"{reading.moved / parameters:.3g}" if reading.moved else "0",
+            f"{reading.moved / 1e9:.3g} GB",
+            units.seconds(reading.least) if reading.least else "none",
+            reading.verdict(time.seconds),
+        ]
+        for reading in readings(time)
+    ]
+    heads = ["what a step is", "bytes a parameter", "bytes", "least time", f"{units.seconds(time.seconds)} is"]
+    return (
+        f"### {title(time.workload)}, {units.seconds(time.seconds)}: the arithmetic\n\n"
+        f"{parameters:,} parameters; {chip.title}: {rate / 1e12:.3g} TB/s. In {units.seconds(time.seconds)} its memory "
+        f"moves {rate * time.seconds / 1e9:.3g} GB, {(rate * time.seconds + cache) / parameters:.3g} bytes a parameter "
+        f"with what stays on the chip. The least time of the first line is ({whole.moved / 1e9:.3g} GB − "
+        f"{cache / 1e9:.3g} GB) / {rate / 1e12:.3g} TB/s = {units.seconds(whole.least)}; without the chip's own memory "
+        f"it would be {units.seconds(whole.moved / rate)}.\n\n"
+        + markdown(Table("", heads, lines, numbers=heads[1:4]))
+        + conclusion(time)
+    )
+
+
+def conclusion(time: PublishedTime) -> str:
+    """Returns what can be said of a published time, and what can't."""
+    first, *others = readings(time)
+    if first.verdict(time.seconds) != IMPOSSIBLE:
+        return "\nThe time can be that of a whole step.\n"
+    times = units.digits(first.least / time.seconds)
+    listed = "; ".join(reading.words for reading in others if reading.verdict(time.seconds) == POSSIBLE)
+    return (
+        f"\nA whole step would be at least {times} times as long, so the time isn't that of a whole training step in "
+        "float32, the optimizer's update included, that was waited for. It can be one of these: "
+        f"{listed}. Which, the figure alone doesn't say. This suite flags such a time of its own as `implausible` and "
+        "leaves it out of every ratio.\n"
+    )
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,118 @@
+"""The cells of a map: what stands in one, and how far from 1× its colour says it is.
+
+A map compares stacks (the report) or sets (`./stackwars compare`); both are made of these cells, and
+reports/templates/macros/map.html.j2 draws them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from suite import units
+from suite.case import OUT_OF_MEMORY, Outcome
+from suite.report.sections.labels import WORDS, outcome_text
+from suite.results.outcomes import Cell, is_absent
+from suite.results.speedup.verdicts import Speedup
+from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN
+from suite.stats import Estimate
+
+SHADES = (1.05, 1.25, 1.6, 2.5)  # a ratio, or its inverse, over the n-th of these has shade n
+SIGNS = {"faster": "▲", "slower": "▼", "tie": "=", "close": "≈", "undecided": "?", "baseline": "◆", "mean": ""}
+# {kind: (sign, words)} of a cell without a ratio. A kind is a CSS class, too.
+STATES = {
+    "memory": ("▣", "out of memory"),
+    "wrong": ("✕", "wrong"),
+    "failed": ("✕", "failed"),
+    "absent": ("○", "not installed here"),
+    "unable": ("–", "unsupported"),
+    "waiting": ("…", "not run"),
+    "unplanned": ("", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """One cell of a map. `kind` is a verdict, `baseline`, `measured` (a ratio without an interval), `steps`, or one of
+    STATES; `shade` is 0 to 4, above 0 only where colour means something, and `is_more` says which colour. `words` come
+    first, then `small`; `title` is the whole in a sentence. `href` leads behind it; empty where nothing is there.
+    `note` is what a reader must know beside the verdict; `leads` says that nothing is shown to be faster; `own` is the
+    stack's own figure, which a narrow screen has beside the ratio."""
+
+    kind: str
+    words: str
+    small: str = ""
+    title: str = ""
+    shade: int = 0
+    is_more: bool = True
+    href: str = ""
+    note: str = ""
+    leads: bool = False
+    own: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Returns the verdict as a word where it isn't among the words already; empty for what has none."""
+        return self.kind if self.kind in SIGNS and self.kind not in (self.words, "mean") else ""
+
+    @property
+    def sign(self) -> str:
+        """Returns the sign beside the words, so that no meaning is in the colour alone."""
+        return STATES[self.kind][0] if self.kind in STATES else SIGNS.get(self.kind, "")
+
+    @property
+    def css(self) -> str:
+        """Returns its CSS classes: `faster f3`, say."""
+        colour = f"{'f' if self.is_more else 's'}{self.shade}" if self.shade else ""
+        return " ".join(filter(None, [self.kind, colour, "noted" if self.note and self.kind != "undecided" else ""]))
+
+
+def shade(value: float) -> int:
+    """Returns how strong the colour of a ratio is: 0 near 1×, 4 far from it, by its logarithm."""
+    distance = math.exp(abs(math.log(value))) if value > 0 else math.inf
+    return sum(distance > edge for edge in SHADES)
+
+
+def verdict_square(speedup: Speedup, where: str, href: str = "") -> Square:
+    """Returns the cell of a ratio with its verdict; `where` names it, like `jax_jit on gemm forward`. What is undecided
+    says so before its size, and has no colour."""
+    ratio, word = speedup.ratio, speedup.verdict
+    size, interval = units.ratio(ratio.value), units.interval(ratio.low, ratio.high)
+    known = speedup.why or speedup.note
+    aside = f" ({known})" if known else ""
+    title = f"{where}: {word}, {f'{size} {interval}'.strip()} as fast as {speedup.baseline}{aside}"
+    if word == "undecided":
+        return Square(word, word, f"{size} {interval}".strip(), title, href=href, note=speedup.why)
+    return Square(word, size, interval, title, shade(ratio.value), ratio.value > 1, href, speedup.note)
+
+
+def mean_square(mean: Estimate | None, counted: str, title: str) -> Square:
+    """Returns the cell of a geometric mean, which has an interval but no verdict; `counted` is like `6 of 8`."""
+    if mean is None:
+        return Square("mean", units.UNKNOWN, counted, title)
+    interval = units.interval(mean.low, mean.high)
+    colour = shade(mean.value) if interval and not (mean.low or 0) <= 1 <= (mean.high or 0) else 0
+    return Square("mean", units.ratio(mean.value), f"{interval} {counted}".strip(), title, colour, mean.value > 1)
+
+
+def state_square(cell: Cell | None, where: str, href: str = "") -> Square:
+    """Returns the cell of a stack without a time that counts: how it ended, in words, and why."""
+    if cell is None:
+        return Square("unplanned", "", title=f"{where}: not planned")
+    kind = state(cell)
+    words = STATES[kind][1] if kind != "failed" else WORDS.get(cell.outcome, cell.outcome)
+    reason = f": {cell.reason}" if cell.reason else ""
+    return Square(kind, words, title=f"{where}: {outcome_text(cell)}{reason}", href=href)
+
+
+def state(cell: Cell) -> str:
+    """Returns which of STATES a cell without a time that counts is in."""
+    if cell.outcome in OUT_OF_MEMORY:
+        return "memory"
+    if cell.outcome in (Outcome.WRONG, IMPLAUSIBLE):
+        return "wrong"
+    if cell.outcome == NOT_RUN:
+        return "waiting"
+    if cell.outcome == Outcome.UNSUPPORTED:
+        return "absent" if is_absent(cell.reason) else "unable"
+    return "failed"

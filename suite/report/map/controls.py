@@ -1,0 +1,80 @@
+"""The page's map with its controls: what can be chosen, what the page begins with, and the data of all choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from suite.report.map.choices import choices
+from suite.report.map.metrics import METRICS, STEADY, Metric
+from suite.report.map.page_map import FILTERS, Map, map_over, mean_squares, ranked_stacks
+from suite.report.map.sentence import Sentence, overall
+from suite.report.sections.timed.headlines import Headline
+from suite.results.analysis import Analysis
+from suite.results.cases.rebased import rebased
+
+SYNCED = "synced"
+
+
+@dataclass(frozen=True, slots=True)
+class PageMap:
+    """The map as the page begins with it, and `data`: every other choice. `passes` and `precisions` are those of the
+    set; a control with one value isn't shown."""
+
+    shown: Map
+    baseline: str
+    baselines: tuple[str, ...]
+    passes: tuple[str, ...]
+    precisions: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    sentence: Sentence | None
+    data: Mapping[str, Any]
+
+
+def page_map(
+    analysis: Analysis, headlines: Sequence[Headline], machine: Mapping[str, Any], *, condensed: bool = False
+) -> PageMap | None:
+    """Returns the map of a set; None without a timed process. Of a page of some stacks or questions only its own
+    baseline can be chosen: the verdicts over others would be of a smaller family. A `condensed` map has no other
+    choice either, and nothing behind its cells."""
+    if not analysis.comparisons:
+        return None
+    stacks, whole = ranked_stacks(analysis), analysis.is_whole and not condensed
+    counting = {stack.stack for comparison in analysis.comparisons for stack in comparison.stacks if stack.counts}
+    baselines = tuple(stack for stack in stacks if stack == analysis.baseline or (whole and stack in counting))
+    metrics = METRICS if whole else (STEADY,)
+    clocks = {metric.clock or SYNCED for metric in metrics}
+    over = {pair: rebased(analysis, pair[1], pair[0]) for pair in product(clocks, baselines)}
+    leaders = [{headline.fastest, *headline.rivals} for headline in headlines]
+    heads = [comparison.head for comparison in analysis.comparisons]
+    passes, precisions = (tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS)
+    some = parts_of(passes, precisions)
+    maps, means = {}, {}
+    for metric, baseline in product(metrics, baselines):
+        of_choice = over[metric.clock or SYNCED, baseline]
+        maps[metric.name, baseline] = map_over(of_choice, metric, stacks, leaders, linked=not condensed)
+        means[metric.name, baseline] = {
+            which: mean_squares(of_choice, metric, stacks, fields) for which, fields in some.items()
+        }
+    sentences = {baseline: overall(over[SYNCED, baseline], headlines, machine) for baseline in baselines}
+    return PageMap(
+        shown=maps[STEADY.name, analysis.baseline],
+        baseline=analysis.baseline,
+        baselines=baselines,
+        passes=passes,
+        precisions=precisions,
+        metrics=metrics,
+        sentence=sentences[analysis.baseline],
+        data=choices(maps, means, sentences),
+    )
+
+
+def parts_of(passes: Sequence[str], precisions: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Returns {"pass|precision": the columns that such questions have}, for each part of a set that can be chosen."""
+    lists = [["", *values] if len(values) > 1 else [""] for values in (passes, precisions)]
+    return {
+        "|".join(chosen): {name: value for name, value in zip(FILTERS, chosen, strict=True) if value}
+        for chosen in product(*lists)
+    }

@@ -1,0 +1,128 @@
+"""What a map can show of a stack: its steady step, first run, break-even, memory, and the way to host memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from suite import units
+from suite.report.map.cells import Square, shade, state_square, verdict_square
+from suite.report.sections.labels import outcome_text
+from suite.results.analysis import Comparison
+from suite.results.cases.break_even import Course, crossing
+from suite.results.outcomes import Cell
+from suite.results.stack_figures import StackFigures
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One reading of the map. A metric with a `clock` has ratios with verdicts; the others have none."""
+
+    name: str
+    words: str
+    explained: str
+    clock: str = ""
+
+
+STEADY = Metric(
+    "steady",
+    "a steady step",
+    "Times of one step once it is warm, until its result is ready. Above 1× is faster.",
+    "synced",
+)
+METRICS = (
+    STEADY,
+    Metric(
+        "first",
+        "the first run",
+        "Times of the first call in a fresh process, compilation included. Above 1× is faster.",
+        "first",
+    ),
+    Metric(
+        "steps",
+        "steps until ahead",
+        "The step from which on a stack has taken less time than the baseline in all, first runs included.",
+    ),
+    Metric("memory", "peak memory", "The greatest peak of any process. Above 1× is less memory; it has no verdict."),
+    Metric(
+        "host",
+        "a step to host memory",
+        "Times of one step until its result lies in host memory. Above 1× is faster.",
+        "fetch",
+    ),
+)
+
+
+def square(metric: Metric, comparison: Comparison, cell: Cell | None, href: str) -> Square:
+    """Returns the cell of a stack on a question, which is already over the baseline and by the clock of the metric."""
+    if cell is None:
+        return state_square(None, comparison.name)
+    where = f"{cell.stack} on {comparison.name}"
+    stack = comparison.of(cell.stack)
+    if stack is None or not stack.counts:
+        return state_square(cell, where, href)
+    shown = reading(metric, comparison, stack, where, href)
+    if cell.failed:  # it has times, but not from all of its processes
+        ending = outcome_text(cell)
+        note = f"{shown.note}; {ending}" if shown.note else ending
+        shown = replace(shown, note=note, title=f"{shown.title} ({ending})")
+    return shown
+
+
+def reading(metric: Metric, comparison: Comparison, stack: StackFigures, where: str, href: str) -> Square:
+    """Returns the cell of a stack whose times count."""
+    if stack.is_baseline:
+        return baseline_square(metric, comparison, stack, where, href)
+    base = comparison.of(comparison.baseline)
+    if metric.clock:
+        if stack.speedup is None:
+            return Square("none", units.UNKNOWN, title=f"{where}: nothing to compare it with", href=href)
+        return verdict_square(stack.speedup, where, href)
+    if base is None or not base.counts:
+        return Square("none", units.UNKNOWN, title=f"{where}: nothing to compare it with", href=href)
+    return (
+        memory_square(base, stack, where, href) if metric.name == "memory" else steps_square(base, stack, where, href)
+    )
+
+
+def baseline_square(metric: Metric, comparison: Comparison, stack: StackFigures, where: str, href: str) -> Square:
+    """Returns the cell of the baseline: its own figure, which the others' ratios are over."""
+    figures = {"first": stack.first, "host": stack.fetch, "steady": stack.median.value}
+    figure = peak(stack) if metric.name == "memory" else units.seconds(figures.get(metric.name, stack.median.value))
+    role = f", in place of {comparison.stands_in_for}" if comparison.stands_in_for else ""
+    words = "baseline" if metric.name == "steps" else "1×"
+    return Square("baseline", words, figure, f"{where}: the baseline{role}, {figure}", href=href)
+
+
+def peak(stack: StackFigures) -> str:
+    """Returns the greatest peak of memory in words."""
+    return units.quantity(stack.peak_bytes)
+
+
+def memory_square(base: StackFigures, stack: StackFigures, where: str, href: str) -> Square:
+    """Returns the cell of a peak of memory: the baseline's over the stack's. One number has no interval, so that the
+    cell has no verdict."""
+    if not base.peak_bytes or not stack.peak_bytes:
+        return Square("none", units.UNKNOWN, title=f"{where}: its peak of memory is unknown", href=href)
+    ratio = base.peak_bytes / stack.peak_bytes
+    title = f"{where}: a peak of {peak(stack)}; {base.stack} has {units.ratio(ratio)} as much"
+    return Square("measured", units.ratio(ratio), peak(stack), title, shade(ratio), ratio > 1, href)
+
+
+def steps_square(base: StackFigures, stack: StackFigures, where: str, href: str) -> Square:
+    """Returns the cell of a break-even: from or up to which step the stack has taken less time in all."""
+    crossed = crossing(stack, base)
+    if crossed is None or crossed.course is Course.UNDECIDED:
+        return Square(
+            "none",
+            units.UNKNOWN,
+            title=f"{where}: no break-even, {crossed.reason if crossed else 'no times'}",
+            href=href,
+        )
+    steps = units.short(crossed.steps)
+    words, depth, is_more = {
+        Course.AHEAD: ("from the start", 3, True),
+        Course.OVERTAKES: (f"from step {steps}", 2, True),
+        Course.OVERTAKEN: (f"up to step {steps}", 1, False),
+        Course.BEHIND: ("never", 3, False),
+    }[crossed.course]
+    return Square("steps", words, "", f"{where}: ahead of {base.stack} {words}", depth, is_more=is_more, href=href)

@@ -1,0 +1,158 @@
+"""The map of one result set over one baseline, by one metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from suite import units
+from suite.report.map.cells import STATES, Square, mean_square
+from suite.report.map.metrics import Metric, square
+from suite.report.sections.labels import compared_stacks, comparison_anchor, panel_anchor
+from suite.report.sections.timed.headlines import standing_in
+from suite.report.sections.timed.units import column_units
+from suite.results.analysis import Analysis, Comparison
+from suite.results.cases.rebased import means_where
+from suite.results.speedup.geometric_means import Summary
+
+FILTERS = ("pass", "precision")
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """One question over all columns. `values` has those of FILTERS; `note` says which stack stands in as baseline."""
+
+    name: str
+    anchor: str
+    squares: tuple[Square, ...]
+    values: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Questions down, `columns` across. `means` is the row on top; empty where there is none. The cells of a `plain`
+    map are text in few elements, since a browser takes its time for each of them."""
+
+    caption: str
+    columns: tuple[str, ...]
+    means: tuple[Square, ...]
+    rows: tuple[MapRow, ...]
+    plain: bool = False
+
+    @property
+    def states(self) -> tuple[tuple[str, str, str], ...]:
+        """Returns (kind, sign, words) of the states that some cell is in, for the legend."""
+        seen = {square.kind for row in self.rows for square in row.squares}
+        return tuple((kind, sign, words) for kind, (sign, words) in STATES.items() if kind in seen and words)
+
+
+def ranked_stacks(analysis: Analysis) -> tuple[str, ...]:
+    """Returns all stacks, the greatest geometric mean over the common questions first, the baseline among them; those
+    without a mean come last, in the catalogue's order."""
+    means = {line.stack: line.common.value for line in analysis.summaries if line.common}
+    means |= {analysis.baseline: 1.0} if means else {}
+    own_means = {line.stack: line.ratio.value for line in analysis.summaries if line.ratio}
+    order = {stack: place for place, stack in enumerate(compared_stacks(analysis))}
+    return tuple(
+        sorted(
+            order, key=lambda stack: (stack not in means, -means.get(stack, 0.0), stack not in own_means, order[stack])
+        )
+    )
+
+
+def map_over(
+    analysis: Analysis, metric: Metric, stacks: Sequence[str], leaders: Sequence[set[str]], *, linked: bool = True
+) -> Map:
+    """Returns the map of an analysis that is over its baseline, and by its metric's clock, already. Its cells are
+    `linked` where the page has their panels."""
+    rows = tuple(
+        map_row(metric, comparison, stacks, leading, linked=linked)
+        for comparison, leading in zip(analysis.comparisons, leaders, strict=True)
+    )
+    return Map(
+        caption=f"{metric.words.capitalize()}, over {analysis.baseline}. {metric.explained}",
+        columns=tuple(stacks),
+        means=mean_squares(analysis, metric, stacks),
+        rows=rows,
+        plain=not linked,
+    )
+
+
+def map_row(
+    metric: Metric, comparison: Comparison, stacks: Sequence[str], leading: set[str], *, linked: bool
+) -> MapRow:
+    """Returns the row of one question."""
+    cells = {cell.stack: cell for cell in comparison.cells}
+    unit = column_units(comparison).steady
+    medians = {stack.stack: unit(stack.median.value) for stack in comparison.stacks if stack.counts}
+    squares = []
+    for stack in stacks:
+        cell = square(metric, comparison, cells.get(stack), panel_anchor(comparison, stack) if linked else "")
+        squares.append(replace(cell, leads=stack in leading, own=medians.get(stack, "")))
+    return MapRow(
+        name=comparison.name,
+        anchor=comparison_anchor(comparison),
+        squares=tuple(squares),
+        values={name: comparison.head.text(name) for name in FILTERS},
+        note=standing_in(comparison),
+    )
+
+
+def mean_squares(
+    analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str] | None = None
+) -> tuple[Square, ...]:
+    """Returns the top row: each stack's geometric mean over the questions that all answered, and how many it answered
+    of those it was asked; of some questions only, whose columns have the values of `fields`. Empty where all answered
+    fewer than two: one ratio is no mean, and would stand above the questions as if it spoke for them."""
+    if metric.clock:
+        lines = means_where(analysis, fields) if fields else analysis.summaries
+        if max((line.n_common for line in lines), default=0) < 2:
+            return ()
+        by_stack = {line.stack: line for line in lines}
+        return tuple(summary_square(by_stack.get(stack), stack, analysis) for stack in stacks)
+    if metric.name == "memory":
+        return memory_means(analysis, stacks, fields or {})
+    return ()
+
+
+def summary_square(line: Summary | None, stack: str, analysis: Analysis) -> Square:
+    """Returns the top cell of one stack."""
+    if stack == analysis.baseline:
+        return Square("baseline", "1×", "the baseline", f"{stack}: the baseline")
+    if line is None:
+        return Square("mean", units.UNKNOWN)
+    counted = f"{line.n_ok}\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}{line.n}"
+    over = f"over the {line.n_common} that every stack answered; it answered {counted}"
+    return mean_square(line.common, counted, f"{stack}: geometric mean {over}")
+
+
+def memory_means(analysis: Analysis, stacks: Sequence[str], fields: Mapping[str, str]) -> tuple[Square, ...]:
+    """Returns the geometric means of memory over the questions on which every stack that has peaks has one."""
+    ids = [
+        comparison
+        for comparison in analysis.comparisons
+        if all(comparison.head.text(name) == value for name, value in fields.items())
+    ]
+    peaks = [
+        {stack.stack: stack.peak_bytes for stack in comparison.stacks if stack.counts and stack.peak_bytes}
+        for comparison in ids
+    ]
+    known = {stack for of_question in peaks for stack in of_question}
+    common = [of_question for of_question in peaks if known and known <= of_question.keys()]
+    if len(common) < 2:
+        return ()
+    return tuple(memory_mean(stack, common, analysis.baseline, len(ids)) for stack in stacks)
+
+
+def memory_mean(stack: str, common: Sequence[Mapping[str, float]], baseline: str, questions: int) -> Square:
+    """Returns the geometric mean of one stack's memory, baseline over stack, over the `common` questions."""
+    if stack == baseline:
+        return Square("baseline", "1×", "the baseline", f"{stack}: the baseline")
+    if not common or stack not in common[0] or baseline not in common[0]:
+        return Square("mean", units.UNKNOWN)
+    mean = math.exp(fmean(math.log(peaks[baseline] / peaks[stack]) for peaks in common))
+    counted = f"{len(common)}\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}{questions}"
+    return Square("mean", units.ratio(mean), counted, f"{stack}: geometric mean over {counted} questions")

@@ -1,0 +1,248 @@
+"""What lies behind a cell of the map: every process of a stack on a question, and all that is known of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from suite import units
+from suite.case import Purpose, phase_words
+from suite.ir.findings import Handed, findings
+from suite.report.figures.axes import LogAxis
+from suite.report.figures.bars import KINDS
+from suite.report.figures.plots import kind_of
+from suite.report.map.remedies import command, remedy
+from suite.report.sections.labels import comparison_anchor, link_target, outcome_text, panel_anchor
+from suite.report.sections.timed.units import column_units
+from suite.report.sections.whole_set.facts import Fact, named_facts
+from suite.results.analysis import Analysis, Comparison
+from suite.results.outcomes import Cell
+from suite.results.questions.programs import ProgramQuestion
+from suite.results.stack_figures import StackFigures
+from suite.results.store.rows import Row
+
+STEPS_MOST, STEPS_LEAST = (
+    60,
+    12,
+)  # columns of a run plot; a set of many processes has fewer, so that its page stays small
+STEPS_OF_SET = 120_000  # columns of all run plots of a page, about
+HIGH = 100  # of a run plot, in its own units
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """The steady median of one process, in percent of the plot."""
+
+    x: float
+    y: float
+    kind: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlot:
+    """The samples of one process in order: the area between the least and the greatest of each column, the line of
+    medians, and how many columns are warm-up. The plot is `width` by HIGH."""
+
+    title: str
+    area: str
+    line: str
+    width: int
+    warmup: int
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What differs between the program of a stack's step and that of `other`, in sentences; `anchor` has all pairs."""
+
+    other: str
+    anchor: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What the page shows behind one cell."""
+
+    id: str
+    anchor: str
+    stack: str
+    question: str
+    outcome: str
+    ending: str
+    facts: tuple[Fact, ...]
+    dots: tuple[Dot, ...]
+    blocks: int
+    low: str
+    high: str
+    runs: tuple[RunPlot, ...]
+    differences: Differences | None
+    command: str
+
+
+def panels(analysis: Analysis, *, planned: bool) -> tuple[Panel, ...]:
+    """Returns the panel of every planned cell. Without its plan a set doesn't say how it was made, so that the panels
+    have no command."""
+    rows: dict[tuple[str, str], list[Row]] = {}
+    for row in analysis.counted:
+        if row["purpose"] == Purpose.TIMED:
+            rows.setdefault((row["comparison_id"], row.stack_name), []).append(row)
+    processes = sum(map(len, rows.values()))
+    steps = max(STEPS_LEAST, min(STEPS_MOST, STEPS_OF_SET // max(1, processes)))
+    programs = {question.id: question for question in analysis.programs}
+    return tuple(
+        panel(
+            comparison,
+            cell,
+            sorted(rows[comparison.id, cell.stack], key=lambda row: row.place),
+            steps,
+            programs.get(comparison.id),
+            planned=planned,
+        )
+        for comparison in analysis.comparisons
+        for cell in comparison.cells
+    )
+
+
+def panel(
+    comparison: Comparison,
+    cell: Cell,
+    rows: Sequence[Row],
+    steps: int,
+    programs: ProgramQuestion | None,
+    *,
+    planned: bool,
+) -> Panel:
+    """Returns the panel of one cell from the rows of its processes, with run plots of so many columns. The command of a
+    case that failed runs it alone, that of another one beside its baseline."""
+    figures = comparison.of(cell.stack)
+    seconds = [sample for row in rows for sample in row["synced_seconds"] or ()]
+    axis = LogAxis.over([process.seconds for process in figures.processes] if figures else [])
+    span = LogAxis.over(seconds)
+    return Panel(
+        id=panel_anchor(comparison, cell.stack),
+        anchor=comparison_anchor(comparison),
+        stack=cell.stack,
+        question=comparison.name,
+        outcome=cell.outcome,
+        ending=outcome_text(cell),
+        facts=facts(comparison, cell, figures, rows, program(programs, cell.stack)),
+        dots=dots(figures, axis) if figures else (),
+        blocks=len({row["block"] for row in rows}),
+        low=units.seconds(axis.low),
+        high=units.seconds(axis.high),
+        runs=tuple(run_plot(row, span, steps) for row in rows if row["synced_seconds"]),
+        differences=differences(programs, cell.stack, comparison.baseline) if programs else None,
+        command=command(rows[0].case, cell.stack if cell.failed else comparison.baseline) if planned else "",
+    )
+
+
+def facts(
+    comparison: Comparison, cell: Cell, figures: StackFigures | None, rows: Sequence[Row], handed: Handed | None
+) -> tuple[Fact, ...]:
+    """Returns what is known of a cell, in words; `log` is a folder of the set, on the machine that ran it."""
+    versions = {f"{name} {version}" for row in rows for name, version in row.mapping("versions").items()}
+    last = max(rows, key=lambda row: (row["block"], row["replicate"], row["retry"]))
+    shown = timing_facts(comparison, figures) if figures else {}
+    return named_facts(
+        {
+            **shown,
+            "Processes": f"{cell.ok} ok of {cell.total}",
+            "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
+            "Reason": cell.reason,
+            "Remedy": remedy(cell, rows[0].case),
+            "Program": program_words(handed) if handed else "",
+            "Versions": ", ".join(sorted(versions)),
+            "Log": f"logs/{last.attempt_name}, on the machine that ran it" if last["provenance"] == "measured" else "",
+        }
+    )
+
+
+def timing_facts(comparison: Comparison, stack: StackFigures) -> dict[str, str]:
+    """Returns the times and the memory of a stack, in the units of the question's tables."""
+    unit = column_units(comparison)
+    interval = units.interval(stack.median.low, stack.median.high, unit.steady)
+    speedup = stack.speedup
+    ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high) if speedup else ""
+    clocks = {
+        "dispatch": stack.dispatch,
+        "synced": stack.median.value,
+        "pipelined": stack.pipelined,
+        "to host": stack.fetch,
+    }
+    parts = [f"{units.quantity(size)} {KINDS[kind]}" for kind, size in stack.peak_parts]
+    return {
+        "Median of a step": f"{unit.steady(stack.median.value)} {interval}".strip(),
+        f"Over {comparison.baseline}": f"{speedup.verdict}, {ratio}" if speedup else "",
+        "What to know beside it": speedup.note if speedup else "",
+        "First, second run": f"{unit.first(stack.first)}, {unit.second(stack.second)}",
+        "Compile time": unit.compile(stack.compile) if stack.compile else "",
+        "Clocks": ", ".join(f"{name} {unit.steady(value)}" for name, value in clocks.items() if value is not None),
+        "Peak of memory": ": ".join(filter(None, [units.quantity(stack.peak_bytes), ", ".join(parts)]))
+        if stack.peak_bytes
+        else "",
+        "Kernels": stack.kernels,
+        "Worst error": f"{units.magnitude(stack.relative_error)} relative" if stack.relative_error is not None else "",
+        "Flags": ", ".join(flag.replace("_", " ") + (f" {share}" if share else "") for flag, share in stack.flags),
+    }
+
+
+def program(programs: ProgramQuestion | None, stack: str) -> Handed | None:
+    """Returns what a stack hands to its compiler on a question; None where no process kept it."""
+    return next((handed for handed in programs.stacks if handed.stack == stack), None) if programs else None
+
+
+def program_words(handed: Handed) -> str:
+    """Returns `1,204 operations handed to the compiler, 310 run once compiled`, of generated code its kernels."""
+    step = handed.step
+    if not step.contents:
+        return f"{sum((step.kernels or {}).values()):,} kernels called by the generated code"
+    compiled = f", {step.compiled.kernels:,} run once compiled" if step.compiled else ""
+    return f"{step.contents.size:,} operations handed to the compiler{compiled}"
+
+
+def differences(programs: ProgramQuestion, stack: str, baseline: str) -> Differences | None:
+    """Returns what differs between the programs of a stack and of the baseline, or where that has none of the first
+    other stack that has; None without two programs of XLA's."""
+    others = [handed for handed in programs.of_xla if handed.stack != stack]
+    ours = next((handed for handed in programs.of_xla if handed.stack == stack), None)
+    if ours is None or not others:
+        return None
+    other = next((handed for handed in others if handed.stack == baseline), others[0])
+    sentences = tuple(finding.text for finding in findings(ours, other))
+    return Differences(other.stack, link_target("p", programs.name, programs.id), sentences)
+
+
+def dots(figures: StackFigures, axis: LogAxis) -> tuple[Dot, ...]:
+    """Returns a dot for each process: its block across, its median up."""
+    blocks = sorted({process.block for process in figures.processes})
+    placed = []
+    for process in figures.processes:
+        kind = kind_of(process, counts=figures.counts)
+        x = 100 * (blocks.index(process.block) + 0.5) / len(blocks)
+        title = f"block {process.block}: {units.seconds(process.seconds)}"
+        placed.append(Dot(round(x, 1), round(100 - axis.percent(process.seconds), 1), kind, title))
+    return tuple(placed)
+
+
+def run_plot(row: Row, span: LogAxis, steps: int) -> RunPlot:
+    """Returns the samples of one process, warm-up included, in at most `steps` columns of whole units: under 4 KB."""
+    samples: Sequence[float] = row["synced_seconds"]
+    size = math.ceil(len(samples) / steps)
+    columns = [samples[begin : begin + size] for begin in range(0, len(samples), size)]
+
+    def place(seconds: float) -> int:
+        return round(HIGH - span.percent(seconds))
+
+    top = [f"{x} {place(max(column))}" for x, column in enumerate(columns)]
+    bottom = [f"{x} {place(min(column))}" for x, column in enumerate(columns)]
+    return RunPlot(
+        title=f"block {row['block']}{', A/A twin' if row['replicate'] > 1 else ''}: {len(samples)} samples, "
+        f"{units.seconds(min(samples))} to {units.seconds(max(samples))}",
+        area=f"M{'L'.join([*top, *reversed(bottom)])}Z",
+        line=" ".join(f"{x},{place(median(column))}" for x, column in enumerate(columns)),
+        width=max(1, len(columns) - 1),
+        warmup=math.ceil((row["synced_warmup"] or 0) / size),
+    )

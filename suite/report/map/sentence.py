@@ -1,0 +1,94 @@
+"""The page's first sentence: the verdict on the whole set, and never more than its data supports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suite import units
+from suite.report.sections.sentences import capital, listed
+from suite.report.sections.timed.headlines import Headline
+from suite.results.analysis import Analysis
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`before`, then the name of a stack (empty where none leads), then `after`."""
+
+    before: str
+    stack: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        """Returns the sentence as plain text."""
+        return f"{self.before}{self.stack}{self.after}"
+
+
+def overall(analysis: Analysis, headlines: Sequence[Headline], machine: Mapping[str, Any]) -> Sentence | None:
+    """Returns the verdict on a whole set; None without a timed process."""
+    if not headlines:
+        return None
+    if len(headlines) == 1:
+        [only] = headlines
+        question = f" for {only.question}" if only.lead else f"{only.question}"
+        return Sentence(f"{only.lead}{question}: ", only.fastest, only.rest)
+    answered = [headline for headline in headlines if headline.ok > 1]
+    place = f"On {this(machine)}, " if machine else ""
+    if not answered:
+        return Sentence(capital(f"{place}no question has two stacks with times that count."), "", "")
+    if len(analysis.blocks) == 1:
+        return undecided(place, answered)
+    return leading(place, analysis, answered)
+
+
+def this(machine: Mapping[str, Any]) -> str:
+    """Returns `this 2-core AMD EPYC`."""
+    processor = str(machine.get("cpu_model") or "processor").partition(" Processor")[0]
+    cores = len(machine.get("cores_usable") or ())
+    return f"this {f'{cores}-core ' if cores else ''}{processor}"
+
+
+def undecided(place: str, answered: Sequence[Headline]) -> Sentence:
+    """Returns the sentence of a set of one block."""
+    stack, times = Counter(headline.fastest for headline in answered).most_common(1)[0]
+    rest = f" has the lowest median on {times} of {len(answered)} questions, but one block decides nothing."
+    return Sentence(capital(place), stack, rest)
+
+
+def leading(place: str, analysis: Analysis, answered: Sequence[Headline]) -> Sentence:
+    """Returns which stack leads on most questions: fastest, or not shown to be slower than the fastest."""
+    alone = Counter(headline.fastest for headline in answered if not headline.rivals)
+    leads = Counter(stack for headline in answered for stack in (headline.fastest, *headline.rivals))
+    means = {line.stack: line.common.value for line in analysis.summaries if line.common} | {analysis.baseline: 1.0}
+    stack = max(leads, key=lambda name: (leads[name], alone[name], means.get(name, 0.0), name))
+    times = share(leads[stack], len(answered))
+    if alone[stack] == leads[stack]:
+        claim = f" is the fastest on {times}"
+    else:
+        claim = f" is the fastest, or not shown to be slower than the fastest, on {times}"
+        claim += f" (alone on {alone[stack]})" if alone[stack] else ""
+    open_ = [headline.question for headline in answered if headline.rivals]
+    tail = f" Who is fastest isn't decided on {listed(open_)}." if open_ else ""
+    return Sentence(capital(place), stack, f"{claim}{against(analysis, stack)}.{tail}")
+
+
+def share(some: int, of: int) -> str:
+    """Returns `6 of 8 questions`, `both questions` or `all 8 questions`."""
+    if some < of:
+        return f"{some} of {of} questions"
+    return {1: "the question", 2: "both questions"}.get(of, f"all {of} questions")
+
+
+def against(analysis: Analysis, stack: str) -> str:
+    """Returns `; 1.5 to 2.0× as fast as torch_eager on the 4 where that is decided`."""
+    ratios = sorted(
+        speedup.ratio.value for speedup in analysis.speedups if speedup.stack == stack and speedup.verdict == "faster"
+    )
+    if not ratios:
+        return ""
+    size = units.ratio(ratios[0]) if len(ratios) == 1 else f"{units.digits(ratios[0])} to {units.ratio(ratios[-1])}"
+    where = "the one" if len(ratios) == 1 else f"the {len(ratios)}"
+    return f"; {size} as fast as {analysis.baseline} on {where} where it is shown to be faster"

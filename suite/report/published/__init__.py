@@ -1,0 +1,1 @@
+"""Published tables: those of README.md and docs/ that are rendered from result sets and stand between markers."""

@@ -1,0 +1,86 @@
+"""Reads docs/figures.toml: which published tables there are, and which commands make the sets behind them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suite.errors import unknown
+
+ROOT = Path(__file__).parents[3]
+FILE = ROOT / "docs" / "figures.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One published table. `page` is a path from the repository's root and `template` a file of
+    reports/templates/figures. `sets` are names of commands, the main set first; none for a table of the locks.
+
+    `system` names the set that was measured with --allocator=system, `vendor` the processor's vendor that the table is
+    for, `questions` those that it shows, in this order (default: all of the set). `waiting` is the reason why the table
+    in the page doesn't come from a set yet; empty once it does.
+    """
+
+    name: str
+    page: str
+    template: str
+    sets: tuple[str, ...] = ()
+    system: str = ""
+    vendor: str = ""
+    questions: tuple[str, ...] = ()
+    waiting: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """All of docs/figures.toml. `prose` says of tables without a set why: {page: {first row of the table: reason}}."""
+
+    commands: Mapping[str, str]
+    tables: Mapping[str, Definition]
+    prose: Mapping[str, Mapping[str, str]]
+
+    @property
+    def pages(self) -> list[str]:
+        """Returns the pages with published tables, sorted."""
+        return sorted({definition.page for definition in self.tables.values()})
+
+    def command(self, name: str) -> str:
+        """Returns the command, without `./stackwars`, that makes a set. Raises UserError for a set that isn't named."""
+        if name not in self.commands:
+            raise unknown("set", name, self.commands, of="docs/figures.toml")
+        return self.commands[name]
+
+    def sets_for(self, processor: str) -> list[str]:
+        """Returns the sets that a machine with this processor can measure: all but those for another vendor's."""
+        wanted = {
+            name for table in self.tables.values() if table.vendor in processor for name in (*table.sets, table.system)
+        }
+        return [name for name in self.commands if name in wanted]
+
+
+def load(path: Path = FILE) -> Definitions:
+    """Returns what the file defines. Raises UserError if a table names a set without a command."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    tables = {name: definition(name, fields) for name, fields in content["tables"].items()}
+    definitions = Definitions(content["sets"], tables, content["prose"])
+    for table in tables.values():
+        for name in (*table.sets, *filter(None, [table.system])):
+            definitions.command(name)
+    return definitions
+
+
+def definition(name: str, fields: Mapping[str, Any]) -> Definition:
+    """Returns the definition of one table of the file."""
+    typed: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    return Definition(name=name, **typed)
+
+
+def stop_waiting(text: str, name: str) -> str:
+    """Returns the text of docs/figures.toml without the `waiting` of a table that now comes from a set."""
+    return re.sub(
+        rf"(^\[tables\.{re.escape(name)}\]\n(?:[^\[\n].*\n)*?)waiting = .*\n", r"\1", text, flags=re.MULTILINE
+    )

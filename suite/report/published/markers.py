@@ -1,0 +1,97 @@
+"""Published tables in a page of Markdown, each between two markers. The first marker says what the table rests on:
+
+<!-- figures: NAME {"sets": ["2026-11-24.cpu.0123456789ab"], "versions": {"jax": {"jax": "0.12.0.1"}}, "noise": …} -->
+…
+<!-- /figures -->
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from suite.errors import Damaged, UserError
+
+PUBLISHED = re.compile(r"<!-- figures: ([\w-]+)(?: (\{[^\n]*\}))? -->\n(.*?)<!-- /figures -->\n", re.DOTALL)
+TABLE = re.compile(r"(?:^\|.*\|\n)+", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a table rests on: names of result sets (with date, target and digest), {environment: {package: version}},
+    and the least and greatest noise floor of its questions (None where no stack ran twice). All empty: nobody knows."""
+
+    sets: tuple[str, ...] = ()
+    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    noise: tuple[float, float] | None = None
+    target: str = "cpu"
+
+    def to_json(self) -> str:
+        """Returns what a first marker says, in one line; empty if nothing is known. Raises UserError for a version that
+        would end the marker."""
+        for environment, versions in self.versions.items():
+            for package, version in versions.items():
+                if not re.fullmatch(r"[\w.+!]+", version):
+                    raise UserError(f"{package} of {environment} has a version that is none: {version[:60]!r}.")
+        fields = {name: value for name, value in asdict(self).items() if value}
+        return json.dumps(fields) if fields.keys() - {"target"} else ""
+
+    @classmethod
+    def from_json(cls, text: str, name: str) -> Origin:
+        """Returns what a first marker says. Raises Damaged if it can't be read."""
+        try:
+            fields = json.loads(text or "{}")
+            noise = fields.get("noise")
+            low_and_high = (float(noise[0]), float(noise[1])) if noise else None
+            return cls(
+                tuple(fields.get("sets", ())), fields.get("versions", {}), low_and_high, fields.get("target", "cpu")
+            )
+        except (ValueError, TypeError, AttributeError, LookupError) as broken:
+            raise Damaged(f"The marker of the figures '{name}' can't be read: {broken}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """What stands in a page between the markers of one name, and what it rests on."""
+
+    name: str
+    origin: Origin
+    text: str
+
+    def written(self) -> str:
+        """Returns the table with its markers."""
+        marker = f"figures: {self.name} {self.origin.to_json()}".strip()
+        return f"<!-- {marker} -->\n{self.text}<!-- /figures -->\n"
+
+
+def published_tables(page: str) -> dict[str, PublishedTable]:
+    """Returns {name: table} of a page's text. Raises Damaged for a name that stands there twice, and for a marker that
+    isn't closed."""
+    tables: dict[str, PublishedTable] = {}
+    for name, origin, text in PUBLISHED.findall(page):
+        if name in tables:
+            raise Damaged(f"The figures '{name}' stand twice in one page.")
+        tables[name] = PublishedTable(name, Origin.from_json(origin, name), text)
+    if page.count("<!-- figures:") != len(tables) or page.count("<!-- /figures -->") != len(tables):
+        raise Damaged("A page has a marker of figures without its other half.")
+    return tables
+
+
+def replaced(page: str, table: PublishedTable) -> str:
+    """Returns the page's text with a table in the place of the one of its name. Raises UserError if there is none."""
+    if table.name not in published_tables(page):
+        raise UserError(
+            f"The page has no place for the figures '{table.name}'. Put these two lines where they shall stand:\n"
+            f"<!-- figures: {table.name} -->\n<!-- /figures -->"
+        )
+    return PUBLISHED.sub(lambda match: table.written() if match[1] == table.name else match[0], page)
+
+
+def tables_outside(page: str) -> list[str]:
+    """Returns the first row of each table that stands between no markers, as `column | column`."""
+    rest = PUBLISHED.sub("", page)
+    return [
+        " | ".join(cell.strip() for cell in rows.splitlines()[0].strip("|").split("|")) for rows in TABLE.findall(rest)
+    ]

@@ -1,0 +1,161 @@
+"""Renders a published table from the result sets that it is defined by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from suite.case import Flag
+from suite.environments.locks import all_locks, pins
+from suite.environments.locks import names as environment_names
+from suite.errors import COMMAND, UserError
+from suite.ir.timeline import Category
+from suite.report.formats.render import environment
+from suite.report.published.definitions import Definition
+from suite.report.published.markers import Origin, PublishedTable
+from suite.report.published.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks
+from suite.report.sections.questions.predicted_device import device_view
+from suite.report.sections.timed.headlines import headlines
+from suite.results import Results
+from suite.results.analysis import Analysis, Comparison
+from suite.results.questions.programs import captures
+from suite.results.store import manifest
+from suite.units import UNKNOWN
+
+DIGITS = 12  # of the digest in a set's name
+TARGETS = ("cpu", "cuda", "tpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One result set of a table: its name with digest, the command that made it, and its analysis."""
+
+    set_name: str
+    results: Results
+    analysis: Analysis
+
+    @classmethod
+    def of(cls, results: Results) -> Source:
+        """Raises UserError for a set that isn't whole: a figure must lead to a set with a digest."""
+        if not (results.path / manifest.NAME).is_file():
+            raise UserError(
+                f"{results.path} isn't a whole result set. `{COMMAND} run --resume={results.path}` completes it."
+            )
+        return cls(manifest.read(results.path).called(DIGITS), results, results.analysis())
+
+    @property
+    def command(self) -> str:
+        """Returns the command as a reader types it."""
+        file = self.results.plan_file
+        return f"{COMMAND} {file.command.partition(' ')[2]}" if file else ""
+
+    @property
+    def measured_on(self) -> str:
+        """Returns the date, like `2026-11-24`."""
+        return self.set_name.partition(".")[0]
+
+    @property
+    def outcomes(self) -> str:
+        """Returns `440 processes in 5 blocks, 435 of them ok (5 wrong)`."""
+        rows = [row for row in self.analysis.counted if row["provenance"] is not None]
+        ended: dict[str, int] = {}
+        for row in rows:
+            ended[row.outcome] = ended.get(row.outcome, 0) + 1
+        ok = ended.pop("ok", 0)
+        blocks = f" in {len(self.analysis.blocks)} blocks" if self.analysis.blocks else ""
+        others = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items()))
+        return f"{len(rows)} processes{blocks}, " + (f"{ok} of them ok ({others})" if others else "all ok")
+
+    def comparison(self, name: str) -> Comparison | None:
+        """Returns the question of that name; None where the set wasn't asked it."""
+        return next((comparison for comparison in self.analysis.comparisons if comparison.name == name), None)
+
+
+def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedTable:
+    """Returns a table rendered from `sets`, {name in docs/figures.toml: loaded set}.
+
+    Raises UserError if a set is missing, isn't whole, or may not be published: versions that no lock has, a restless
+    machine, a processor of another vendor.
+    """
+    if missing := [name for name in definition.sets if name not in sets]:
+        raise UserError(
+            f"The figures '{definition.name}' need the set '{missing[0]}' too: --set {missing[0]}=results/…"
+        )
+    sources = [Source.of(sets[name]) for name in definition.sets]
+    system = Source.of(sets[definition.system]) if definition.system in sets else None
+    used = [*sources, *([system] if system else [])]
+    for source in used:
+        check_vendor(definition, source)
+    origin = origin_of(used)
+    problems = [*lock_problems(origin), *noise_problems(origin)] if used else []
+    if problems:
+        raise UserError(f"The figures '{definition.name}' can't be published: {'; '.join(problems)}.")
+    return PublishedTable(definition.name, origin, text(definition, sources, system, origin))
+
+
+def check_vendor(definition: Definition, source: Source) -> None:
+    """Raises UserError if a set was measured on a processor of another vendor than the table is for."""
+    processor = str(source.results.machine.get("cpu_model") or "an unknown processor")
+    if definition.vendor not in processor:
+        raise UserError(f"The figures '{definition.name}' are for {definition.vendor}; the set ran on {processor}.")
+
+
+def origin_of(sources: Sequence[Source]) -> Origin:
+    """Returns what a table of these sets rests on."""
+    versions: dict[str, dict[str, str]] = {}
+    for source in sources:
+        for row in source.analysis.counted:
+            if row["versions"] is not None and (named := named_versions(row.mapping("versions"))):
+                versions[row.text("environment")] = named
+    floors = [noise.ratio.value for source in sources for c in source.analysis.comparisons if (noise := c.noise)]
+    return Origin(
+        sets=tuple(source.set_name for source in sources),
+        versions=versions,
+        noise=(round(min(floors), 4), round(max(floors), 4)) if floors else None,
+        target=next((file.target for source in sources if (file := source.results.plan_file)), "cpu"),
+    )
+
+
+def text(definition: Definition, sources: Sequence[Source], system: Source | None, origin: Origin) -> str:
+    """Returns the Markdown of a table by its template."""
+    comparisons = {c.name: c for source in sources for c in source.analysis.comparisons}
+    if unknown := [name for name in definition.questions if name not in comparisons]:
+        raise UserError(f"The figures '{definition.name}' show {unknown[0]}, which the set wasn't asked.")
+    used_comparisons = [c for source in (*sources, *([system] if system else [])) for c in source.analysis.comparisons]
+    template = environment().get_template(f"figures/{definition.template}.md.j2")
+    rendered = template.render(
+        sources=sources,
+        system=system,
+        comparisons=[comparisons[name] for name in definition.questions or comparisons],
+        answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
+        predicted=lambda analysis: [device_view(device) for device in analysis.predicted],
+        captured=lambda analysis: [one for one in captures(analysis.counted) if one.row.outcome == "ok"],
+        vendor=definition.vendor,
+        versions=in_words(origin),
+        older_locks=older_locks(origin),
+        with_page_faults=[c.name for c in used_comparisons if has_page_faults(c)],
+        categories=[str(category) for category in Category],
+        locks=[(name, [newest_lock(name, target) for target in TARGETS]) for name in environment_names("cpu")],
+    )
+    rows_joined = re.sub(r"\|[ ]*\n\s*\n(?=\|)", "|\n", rendered)  # a loop in a template leaves blank lines
+    return re.sub(r"\n\s*\n", "\n\n", rows_joined).strip() + "\n"
+
+
+def has_page_faults(comparison: Comparison) -> bool:
+    """Whether page faults cost a stack of this question more than 5 % of a step, by its flag."""
+    return any(flag == Flag.PAGE_FAULTS for figures in comparison.stacks for flag, _ in figures.flags)
+
+
+def newest_lock(environment: str, target: str) -> str:
+    """Returns `JAX 0.12.0.1, optax 0.2.8, Python 3.13` of an environment's newest lock; a dash where it has none."""
+    lock = all_locks(environment, target)[0]
+    if not lock.is_file():
+        return UNKNOWN
+    pinned = pins(lock.read_text(encoding="utf-8"))
+    versions = [f"{PACKAGES[name]} {version}" for name, version in named_versions(pinned).items()]
+    versions = versions[:-1] or versions  # every lock pins the same NumPy: it is named for its own environment alone
+    versions += [f"{name} {pinned[name]}" for name in ("optax", "libtpu") if name in pinned]
+    runtime = next((pinned[name] for name in sorted(pinned) if name.startswith("nvidia-cuda-runtime")), "")
+    versions += [f"CUDA {'.'.join(runtime.split('.')[:2])}"] * (target == "cuda" and bool(runtime))
+    return ", ".join([*versions, f"Python {pinned['python']}"])

@@ -1,0 +1,131 @@
+"""What a section of the report is: one class, made once for a result set, which holds all that its formats show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from suite.protocol import Protocol
+from suite.report.sections.timed.headlines import Headline
+from suite.report.tables import Table, Value
+from suite.results import Results
+from suite.results.analysis import Analysis
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What sections are made from: a set and its analysis. `names` has the name of each question by its
+    comparison_id, `headlines` the answer to each comparison."""
+
+    results: Results
+    analysis: Analysis
+    names: Mapping[str, str]
+    headlines: Sequence[Headline]
+
+    @property
+    def protocol(self) -> Protocol:
+        """Returns the protocol's constants that were in force."""
+        return self.analysis.protocol
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """A line of the answers at the top: `before`, then the name of a stack, then `after`. `text` is the
+    sentence as it reads without the question beside it; the name is bold where it `stands_out`."""
+
+    question: str
+    anchor: str
+    text: str
+    before: str
+    stack: str = ""
+    after: str = ""
+    stands_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One question as a section shows it; `answer` is a sentence, empty where there is none."""
+
+    name: str
+    anchor: str
+    answer: str
+    subtitle: str
+
+
+def answer_lines(views: Iterable[Answered]) -> list[AnswerLine]:
+    """Returns the answers of those questions that have one."""
+    return [
+        AnswerLine(view.name, view.anchor, f"{view.name}: {view.answer}", view.answer) for view in views if view.answer
+    ]
+
+
+class Section:
+    """One section of the report. A subclass is a frozen dataclass with what its template shows; it overrides those
+    methods in which it takes part.
+
+    `name` is that of its template, reports/templates/sections/NAME.html.j2. `nav` is its entry in the page's
+    navigation, which leads to `anchor` (`name` by default). `key` is its field in JSON; a section without a key isn't
+    in JSON. `topic` says what its questions ask, for the page's title. On the page a section is folded to its
+    `heading` and its `answer`. `terms` are the words of the glossary that it uses: the page links them below it.
+    A section that `grows` has a part for each question: of a set of very many cases, the page has its answer alone.
+    """
+
+    name: ClassVar[str]
+    nav: ClassVar[str]
+    anchor: ClassVar[str] = ""
+    key: ClassVar[str] = ""
+    topic: ClassVar[str] = ""
+    terms: ClassVar[tuple[str, ...]] = ()
+    grows: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, context: Context) -> Self | None:
+        """Returns the section of a set; None if the set has nothing to show there."""
+        raise NotImplementedError
+
+    @classmethod
+    def names(cls, analysis: Analysis) -> Mapping[str, str]:
+        """Returns {comparison_id: name} of the questions that this section answers."""
+        return {}
+
+    @property
+    def heading(self) -> str:
+        """Returns its heading: by default the entry in the navigation."""
+        return self.nav
+
+    @property
+    def answer(self) -> str:
+        """Returns one sentence that says what the section found, computed from the set: all that a reader sees of it
+        before opening it. Markdown and JSON have it, too."""
+        raise NotImplementedError
+
+    @property
+    def template(self) -> str:
+        """Returns the path of its template."""
+        return f"sections/{self.name}.html.j2"
+
+    @property
+    def target(self) -> str:
+        """Returns the id of what is folded, where the navigation leads."""
+        return self.anchor or self.name
+
+    def answers(self) -> Sequence[AnswerLine]:
+        """Returns the answers that the page begins with."""
+        return ()
+
+    def tables(self) -> Sequence[Table]:
+        """Returns its tables in Markdown, short enough for a comment on a change."""
+        return ()
+
+    def console(self) -> Sequence[Table]:
+        """Returns its tables on the console after a run: by default those in Markdown."""
+        return self.tables()
+
+    def lines(self) -> Iterable[Mapping[str, Value]]:
+        """Returns its lines in CSV: values by column, of those in suite/report/formats/export.py."""
+        return ()
+
+    def data(self) -> list[Any]:
+        """Returns what JSON has under its `key`."""
+        return []

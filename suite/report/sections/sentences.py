@@ -1,0 +1,40 @@
+"""Pieces of the sentences that sections answer with: counted things, a few names, shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+MOST_NAMES = 3  # of a list in a sentence; the others are counted
+MANY = 5  # names of a list that is cut; a shorter one is whole
+
+
+def counted(number: int, thing: str) -> str:
+    """Returns `1 process`, `3 processes`, `12 comparisons`."""
+    plural = f"{thing}es" if thing.endswith("s") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else plural}"
+
+
+def listed(names: Sequence[str], most: int = MANY) -> str:
+    """Returns `a`, `a and b`, or of more than `most` names `a, b, c and 5 others`."""
+    if len(names) > most:
+        names = [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} others"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
+
+
+def by_number(counts: Iterable[tuple[str, int]]) -> str:
+    """Returns `3 faster, 1 undecided`: the words with their counts, without those that are zero."""
+    return ", ".join(f"{count:,} {word}" for word, count in counts if count)
+
+
+def first_of(sentences: Sequence[str], thing: str) -> str:
+    """Returns the first sentence, and how many more things have one: `… (and 3 more questions)`."""
+    known = [sentence for sentence in sentences if sentence]
+    if not known:
+        return ""
+    more = len(known) - 1
+    return known[0] if not more else f"{known[0].rstrip('.')} (and {counted(more, f'more {thing}')})."
+
+
+def capital(text: str) -> str:
+    """Returns a text with a capital first letter, for the beginning of a sentence."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,182 @@
+"""The section "Break-even": the total time over steps of each stack, and where it crosses the baseline's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from suite.report.figures.curves import CurveChart
+from suite.report.figures.totals import totals_chart
+from suite.report.sections.labels import comparison_anchor
+from suite.report.sections.section import Context, Section
+from suite.report.sections.sentences import counted
+from suite.report.tables import Table
+from suite.results.analysis import Comparison
+from suite.results.cases.break_even import Calls, Course, Crossing, crossing, least
+from suite.results.stack_figures import StackFigures
+from suite.units import Unit, time_unit
+
+TOTALS = (1, 10, 100, 1_000, 10_000)  # steps whose total time has a column
+LAST = TOTALS[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEvenRow:
+    """One stack: its calls, its total time in words at each of `TOTALS`, and how it crosses the baseline; None for the
+    baseline itself, and where no block pairs the two."""
+
+    calls: Calls
+    totals: tuple[str, ...]
+    crossing: Crossing | None
+    words: str
+
+    @property
+    def mark(self) -> tuple[int, str] | None:
+        """Returns the step at which it crosses the baseline, with words; None where it doesn't."""
+        steps = self.crossing.steps if self.crossing else None
+        return (steps, f"{self.calls.stack}: {self.words}") if steps else None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEvenView:
+    """One question, computed when it is asked for; `id` is that of its part of the section, `anchor` that of the
+    comparison. `known` are the stacks whose times count."""
+
+    name: str
+    id: str
+    anchor: str
+    baseline: str
+    known: tuple[tuple[StackFigures, Calls], ...]
+
+    @property
+    def leaders(self) -> str:
+        """Returns which stack has the least total time, and from which step on."""
+        return leaders_words(least(calls for _, calls in self.known))
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """Returns the unit of each column of total times."""
+        return tuple(time_unit(calls.total(steps) for _, calls in self.known) for steps in TOTALS)
+
+    @property
+    def heads(self) -> tuple[tuple[str, str], ...]:
+        """Returns the columns of total times, each with its unit."""
+        return tuple((steps_words(steps), unit.name) for steps, unit in zip(TOTALS, self.units, strict=True))
+
+    @property
+    def rows(self) -> tuple[BreakEvenRow, ...]:
+        """Returns a line for each stack."""
+        baseline = next((stack for stack, _ in self.known if stack.stack == self.baseline), None)
+        of_steps = self.units
+        return tuple(
+            row(calls, None if stack.is_baseline else crossing(stack, baseline), stack.is_baseline, of_steps)
+            for stack, calls in self.known
+        )
+
+    @property
+    def chart(self) -> CurveChart:
+        """Returns the total times over steps."""
+        return totals_chart(self.id, self.name, [(line.calls, line.mark) for line in self.rows], LAST)
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEvenSection(Section):
+    """The questions in which two stacks or more have times that count, by name."""
+
+    views: tuple[BreakEvenView, ...]
+
+    name = "break_even"
+    nav = "Break-even"
+    anchor = "break-even"
+    key = "break_even"
+    terms = ("total time", "break-even", "baseline", "undecided")
+
+    @classmethod
+    def of(cls, context: Context) -> BreakEvenSection | None:
+        """Returns the section; None where no question has two stacks to compare."""
+        views = map(break_even_view, context.analysis.comparisons)
+        shown = tuple(view for view in views if view is not None)
+        return cls(shown) if shown else None
+
+    @property
+    def heading(self) -> str:
+        """Returns the heading."""
+        return "Total time over steps"
+
+    @property
+    def answer(self) -> str:
+        """Returns on the first question which stack takes least in total, over how many steps."""
+        first, more = self.views[0], len(self.views) - 1
+        rest = f" ({counted(more, 'more comparison')} below)" if more else ""
+        return f"Least total time on {first.name}: {first.leaders}{rest}."
+
+    def tables(self) -> Sequence[Table]:
+        """Returns which stack takes least in total over how many steps, a line for each question."""
+        lines = [[view.name, view.leaders] for view in self.views]
+        return [Table("Least total time over steps, the first call included", ["question", "least total time"], lines)]
+
+    def console(self) -> Sequence[Table]:
+        """Returns nothing: a run's last lines are about steady times."""
+        return []
+
+    def data(self) -> list[Any]:
+        """Returns each question with the calls of its stacks, in seconds, and where they cross the baseline."""
+        return [
+            {
+                "name": view.name,
+                "baseline": view.baseline,
+                "stacks": [
+                    {
+                        "stack": row.calls.stack,
+                        "first_seconds": row.calls.first,
+                        "second_seconds": row.calls.second,
+                        "steady_seconds": row.calls.steady,
+                        "course": row.crossing and row.crossing.course,
+                        "steps": row.crossing and row.crossing.steps,
+                        "reason": (row.crossing and row.crossing.reason) or None,
+                    }
+                    for row in view.rows
+                ],
+            }
+            for view in self.views
+        ]
+
+
+def break_even_view(comparison: Comparison) -> BreakEvenView | None:
+    """Returns what is shown of one question; None with fewer than two stacks whose times count."""
+    known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))
+    anchor = comparison_anchor(comparison)
+    return BreakEvenView(comparison.name, f"e-{anchor}", anchor, comparison.baseline, known) if len(known) > 1 else None
+
+
+def row(calls: Calls, crosses: Crossing | None, is_baseline: bool, of_steps: Sequence[Unit]) -> BreakEvenRow:
+    """Returns one stack's line; `of_steps` has the unit of each column of total times."""
+    totals = tuple(unit.show(calls.total(steps)) for steps, unit in zip(TOTALS, of_steps, strict=True))
+    words = "baseline" if is_baseline else course_words(crosses)
+    return BreakEvenRow(calls, totals, crosses, words)
+
+
+def course_words(crosses: Crossing | None) -> str:
+    """Returns `ahead from step 12 on`, `ahead up to step 40`, `never ahead`, or why it is undecided."""
+    if crosses is None:
+        return "no block pairs them"
+    if crosses.course == Course.OVERTAKES:
+        return f"ahead from step {crosses.steps:,} on"
+    if crosses.course == Course.OVERTAKEN:
+        return f"ahead up to step {crosses.steps:,}"
+    return f"{crosses.course}: {crosses.reason}" if crosses.reason else str(crosses.course)
+
+
+def leaders_words(stretches: Sequence[tuple[int, str]]) -> str:
+    """Returns `torch_eager up to step 11, tf_xla up to 40, jax_jit from 41 on`."""
+    if len(stretches) == 1:
+        return f"{stretches[0][1]} from the first step on"
+    words = [f"{stack} up to step {after - 1:,}" for (_, stack), (after, _) in pairwise(stretches)]
+    return f"{', '.join(words)}, {stretches[-1][1]} from step {stretches[-1][0]:,} on"
+
+
+def steps_words(steps: int) -> str:
+    """Returns `1 step`, `10,000 steps`."""
+    return counted(steps, "step")

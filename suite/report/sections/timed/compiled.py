@@ -1,0 +1,120 @@
+"""The section "Eager or compiled": each compiled stack beside the eager one that runs the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suite.report.sections.labels import compared_stacks, comparison_anchor
+from suite.report.sections.section import Context, Section
+from suite.report.sections.sentences import counted, listed
+from suite.report.sections.timed.units import Units, column_units
+from suite.results.analysis import Comparison
+from suite.results.cases.break_even import Calls, pays_off
+from suite.results.speedup.verdicts import Speedup
+from suite.results.stack_figures import StackFigures
+from suite.stacks.catalog import STACKS
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRow:
+    """One dialect on one question, run eagerly and compiled; figures are None of a stack without times. Compiling has
+    paid off after so many `steps`; None where the compiled stack isn't faster."""
+
+    comparison: str
+    anchor: str
+    eager_stack: str
+    compiled_stack: str
+    eager: StackFigures | None
+    compiled: StackFigures | None
+    speedup: Speedup | None
+    outcome: str
+    steps: int | None
+    units: Units
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSection(Section):
+    """All pairs that were planned, comparison by comparison."""
+
+    rows: tuple[CompiledRow, ...]
+
+    name = "compiled"
+    nav = "Eager or compiled"
+    terms = ("stack", "break-even", "verdict", "undecided")
+
+    @classmethod
+    def of(cls, context: Context) -> CompiledSection | None:
+        """Returns the section; None without a pair. The pairs of one eager stack are judged as a family."""
+        analysis = context.analysis
+        pairs = compiled_pairs(compared_stacks(analysis))
+        speedups = {
+            eager: analysis.over(eager, [compiled for compiled, other in pairs.items() if other == eager])
+            for eager in set(pairs.values())
+        }
+        rows = tuple(
+            compiled_row(comparison, eager, compiled, speedups[eager].get((comparison.id, compiled)), column)
+            for comparison in analysis.comparisons
+            for column in (column_units(comparison),)
+            for compiled, eager in pairs.items()
+            if {compiled, eager} <= {cell.stack for cell in comparison.cells}
+        )
+        return cls(rows) if rows else None
+
+    @property
+    def answer(self) -> str:
+        """Returns after how many steps compiling pays off, stack by stack."""
+        steps: dict[str, list[int]] = {row.compiled_stack: [] for row in self.rows}
+        for row in self.rows:
+            steps[row.compiled_stack] += [] if row.steps is None else [row.steps]
+        paid = sorted((sorted(numbers), stack) for stack, numbers in steps.items() if numbers)
+        never = [stack for stack, numbers in steps.items() if not numbers]
+        if not paid:
+            return f"Compiling isn't shown to pay off for {listed(never)}."
+        rest = f", not shown to for {listed(never)}" if never else ""
+        words = [f"{between(numbers)} for {stack}" for numbers, stack in paid]
+        return f"Compiling pays off after {listed(words)}{rest}."
+
+
+def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
+    """Returns {compiled stack: the eager stack of the same code} by the catalogue, of those among `stacks`."""
+    pairs = {}
+    for name in stacks:
+        stack = STACKS.get(name.partition("@")[0])
+        if stack and stack.eager in stacks:
+            pairs[name] = str(stack.eager)
+    return pairs
+
+
+def compiled_row(
+    comparison: Comparison, eager_stack: str, compiled_stack: str, speedup: Speedup | None, column: Units
+) -> CompiledRow:
+    """Returns one pair on one question, with the outcome of the compiled stack, or else of the eager one, if it isn't
+    `ok`."""
+    outcomes = {cell.stack: cell.outcome for cell in comparison.cells}
+    eager, compiled = comparison.of(eager_stack), comparison.of(compiled_stack)
+    return CompiledRow(
+        comparison=comparison.name,
+        anchor=comparison_anchor(comparison),
+        eager_stack=eager_stack,
+        compiled_stack=compiled_stack,
+        eager=eager,
+        compiled=compiled,
+        speedup=speedup,
+        outcome=next((outcomes[name] for name in (compiled_stack, eager_stack) if outcomes[name] != "ok"), "ok"),
+        steps=paid_off(eager, compiled) if speedup and speedup.verdict == "faster" else None,
+        units=column,
+    )
+
+
+def paid_off(eager: StackFigures | None, compiled: StackFigures | None) -> int | None:
+    """Returns the step from which on the compiled stack has caught up with the eager one in total time; None where it
+    never does, or a time is unknown."""
+    ours, theirs = Calls.of(compiled), Calls.of(eager)
+    return pays_off(ours, theirs) if ours and theirs else None
+
+
+def between(steps: Sequence[int]) -> str:
+    """Returns `12 steps`, or of several numbers the least and the greatest: `12 to 48 steps`."""
+    low, high = min(steps), max(steps)
+    return counted(high, "step") if low == high else f"{low:,} to {counted(high, 'step')}"

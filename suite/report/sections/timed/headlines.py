@@ -1,0 +1,160 @@
+"""The answer to a comparison in one honest sentence: the page, Markdown and the console show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suite import units
+from suite.report.sections.labels import outcome_text
+from suite.report.sections.timed.units import column_units
+from suite.results.analysis import Analysis, Comparison
+from suite.results.speedup.fastest import pair_shares, rivals
+from suite.results.speedup.verdicts import ALONE, Speedup
+from suite.results.stack_figures import StackFigures
+
+MOST_RIVALS = 4  # listed by name; of more, two are listed and the others counted
+VERDICTS = {"faster": "", "tie": ", a tie", "close": ", close", "slower": ", slower"}
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The answer to one comparison. The sentence is `lead` for `question`: `fastest` `rest`. There is no lead where
+    only one stack has a time.
+
+    `seconds` is the fastest stack's median, `speedup` its ratio to the baseline (None where the baseline is the
+    fastest or has no `ok` row). `rivals` are the stacks that aren't shown to be slower. `has_interval` says whether
+    the median has an interval, which takes two blocks.
+    """
+
+    question: str
+    lead: str
+    fastest: str
+    rest: str
+    seconds: float | None
+    speedup: Speedup | None
+    rivals: tuple[str, ...]
+    ok: int
+    planned: int
+    has_interval: bool = False
+
+    @property
+    def text(self) -> str:
+        """Returns the sentence as plain text."""
+        subject = f"{self.lead} for {self.question}" if self.lead else self.question
+        return f"{subject}: {self.fastest}{self.rest}"
+
+    @property
+    def before(self) -> str:
+        """Returns what stands before the stack's name, beside the question."""
+        return f"{self.lead}: " if self.lead else ""
+
+
+def headlines(analysis: Analysis) -> tuple[Headline, ...]:
+    """Returns the answer to each comparison, in their order."""
+    complete = analysis.not_run == 0
+    return tuple(headline(comparison, analysis, complete=complete) for comparison in analysis.comparisons)
+
+
+def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> Headline:
+    """Returns the answer to one comparison; of a set that isn't `complete`, the answer so far."""
+    counting = [stack for stack in comparison.stacks if stack.counts]
+    planned = len(comparison.cells)
+    lost = sum(cell.failed for cell in comparison.cells)
+    tail = f" {lost} of {planned} stacks did not end ok." if lost else ""
+    if not counting:
+        lead = "No answer" if complete else "No answer so far"
+        rest = f"no stack {'produced' if complete else 'has'} a time that counts.{tail}"
+        return Headline(comparison.name, lead, "", rest, None, None, (), 0, planned)
+    unit = column_units(comparison).steady
+    first, time = counting[0], unit(counting[0].median.value)
+    rival_stacks: tuple[str, ...] = ()
+    if len(counting) == 1:
+        lead, so_far = "", "" if complete else " so far"
+        rest = f" alone has a valid time{so_far}, {time}"
+        if planned == 1:
+            rest = f" takes {time}{so_far}; no other stack {'is shown' if analysis.hidden else 'was measured'}"
+    else:
+        rival_stacks = rivals_of(first, counting, comparison, analysis)
+        lead = ("Lowest median" if rival_stacks else "Fastest") if complete else "So far the lowest median"
+        rest = f", {time}{against(first, counting, comparison)}"
+        rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
+        rest += f"; not shown to be faster than {listed(rival_stacks)}" if rival_stacks else ""
+    rest += f"; {ALONE}" if first.speedup and first.speedup.note == ALONE else ""
+    return Headline(
+        comparison.name,
+        lead,
+        first.stack,
+        f"{rest}.{tail}{modes(counting, unit)}",
+        first.median.value,
+        first.speedup,
+        rival_stacks,
+        len(counting),
+        planned,
+        first.median.low is not None,
+    )
+
+
+def rivals_of(
+    first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison, analysis: Analysis
+) -> tuple[str, ...]:
+    """Returns the stacks that aren't shown to be slower than `first`, which has the lowest median."""
+    stacks = [figures.stack for figures in counting]
+    table = {figures.stack: figures.speedup.verdict for figures in counting if figures.speedup}
+    others = [stack for stack in stacks if stack not in (first.stack, comparison.baseline)]
+    pairs = analysis.over(first.stack, others, comparison.id, of=pair_shares(len(stacks)))
+    over_first = {stack: speedup.verdict for (_, stack), speedup in pairs.items()}
+    return rivals(first.stack, stacks, comparison.baseline, table, over_first)
+
+
+def standing_in(comparison: Comparison) -> str:
+    """Returns a sentence on the stack that stands in for the baseline, and why; empty where none does."""
+    cell = comparison.cell_of_baseline
+    if not comparison.stands_in_for or cell is None:
+        return ""
+    return (
+        f"On {comparison.name} the baseline {comparison.stands_in_for} has no time that counts "
+        f"({outcome_text(cell)}): {comparison.baseline}, the fastest that has one, stands in for it."
+    )
+
+
+def against(first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison) -> str:
+    """Returns the fastest stack's ratio to the baseline in words, or why there is none."""
+    baseline = comparison.baseline
+    if comparison.stands_in_for:
+        return f" (in place of the baseline {comparison.stands_in_for}, which has no time that counts)"
+    if first.is_baseline:
+        return " (the baseline)"
+    if not any(stack.is_baseline for stack in counting):
+        return f"; no ratio, the baseline {baseline} has no ok row"
+    if first.speedup is None:
+        return f"; no block pairs it with the baseline {baseline}"
+    ratio = first.speedup.ratio
+    measured = f"{units.ratio(ratio.value)} as fast as {baseline}"
+    if why := first.speedup.why:
+        return f", undecided ({why}): {measured} {units.interval(ratio.low, ratio.high)}".rstrip()
+    return f", {measured} {units.interval(ratio.low, ratio.high)}{VERDICTS[first.speedup.verdict]}"
+
+
+def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
+    """Returns sentences on the stacks whose processes run in two modes; empty where none does."""
+    return "".join(
+        f" Processes of {stack.stack} run in two modes: the slowest takes {units.ratio(stack.spread)} as long as the "
+        f"fastest. The fastest process has a median of {unit(stack.best)}, the typical one {unit(stack.median.value)}."
+        for stack in counting
+        if stack.has_modes
+    )
+
+
+def modes_text(stack: StackFigures, unit: units.Unit) -> str:
+    """Returns `slowest/fastest 3.60×, fastest 36.0 ms, typical 62.1 ms` of processes in two modes."""
+    best, typical = unit(stack.best), unit(stack.median.value)
+    return f"slowest/fastest {units.ratio(stack.spread)}, fastest {best}, typical {typical}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Returns `a`, `a and b`, or `a, b and 5 others`."""
+    if len(names) == 1:
+        return names[0]
+    first, last = (names[:-1], names[-1]) if len(names) <= MOST_RIVALS else (names[:2], f"{len(names) - 2} others")
+    return f"{', '.join(first)} and {last}"

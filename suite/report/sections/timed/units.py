@@ -1,0 +1,33 @@
+"""The unit of each column of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suite.results.analysis import Comparison
+from suite.units import Unit, byte_unit, rate_unit, time_unit
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """One unit for all stacks of a comparison, column by column; the steady clocks share one."""
+
+    first: Unit
+    second: Unit
+    steady: Unit
+    compile: Unit
+    memory: Unit
+    rate: Unit
+
+
+def column_units(comparison: Comparison) -> Units:
+    """Returns the units that suit the middle value of each column."""
+    stacks = comparison.stacks
+    return Units(
+        first=time_unit(stack.first for stack in stacks),
+        second=time_unit(stack.second for stack in stacks),
+        steady=time_unit(stack.median.value for stack in stacks),
+        compile=time_unit(stack.compile for stack in stacks if stack.compile),
+        memory=byte_unit(stack.peak_bytes for stack in stacks),
+        rate=rate_unit((stack.items_per_second for stack in stacks), comparison.item),
+    )

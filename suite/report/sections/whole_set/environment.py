@@ -1,0 +1,194 @@
+"""The section "Environment": the machine, the software, and the blocks with their noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suite import units
+from suite.machine.description import reached
+from suite.report.sections.section import Context, Section
+from suite.report.sections.sentences import counted
+from suite.report.sections.whole_set.facts import Fact, as_text, facts_of, merged
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.rows import Row
+
+# Facts that must be the same for all processes of a set, with their words.
+BUILDS = {
+    "interpreter": "The build of Python",
+    "compiler": "The C++ compiler",
+    "c_library": "The C library",
+    "cache_medium": "What caches lie on",
+    "cpu_quota": "The quota of processor time",
+}
+READINGS = ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentFacts:
+    """One environment as its rows reported it. `fallback` says which lock it was made from in place of the newest one,
+    and why; it is empty where the newest was used."""
+
+    name: str
+    python: str
+    lock_sha256: str
+    fallback: str
+    stacks: tuple[str, ...]
+    versions: tuple[Fact, ...]
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRecord:
+    """One run of a block, with its noise readings: shares are of 1, frequencies in MHz. `shard` is the share of the set
+    that it belongs to, where several machines have run it."""
+
+    block: int
+    retry: int
+    verdict: str
+    reasons: tuple[str, ...]
+    canary_before: float | None
+    canary_after: float | None
+    steal_share: float | None
+    throttled: bool | None
+    load_before: float | None
+    load_after: float | None
+    mhz_before: float | None
+    mhz_after: float | None
+    started_at: str
+    shard: str
+
+    @property
+    def drift(self) -> float | None:
+        """Returns how much slower the canary was after the block than before it, as a share."""
+        if not self.canary_before or self.canary_after is None:
+            return None
+        return self.canary_after / self.canary_before - 1
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSection(Section):
+    """The facts of the machine, each environment, and each run of a block. `drift` and `steal` are the limits over
+    which a block is noisy."""
+
+    machine: tuple[Fact, ...]
+    environments: tuple[EnvironmentFacts, ...]
+    blocks: tuple[BlockRecord, ...]
+    drift: str
+    steal: str
+
+    name = "environment"
+    nav = "Environment"
+    grows = False
+    terms = ("canary", "noisy", "block")
+
+    @classmethod
+    def of(cls, context: Context) -> EnvironmentSection:
+        """Returns the section."""
+        results, protocol = context.results, context.protocol
+        return cls(
+            machine=machine_facts(results.machine, results.ceilings),
+            environments=environments(context.analysis.rows, results.plan_file),
+            blocks=block_records(results.blocks),
+            drift=units.percent(protocol.canary_drift_max),
+            steal=units.percent(protocol.steal_share_max),
+        )
+
+    @property
+    def answer(self) -> str:
+        """Returns how many environments there were, and how many runs of blocks were noisy."""
+        noisy = sum(bool(record.reasons) for record in self.blocks)
+        ran = f"{noisy} of {counted(len(self.blocks), 'block run')} over a noise limit" if self.blocks else "no block"
+        versions = ", ".join(f"{fact.name} {fact.value}" for fact in own_versions(self.environments))
+        return f"{counted(len(self.environments), 'environment')}{versions and f' ({versions})'}; {ran}."
+
+
+def machine_facts(machine: Mapping[str, Any], ceilings: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    """Returns the machine as it was recorded, with every reading of its f32 ceiling."""
+    readings = [
+        Fact(f"f32 ceiling, {reading['measured_at'][:16].replace('T', ' ')}", reached(reading)) for reading in ceilings
+    ]
+    return (*readings, *(facts_of(machine) if machine else ()))
+
+
+def environments(rows: Sequence[Row], file: PlanFile | None) -> tuple[EnvironmentFacts, ...]:
+    """Returns every environment that was planned or has a row, by name."""
+    planned, fallbacks = (file.locks, file.fallbacks) if file else ({}, {})
+    names = sorted(set(planned) | {row.text("environment") for row in rows} - {""})
+    return tuple(
+        environment(name, [row for row in rows if row.text("environment") == name], planned, fallbacks.get(name, ""))
+        for name in names
+    )
+
+
+def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None], fallback: str) -> EnvironmentFacts:
+    """Returns one environment by its rows; `planned` has the sha256 of each lock."""
+    locks = {row.text("lock_sha256") for row in rows} | {planned.get(name) or ""}
+    pythons = {str(row.mapping("versions").get("python", "")) for row in rows}
+    return EnvironmentFacts(
+        name=name,
+        python=", ".join(sorted(pythons - {""})),
+        lock_sha256=", ".join(sorted(locks - {""})),
+        fallback=fallback,
+        stacks=tuple(sorted({row.stack_name for row in rows})),
+        versions=merged(row.mapping("versions") for row in rows),
+        facts=merged({**engine_facts(row), **row.mapping("environment_facts")} for row in rows),
+    )
+
+
+def own_versions(listed: Iterable[EnvironmentFacts]) -> list[Fact]:
+    """Returns the version of each environment's own framework: of the package that it is named after."""
+    return [
+        fact
+        for environment in listed
+        for fact in environment.versions
+        if fact.name == environment.name.partition("@")[0].replace("_", "-")
+    ]
+
+
+def engine_facts(row: Row) -> dict[str, str]:
+    """Returns the engine that contained the row's process, its version, and the image."""
+    return {name: text for name in ("engine", "engine_version", "image_digest") if (text := row.text(name))}
+
+
+def differences(rows: Iterable[Row]) -> tuple[str, ...]:
+    """Returns a sentence for each of `BUILDS` that isn't the same in all environments and engines of a set."""
+    places: dict[str, dict[str, set[str]]] = {}
+    for row in rows:
+        facts = row.mapping("environment_facts")
+        for name in (name for name in BUILDS if facts.get(name) is not None):
+            place = f"{row.text('environment')}, {row.text('engine')}"
+            places.setdefault(name, {}).setdefault(as_text(facts[name]), set()).add(place)
+    return tuple(
+        f"{BUILDS[name]} differs between environments: {listed(values)}. Their times differ by it, too."
+        for name, values in places.items()
+        if len(values) > 1
+    )
+
+
+def listed(values: Mapping[str, Iterable[str]]) -> str:
+    """Returns `glibc 2.36 (jax, local; torch, local) and glibc 2.39 (numpy, docker)`."""
+    return " and ".join(f"{value} ({'; '.join(sorted(places))})" for value, places in sorted(values.items()))
+
+
+def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...]:
+    """Returns the runs of blocks, by share, block and retry."""
+    return tuple(sorted(map(block_record, blocks), key=lambda record: (record.shard, record.block, record.retry)))
+
+
+def block_record(record: Mapping[str, Any]) -> BlockRecord:
+    """Returns one run of a block from its record in the set."""
+    canary: Sequence[float | None] = record.get("canary_seconds") or ()
+    before, after, *_ = [*canary, None, None]
+    return BlockRecord(
+        block=int(record["block"]),
+        retry=int(record["retry"]),
+        verdict=str(record.get("verdict", "unknown")),
+        reasons=tuple(str(reason) for reason in record.get("reasons") or ()),
+        canary_before=before,
+        canary_after=after,
+        shard=str(record.get("shard", "")),
+        started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
+        **{name: record.get(name) for name in READINGS},
+    )

@@ -1,0 +1,71 @@
+"""The section "Equivalence": how near to the reference each case computes, and which are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suite import units
+from suite.case import Outcome
+from suite.report.sections.section import Context, Section
+from suite.report.sections.sentences import counted, listed
+from suite.report.tables import Table
+from suite.results.cases.equivalence import Proof, differing_weights, proofs
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalenceSection(Section):
+    """Every case that was timed. `differing` names the questions whose stacks had different weights or inputs."""
+
+    proofs: tuple[Proof, ...]
+    differing: tuple[str, ...]
+
+    name = "equivalence"
+    nav = "Equivalence"
+    key = "equivalence"
+    terms = ("equivalence gate", "relative error", "precision", "wrong result", "unverified")
+
+    @classmethod
+    def of(cls, context: Context) -> EquivalenceSection | None:
+        """Returns the section; None without a timed process."""
+        cases = proofs(context.analysis)
+        return cls(cases, differing_weights(cases)) if cases else None
+
+    @property
+    def heading(self) -> str:
+        """Returns the heading."""
+        return "Do they compute the same?"
+
+    @property
+    def answer(self) -> str:
+        """Returns how many cases were compared with the reference, the worst error that passed, and what is wrong."""
+        gated = [case for case in self.proofs if case.is_gated]
+        wrong = [f"{case.stack} on {case.question}" for case in gated if case.outcome == Outcome.WRONG]
+        passed = [case for case in gated if case.outcome != Outcome.WRONG and case.error is not None]
+        sentences = [f"{len(gated)} of {counted(len(self.proofs), 'case')} compared with the reference"]
+        if passed:
+            worst = max(passed, key=lambda case: case.error or 0.0)
+            sentences.append(f"worst error that passed {units.magnitude(worst.error)} ({worst.stack})")
+        sentences.append(f"wrong: {listed(wrong)}" if wrong else "none is wrong")
+        if self.differing:
+            sentences.append(f"weights differ on {listed(self.differing)}")
+        return f"{'; '.join(sentences)}."
+
+    def tables(self) -> Sequence[Table]:
+        """Returns nothing: failures list what is wrong."""
+        return []
+
+    def data(self) -> list[Any]:
+        """Returns each case with its error and the precision that was observed."""
+        return [
+            {
+                "question": case.question,
+                "stack": case.stack,
+                "outcome": case.outcome,
+                "relative_error": case.error,
+                "precision_observed": case.precision or None,
+                "reason": case.reason or None,
+            }
+            for case in self.proofs
+        ]

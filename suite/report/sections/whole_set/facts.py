@@ -1,0 +1,70 @@
+"""Facts as text: nested JSON, as rows and machine.json have it, becomes a flat list of names and values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from suite.units import digits, quantity, seconds
+
+MOST_VALUES = 4  # of a fact that differs between rows
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One named fact, as text."""
+
+    name: str
+    value: str
+
+
+def named_facts(values: Mapping[str, str]) -> tuple[Fact, ...]:
+    """Returns a fact for each value that isn't empty."""
+    return tuple(Fact(name, value) for name, value in values.items() if value)
+
+
+def facts_of(value: Any, prefix: str = "") -> list[Fact]:
+    """Returns nested JSON as flat facts: {'cpu': {'model': 'x'}} is `cpu.model = x`."""
+    if isinstance(value, Mapping) and value:
+        return [fact for key in value for fact in facts_of(value[key], f"{prefix}.{key}" if prefix else str(key))]
+    return [Fact(prefix, as_text(value, prefix))]
+
+
+def as_text(value: Any, name: str = "") -> str:
+    """Returns JSON in words: null is `unknown`, true is `yes`, a list of plain values is comma-separated.
+
+    A number whose `name` ends in its unit (`ram_bytes`, `timer_cost_seconds`) is scaled.
+    """
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and name.endswith("_bytes"):
+        return quantity(value)
+    if isinstance(value, int | float) and name.endswith("_seconds"):
+        return seconds(value)
+    if isinstance(value, list | tuple) and not any(isinstance(member, Mapping | list) for member in value):
+        return ", ".join(map(as_text, value)) or "none"
+    return str(value) if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
+
+
+def merged(reports: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    """Returns the facts of many rows, sorted by name; a fact that differs between rows has all its values."""
+    seen: dict[str, dict[str, None]] = {}
+    for report in reports:
+        for fact in facts_of(report) if report else []:
+            seen.setdefault(fact.name, {})[fact.value] = None
+    return tuple(Fact(name, joined(list(values))) for name, values in sorted(seen.items()))
+
+
+def joined(values: list[str]) -> str:
+    """Returns a few values separated by `|`; of many numbers the range, of many texts the first few."""
+    if len(values) <= MOST_VALUES:
+        return " | ".join(values)
+    try:
+        numbers = sorted(map(float, values))
+    except ValueError:
+        return " | ".join(values[:MOST_VALUES]) + f" | and {len(values) - MOST_VALUES} more"
+    return f"{digits(numbers[0])} to {digits(numbers[-1])} in {len(numbers)} readings"

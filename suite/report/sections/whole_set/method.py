@@ -1,0 +1,75 @@
+"""The section "Method": how the set was measured and judged, with the protocol's constants."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from suite import units
+from suite.case import Purpose
+from suite.protocol import SAMPLINGS
+from suite.report.sections.section import Context, Section
+from suite.report.sections.whole_set.facts import Fact, facts_of
+from suite.results.store.rows import Row
+from suite.stats import CLOSE, MODES_SPREAD
+
+IN_WORDS = dict(zip(SAMPLINGS, ("one process after another", "in rounds"), strict=True))
+
+
+def sampled(rows: Iterable[Row]) -> str:
+    """Returns how timed processes took their samples: `in rounds`, `one process after another`, or both, each with its
+    number of processes. Empty without such a process."""
+    timed = [row for row in rows if row["purpose"] == Purpose.TIMED and row["synced_seconds"]]
+    # Sets from before there were rounds don't say it.
+    counts = Counter(IN_WORDS[row["sampling"] or SAMPLINGS[0]] for row in timed)
+    if len(counts) < 2:
+        return next(iter(counts), "")
+    return ", ".join(f"{words} ({count} of {len(timed)} processes)" for words, count in counts.most_common())
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSection(Section):
+    """The constants in words. `family` counts the set's ratios over the baseline; `sampled` says how samples were
+    taken."""
+
+    confidence: str
+    tie: str
+    close: str
+    modes_spread: str
+    family: int
+    baseline: str
+    sampled: str
+    constants: tuple[Fact, ...]
+
+    name = "method"
+    nav = "Method"
+    grows = False
+
+    @classmethod
+    def of(cls, context: Context) -> MethodSection:
+        """Returns the section."""
+        protocol = context.protocol
+        return cls(
+            confidence=units.percent(protocol.confidence),
+            tie=units.percent(protocol.tie_ratio - 1),
+            close=units.percent(CLOSE - 1),
+            modes_spread=units.ratio(MODES_SPREAD),
+            family=len(context.analysis.speedups),
+            baseline=context.analysis.baseline,
+            sampled=sampled(context.analysis.counted),
+            constants=tuple(facts_of({name.replace("_", " "): value for name, value in asdict(protocol).items()})),
+        )
+
+    @property
+    def heading(self) -> str:
+        """Returns the heading."""
+        return "Method in short"
+
+    @property
+    def answer(self) -> str:
+        """Returns how the set's ratios were made and judged."""
+        return (
+            f"Fresh processes in shuffled blocks, paired inside a block; {self.confidence} intervals that hold "
+            f"together; a tie is within ±{self.tie}."
+        )

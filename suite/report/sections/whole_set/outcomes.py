@@ -1,0 +1,214 @@
+"""The section "Every case": how each ended, with its reason; in Markdown what didn't end `ok`, and what is flagged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from suite.case import Outcome, Purpose
+from suite.report.sections.labels import WORDS, outcome_words, panel_anchor
+from suite.report.sections.section import Context, Section
+from suite.report.sections.sentences import by_number, counted
+from suite.report.tables import Table
+from suite.results.analysis import Comparison
+from suite.results.outcomes import SEVERITY, flag_counts, gravest
+from suite.results.store.rows import Row, ended
+
+MOST = 12  # lines of a list in Markdown; the others are counted
+LONGEST = 240  # characters of a reason in Markdown and on the console
+ALIKE = ("case_id", "purpose", "outcome", "phase", "reason")  # columns in which the processes of an Ending agree
+# Of a case's processes these are for other sections: they have a line only where they didn't end `ok`.
+ASIDE = (Purpose.PRIME, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Processes of one case that ended alike: with the same outcome, phase and reason. `log` is a folder of the set, on
+    the machine that ran the process; empty where no process ran."""
+
+    comparison_id: str
+    comparison: str
+    stack: str
+    purpose: str
+    outcome: str
+    phase: str
+    reason: str
+    exception_type: str
+    message: str
+    exit: str
+    stderr_tail: str
+    provenance: str
+    flags: tuple[tuple[str, str], ...]
+    blocks: tuple[int, ...]
+    processes: int
+    log: str
+
+    @property
+    def ending(self) -> str:
+        """Returns `timeout in the first run`."""
+        return outcome_words(self.outcome, self.phase)
+
+    @property
+    def in_blocks(self) -> str:
+        """Returns its blocks as `1–3, 5`."""
+        return ranges(self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomesSection(Section):
+    """The endings of all cases by comparison, the gravest first, and how many cases have which outcome, the gravest of
+    a case's; the comparisons, for their flags; and the anchors of the cells' panels by (comparison_id, stack)."""
+
+    endings: tuple[Ending, ...]
+    cases: Mapping[str, int]
+    comparisons: tuple[Comparison, ...]
+    panels: Mapping[tuple[str, str], str]
+
+    name = "outcomes"
+    nav = "Every case"
+    terms = ("case", "out of memory", "timeout", "unsupported", "crashed", "wrong result", "implausible", "inferred")
+
+    @classmethod
+    def of(cls, context: Context) -> OutcomesSection:
+        """Returns the section, also where nothing was planned."""
+        comparisons = context.analysis.comparisons
+        panels = {
+            (comparison.id, cell.stack): panel_anchor(comparison, cell.stack)
+            for comparison in comparisons
+            for cell in comparison.cells
+        }
+        listed = endings(context.analysis.rows, context.names)
+        shown = tuple(line for line in listed if line.outcome != Outcome.OK or line.purpose not in ASIDE)
+        return cls(shown, cases(context.analysis.counted), comparisons, panels)
+
+    @property
+    def heading(self) -> str:
+        """Returns the heading."""
+        return "Every case and its reason"
+
+    @property
+    def failures(self) -> tuple[Ending, ...]:
+        """Returns what didn't end `ok`."""
+        return tuple(line for line in self.endings if line.outcome != Outcome.OK)
+
+    def panel(self, line: Ending) -> str:
+        """Returns the anchor of what lies behind a case; empty where there is no panel."""
+        return self.panels.get((line.comparison_id, line.stack), "") if line.purpose == Purpose.TIMED else ""
+
+    @property
+    def answer(self) -> str:
+        """Returns how many cases ended `ok`, and how the others did."""
+        others = [(WORDS.get(word, word), count) for word, count in self.cases.items() if word != Outcome.OK]
+        aside = sum(line.processes for line in self.failures if line.purpose in ASIDE)
+        rest = f"; {by_number(others)}" if others else ""
+        rest += f"; beside them {counted(aside, 'process')} for programs, profiles and the like didn't" if aside else ""
+        planned = counted(sum(self.cases.values()), "planned case")
+        return f"{self.cases.get(Outcome.OK, 0):,} of {planned} ended ok{rest}."
+
+    def tables(self) -> Sequence[Table]:
+        """Returns two lists: what didn't end `ok`, and what is flagged."""
+        lists = [
+            ("What didn't end ok", failure_lines(self.failures)),
+            ("What is flagged", flag_lines(self.comparisons)),
+        ]
+        return [Table(title, (), (), before=cut(lines)) for title, lines in lists if lines]
+
+    def console(self) -> Sequence[Table]:
+        """Returns nothing: the last lines of a run say why it failed."""
+        return []
+
+
+def cases(counted_rows: Iterable[Row]) -> dict[str, int]:
+    """Returns how many cases have which outcome, the most frequent first. `counted_rows` has a row for each planned
+    process."""
+    outcomes: dict[tuple[str, ...], list[str]] = {}
+    for row in map(ended, counted_rows):
+        if row["purpose"] not in ASIDE:
+            outcomes.setdefault((row["comparison_id"], row.stack_name, row["purpose"]), []).append(row.outcome)
+    return dict(Counter(map(gravest, outcomes.values())).most_common())
+
+
+def failures(rows: Iterable[Row], names: Mapping[str, str]) -> tuple[Ending, ...]:
+    """Returns every row that isn't `ok`, those that ended alike together. `names` gives the name of a comparison_id."""
+    return tuple(line for line in endings(rows, names) if line.outcome != Outcome.OK)
+
+
+def endings(rows: Iterable[Row], names: Mapping[str, str]) -> tuple[Ending, ...]:
+    """Returns every row, those that ended alike together, the gravest of a comparison first."""
+    alike: dict[tuple[str, ...], list[Row]] = {}
+    for row in map(ended, rows):
+        alike.setdefault(tuple(map(row.text, ALIKE)), []).append(row)
+    lines = [ending(group, names) for group in alike.values()]
+    return tuple(
+        sorted(lines, key=lambda line: (line.comparison, SEVERITY.index(line.outcome), line.stack, line.blocks))
+    )
+
+
+def ending(rows: Sequence[Row], names: Mapping[str, str]) -> Ending:
+    """Returns one line for rows that ended alike, with the message and the log of the last of them."""
+    last = max(rows, key=lambda row: (row["block"], row["replicate"], row["retry"]))
+    code, signal = last.number("exit_code"), last.number("signal")
+    ends = [f"exit code {code:.0f}"] if code is not None else []
+    ends += [f"signal {signal:.0f}"] if signal else []
+    return Ending(
+        comparison_id=last.text("comparison_id"),
+        comparison=names.get(last["comparison_id"], "") or last.text("case_name"),
+        stack=last.stack_name,
+        purpose=last.text("purpose"),
+        outcome=last.outcome,
+        phase=last.text("phase"),
+        reason=last.text("reason"),
+        exception_type=last.text("exception_type"),
+        message=last.text("message"),
+        exit=", ".join(ends),
+        stderr_tail=last.text("stderr_tail"),
+        provenance=last.text("provenance"),
+        flags=flag_counts(rows),
+        blocks=tuple(sorted({row["block"] for row in rows})),
+        processes=len(rows),
+        log=f"logs/{last.attempt_name}" if last["provenance"] == "measured" else "",
+    )
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Returns sorted numbers as `1–3, 5`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join("–".join(map(str, run)) for run in runs)
+
+
+def failure_lines(listed: Iterable[Ending]) -> list[str]:
+    """Returns `gpt2 train, torch_xla: timeout in the first run: Compiling took longer than 600 s.`, one line for each
+    case and ending, with the first of its reasons."""
+    first: dict[tuple[str, ...], Ending] = {}
+    for line in listed:
+        first.setdefault((line.comparison, line.stack, line.purpose, line.outcome, line.phase), line)
+    return [
+        f"{line.comparison}, {line.stack}: {line.ending}: {shortened(line.reason) or 'no reason was recorded.'}"
+        for line in first.values()
+    ]
+
+
+def flag_lines(comparisons: Iterable[Comparison]) -> list[str]:
+    """Returns a line for each flag, with the stacks and questions that have it."""
+    flagged: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        for stack in comparison.stacks:
+            for flag, share in stack.flags:
+                flagged.setdefault(flag, []).append(f"{stack.stack} in {comparison.name}{share and f' ({share})'}")
+    return [f"{flag.replace('_', ' ')}: {', '.join(cut(cases, 'others'))}" for flag, cases in sorted(flagged.items())]
+
+
+def shortened(reason: str) -> str:
+    """Returns a reason, cut where it is too long for one line of a list."""
+    return reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}…"
+
+
+def cut(lines: list[str], rest: str = "more: the page has them") -> list[str]:
+    """Returns as many lines as a comment takes, and the number of the others."""
+    return lines if len(lines) <= MOST else [*lines[:MOST], f"{len(lines) - MOST} {rest}"]

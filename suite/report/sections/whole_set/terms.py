@@ -1,0 +1,59 @@
+"""The words of the report that have a meaning of their own; reports/glossary.toml says what each is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from suite import units
+from suite.protocol import Protocol
+from suite.stats import CLOSE, MODES_SPREAD
+
+GLOSSARY = Path(__file__).parents[4] / "reports" / "glossary.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What meanings name of a set: shares and factors in words."""
+
+    confidence: str
+    tie: str
+    close: str
+    modes_spread: str
+    drift: str
+    steal: str
+
+    @classmethod
+    def of(cls, protocol: Protocol) -> Constants:
+        """Returns the constants that were in force."""
+        return cls(
+            confidence=units.percent(protocol.confidence),
+            tie=units.percent(protocol.tie_ratio - 1),
+            close=units.percent(CLOSE - 1),
+            modes_spread=units.ratio(MODES_SPREAD),
+            drift=units.percent(protocol.canary_drift_max),
+            steal=units.percent(protocol.steal_share_max),
+        )
+
+
+@cache
+def terms() -> Mapping[str, str]:
+    """Returns {term: what it means}, with the names of constants in braces."""
+    return dict(sorted(tomllib.loads(GLOSSARY.read_text(encoding="utf-8")).items(), key=lambda item: item[0].lower()))
+
+
+def term_id(term: str) -> str:
+    """Returns the id of a term in the glossary. Raises KeyError for a word that it doesn't have."""
+    if term not in terms():
+        raise KeyError(f"the glossary has no term {term!r}")
+    return f"term-{'-'.join(re.findall(r'[a-z0-9]+', term.lower()))}"
+
+
+def meanings(constants: Constants) -> tuple[tuple[str, str], ...]:
+    """Returns (term, what it means) in the set, by name."""
+    values = asdict(constants)
+    return tuple((term, text.format(**values)) for term, text in terms().items())

@@ -1,0 +1,114 @@
+"""Tables for people and lines for programs, written as Markdown, CSV or JSON: the one writer of `report` and
+`compare`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suite.guard.printable import printable
+
+VERSION = 1  # of an object in JSON; a changed meaning raises it, a further field doesn't
+MOST_LINES = 24  # of a table in Markdown; a longer one is folded
+FORMULA = tuple("=+-@")  # a spreadsheet takes a text that begins with one of these for a formula
+
+Value = str | float | int | bool | Sequence[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table for people, with sentences above and below it. Columns named in `numbers` are right-aligned. Without
+    `heads` there are only the sentences."""
+
+    title: str
+    heads: Sequence[str]
+    lines: Sequence[Sequence[str]]
+    numbers: Sequence[str] = ()
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An answer for every format: `tables` for people, `heads` and `lines` for spreadsheets, `data` for programs."""
+
+    tables: Sequence[Table]
+    heads: Sequence[str]
+    lines: Sequence[Sequence[Value]]
+    data: Any
+
+    def written(self, form: str) -> str:
+        """Returns the text of `md`, `csv` or `json`."""
+        if form == "json":
+            return json.dumps(known(self.data), ensure_ascii=False, allow_nan=False) + "\n"
+        return spreadsheet(self.heads, self.lines) if form == "csv" else "\n".join(map(markdown, self.tables))
+
+
+def known(value: Any) -> Any:
+    """Returns a value that JSON can hold: null for a number that isn't finite, and no control characters in texts,
+    which a terminal may show."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {known(name): known(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [known(member) for member in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def spreadsheet(heads: Sequence[str], lines: Iterable[Sequence[Value]]) -> str:
+    """Returns CSV: numbers in full, an empty field for what is unknown, every text in one line."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([heads, *([field(value) for value in line] for line in lines)])
+    return text.getvalue()
+
+
+def field(value: Value) -> Value:
+    """Returns one field of CSV. Names and reasons may come from a stranger's set, so that a text which a spreadsheet
+    would run as a formula begins with an apostrophe."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, int | float):
+        return value
+    text = " ".join((value if isinstance(value, str) else "; ".join(value)).split())
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def markdown(table: Table) -> str:
+    """Returns a table as Markdown; a long one is folded."""
+    parts = [f"### {escaped(table.title)}\n"] if table.title else []
+    parts += [bullets(table.before)] if table.before else []
+    if table.lines:
+        rules = ["---:" if head in table.numbers else "---" for head in table.heads]
+        grid = (
+            "\n".join([row(map(escaped, table.heads)), row(rules), *(row(map(escaped, line)) for line in table.lines)])
+            + "\n"
+        )
+        folded = f"<details><summary>{len(table.lines)} lines</summary>\n\n{grid}\n</details>\n"
+        parts.append(folded if len(table.lines) > MOST_LINES else grid)
+    parts += [bullets(table.after)] if table.after else []
+    return "\n".join(parts)
+
+
+def row(cells: Iterable[str]) -> str:
+    """Returns one line of a table in Markdown."""
+    return f"| {' | '.join(cells)} |"
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """Returns sentences as a list in Markdown."""
+    return "".join(f"- {escaped(sentence)}\n" for sentence in sentences)
+
+
+def escaped(text: str) -> str:
+    """Returns text that Markdown shows as it is: no column, element, emphasis or link comes of it. Usual names,
+    `jax_jit` or `[1.20, 1.35]`, are left alone."""
+    flat = " ".join(text.split())
+    flat = re.sub(r"([\\`*|~]|(?<!\w)_|_(?!\w)|(?<=\])[(:\[])", r"\\\1", flat)
+    return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,123 @@
+"""The total time of so many steps, and from which step on one stack is ahead of another: where compiling pays off.
+
+A stack's first call, its second, and every later one at its steady median add up. Starting (imports, weights, placing)
+isn't part of it. Pure functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import permutations
+
+from suite.results.stack_figures import StackFigures
+
+DECIDED = ("faster", "slower")  # verdicts on steady times that say on which side the totals end
+MANY = 10**9  # steps: totals that cross later than this are parallel
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The calls of one stack on one question, in seconds: the first, the second, and each that follows."""
+
+    stack: str
+    first: float
+    second: float
+    steady: float
+
+    @classmethod
+    def of(cls, figures: StackFigures | None) -> Calls | None:
+        """Returns the calls of a stack; None where it has no times that count, or one of the three is unknown."""
+        if figures is None or not figures.counts or figures.first is None or figures.second is None:
+            return None
+        return cls(figures.stack, figures.first, figures.second, figures.median.value)
+
+    def total(self, steps: int) -> float:
+        """Returns the seconds of so many steps (1 or more), from the first call on."""
+        return self.first if steps == 1 else self.first + self.second + (steps - 2) * self.steady
+
+
+class Course(StrEnum):
+    """How the totals of a stack and a baseline stand to each other over the steps."""
+
+    AHEAD = "ahead from the first step"
+    OVERTAKES = "ahead from a step on"
+    OVERTAKEN = "ahead up to a step"
+    BEHIND = "never ahead"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Where the total of `stack` crosses that of `baseline`: `steps` is the first step from which on it is ahead for
+    good (`OVERTAKES`), or the last up to which it is (`OVERTAKEN`); else None. `reason` says why it is undecided."""
+
+    stack: str
+    baseline: str
+    course: Course
+    steps: int | None = None
+    reason: str = ""
+
+
+def crossing(stack: StackFigures, baseline: StackFigures | None) -> Crossing | None:
+    """Returns where a stack's total crosses its baseline's; None where one of them has no times that count.
+
+    Without a verdict on the steady times nobody knows on which side the totals end: the crossing is undecided.
+    """
+    ours, theirs = Calls.of(stack), Calls.of(baseline)
+    if ours is None or theirs is None or stack.speedup is None:
+        return None
+    if stack.speedup.verdict not in DECIDED:
+        reason = f"steady times are {stack.speedup.verdict}"
+        return Crossing(ours.stack, theirs.stack, Course.UNDECIDED, reason=reason)
+    course, steps = course_of(ours, theirs)
+    if (stack.speedup.verdict == "faster") != (course in (Course.AHEAD, Course.OVERTAKES)):
+        reason = f"the paired ratio is {stack.speedup.verdict}, the medians say otherwise"
+        return Crossing(ours.stack, theirs.stack, Course.UNDECIDED, reason=reason)
+    return Crossing(ours.stack, theirs.stack, course, steps)
+
+
+def course_of(ours: Calls, theirs: Calls) -> tuple[Course, int | None]:
+    """Returns how our total stands to theirs over the steps, with the step at which that changes for good."""
+    since = pays_off(ours, theirs)
+    if since is not None:
+        return (Course.AHEAD, None) if since == 1 else (Course.OVERTAKES, since)
+    behind_from = pays_off(theirs, ours)
+    if behind_from is None or behind_from == 1:
+        return Course.BEHIND, None
+    return Course.OVERTAKEN, behind_from - 1
+
+
+def pays_off(ours: Calls, theirs: Calls) -> int | None:
+    """Returns the first step from which on our total is at most theirs for good; None where that never comes."""
+    saved = theirs.steady - ours.steady
+    behind = ours.total(2) - theirs.total(2)  # after the first two calls
+    if saved < 0 or (saved == 0 and behind > 0):
+        return None
+    if behind > 0:
+        steps = behind / saved
+        return 2 + math.ceil(steps) if steps < MANY else None
+    return 2 if ours.first > theirs.first else 1
+
+
+def least(stacks: Iterable[Calls]) -> list[tuple[int, str]]:
+    """Returns (first step, stack) of each stretch of steps over which one stack has the least total, by the medians.
+
+    Of equal totals the one that is steadily faster leads, then the first by name.
+    """
+    known = list(stacks)
+    crossings = {step for ours, theirs in permutations(known, 2) if (step := pays_off(ours, theirs))}
+    stretches: list[tuple[int, str]] = []
+    # The step after a crossing, too: where totals are equal, rounding may put the change there.
+    for step in sorted({1, 2, *crossings, *(step + 1 for step in crossings)} if known else ()):
+        leader = min(known, key=lambda calls: (calls.total(step), calls.steady, calls.stack))
+        if not stretches or stretches[-1][1] != leader.stack:
+            stretches.append((step, leader.stack))
+    return stretches
+
+
+def steps_shown(most: int) -> list[int]:
+    """Returns the steps at which a chart draws totals: 1, 2, 3, 5, 10, 20 … `most`."""
+    return [step for power in range(len(str(most))) for lead in (1, 2, 3, 5) if (step := lead * 10**power) <= most]

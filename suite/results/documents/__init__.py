@@ -1,0 +1,1 @@
+"""What other documents published (docs/published/), and which of it can't be."""

@@ -1,0 +1,64 @@
+"""Names of a set's questions, made only of what tells one from another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from suite.results.store.rows import Row
+from suite.units import quantity
+
+# Columns that a name leaves out where the whole set has one value.
+DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes", "allocator")
+WORDS = {
+    "cache": "{} cache",
+    "threads": "{} cores",
+    "track": "{} track",
+    "limit_memory_bytes": "limit {}",
+    "allocator": "{} allocator",
+}
+# Products, convolutions and attention are bfloat16 in every framework; each decides for itself about all other code.
+PRECISION_WORDS = {"bf16": "bf16 (each framework's own mixed precision)"}
+
+
+def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
+    """Returns {comparison_id: readable name}: workload, pass, and those details that vary. `heads` has a row of each
+    question; `without` is a column that isn't part of the question.
+
+    If some precision isn't the same arithmetic on every stack, names always have the precision.
+    """
+    always = {"precision"} if any(head.text("precision") in PRECISION_WORDS for head in heads) else set()
+    varying = [name for name in DETAILS if name in always or len({head.text(name) for head in heads}) > 1]
+    first = [name for name in ("workload", "pass") if name != without]
+    rest = [name for name in varying if name != without]
+    plain = {head["comparison_id"]: " ".join([*map(head.text, first), *details(head, rest)]) for head in heads}
+    dims = {head["comparison_id"]: dims_words(head.mapping("dims")) for head in heads}
+    sized = {key: f"{name} ({dims[key]})" for key, name in plain.items()}
+    names = {key: name if times == 1 else sized[key] for key, name, times in counted(plain)}
+    return {key: name if times == 1 else f"{name} {key[:8]}" for key, name, times in counted(names)}
+
+
+def counted(names: Mapping[str, str]) -> list[tuple[str, str, int]]:
+    """Returns (key, name, how many questions have this name)."""
+    times = Counter(names.values())
+    return [(key, name, times[name]) for key, name in names.items()]
+
+
+def details(row: Row, names: Sequence[str]) -> list[str]:
+    """Returns columns of a question in words: `full`, `f32`, `warm cache`, `4 cores`."""
+    values = {name: row.text(name) for name in names}
+    if "precision" in values:
+        values["precision"] = precision_words(row)
+    if "limit_memory_bytes" in values:
+        values["limit_memory_bytes"] = quantity(row.number("limit_memory_bytes"))
+    return [WORDS.get(name, "{}").format(value) for name, value in values.items()]
+
+
+def precision_words(row: Row) -> str:
+    """Returns `f32`, say; for bf16, also that it isn't the same arithmetic in every framework."""
+    return PRECISION_WORDS.get(row.text("precision"), row.text("precision"))
+
+
+def dims_words(dims: Mapping[str, int], without: Collection[str] = ()) -> str:
+    """Returns dims as text: `n = 1,024, tokens = 64`."""
+    return ", ".join(f"{name} = {value:,}" for name, value in dims.items() if name not in without)

@@ -1,0 +1,46 @@
+"""Groups the rows of a set: by any key, and by question into one answer each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from suite.case import Outcome, Purpose
+from suite.results.names import question_names
+from suite.results.store.rows import Row
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+Answer = TypeVar("Answer")
+
+
+def grouped(rows: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Returns {key: its rows}; keys and rows keep the order in which they come."""
+    groups: dict[Key, list[Item]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def by_comparison(row: Row) -> str:
+    """Returns the id that all rows of a question share."""
+    return row.text("comparison_id")
+
+
+def reasons(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
+    """Returns (stack, its reason or outcome) of every stack that didn't end `ok`, sorted by stack."""
+    return tuple(
+        sorted((row.stack_name, row.text("reason") or row.outcome) for row in rows if row.outcome != Outcome.OK)
+    )
+
+
+def answers(
+    rows: Iterable[Row],
+    purpose: Purpose,
+    answer: Callable[[str, str, list[Row]], Answer],
+    question_of: Callable[[Row], str] = by_comparison,
+) -> tuple[Answer, ...]:
+    """Returns `answer(id, name, rows)` for every question with rows of a purpose, sorted by the questions' names."""
+    groups = grouped((row for row in rows if row["purpose"] == purpose), question_of)
+    names = question_names([group[0] | {"comparison_id": id_} for id_, group in groups.items()])
+    return tuple(answer(id_, names[id_], groups[id_]) for id_ in sorted(groups, key=lambda id_: names[id_]))

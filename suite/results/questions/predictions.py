@@ -1,0 +1,181 @@
+"""The predictions of a set: what accelerators' own compilers say of each case, beside what a study has published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from suite.case import CUSTOM, GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
+from suite.machine.published_peaks import peaks_of
+from suite.predict.answer import Prediction
+from suite.results.documents.figures import documents
+from suite.results.names import question_names
+from suite.results.questions.bracket import Bracket
+from suite.results.questions.grouping import by_comparison, grouped
+from suite.results.store.rows import Row
+
+FITS, OUT, NEITHER = "fits", "out of memory", "no verdict"
+# What a published verdict on a model is about, as far as it is known: the published model, one training step.
+PUBLISHED_SIZE, PUBLISHED_PASS, PUBLISHED_PRECISION = "full", "train", "f32"
+STACKS = {"JAX": "jax_jit", "PyTorch": "torch_xla"}  # by the document's name of a framework, on a TPU
+# What libtpu's refusal says: "the total memory required for HLO temporaries (74.58G) exceeds available HBM (31.24G)".
+REQUIRED = re.compile(r"\(([\d.]+)([KMGT]?)\)|\bUsed ([\d.]+)([KMGT]) of")
+BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """One stack's case on one device, with the prediction of its compiler; None if it made none."""
+
+    row: Row
+    prediction: Prediction | None
+
+    @classmethod
+    def of(cls, row: Row) -> Predicted:
+        """Returns the case of a row."""
+        fields = row.mapping("prediction")
+        return cls(row, Prediction.from_json(fields) if fields else None)
+
+    @property
+    def verdict(self) -> str:
+        """Returns `fits`, `out of memory` or `no verdict`."""
+        if self.row.outcome == Outcome.OK:
+            return FITS
+        return OUT if self.row.outcome in OUT_OF_MEMORY[1:] else NEITHER
+
+    @property
+    def needed_bytes(self) -> float | None:
+        """Returns the bytes of the device's memory that a step needs; of a program that the compiler refused, what it
+        says; None where nothing says."""
+        if self.prediction is not None:
+            return float(self.prediction.needed_bytes)
+        match = REQUIRED.search(self.row.text("message")) if self.verdict == OUT else None
+        if match is None:
+            return None
+        number, unit = (match[1], match[2]) if match[1] else (match[3], match[4])
+        return float(number) * BINARY[unit]
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedQuestion:
+    """One question on one device: `cases` by stack, in the order of the stacks of the device."""
+
+    id: str
+    name: str
+    head: Row
+    cases: tuple[Predicted | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictPair:
+    """A published verdict beside the predicted one. `case` is the predicted case, `source` the document's title."""
+
+    workload: str
+    stack: str
+    published: str
+    case: Predicted
+    source: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both say the same."""
+        return self.published == self.case.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedSearch:
+    """The largest value of a dim that fits, of one stack on one question: `bracket` has it and the smallest that
+    doesn't fit; `needed_bytes` is what the largest needs, None where none fits; `tried` is how many were compiled."""
+
+    question: str
+    stack: str
+    axis: str
+    bracket: Bracket
+    needed_bytes: float | None
+    tried: int
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedDevice:
+    """All that was predicted for one device, question by question, with published verdicts on the same chip."""
+
+    name: str
+    target: str
+    stacks: tuple[str, ...]
+    questions: tuple[PredictedQuestion, ...]
+    published: tuple[VerdictPair, ...]
+    searches: tuple[PredictedSearch, ...]
+
+    @property
+    def cases(self) -> tuple[Predicted, ...]:
+        """Returns every case."""
+        return tuple(case for question in self.questions for case in question.cases if case is not None)
+
+
+def predicted_devices(rows: Iterable[Row]) -> tuple[PredictedDevice, ...]:
+    """Returns the devices with predictions, by target and name. `rows` has one row for each planned process."""
+    listed = [row for row in rows if row["purpose"] == Purpose.PREDICT]
+    by_device = grouped(listed, lambda row: (row.text("target"), row.text("device")))
+    return tuple(predicted_device(name, target, by_device[target, name]) for target, name in sorted(by_device))
+
+
+def predicted_device(name: str, target: str, rows: Sequence[Row]) -> PredictedDevice:
+    """Returns what was predicted for one device."""
+    stacks = tuple(sorted({row.stack_name for row in rows}))
+    groups = grouped(rows, by_comparison)
+    names = question_names([group[0] for group in groups.values()])
+    questions = []
+    for id_ in sorted(groups, key=lambda id_: names[id_]):
+        by_stack = {row.stack_name: Predicted.of(row) for row in groups[id_]}
+        questions.append(PredictedQuestion(id_, names[id_], groups[id_][0], tuple(map(by_stack.get, stacks))))
+    cases = [case for question in questions for case in question.cases if case is not None]
+    return PredictedDevice(
+        name, target, stacks, tuple(questions), tuple(held_against(name, target, questions)), tuple(searches(cases))
+    )
+
+
+def searches(cases: Sequence[Predicted]) -> Iterator[PredictedSearch]:
+    """Yields a search for each case that was asked at several values of one growing dim."""
+    series = grouped(cases, lambda case: (replace(case.row.case, size=CUSTOM, dims={}).case_id, without_growing(case)))
+    for sizes in series.values():
+        growing = [{name: case.row.case.dims[name] for name in case.row.case.dims if name in GROWING} for case in sizes]
+        varied = [name for name in growing[0] if len({dims.get(name) for dims in growing}) > 1]
+        if len(varied) != 1:
+            continue
+        (axis,) = varied
+        by_size = {case.row.case.dims[axis]: case for case in sizes if case.verdict != NEITHER}
+        bracket = Bracket.of({size: case.verdict == FITS for size, case in by_size.items()})
+        row, largest = sizes[0].row, by_size.get(bracket.low)
+        yield PredictedSearch(
+            question=" ".join(map(row.text, ("workload", "pass", "precision"))),
+            stack=row.stack_name,
+            axis=axis,
+            bracket=bracket,
+            needed_bytes=largest.needed_bytes if largest else None,
+            tried=len(sizes),
+        )
+
+
+def without_growing(case: Predicted) -> str:
+    """Returns a case's dims but for those that a search can vary."""
+    return dims_text({name: value for name, value in case.row.case.dims.items() if name not in GROWING})
+
+
+def held_against(device: str, target: str, questions: Sequence[PredictedQuestion]) -> Iterator[VerdictPair]:
+    """Yields each published verdict on a TPU of this kind that a question predicts as well."""
+    published = (PUBLISHED_SIZE, PUBLISHED_PASS, PUBLISHED_PRECISION)
+    cases = {
+        (case.row.text("workload"), case.row.stack_name): case
+        for question in questions
+        if tuple(map(question.head.text, ("size", "pass", "precision"))) == published
+        for case in question.cases
+        if case is not None
+    }
+    for document in documents() if target == "tpu" else ():
+        for verdict in document.verdicts:
+            for framework, fits in verdict.fits.items():
+                case = cases.get((verdict.workload, STACKS[framework]))
+                if case is not None and peaks_of(verdict.device) == peaks_of(device):
+                    word = FITS if fits else OUT
+                    yield VerdictPair(verdict.workload, STACKS[framework], word, case, document.title)

@@ -1,0 +1,79 @@
+"""One of the processes that take turns: it runs in a thread of its own and gets its orders through a pair of pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Thread
+from typing import Any
+
+from suite.launch.process import Exit
+from suite.launch.turns import WorkerLine
+from suite.protocol import MORE
+from suite.run.runner import PreparedProcess
+
+
+class Member:
+    """A process that was launched. Its last answer says what it `asks_for` and how many bytes it needs."""
+
+    def __init__(self, process: PreparedProcess) -> None:
+        """Launches the process."""
+        self.process = process
+        self.asks_for, self.needed_bytes = MORE, 0
+        self.is_over = False
+        self._end: Exit | None = None
+        self._failure: BaseException | None = None
+        self._line = WorkerLine(str(process.request.folder))
+        # In place of `join`: before Python 3.13 a Ctrl-C in a `join` makes the next one return at once (bpo-45274).
+        self._is_done = Event()
+        # The thread lives as long as the process, because the kernel ties the supervisor's life to it. A run that ends
+        # in haste doesn't wait for the thread: the line closes, which ends the process.
+        self._thread = Thread(target=self._launch, name=process.request.name, daemon=True)
+        self._thread.start()
+
+    def _launch(self) -> None:
+        try:
+            self._end = self.process.engine.launch(self.process.request)
+        except BaseException as failure:  # noqa: BLE001 - raised again by `end`, in the thread of the run
+            self._failure = failure
+        self.is_over = True
+        self._line.wake()
+        self._is_done.set()
+
+    def holds(self) -> bool:
+        """Waits until the process holds (True) or has ended (False). The wait blocks, and takes no processor time."""
+        if not self.is_over:
+            self.asks_for, self.needed_bytes = self._line.answer()
+        return not self.is_over
+
+    def turn(self, number: int) -> bool:
+        """Gives the process its turn in a round, and waits as `holds` does."""
+        self._line.order(f"round {number}")
+        return self.holds()
+
+    def finish(self, order: str) -> None:
+        """Lets the process go on to its end by itself; `order` is `REST` or `ALONE`."""
+        while not self.is_over:
+            self._line.order(order)
+            self.holds()
+
+    def end(self) -> Exit:
+        """Returns how the process ended. Raises what its launch raised."""
+        self.stop()
+        if self._failure is not None:
+            raise self._failure
+        assert self._end is not None, "a launch returns or raises"
+        return self._end
+
+    def stop(self) -> None:
+        """Closes the line, which ends a process that still runs, and waits for its end, even after a Ctrl-C."""
+        for action in (self._line.hang_up, self._is_done.wait, self._line.close):
+            insist(action)
+
+
+def insist(action: Callable[[], Any]) -> None:
+    """Calls a function until it has returned without being interrupted by a Ctrl-C."""
+    while True:
+        with suppress(KeyboardInterrupt):
+            action()
+            return

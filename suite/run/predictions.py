@@ -1,0 +1,254 @@
+"""A predict process: the program that a case hands over, compiled by an accelerator's own compiler, becomes a row."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from suite.case import Attempt, Case, Flag, Outcome, canonical_json
+from suite.environments import venv
+from suite.errors import COMMAND, UserError
+from suite.guard import plain_files
+from suite.launch import outcome
+from suite.launch.attempt import spare_bytes, tail
+from suite.launch.engine import ProcessRequest
+from suite.launch.events import Account
+from suite.launch.local import Local
+from suite.launch.process import Exit, Limits
+from suite.predict import devices
+from suite.predict.answer import (
+    ANSWER,
+    ANSWER_BYTES_MAX,
+    ASKED,
+    PROGRAM,
+    CompileAnswer,
+    CompiledProgram,
+    CompileRequest,
+    Prediction,
+)
+from suite.predict.devices import Device
+from suite.protocol import Protocol
+from suite.results.questions.programs import handed
+from suite.results.store import json_file
+from suite.results.store.files import gunzipped
+from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
+from suite.stacks.catalog import STACKS
+from suite.units import quantity
+
+ENVIRONMENT = "predict"  # the environment's name, and the folder of its lock
+PHASE = "compile"
+# Columns of the row that captured the program which hold for the program wherever it runs.
+SHARED = ("flops", "bytes_floor", "parameters", "items_per_step", "graph_breaks")
+BY_COMPILER = "the device's compiler: it refuses what doesn't fit"
+BY_SIZE = "the bytes that a step needs against the device's memory: XLA's compiler for GPUs refuses no program"
+BY_ALLOCATIONS = (
+    "what PyTorch allocates in a step on fake tensors of a CPU, in the blocks of 512 bytes of its allocator for CUDA, "
+    "against the device's memory: without the CUDA context, the workspaces of its libraries and gaps between blocks"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """A program in StableHLO, the first line of what a CPU's compiler made of it, and the batch that several chips
+    split; empty and 0 for a program of a user's own."""
+
+    program: bytes
+    header: str = ""
+    batch: int = 0
+
+
+@dataclass
+class Compiler:
+    """The environment of the accelerators' compilers, made when it is first asked for."""
+
+    protocol: Protocol
+    cores: Sequence[int]
+
+    @cached_property
+    def engine(self) -> Local:
+        """Returns the engine that runs one compilation. Raises UserError if the environment can't be made."""
+        environment = venv.ensure(ENVIRONMENT, ENVIRONMENT)
+        return Local(environment.python, environment.lock_sha256)
+
+    @property
+    def at_once(self) -> int:
+        """Returns how many compilations run side by side: a compiler of a TPU works on one core."""
+        return len(self.cores)
+
+    def compile(self, device: Device, handed: HandedOver, folder: Path) -> tuple[CompileAnswer, Exit]:
+        """Returns the answer of a program's compilation and how its process ended; `folder` is where it works, which
+        loses the program afterwards."""
+        plain_files.clear(folder)
+        folder.mkdir(parents=True)
+        compile_request = CompileRequest(
+            target=device.target,
+            topology=device.topology,
+            chips=device.chips,
+            accelerator_type=device.accelerator_type,
+            target_config=device.target_config,
+            header=handed.header,
+            batch=handed.batch,
+        )
+        (folder / ASKED).write_text(json.dumps(dataclasses.asdict(compile_request)), encoding="utf-8")
+        (folder / PROGRAM).write_bytes(handed.program)
+        seconds = self.protocol.timeout_seconds
+        with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
+            limits = Limits(
+                timeout_seconds=seconds, compile_timeout_seconds=seconds, memory_bytes=spare_bytes() // self.at_once
+            )
+            request = ProcessRequest(
+                name=f"compiling {folder.name}",
+                arguments=["-m", "suite.predict.compile", str(folder.resolve())],
+                folder=folder.resolve(),
+                reads=[],
+                cache_directory=Path(caches),
+                keep_cache=False,
+                cpus=self.cores,
+                limits=limits,
+                variables={},
+            )
+            end = self.engine.launch(request)
+        (folder / PROGRAM).unlink(missing_ok=True)
+        return read_answer(folder), end
+
+
+def read_answer(folder: Path) -> CompileAnswer:
+    """Returns the answer of a compilation; an empty one if its process left none."""
+    path = folder / ANSWER
+    if not path.exists():
+        return CompileAnswer()
+    answer: CompileAnswer = json_file.of_file(CompileAnswer, path, ANSWER_BYTES_MAX)
+    return answer
+
+
+def predict(store: ResultSet, compiler: Compiler, attempt: Attempt, blank: Row, captured: Row | None) -> Row:
+    """Returns the row of a predict process. `blank` is the row before anything is known; `captured` is that of the
+    process which kept the case's program, None if there was none."""
+    device, row = devices.find(attempt.case.device), blank | {"provenance": "predicted"}
+    if captured is None or captured["outcome"] != Outcome.OK:
+        return row | without_program(captured)
+    row |= {column: captured[column] for column in SHARED}
+    if STACKS[attempt.case.stack].on_shapes:
+        return row | tracked(captured, device, row)
+    row = row | compiler.engine.columns | {"environment": ENVIRONMENT}
+    name = handed(captured).step.name
+    try:
+        program = b"".join(gunzipped(store.program_path(captured.attempt_name, name)))
+        header = store.program_header(captured.attempt_name, name)
+    except (UserError, OSError) as broken:
+        return row | {"outcome": str(Outcome.ERROR), "reason": f"its program can't be read: {broken}"}
+    folder = store.log_folder(attempt)
+    handed_over = HandedOver(program, header, attempt.case.dims.get("batch", 0))
+    answer, end = compiler.compile(device, handed_over, folder)
+    row |= judged(answer, end, device, tail(folder / "stderr.log"))
+    if answer.compiled is None:
+        return row
+    return row | figures(answer, answer.compiled, device, row, name)
+
+
+def without_program(captured: Row | None) -> dict[str, Any]:
+    """Returns the columns of a case whose program wasn't captured."""
+    if captured is None:
+        return {
+            "outcome": str(Outcome.ERROR),
+            "reason": "no process captured its program",
+            "flags": [str(Flag.HARNESS)],
+        }
+    return {
+        "outcome": captured["outcome"],
+        "reason": f"there is no program to compile: the process that captures it ended so: {captured['reason']}",
+        "provenance": "inferred",
+        "inferred_from": captured["case_name"],
+    }
+
+
+def judged(answer: CompileAnswer, end: Exit, device: Device, stderr_tail: str) -> dict[str, Any]:
+    """Returns the columns of the outcome of a compilation."""
+    harness = {"outcome": str(Outcome.ERROR), "phase": PHASE}
+    if answer.unreadable:
+        return harness | {"reason": f"its program can't be read: {answer.unreadable}"}
+    if answer.absent:
+        again = f"`{COMMAND} setup --target={ENVIRONMENT}` makes the environment {ENVIRONMENT}"
+        return harness | {"reason": f"{answer.absent}; {again}", "flags": [str(Flag.HARNESS)]}
+    ended = answer.compiled is not None
+    account = Account(phase=PHASE, exception=answer.exception, ended=ended)
+    judgement = outcome.judge(end, account, device.target, stderr_tail)
+    columns = {field.name: getattr(judgement, field.name) for field in dataclasses.fields(judgement)}
+    columns |= {"outcome": str(judgement.outcome), "compile_seconds": answer.seconds or None}
+    if answer.compiled and device.target == "cuda":
+        columns |= by_size(answer.compiled, device)
+    return columns
+
+
+def by_size(compiled: CompiledProgram, device: Device) -> dict[str, Any]:
+    """Returns the columns of a step that needs more than a device has, and none of one that doesn't."""
+    needed, memory = compiled.needed_bytes(device.target), device.chip.memory_bytes
+    if needed <= memory:
+        return {}
+    reason = f"a step needs {quantity(needed)} of the {quantity(memory)} of {device.chip.title}"
+    return {"outcome": str(Outcome.OOM_DEVICE), "reason": reason}
+
+
+def tracked(captured: Row, device: Device, row: Row) -> dict[str, Any]:
+    """Returns the columns of a step that no compiler sees whole: by what its framework would allocate, operation by
+    operation, as the process that took the step on shapes has followed it."""
+    stays, passing = captured.integer("program_argument_bytes"), captured.integer("program_temporary_bytes")
+    step = CompiledProgram(
+        argument_bytes=stays,
+        output_bytes=0,
+        aliased_bytes=0,
+        temporary_bytes=passing,
+        code_bytes=0,
+        peak_bytes=stays + passing,
+        flops=None,
+        bytes_accessed=None,
+        operations=0,
+        fusions=0,
+    )
+    answer = CompileAnswer(compiler=f"torch {captured.mapping('versions')['torch']}", compiled=step)
+    same = {name: captured[name] for name in ("lock_sha256", "engine", "versions")}
+    verdict = {"outcome": str(Outcome.OK)} | by_size(step, device)
+    return figures(answer, step, device, row, "", BY_ALLOCATIONS) | same | verdict
+
+
+def figures(
+    answer: CompileAnswer, compiled: CompiledProgram, device: Device, row: Row, program: str, verdict_by: str = ""
+) -> dict[str, Any]:
+    """Returns the columns of a compiled program. `row` has the work of the case and its precision; `verdict_by` says
+    whose verdict it is, if it isn't the device's compiler's."""
+    work, moved = row.number("flops"), row.number("bytes_floor")
+    # Of several chips nothing is said about time: what they send each other isn't in the bound.
+    known = work is not None and moved is not None and device.count == 1
+    bound = device.bound(work or 0.0, moved or 0.0, row.text("precision")) if known else None
+    prediction = Prediction(
+        compiled=compiled,
+        compiler=answer.compiler,
+        device=device.chip.title,
+        device_bytes=device.chip.memory_bytes,
+        needed_bytes=compiled.needed_bytes(device.target),
+        verdict_by=verdict_by or (BY_SIZE if device.target == "cuda" else BY_COMPILER),
+        program=program,
+        bound_seconds=bound and bound[0],
+        bound_by=bound and bound[1],
+    )
+    package, _, version = answer.compiler.partition(" ")
+    return {
+        "prediction": canonical_json(prediction.to_json()),
+        "versions": canonical_json({package: version}),
+        "program_argument_bytes": compiled.argument_bytes,
+        "program_output_bytes": compiled.output_bytes,
+        "program_temporary_bytes": compiled.temporary_bytes,
+        "program_aliased_bytes": compiled.aliased_bytes,
+    }
+
+
+def source_case(case: Case, target: str) -> Case:
+    """Returns the case whose program a predicted case compiles: the same on the set's own target."""
+    return replace(case, target=target, device=target)

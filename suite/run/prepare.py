@@ -1,0 +1,118 @@
+"""Turns what options and a preset ask into a run: a plan of what can run here, its engine and its locks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from suite.environments import say, venv
+from suite.environments.locks import Locks, lock_sha256, variants
+from suite.environments.variants import expanded
+from suite.errors import COMMAND, UserError, unknown
+from suite.launch.attempt import spare_bytes
+from suite.machine import devices, facts
+from suite.plan.fits import Fit, fits_of, predicted
+from suite.plan.memory import check_limits
+from suite.plan.planning import Absent, Selection, make
+from suite.plan.predictions import predictions
+from suite.plan.preset import Preset
+from suite.plan.shards import Shard, share
+from suite.predict.devices import Device
+from suite.results import load
+from suite.results.store.plan import Plan
+from suite.run import engines
+from suite.run.run import Run, needed, new_set_id
+from suite.stacks.catalog import environment_of
+from suite.workloads.catalog import find
+
+
+def prepare(
+    preset: Preset,
+    selection: Selection,
+    *,
+    baseline: str | None = None,
+    engine: str = engines.AUTO,
+    python: str | None = None,
+    workload_paths: Sequence[Path] = (),
+    fits: str | None = None,
+    build: bool = True,
+    shard: Shard | None = None,
+    scheduler: str = "",
+    models: Sequence[Device] = (),
+) -> Run:
+    """Returns the run. Raises UserError for what is mistyped or can't be had. Nothing is measured, but with `build`
+    Pythons may be installed and images built."""
+    facts.refuse_platform()
+    target, workloads = selection.target, find(workload_paths)
+    selection = with_variants(selection, preset)
+    python = engines.interpreter(python, engine) if python else None
+    build = build and not scheduler  # other machines install and build what they need
+    name = preset.name if shard is None else f"{preset.name}-{shard.index}of{shard.of}"
+    set_id = new_set_id(name, target)
+
+    def planned(absent: Absent) -> Plan:
+        plan = make(set_id, preset, selection, workloads, baseline, absent)
+        return share(plan, shard) if shard is not None and plan.cases else plan
+
+    # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
+    draft = planned(lambda stack, variant, target: None if scheduler else devices.missing().get(target))
+    check_selected(draft, target)
+    check_limits(draft.cases, facts.memory().get("ram_bytes", 0))
+    choice, locks = chosen(engine, draft, target, python, build=build)
+    # What other machines lack, they say themselves; that there is no lock is known here.
+    here = partial(engines.absent, locks=locks, engine=choice, python=python)
+    plan = planned(engines.unlocked if scheduler else here)
+    if fits is not None:
+        plan = replace(plan, cases=predicted(plan.cases, curves(Path(fits)), spare_bytes()))
+    if models:
+        plan = replace(plan, predictions=predictions(plan, models, workloads))
+    return Run(
+        plan=plan,
+        workloads=workloads,
+        workload_paths=tuple(workload_paths),
+        locks=locks,
+        engine=choice,
+        python=python,
+        scheduler=scheduler,
+    )
+
+
+def with_variants(selection: Selection, preset: Preset) -> Selection:
+    """Returns the selection with its variants by name. Raises UserError for a variant that doesn't exist."""
+    stacks = selection.stacks or preset.stacks
+    return replace(selection, stacks=expanded(stacks, selection.target, every=selection.variants))
+
+
+def check_selected(plan: Plan, target: str) -> None:
+    """Raises UserError for a plan without cases, or with a variant that has neither a lock nor flags on the target."""
+    if not plan.cases:
+        raise UserError("Nothing is selected: no workload of the preset matches the options.")
+    for name in {environment_of(p.case.stack, p.case.variant) for p in plan.cases if p.case.variant}:
+        if lock_sha256(name, target) is None:
+            raise unknown("variant", name, variants(target), of=f"Target {target}")
+
+
+def chosen(engine: str, plan: Plan, target: str, python: str | None, *, build: bool) -> tuple[engines.Choice, Locks]:
+    """Returns the engine of a plan and its locks: for images the newest, for virtual environments the newest that this
+    machine can make."""
+    names, locks = needed(plan), Locks(target)
+    choice = engines.choose(engine, names, locks, python, build=build)
+    if python is not None or choice.client is not None:
+        return choice, locks
+    for refused in venv.get_pythons(names, target) if build else ():
+        say(refused)
+    locks = venv.fitting(names, locks)
+    for sentence in venv.fallbacks(names, locks):
+        say(sentence)
+    return choice, locks
+
+
+def curves(path: Path) -> list[Fit]:
+    """Returns the curves through the peaks of a set's memory processes. Raises UserError if it has none to trust."""
+    loaded = load(path)
+    fits = fits_of(loaded.analysis().memory, loaded.plan.set_id if loaded.plan else path.name)
+    if not fits:
+        raise UserError(f"--fits={path}: no curve goes through this set's peaks; `{COMMAND} frontier` makes some.")
+    return fits

@@ -1,0 +1,78 @@
+"""Opens a result set that an earlier run has begun here, to complete it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suite.environments.locks import Locks, lock_of_digest
+from suite.environments.variants import flags
+from suite.errors import COMMAND, UserError
+from suite.machine import facts
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.run import engines
+from suite.run.run import Run, needed
+from suite.stacks.catalog import add as add_stacks
+from suite.workloads.catalog import find
+
+
+def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
+    """Returns a set and the run that completes it. Raises UserError on another machine or with other locks, whose
+    results are never paired with the set's; and, without `trust`, for a set that wasn't begun here: its plan says which
+    interpreter runs and whose workloads."""
+    facts.refuse_platform()
+    store = ResultSet.open(path)
+    file = store.plan_file
+    check_origin(store, trust=trust)
+    locks, missing = recorded(file)
+    for name in file.locks:
+        if name in missing:
+            raise UserError(
+                f"{path} was begun with another lock of environment '{name}' "
+                f"({store.lock_copy(name)}). Restore it, or begin a new run."
+            )
+        if flags(name, file.target) != dict(file.flags.get(name, {})):
+            raise UserError(f"{path} was begun with other flags of variant '{name}'. Restore them, or begin a new run.")
+    paths = tuple(map(Path, file.workload_paths))
+    add_stacks(map(Path, file.stack_paths))
+    return store, Run(
+        plan=file.plan,
+        workloads=find(paths),
+        workload_paths=paths,
+        locks=locks,
+        engine=engines.choose(file.engine, needed(file.plan), locks, file.python, build=not file.scheduler),
+        python=file.python,
+        scheduler=file.scheduler,
+    )
+
+
+def check_origin(store: ResultSet, *, trust: bool) -> None:
+    """Raises UserError for a set that was begun elsewhere, or to which nothing can be added."""
+    path, file = store.folder, store.plan_file
+    if not (store.begun_here or trust):
+        raise UserError(
+            f"{path} wasn't begun in this folder: it was fetched or copied. Its plan names programs that "
+            f"would run. `{COMMAND} reproduce --set={path}` runs it as a new set, with this checkout's own "
+            f"programs; if it is yours, `{COMMAND} run --resume={path} --trust`."
+        )
+    if file.collected:
+        raise UserError(f"{path} was put together from shares: there is nothing to complete.")
+    if file.scheduler and store.is_whole and not store.shares():
+        raise UserError(
+            f"{path} is whole, and what its machines had sent is no longer beside it: there is nothing to complete."
+        )
+    if file.machine_id != facts.machine_id() and not file.scheduler:
+        changes = facts.changed(store.machine)
+        which = f" ({', '.join(changes)} differ)" if changes else ""
+        raise UserError(f"{path} was begun on another machine{which}; results of two machines are never paired.")
+
+
+def recorded(file: PlanFile) -> tuple[Locks, list[str]]:
+    """Returns those of this checkout's locks that a plan was begun with, by their digests, and the environments whose
+    lock this checkout lacks."""
+    digests = {name: digest for name, digest in file.locks.items() if digest is not None}
+    paths = {name: lock_of_digest(name, file.target, digest) for name, digest in digests.items()}
+    return (
+        Locks(file.target, {name: path for name, path in paths.items() if path is not None}),
+        [name for name, path in paths.items() if path is None],
+    )

@@ -1,0 +1,127 @@
+"""Runs a plan here that another machine has made: as a new set, with the locks and flags of the old one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from suite.case import Case
+from suite.environments import foreign, venv
+from suite.environments.locks import Locks
+from suite.errors import UserError
+from suite.machine import facts
+from suite.plan.planning import unsupported
+from suite.results.store.files import sha256
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.run import engines
+from suite.run.reopen import recorded
+from suite.run.run import Run, new_set_id
+from suite.stacks.catalog import STACKS, environment_of
+from suite.workloads.catalog import Workload, find
+
+
+def prepare_reproduction(store: ResultSet, engine: str, workload_paths: Sequence[Path] = ()) -> Run:
+    """Returns the run of a set's plan as a new set here. Raises UserError, naming everything that can't be had here.
+
+    A set's own workloads and stacks are code, never taken from the set: workloads come from `workload_paths`, stacks
+    from the catalogue, to which the caller has added the user's. The set's engine, interpreter and scheduler are facts
+    about the machine where it was made.
+    """
+    facts.refuse_platform()
+    file, workloads = store.plan_file, find(workload_paths)
+    locks, unlocked = borrowed(store)
+    lacking = [*unlocked, *wanting(file, workloads)]
+    if lacking:
+        raise UserError(f"{store.folder} can't be reproduced here for want of: {'; '.join(lacking)}.")
+    run = run_of(file, locks, workloads, workload_paths, engine, None)
+    return replace(run, plan=replace(run.plan, set_id=new_set_id("reproduction", file.target)))
+
+
+def run_of(
+    file: PlanFile,
+    locks: Locks,
+    workloads: dict[str, Workload],
+    workload_paths: Sequence[Path],
+    engine: str,
+    python: str | None,
+) -> Run:
+    """Returns a run of another machine's plan, its cases with what this machine lacks for them."""
+    choice = engines.choose(engine, list(file.locks), locks, python, build=True)
+    if choice.client is None and python is None:
+        # A case that couldn't run there may run here, in an environment that the plan has no lock of.
+        locks = venv.fitting({environment_of(p.case.stack, p.case.variant) for p in file.plan.cases}, locks)
+    absent = partial(engines.absent, locks=locks, engine=choice, python=python)
+    cases = tuple(
+        replace(planned, unsupported=unsupported(planned.case, workloads[planned.case.workload], absent))
+        for planned in file.plan.cases
+    )
+    return Run(
+        plan=replace(file.plan, cases=cases),
+        workloads=workloads,
+        workload_paths=tuple(workload_paths),
+        locks=locks,
+        engine=choice,
+        python=python,
+    )
+
+
+def borrowed(store: ResultSet) -> tuple[Locks, list[str]]:
+    """Returns the locks and flags to reproduce a set with, its own copies of locks where this checkout has others; and
+    a phrase for each lock of which the set has no copy."""
+    digests = store.plan_file.locks
+    locks, missing = recorded(store.plan_file)
+    copies = {name: store.lock_copy(name).absolute() for name in missing}
+    intact = {name: copy for name, copy in copies.items() if copy.is_file() and sha256(copy) == digests[name]}
+    lacking = [f"the lock of environment {name} ({str(digests[name])[:12]})" for name in missing if name not in intact]
+    return replace(locks, chosen={**locks.chosen, **intact}, flags=store.plan_file.flags), lacking
+
+
+def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
+    """Returns a phrase for each thing, other than locks, that a plan needs and this machine hasn't got."""
+    cases = [planned.case for planned in file.plan.cases]
+    cores, most = len(facts.usable_cores()), max((case.threads for case in cases), default=0)
+    names = sorted({case.workload for case in cases} - workloads.keys())
+    return [
+        *([f"{file.python}, an interpreter that no lock pins"] if file.python else []),
+        *([f"{most} cores (this machine has {cores})"] if most > cores else []),
+        *(f"the workload {name}, code of its own: read it in inputs/workloads, then --workload-path" for name in names),
+        *dict.fromkeys(words for case in cases if (words := misfit(case, workloads))),
+    ]
+
+
+def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
+    """Returns why this version can't ask a plan's case; None if it can, or if the case's workload isn't here."""
+    if case.stack not in STACKS:
+        return f"the stack {case.stack} (code of the set's own? Read it in inputs/stacks, then --stack-path)"
+    if case.workload not in workloads:
+        return None
+    workload = workloads[case.workload]
+    try:
+        dims = workload.dims(next(iter(workload.sizes)), case.dims)
+    except UserError as broken:
+        return f"dims that this version's {case.workload} takes ({str(broken).rstrip('.')})"
+    lacking = ", ".join(sorted(dims.keys() - case.dims.keys()))
+    return f"the dims {lacking} of {case.workload}" if lacking else None
+
+
+def strange(store: ResultSet) -> list[str]:
+    """Returns a sentence for each lock and each variable of a set that isn't this project's and would be installed, or
+    passed to frameworks. Raises Damaged for a lock that says anything but packages, versions and hashes."""
+    file = store.plan_file
+    sentences = []
+    for name, digest in file.locks.items():
+        copy = store.lock_copy(name)
+        if digest is None or not copy.is_file() or sha256(copy) != digest:
+            continue
+        foreign.check_lock(copy)
+        if not foreign.is_ours(copy, name, file.target):
+            changes = "; ".join(foreign.differences(copy, name, file.target))
+            sentences.append(f"packages of environment {name} by a lock that this checkout doesn't know: {changes}")
+    for name, variables in file.flags.items():
+        for variable, value in foreign.strange_variables(name, file.target, variables).items():
+            sentences.append(f"{variable}={shlex.quote(value)} for the processes of {name}")
+    return sentences

@@ -1,0 +1,174 @@
+"""Rounds: the processes of a comparison, each started and warmed up alone, hold together and are sampled in turn.
+
+A shared machine changes its pace for seconds at a time. What is compared is therefore measured within seconds of each
+other, again and again: docs/methodology.md has the rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from suite.case import OUT_OF_MEMORY, Attempt, Purpose
+from suite.launch.attempt import limits_of, spare_bytes
+from suite.protocol import ALONE, FULL, MORE, REST, Protocol
+from suite.results.store.rows import Row
+from suite.run.member import Member
+from suite.run.runner import Runner
+
+ROUNDS = "rounds"  # the protocol's word
+
+
+@dataclass
+class Rounds:
+    """Runs the processes of one comparison in rounds. `starts` and `ends` are called for each process; `alone` runs one
+    by itself."""
+
+    runner: Runner
+    starts: Callable[[Attempt], None]
+    ends: Callable[[Row], None]
+    alone: Callable[[Attempt, bool], Row]
+    again: bool = False
+    rows: list[Row] = field(default_factory=list)
+    is_company: bool = False  # whether the processes that were started last have taken turns
+    members: list[Member] = field(default_factory=list)  # in the order of their starts, until they have ended
+    left: list[Attempt] = field(default_factory=list)  # those that didn't fit into memory beside the others
+    number: int = 0  # of the last round: counted through all companies of a question, so that none is mistaken
+    peaks: dict[str, int] = field(default_factory=dict)  # bytes that a case is known to need
+
+    def take(self, attempts: Sequence[Attempt], again: bool = False) -> list[Row]:
+        """Runs the attempts of one comparison and returns their rows: in rounds those that fit into memory together;
+        each other one in rounds with a new process of the baseline, or alone if it doesn't even fit beside that."""
+        self.again, self.rows, self.left, self.number = again, [], [], 0
+        self.together(attempts)
+        waiting, self.left = self.left, []
+        if not self.is_company or any(map(self.is_baseline, waiting)):
+            self.one_by_one(waiting)
+            return self.rows
+        for attempt in waiting:
+            self.together([*fresh_baseline(self.runner, attempts), attempt])
+            self.one_by_one(self.left)
+            self.left = []
+        return self.rows
+
+    def together(self, attempts: Sequence[Attempt]) -> None:
+        """Starts each process and lets it warm up and hold, runs the rounds, then lets each process end, the last one
+        first: its memory limit is what the processes before it left."""
+        try:
+            for attempt in attempts:
+                self.start(attempt, len(attempts))
+            self.is_company = len(self.members) > 1 and not any(map(self.is_baseline, self.left))
+            held = [*self.members]
+            if self.is_company:
+                self.rounds(attempts[0])
+            for member in reversed(self.members):
+                member.finish(REST if self.is_company else ALONE)
+            for member in held:
+                if member in self.members:
+                    self.end(member, len(held) if self.is_company else None)
+        finally:
+            for member in self.members:
+                member.stop()
+            self.members.clear()
+
+    def start(self, attempt: Attempt, company: int) -> None:
+        """Starts one process and waits until it holds; or writes the row of a case that needs no process; or leaves a
+        process that doesn't fit for later."""
+        if attempt.purpose is Purpose.PRIME:
+            self.rows.append(self.alone(attempt, self.again))
+            return
+        known = self.runner.without_process(attempt, self.again)
+        if known is None and not self.fits(attempt):
+            self.left.append(attempt)
+            return
+        self.starts(attempt)
+        if known is not None:
+            self.keep(attempt, known)
+            return
+        limits = limits_of(attempt, self.runner.plan.protocol)
+        if self.members:
+            limits = replace(limits, memory_bytes=min(limits.memory_bytes or spare_bytes(), self.spare_bytes()))
+        member = Member(self.runner.prepare(attempt, limits, company))
+        self.members.append(member)
+        if not member.holds():
+            self.end(member, None)
+
+    def rounds(self, first: Attempt) -> None:
+        """Gives turns in shuffled order, round after round, until each process has enough samples."""
+        seed = f"{first.set_id}/{first.block}/{first.retry}/{first.case.comparison_id}/{self.number}"
+        draw = random.Random(hashlib.sha256(seed.encode()).digest())
+        company, taking = len(self.members), [*self.members]
+        for _ in range(rounds_max(self.runner.plan.protocol)):
+            self.number += 1
+            for member in draw.sample(taking, len(taking)):
+                if member.is_over or not member.turn(self.number):
+                    self.end(member, company)
+            taking = self.taking()
+            if not taking:
+                return
+
+    def taking(self) -> list[Member]:
+        """Returns who takes part in the next round: the baseline and all that ask for more."""
+        asking = [member for member in self.members if member.asks_for == MORE]
+        baselines = [member for member in self.members if self.is_baseline(member.process.attempt)]
+        if not asking or any(member.asks_for == FULL for member in baselines):
+            return []  # a round without the baseline would compare nothing
+        return [member for member in self.members if member in asking or member in baselines]
+
+    def end(self, member: Member, company: int | None) -> None:
+        """Writes the row of a process that has ended; `company` processes took turns. A process that ran out of memory
+        beside others is left for later: alone it may find enough."""
+        self.members.remove(member)
+        attempt, process = member.process.attempt, member.process
+        try:
+            row = self.runner.row(process, member.end())
+        finally:
+            self.runner.clear(process)
+        limit = limits_of(attempt, self.runner.plan.protocol).memory_bytes or spare_bytes()
+        if row["outcome"] in OUT_OF_MEMORY and (process.request.limits.memory_bytes or 0) < limit:
+            self.left.append(attempt)
+            return
+        if row["sampling"] == ROUNDS:
+            row["company"] = company
+        self.peaks[attempt.case.case_id] = max(member.needed_bytes, int(row.peak_bytes or 0))
+        self.keep(attempt, row)
+
+    def keep(self, attempt: Attempt, row: Row) -> None:
+        """Writes a row and reports it."""
+        self.rows.append(self.runner.keep(attempt, row))
+        self.ends(row)
+
+    def one_by_one(self, attempts: Sequence[Attempt]) -> None:
+        """Runs processes one after the other, as without rounds."""
+        self.rows += [self.alone(attempt, self.again) for attempt in attempts]
+
+    def fits(self, attempt: Attempt) -> bool:
+        """Whether a process is expected to fit into memory beside those that hold: by its case's peak in an earlier
+        block, else by theirs."""
+        most = max((member.needed_bytes for member in self.members), default=0)
+        return not self.members or self.peaks.get(attempt.case.case_id, most) <= self.spare_bytes()
+
+    def spare_bytes(self) -> int:
+        """Returns the memory that the processes that hold leave."""
+        return spare_bytes() - sum(member.needed_bytes for member in self.members)
+
+    def is_baseline(self, attempt: Attempt) -> bool:
+        """Whether an attempt is the baseline's."""
+        return attempt.case.stack_name == self.runner.plan.baseline
+
+
+def fresh_baseline(runner: Runner, attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Returns one more replicate of the baseline of a comparison's attempts, with its prime if it has one; nothing if
+    the baseline isn't among them."""
+    ours = [attempt for attempt in attempts if attempt.case.stack_name == runner.plan.baseline]
+    ours = [attempt for attempt in ours if attempt.replicate == ours[0].replicate]
+    known = [runner.replicates.get((attempt.block, attempt.case.case_id), 0) for attempt in ours]
+    replicate = 1 + max([*known, *(attempt.replicate for attempt in attempts)])
+    return [replace(attempt, replicate=replicate) for attempt in ours]
+
+
+def rounds_max(protocol: Protocol) -> int:
+    """Returns a number of rounds that no process exceeds."""
+    return protocol.rounds_min + int(protocol.seconds_max / protocol.batch_seconds)

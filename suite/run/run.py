@@ -1,0 +1,143 @@
+"""A run before its first process: what it consists of, its new result set, and the runner of its attempts."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from suite.case import Purpose
+from suite.environments import venv
+from suite.environments.checkout import git
+from suite.environments.locks import Locks
+from suite.environments.variants import flags
+from suite.launch.engine import ROOT
+from suite.machine import facts
+from suite.machine.roofline import Roofline
+from suite.plan import layout
+from suite.results.store.plan import Plan
+from suite.results.store.plan_file import PlanFile
+from suite.results.store.result_set import ResultSet
+from suite.run import ceilings, engines
+from suite.run.runner import Runner
+from suite.stacks.catalog import READER, STACKS, environment_of
+from suite.workloads.catalog import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A plan with everything that it takes to carry it out on this machine."""
+
+    plan: Plan
+    workloads: dict[str, Workload]
+    workload_paths: tuple[Path, ...]
+    locks: Locks
+    engine: engines.Choice
+    python: str | None  # an interpreter of the user's own, in place of the locked environments
+    scheduler: str = ""  # decides on which machine each comparison runs; empty: this one
+
+    @property
+    def target(self) -> str:
+        """Returns the hardware class."""
+        return self.locks.target
+
+
+def needed(plan: Plan) -> list[str]:
+    """Returns the environments of the cases that can run, variants included. JAX's is among them if programs or
+    profiles are recorded: it has XLA's bindings, which read both."""
+    names = {environment_of(p.case.stack, p.case.variant) for p in plan.cases if not p.unsupported}
+    if names and any(layout.cases_outside(plan, purpose) for purpose in (Purpose.IR, Purpose.PROFILE)):
+        names.add(STACKS[READER].environment)
+    return sorted(names)
+
+
+def new_set_id(name: str, target: str) -> str:
+    """Returns a name that sorts by time: `20260102-030405-quick-cpu-1a2b`."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
+    # A preset's file may be called anything; a set's name is part of files' names and of commands.
+    plain = re.sub(r"[^\w.+-]", "_", name)
+    return f"{stamp}-{plain}-{target}-{secrets.token_hex(2)}"
+
+
+def create(run: Run, preset: Path | None, command: str, results: Path) -> ResultSet:
+    """Returns the new result set: its plan, and copies of what it takes to run it again. `preset` is the preset's file,
+    None for a plan that was taken from another set."""
+    store = ResultSet.create(results / run.plan.set_id, describe(run, command))
+    store.machine = facts.machine()
+    if preset is not None:
+        store.keep(preset)
+    for name in store.plan_file.locks:
+        store.keep(run.locks.path(name), store.lock_copy(name).name)
+    for name in {planned.case.workload for planned in run.plan.cases}:
+        folder = run.workloads[name].folder
+        if not folder.is_relative_to(ROOT / "suite"):  # no revision of ours has it
+            store.keep(folder, f"workloads/{name}")
+    for path in stack_files(run.plan):
+        store.keep(path, f"stacks/{path.name}")
+    store.keep_source(git("rev-parse", "HEAD"), git("diff", "HEAD"))
+    return store
+
+
+def stack_files(plan: Plan) -> list[Path]:
+    """Returns the adapters' files of a plan's stacks from outside the repository."""
+    return sorted({file for planned in plan.cases if (file := STACKS[planned.case.stack].file)})
+
+
+def describe(run: Run, command: str) -> PlanFile:
+    """Returns the content of plan.json: the plan, its processes, and what it is carried out with."""
+    # An interpreter of the user's own runs what no lock pins.
+    locked = [] if run.python else [name for name in needed(run.plan) if run.locks.sha256(name)]
+    return PlanFile(
+        plan=run.plan,
+        created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        command=command,
+        target=run.target,
+        engine=run.engine.name,
+        python=run.python,
+        workload_paths=tuple(map(str, run.workload_paths)),
+        stack_paths=tuple(map(str, stack_files(run.plan))),
+        machine_id=facts.machine_id(),
+        cores=tuple(facts.usable_cores()),
+        attempts=tuple(layout.attempts(run.plan)),
+        scheduler=run.scheduler,
+        units={name: run.workloads[name].unit for name in {planned.case.workload for planned in run.plan.cases}},
+        locks={name: run.locks.sha256(name) for name in locked},
+        fallbacks={name: words for name in locked if (words := venv.fallback(name, run.locks))},
+        flags={name: variables for name in locked if (variables := flags_of(name, run.locks))},
+        revision=git("rev-parse", "HEAD").strip() or None,
+        dirty=bool(git("status", "--porcelain").strip()),
+        change=source_change(),
+    )
+
+
+def flags_of(name: str, locks: Locks) -> dict[str, str]:
+    """Returns the variables of a variant's processes: those of the set that is reproduced, else this checkout's."""
+    return dict(locks.flags[name]) if name in locks.flags else flags(name, locks.target)
+
+
+def source_change() -> str:
+    """Returns the sha256 of what was changed in the source since its revision; empty if nothing was."""
+    change = git("diff", "HEAD")
+    return hashlib.sha256(change.encode()).hexdigest() if change else ""
+
+
+def runner(store: ResultSet, run: Run) -> Runner:
+    """Returns the runner of a plan's attempts on its engine."""
+    file = store.plan_file
+    return Runner(
+        run.plan,
+        store,
+        run.workloads,
+        engines.provider(run.engine, needed(run.plan), run.locks, run.plan.set_id, run.python),
+        file.machine_id,
+        list(file.cores),
+        run.engine.name,
+        file.flags,
+        unpinned=run.python is not None,
+        roofline=Roofline.limits(store.roofline, store.ceilings),
+        again=partial(ceilings.again, store, run.workloads) if file.target == "cpu" else None,
+    )

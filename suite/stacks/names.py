@@ -1,0 +1,37 @@
+"""Names of cases and attempts, for people and for files. The name of a bf16 case says its stack's mixed precision."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from suite.case import Attempt, Case, Purpose
+from suite.stacks.catalog import STACKS
+
+NAME_MAX = 150  # characters of a case's name in a file's name: file systems take 255 in all
+
+
+def case_name(case: Case) -> str:
+    """Returns a readable name that can be a file's: `gemm-quick-forward-f32-cpu-jax_jit`, `…-bf16_autocast-cpu-…`."""
+    name = case.comparison_name_in(precision_name(case.precision, case.stack))
+    return re.sub(r"[^A-Za-z0-9_.@=,-]", "_", f"{name}-{case.stack_name}")
+
+
+def precision_name(precision: str, stack: str) -> str:
+    """Returns the precision, and for bf16 the stack's own mixed precision with it: `f32`, `bf16_autocast`."""
+    row = STACKS.get(stack) if precision == "bf16" else None
+    return f"{precision}_{row.mixed_precision}" if row and row.mixed_precision else precision
+
+
+def attempt_name(attempt: Attempt) -> str:
+    """Returns the stem of an attempt's files; the names sort in the order in which the attempts ran."""
+    twin = f"-r{attempt.replicate}" if attempt.replicate > 1 else ""
+    purpose = "" if attempt.purpose is Purpose.TIMED else f"-{attempt.purpose}"
+    digest = hashlib.sha256(attempt.case.case_id.encode()).hexdigest()[:6]
+    case = f"{case_name(attempt.case)[:NAME_MAX]}-{digest}"
+    return f"b{attempt.block:02d}-{attempt.order:03d}-{case}{twin}{purpose}-a{attempt.retry}"
+
+
+def retry_of(name: str) -> int:
+    """Returns the retry of the attempt that `attempt_name` gave this name."""
+    return int(name.rpartition("-a")[2])

@@ -1,1 +1,0 @@
-"""The stack of the tests, which runs in the orchestrator's own environment."""

@@ -1,0 +1,44 @@
+"""MKL asks a function of its own whether the processor is Intel's, and takes its slowest path if it isn't.
+
+PyTorch's CPU library exports that function, `mkl_serv_intel_cpu_true`, and calls it through the dynamic linker: of
+several libraries with a function of this name, the one that was loaded first answers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from suite.stacks.base import Unsupported
+from suite.stacks.knobs import Knob
+
+KNOB = Knob(
+    "mkl_serv_intel_cpu_true",
+    "MKL takes its slowest path on processors that aren't Intel's",
+    ("cpu",),
+    products=True,
+    processor="AuthenticAMD",
+)
+
+
+def interpose(answer: int = 1) -> None:
+    """Makes MKL get `answer`: 1 for an Intel processor, 0 for any other. PyTorch must not be imported yet.
+
+    Raises Unsupported where there is no C compiler.
+    """
+    compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc")
+    if compiler is None:
+        raise Unsupported(f"{KNOB.name} is a function of one line that a C compiler makes, and there is none")
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder) / "mkl_path.c", Path(folder) / "mkl_path.so"
+        source.write_text(f"int {KNOB.name}(void) {{ return {answer}; }}\n", encoding="ascii")
+        done = subprocess.run(
+            [compiler, "-shared", "-fPIC", "-o", str(library), str(source)], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise Unsupported(f"{KNOB.name}: {compiler} makes no shared library: {done.stderr.strip()[-200:]}")
+        ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)

@@ -1,0 +1,122 @@
+"""The memory of this process: its peaks, the framework's own figures, and giving back what was freed.
+
+`ru_maxrss` is not used, because it inherits the launcher's peak.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from suite.machine import facts
+from suite.machine.devices import driver_bytes
+from suite.stacks.base import Adapter
+from suite.worker.events import Events
+
+# The first step may make the optimizer's moments, and the second be compiled again for them; later steps are alike.
+STEP_PHASES = ("first", "second", "steady")
+SPARE_BYTES = 3 << 29  # of the machine's memory that `has_room` leaves to others
+
+
+def status_bytes(pid: int | str, field: str) -> int | None:
+    """Returns a field of /proc/<pid>/status in bytes; None where there is no such process or field."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    line = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
+    return 1024 * int(line[1]) if line else None
+
+
+def children(pid: int) -> list[int]:
+    """Returns the ids of all living descendants of a process."""
+    descendants: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            direct = [int(child) for child in task.read_text().split()]
+        except OSError:
+            continue  # the thread has ended meanwhile
+        for child in direct:
+            descendants += [child, *children(child)]
+    return descendants
+
+
+def peak_bytes() -> int | None:
+    """Returns the peak of resident memory (VmHWM) in bytes, children's added; None where hidden."""
+    return tree_bytes("VmHWM")
+
+
+def file_bytes() -> int | None:
+    """Returns the resident pages of files in bytes, which the kernel can drop, children's added; None where hidden."""
+    return tree_bytes("RssFile")
+
+
+def tree_bytes(field: str) -> int | None:
+    """Returns a field of this process plus those of its living children, in bytes; None where hidden."""
+    here = status_bytes("self", field)
+    if here is None:
+        return None
+    return here + sum(status_bytes(child, field) or 0 for child in children(os.getpid()))
+
+
+def needed_bytes() -> int:
+    """Returns the most bytes held since this process's peak was reset, without files' pages; 0 where hidden."""
+    return max(0, (peak_bytes() or 0) - (file_bytes() or 0))
+
+
+def reset_peak() -> bool:
+    """Restarts VmHWM from what is resident now. False where the kernel doesn't allow it."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
+
+
+def ask(adapter: Adapter, state: Any, batch: Any, events: Events, could_reset: bool) -> None:
+    """Runs three steps and writes what memory they took: no clocks, no gate. For attempts whose purpose is memory."""
+    for phase in STEP_PHASES:
+        events.phase(phase)
+        state, outputs = adapter.step(state, batch)
+        adapter.wait(state, outputs)
+    events.phase("memory")
+    events.facts(**figures(adapter, peak_bytes() if could_reset else None))
+    events.phase("fetch")
+    adapter.fetch(outputs)  # PyTorch/XLA raises for a step that ran out of memory only when its result is fetched
+    del outputs
+    events.phase("memory")
+    events.facts(**adapter.program_memory(state, batch))
+
+
+def has_room(adapter: Adapter, needed_bytes: int) -> bool:
+    """Whether `needed_bytes` more fit beside what this process holds: on a CPU under the case's limit and in what the
+    machine has left, on an accelerator in the device. True where that is unknown."""
+    if adapter.case.target != "cpu":
+        reported = adapter.memory()
+        used = reported["device_reserved_bytes"] or reported["device_peak_bytes"]
+        total = reported["device_total_bytes"]
+        return total is None or used is None or total - used >= needed_bytes
+    limit, resident = adapter.case.limit_memory_bytes, status_bytes("self", "VmRSS")
+    if limit is not None and resident is not None and limit - resident < needed_bytes:
+        return False
+    available = facts.memory().get("available_bytes")
+    return available is None or available - SPARE_BYTES >= needed_bytes
+
+
+def figures(adapter: Adapter, host_peak: int | None) -> dict[str, Any]:
+    """Returns the memory columns of a row; None for what isn't known here."""
+    columns = {"host_peak_step_bytes": host_peak, "host_file_bytes": file_bytes(), **adapter.memory()}
+    return columns | ({"nvml_bytes": driver_bytes(os.getpid())} if adapter.case.target == "cuda" else {})
+
+
+def release() -> None:
+    """Gives freed memory back to the system. An optimizer's moments may hang in a reference cycle that
+    `measure.settle` exempted from collections, and the allocator keeps what was freed (after JAX's steps on four layers
+    of GPT-Neo, as much as the model)."""
+    gc.unfreeze()
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)

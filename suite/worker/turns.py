@@ -1,0 +1,86 @@
+"""Turns: a process that is warm holds, without taking processor time, while the others of its question are measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from time import perf_counter, process_time, sleep
+from typing import Any
+
+from suite.protocol import ALONE, REST, TURNS_VARIABLE
+from suite.worker import process_memory
+from suite.worker.cores import processor_seconds
+
+# Thread pools spin for up to 0.2 s after their last call. A process has come to rest when it has taken less than a
+# twentieth of one core's time in such a window; the wait for that has an end.
+WINDOW_SECONDS, IDLE_SHARE, WINDOWS_MAX = 0.02, 0.05, 50
+LINE_BYTES_MAX = 64
+
+
+@dataclass
+class Turns:
+    """This process's end of its line to the orchestrator, and what its holds have cost."""
+
+    orders: int  # descriptors
+    answers: int
+    held_seconds: float = 0.0
+    held_processor_seconds: float = 0.0
+    restless: int = 0  # holds that began before this process had come to rest
+    rest: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def offered(cls, environment: MutableMapping[str, str]) -> Turns | None:
+        """Returns the turns that the supervisor offers by a variable, if any; children don't inherit the variable."""
+        descriptors = environment.pop(TURNS_VARIABLE, "").split()
+        if not descriptors:
+            return None
+        orders, answers = map(int, descriptors)
+        for descriptor in (orders, answers):
+            os.set_inheritable(descriptor, False)  # noqa: FBT003 - its only form
+        return cls(orders, answers)
+
+    def hold(self, asks_for: str) -> int | None:
+        """Waits for the next order: the number of a round, 0 where no round follows, None to go on alone."""
+        self.come_to_rest()
+        answer = f"{asks_for} {process_memory.needed_bytes()}\n".encode()
+        processor, start = own_seconds(), perf_counter()
+        os.write(self.answers, answer)
+        order = self.read_order()
+        self.held_seconds += perf_counter() - start
+        self.held_processor_seconds += own_seconds() - processor
+        if order in (REST, ALONE):
+            return 0 if order == REST else None
+        return int(order.removeprefix("round "))
+
+    def come_to_rest(self) -> None:
+        """Waits until this process's threads and children have gone to sleep, a second at most."""
+        for _ in range(WINDOWS_MAX):
+            before = own_seconds()
+            sleep(WINDOW_SECONDS)
+            if own_seconds() - before < IDLE_SHARE * WINDOW_SECONDS:
+                return
+        self.restless += 1
+
+    def read_order(self) -> str:
+        """Returns one line from the orchestrator. Raises EOFError if it has closed its end: it wants no more turns."""
+        while b"\n" not in self.rest:
+            data = os.read(self.orders, LINE_BYTES_MAX)
+            if not data:
+                raise EOFError("the orchestrator has gone")
+            self.rest += data
+        line, _, self.rest = self.rest.partition(b"\n")
+        return line.decode("ascii")
+
+    def columns(self) -> dict[str, Any]:
+        """Returns the row's columns on this process's holds."""
+        return {
+            "held_seconds": self.held_seconds,
+            "held_processor_seconds": self.held_processor_seconds,
+            "restless_handovers": self.restless,
+        }
+
+
+def own_seconds() -> float:
+    """Returns the processor time of this process, all threads, and of its living children."""
+    return process_time() + sum(map(processor_seconds, process_memory.children(os.getpid())))

@@ -1,0 +1,104 @@
+"""Functions that are called with one input after another: their figures, their classes, and how probes call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+FIGURES = {
+    "seconds": ("s", "each call but the first, until its result is in the host's memory"),
+    "first_seconds": ("s", "the first call, until its result is in the host's memory"),
+    "again_seconds": ("s", "calls as the first one, once it is compiled, until the result is computed"),
+    "calls": ("count", "calls in all"),
+    "right": ("count", "calls with the right answer"),
+    "first_compiles": ("count", "programs compiled in the first call"),
+    "traces": ("count", "traces in all calls but the first"),
+    "compiles": ("count", "programs compiled in all calls but the first"),
+    "graph_breaks": ("count", "breaks of the graph in all calls"),
+    "fallback_ops": ("count", "operations that another backend ran in all calls"),
+    "skipped": ("count", "functions that the tracer gave up"),
+}
+AGAIN = 20  # samples
+# TensorFlow counts traces, but not what XLA compiles of one trace for each value that is a shape. If even the quickest
+# of the other calls takes so many times a compiled call, each has compiled: it takes hundreds of times, without
+# compiling at most three times (the result's way to the host).
+COMPILES = 30
+
+
+def tell(
+    recorder: Any,
+    aspect: str,
+    code: Callable[..., Any],
+    function: Callable[..., Any],
+    calls: Sequence[Sequence[Any]],
+    answers: Sequence[Any],
+    same: Callable[[Any, Any], bool] = np.array_equal,
+    beside: float = 0.0,
+) -> float:
+    """Records one aspect: `function`, which is `code` as the stack runs it, is called with each of `calls`.
+
+    Arrays among the arguments are put on the device; other values are static arguments. `answers` are NumPy's results.
+    `beside` is the time of a call that the figure `factor` compares with, in seconds; 0: there is no such figure.
+    Returns the median time of a repeated first call in seconds; 0 where something was raised.
+    """
+    stack, seconds = recorder.stack, []
+    placed = [[stack.put(value) if isinstance(value, np.ndarray) else value for value in call] for call in calls]
+
+    def call_others() -> list[Any]:
+        results = []
+        for call in placed[1:]:
+            start = perf_counter()
+            results.append(stack.fetch(function(*call)))
+            seconds.append(perf_counter() - start)
+        return results
+
+    before = stack.probe_counters()
+    first = recorder.watch(lambda: stack.fetch(function(*placed[0])))
+    again = [] if first.error else recorder.seconds(lambda: function(*placed[0]), AGAIN)
+    others = first if first.error else recorder.watch(call_others)
+    if others.error:
+        recorder.tell(aspect, code, others)
+        return 0.0
+    results = [first.value, *others.value]
+    figures = counted_in_all(recorder, before, first, others) | {
+        "first_seconds": first.seconds,
+        "first_compiles": first.counted["compiles"],
+        "calls": len(results),
+        "right": sum(same(result, answer) for result, answer in zip(results, answers, strict=True)),
+        "factor": median(again) / beside if beside else None,
+    }
+    recorder.tell(aspect, code, others, seconds=seconds, again_seconds=again, **figures)
+    return float(median(again))
+
+
+def counted_in_all(recorder: Any, before: Mapping[str, float], *actions: Any) -> dict[str, float | None]:
+    """Returns the sums of the counts of several watched actions; None for what the framework doesn't count.
+
+    `before` are the stack's `probe_counters` from before the first of them.
+    """
+    counts = {name: [action.counted[name] for action in actions] for name in ("graph_breaks", "fallback_ops")}
+    figures = {name: None if None in values else sum(values) for name, values in counts.items()}
+    after = recorder.stack.probe_counters()
+    return figures | {name: after[name] - before[name] for name in after if name in recorder.spec.FIGURES}
+
+
+def classify(figures: Mapping[str, Any]) -> str:
+    """Returns the class of a function that was called with one input after another, by counts alone."""
+    if figures["right"] < figures["calls"]:
+        return "wrong"
+    if figures.get("graph_breaks"):
+        return "breaks the graph"
+    if figures.get("skipped"):
+        return "left to Python"
+    if figures.get("fallback_ops"):
+        return "falls back"
+    if "compiles" not in figures:
+        return "interprets"
+    if figures["compiles"] == 0:
+        unseen = min(figures["seconds"]) > COMPILES * median(figures["again_seconds"])
+        return "recompiles each time" if unseen else "one program"
+    return "recompiles each time" if figures["compiles"] >= figures["calls"] - 1 else "recompiles"

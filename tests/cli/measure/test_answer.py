@@ -1,0 +1,119 @@
+"""What a finished run says on the console and as JSON: of what ended well, and of a baseline that failed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.cli.measure.answer import print_tables
+from suite.report.sections.section import Context
+from suite.report.sections.timed.comparisons import console_table, speedup_cell, stack_json
+from suite.report.sections.timed.headlines import headlines
+from suite.report.sections.timed.summary import SummarySection, summary_json
+from suite.results.analysis import Analysis, analyse
+from suite.results.store.rows import Row
+from tests.plan_files import plan_file
+from tests.results.rows import rows_of
+
+JAX = "jax_jit"
+
+
+def analysis_of(rows: list[Row]) -> Analysis:
+    return analyse(rows, plan_file(), plan_file().plan.protocol, "numpy", None)
+
+
+def shown(analysis: Analysis, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """The console's lines by their stack."""
+    print_tables([console_table(analysis.comparisons[0], "")])
+    cut = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
+    return {parts[0]: " | ".join(parts[1:]) for parts in cut if len(parts) > 1}
+
+
+def test_the_console_has_median_speedup_verdict_and_times(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(analysis_of(rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})), capsys)
+    assert lines["stack"] == "median | verdict | speedup over numpy | first run | second run | average"
+    assert lines[JAX] == "10.0 ms | faster | 2.00× [2.00, 2.00] | 100 ms | 20.0 ms | 10.0 ms"
+    assert lines["numpy"] == "20.0 ms | baseline | – | 200 ms | 40.0 ms | 20.0 ms"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "blocks", "said"),
+    [
+        ("timeout", (1, 2, 3), "timeout in the steady runs"),
+        ("wrong", (1,), "wrong result"),
+        ("timeout", (2,), "baseline (timeout in the steady runs, 1 of 3)"),
+        ("wrong", (1, 2, 3), "wrong result"),
+    ],
+)
+def test_a_failed_baseline_shows_its_outcome(
+    outcome: str, blocks: tuple[int, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})
+    for row in rows:
+        if row["stack"] == "numpy" and row["block"] in blocks:
+            row |= {"outcome": outcome, "reason": "x", "phase": "steady"}
+    lines = shown(analysis_of(rows), capsys)
+    assert lines["numpy"].split(" | ")[1] == said
+    untimed = [row | {"synced_seconds": None} if row["stack"] == "numpy" else row for row in rows]
+    if len(blocks) == 3:
+        assert shown(analysis_of(untimed), capsys)["numpy"].startswith(f"– | {said}")
+
+
+def test_a_stack_that_failed_in_one_block_says_so_beside_its_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})
+    rows[-1] |= {"outcome": "crashed", "phase": "steady", "reason": "x"}
+    analysis = analysis_of(rows)
+    assert "faster (crashed in the steady runs, 1 of 3)" in shown(analysis, capsys)[JAX]
+    figures = analysis.comparisons[0].of(JAX)
+    assert figures is not None
+    told = stack_json(figures)
+    assert (told["outcome"], told["speedup"]["verdict"], told["median_seconds"]) == (
+        "crashed",
+        "faster",
+        pytest.approx(0.01),
+    )
+
+
+def test_two_modes_are_said_with_best_mode_and_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    analysis = analysis_of(rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01] * 3}))
+    lines = shown(analysis, capsys)
+    assert lines["numpy"].split(" | ")[1] == "baseline (two modes)"
+    assert lines[JAX].split(" | ")[1] == "undecided (the interval holds 1×)"
+    [answer] = headlines(analysis)
+    assert "Processes of numpy run in two modes: the slowest takes 3.00× as long as the fastest. " in answer.text
+    assert "The fastest process has a median of 20.0 ms, the typical one 41.6 ms." in answer.text
+    baseline, fast = (analysis.comparisons[0].of(stack) for stack in ("numpy", JAX))
+    assert baseline is not None and fast is not None
+    told = stack_json(baseline)
+    assert (told["two_modes"], told["best_seconds"], told["spread"]) == (True, 0.02, pytest.approx(3.0))
+    assert stack_json(fast)["two_modes"] is False
+    assert stack_json(fast)["speedup"]["best"] == {"value": pytest.approx(2.0), "low": None, "high": None}
+
+
+def test_the_summary_ranks_by_the_common_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.0099] * 3, "tf_xla": [0.01] * 3})
+    rows += rows_of({"numpy": [0.02] * 3, JAX: [0.08] * 3}, pass_="train")
+    analysis = analysis_of(rows)
+    section = SummarySection.of(Context(results.Results(Path("set"), None, [], [], {}), analysis, {}, ()))
+    assert section is not None
+    print_tables(section.console())
+    said = capsys.readouterr().out
+    assert "over numpy, 1 of 2 questions common" in said
+    assert said.index(JAX) < said.index("tf_xla")
+    first, last = map(summary_json, analysis.summaries)
+    assert (first["stack"], first["common_questions"], first["own_questions"]) == (JAX, 1, 2)
+    assert first["common"]["value"] > last["common"]["value"] and first["own"]["value"] < last["own"]["value"]
+
+
+def test_the_sentence_and_its_table_have_one_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    """A time far below the others of its question: 0.0286 ms in both, not 28.6 µs in one."""
+    times = {"numpy": [0.0021] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0000286] * 3}
+    analysis = analysis_of(rows_of(times))
+    [answer] = headlines(analysis)
+    assert answer.text.startswith("Fastest for gemm forward: jax_jit, 0.0286 ms, ")
+    assert shown(analysis, capsys)[JAX].startswith("0.0286 ms | ")
+    swapped = analysis_of(rows_of({"numpy": [0.0000286] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0021] * 3}))
+    assert speedup_cell(swapped.comparisons[0], "numpy") == "0.0286 ms", "in Markdown, too"

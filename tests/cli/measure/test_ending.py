@@ -1,0 +1,68 @@
+"""The last lines of a run that ended with another exit code than 0."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from suite.case import Outcome
+from suite.cli.measure.ending import explained
+from suite.results.outcomes import exit_code
+from suite.results.store.rows import Row
+from tests.results.rows import attempt_of, row_of
+
+FOLDER, PAGE = Path("results/set"), Path("results/set/report.html")
+
+
+def ended(stack: str, outcome: Outcome, reason: str = "", **asked: Any) -> Row:
+    """A row of a stack that ended so in its first call."""
+    return row_of(attempt_of(stack, **asked)) | {"outcome": str(outcome), "reason": reason or None, "phase": "first"}
+
+
+def lines_of(*rows: Row) -> list[str]:
+    """What is printed under the results of these rows."""
+    return explained(exit_code(rows), rows, FOLDER, PAGE)
+
+
+def test_a_run_that_ended_well_says_nothing() -> None:
+    assert lines_of(ended("numpy", Outcome.OK), ended("jax_jit", Outcome.TIMEOUT, "no answer within 20 min")) == []
+
+
+def test_a_failure_has_its_stack_case_outcome_reason_and_log() -> None:
+    row = ended("jax_jit", Outcome.ERROR, "ValueError: no (in the first run, at x/x_jax.py:7)")
+    total, line, log = lines_of(row, ended("numpy", Outcome.OK), ended("tf_xla", Outcome.TIMEOUT, "late"))
+    assert total == "Exit code 3: of 3 rows 1 ended as error."
+    assert line == (
+        f"  jax_jit, {row['case_name']}: error in the first run: ValueError: no (in the first run, at x/x_jax.py:7)"
+    )
+    assert log == f"    log: results/set/logs/{row.attempt_name}"
+
+
+def test_processes_that_ended_alike_are_one_line_and_the_rest_is_counted() -> None:
+    twice = [ended("jax_jit", Outcome.CRASHED, "segmentation fault (signal 11)", block=block) for block in (1, 2)]
+    others = [
+        ended(stack, Outcome.WRONG, "loss")
+        for stack in ("numpy", "tf_xla", "tf_graph", "tf_eager", "torch_xla", "torch_eager")
+    ]
+    total, *lines = lines_of(*twice, *others)
+    assert total == "Exit code 3: of 8 rows 2 ended as crashed, 6 ended as wrong."
+    assert sum("(2 processes): crashed in the first run" in line for line in lines) == 1
+    assert lines[-1] == f"  and 2 more: {PAGE}#outcomes"
+
+
+def test_a_reason_isn_t_longer_than_a_few_lines() -> None:
+    _, line, _ = lines_of(ended("numpy", Outcome.ERROR, "x" * 4000))
+    assert len(line) < 400 and line.endswith("…")
+
+
+def test_a_process_that_wasn_t_run_has_no_log() -> None:
+    settled = ended("numpy", Outcome.WRONG, "not run: the process in block 1 ended so: loss") | {
+        "provenance": "inferred"
+    }
+    assert not any("log:" in line for line in lines_of(settled))
+
+
+def test_nothing_measured_says_where_the_reasons_are() -> None:
+    assert lines_of(ended("jax_jit", Outcome.UNSUPPORTED, "no Python 3.13")) == [
+        "Nothing was measured: no case of this run can run here. The page has each case's reason."
+    ]

@@ -1,0 +1,150 @@
+"""What typed words mean, and which are refused."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.case import Purpose
+from suite.cli.options.measuring import FrontierOptions, RunOptions
+from suite.cli.options.values import parse_dims, parse_outcomes, parse_quantity
+from suite.errors import UserError
+from suite.units import BYTES, SECONDS
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("2GiB", 2 * 2**30), ("1.5 gb", 1.5e9), ("512MiB", 2**29), ("1k", 1024), ("100b", 100)]
+)
+def test_bytes(text: str, value: float) -> None:
+    assert parse_quantity(text, BYTES, "limit-memory", "2GiB") == value
+
+
+@pytest.mark.parametrize(("text", "value"), [("90", 90), ("10min", 600), ("1.5h", 5400), ("3 s", 3)])
+def test_seconds(text: str, value: float) -> None:
+    assert parse_quantity(text, SECONDS, "timeout", "10min") == value
+
+
+@pytest.mark.parametrize("text", ["2", "0GiB", "-1GiB", "GiB", "2 apples", "", "1e9b"])
+def test_what_is_no_quantity_of_memory(text: str) -> None:
+    with pytest.raises(UserError, match=r"--limit-memory=.* Write it like --limit-memory=2GiB\."):
+        parse_quantity(text, BYTES, "limit-memory", "2GiB")
+
+
+def test_a_number_without_its_unit_is_not_bytes() -> None:
+    with pytest.raises(UserError, match="A number needs its unit"):
+        parse_quantity("2", BYTES, "limit-memory", "2GiB")
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), st.integers(0, 10**9), min_size=1, max_size=5))
+def test_dims_come_back(dims: dict[str, int]) -> None:
+    assert parse_dims(", ".join(f"{name} = {value}" for name, value in dims.items())) == dims
+
+
+@pytest.mark.parametrize("text", ["", "n", "n=", "=3", "n=1.5", "n=-1", "n=2;m=3", "n=2,,m=3"])
+def test_what_is_no_dim(text: str) -> None:
+    with pytest.raises(UserError, match="a name and a whole number"):
+        parse_dims(text)
+
+
+def test_each_dims_is_a_comparison_of_its_own() -> None:
+    selection = RunOptions(dims=("n=512", "n=1024,m=2")).selection([0, 1])
+    assert selection.dims == ({"n": 512}, {"n": 1024, "m": 2})
+    with pytest.raises(UserError, match="--dims n=512 --dims n=1024"):
+        parse_dims("n=512,n=1024")
+
+
+def test_warm_means_cold_too() -> None:
+    assert RunOptions(cache="warm").selection([0]).caches == ("cold", "warm")
+    assert RunOptions().selection([0]).caches == ("cold",)
+
+
+def test_sampling_is_the_presets_or_asked_for_by_a_word() -> None:
+    assert RunOptions(preset="quick").chosen_preset().protocol.sampling == "rounds"
+    assert RunOptions(preset="tiny").chosen_preset().protocol.sampling == "alone"
+    assert RunOptions(preset="quick", sampling="alone").chosen_preset().protocol.sampling == "alone"
+    assert RunOptions(preset="tiny", sampling="rounds").chosen_preset().protocol.sampling == "rounds"
+    with pytest.raises(UserError, match=r"no sampling 'round'.*Did you mean 'rounds'"):
+        RunOptions(sampling="round").chosen_preset()
+
+
+@pytest.mark.parametrize("target", ["cuda", "tpu"])
+def test_on_an_accelerator_processes_are_sampled_alone_unless_rounds_are_asked_for(target: str) -> None:
+    assert RunOptions(preset="quick", target=target).chosen_preset().protocol.sampling == "alone"
+    assert RunOptions(preset="quick", target=target, sampling="rounds").chosen_preset().protocol.sampling == "rounds"
+
+
+def test_repeats_are_exactly_so_many_blocks() -> None:
+    protocol = RunOptions(preset="ops", repeats=7).chosen_preset().protocol
+    assert (protocol.blocks, protocol.blocks_max, protocol.noisy_retries) == (7, 7, 0)
+    with pytest.raises(UserError, match="at least one block"):
+        RunOptions(repeats=0).chosen_preset()
+
+
+def test_a_time_limit_limits_compiling_too() -> None:
+    protocol = RunOptions(timeout="5min").chosen_preset().protocol
+    assert (protocol.timeout_seconds, protocol.compile_timeout_seconds) == (300, 300)
+
+
+def test_the_command_asks_the_same_again() -> None:
+    options = RunOptions(
+        preset="ops",
+        stack=("jax_*", "torch_eager"),
+        dims=("n=2",),
+        pass_=("train",),
+        limit_memory=("2GiB", "3GiB"),
+        purpose="memory",
+        exhaustive=True,
+    )
+    words = shlex.split(options.command(engine="local"))
+    assert words == [
+        "invoke",
+        "run",
+        "--stack=jax_*",
+        "--stack=torch_eager",
+        "--pass=train",
+        "--engine=local",
+        "--dims=n=2",
+        "--preset=ops",
+        "--purpose=memory",
+        "--limit-memory=2GiB",
+        "--limit-memory=3GiB",
+        "--exhaustive",
+    ]
+    search = FrontierOptions(vary="seq", limit_memory=("6GiB",)).command()
+    assert search == "invoke frontier --vary=seq --limit-memory=6GiB"
+    near = FrontierOptions(vary="seq", limit_memory=("6GiB",), tolerance="5%").command()
+    assert near == "invoke frontier --vary=seq --limit-memory=6GiB --tolerance=5%"
+
+
+@pytest.mark.parametrize(("text", "share"), [("2%", 0.02), ("0.02", 0.02), (" 12.5 %", 0.125), ("0", 0.0), ("0%", 0.0)])
+def test_a_tolerance_is_a_share(text: str, share: float) -> None:
+    options = FrontierOptions(tolerance=text)
+    assert options.chosen_preset().protocol.search_tolerance == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["2", "100%", "-1%", "two", "1.5.2", ""])
+def test_what_is_no_share_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UserError, match=r"Write it like --tolerance=2% or --tolerance=0\.02"):
+        FrontierOptions(tolerance=text).chosen_preset()
+
+
+def test_a_search_has_the_tolerance_of_its_preset() -> None:
+    assert FrontierOptions().chosen_preset().protocol.search_tolerance == 0.02
+
+
+def test_a_purpose_replaces_the_preset_s() -> None:
+    assert RunOptions(preset="tiny").chosen_preset().purpose is Purpose.TIMED
+    assert RunOptions(preset="tiny", purpose="memory", explain=True).chosen_preset().protocol.explain
+    assert RunOptions(preset="oom").chosen_preset().purpose is Purpose.MEMORY
+    assert RunOptions(preset="oom", purpose="timed").chosen_preset().purpose is Purpose.TIMED
+    with pytest.raises(UserError, match="prime"):
+        RunOptions(purpose="prime").chosen_preset()
+
+
+def test_outcomes() -> None:
+    assert parse_outcomes(["timeout, error", "wrong"]) == {"timeout", "error", "wrong"}
+    with pytest.raises(UserError, match="--again=timout: not an outcome"):
+        parse_outcomes(["timout"])

@@ -1,0 +1,65 @@
+"""What the doctor finds: each lack with its remedy, and nothing found by wishful thinking."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from suite import environments
+from suite.cli.project import doctor
+from suite.environments import venv
+from suite.machine import compiler, devices
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> Iterator[None]:
+    """Findings are kept for a process's life; here machines change."""
+    compiler.probe.cache_clear()
+    devices.missing.cache_clear()
+    yield
+    compiler.probe.cache_clear()
+    devices.missing.cache_clear()
+
+
+def found(name: str) -> doctor.Check:
+    """One finding by its name."""
+    return next(check for check in doctor.checks() if check.name.startswith(name))
+
+
+def test_every_lack_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
+    (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text("six==1.17.0\n")
+    monkeypatch.setattr(environments, "ROOT", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    lacks = {check.name: check for check in doctor.checks() if check.ok is False}
+    assert {"uv", "make", "C++ compiler (torch_inductor)", "environment six", "environment orchestrator"} <= set(lacks)
+    assert all(check.remedy for check in lacks.values())
+    assert lacks["environment six"].found == "missing"
+    assert lacks["environment orchestrator"].found == "no lock"
+
+
+def test_a_half_made_environment_is_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
+    (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text("six==1.17.0\n")
+    monkeypatch.setattr(environments, "ROOT", tmp_path)
+    venv.place("six", "cpu").mkdir(parents=True)
+    check = found("environment six")
+    assert (check.ok, check.found, check.remedy) == (False, "half-made", "make setup")
+
+
+@pytest.mark.parametrize(("free", "ok"), [(20, True), (1, False)])
+def test_the_disk_must_hold_the_environments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, ok: bool
+) -> None:
+    (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
+    (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text("six==1.17.0\n")
+    monkeypatch.setattr(environments, "ROOT", tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(2**40, 0, free * 2**30))  # type: ignore[attr-defined]
+    assert found("disk").ok is ok
+
+
+def test_facts_are_neither_good_nor_bad() -> None:
+    assert {check.name for check in doctor.checks() if check.ok is None} >= {"memory limits", "cores", "cuda", "tpu"}

@@ -1,0 +1,104 @@
+"""`sets`, `verify`, `fetch`, `history` and `site` as typed: what is told, and the exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from suite.archive.publish import publish
+from suite.archive.storage import Storage
+from tests.plan_files import plan_file
+from tests.results.rows import attempt_of, make_set, record, row_of
+from tests.typed import answered
+
+NAME = "20260301-123000-quick-cpu-1a2b"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Where commands are typed: with one set in results/, and in the archive `shelf`."""
+    rows = [row_of(attempt_of(stack, block)) for stack in ("numpy", "jax_jit") for block in (1, 2)]
+    store = make_set(tmp_path / "results" / NAME, rows, [record(1, 1), record(2, 1)])
+    store.settle(plan_file(set_id=NAME))
+    store.commit()
+    publish(store.folder, Storage.of(str(tmp_path / "shelf")), lambda text: None)
+    return tmp_path
+
+
+def invoke(home: Path, *words: str) -> CompletedProcess[str]:
+    """The command line."""
+    return answered(*words, cwd=home)
+
+
+def archive_of(home: Path) -> Path:
+    """The one archive of the shelf."""
+    (folder,) = (path for path in (home / "shelf").iterdir() if not path.name.startswith("."))
+    return folder
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1, 2]", '{"files": {"plan.json": 3}}'])
+@pytest.mark.parametrize("file", ["manifest.json", "plan.json"])
+def test_damaged_json_is_a_finding(home: Path, file: str, damage: str) -> None:
+    for folder, words in (
+        (home / "results" / NAME, [f"--set={NAME}"]),
+        (archive_of(home), [f"--set={archive_of(home).name}", "--from=shelf"]),
+    ):
+        intact = invoke(home, "verify", *words)
+        assert (intact.returncode, ": intact. " in intact.stdout) == (0, True), intact.stderr
+        (folder / file).write_text(damage)
+        found = invoke(home, "verify", *words)
+        assert (found.returncode, found.stderr) == (3, ""), found.stderr
+        assert file.partition(".")[0] in found.stdout
+        assert ": not as its manifest says" in found.stdout.splitlines()[-1]
+
+
+def test_what_is_no_set_is_no_finding(home: Path) -> None:
+    (home / "empty").mkdir()
+    for words, refusal in (
+        (["--set=nowhere"], "There is no result set at nowhere"),
+        (["--set=empty"], "empty is no result set"),
+        (["--set=2027", "--from=shelf"], "no archive with a name that begins with '2027'"),
+        (["--set=2026-03-01.cpu.0000000", "--from=shelf"], "has no archive"),
+        (["--set=2026", "--from=nowhere"], "There is no folder nowhere"),
+    ):
+        done = invoke(home, "verify", *words)
+        assert (done.returncode, done.stdout) == (2, "") and refusal in done.stderr
+
+
+def test_a_place_that_is_not_there_is_a_usage_mistake(home: Path) -> None:
+    for words in (["sets"], ["history", "--workload=gemm"], ["cloud", "--to=s3://bucket/sets"]):
+        done = invoke(home, *words, "--from=nowhere")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "There is no folder nowhere." in done.stderr and "./stackwars archive --to=nowhere" in done.stderr
+    (home / "empty").mkdir()
+    assert invoke(home, "sets", "--from=empty").stdout == "There is no set in empty.\n"
+    assert invoke(home, "sets", "--results=empty").returncode == 0
+
+
+def test_a_set_that_was_fetched_is_counted_once(home: Path) -> None:
+    before = invoke(home, "history", "--workload=gemm")
+    assert before.returncode == 0 and before.stdout.count("2026-03-01 12:30") == 2, "one line a stack"
+    assert invoke(home, "fetch", f"--set={NAME[:8]}", "--from=shelf").returncode == 0
+    assert len(list((home / "results").iterdir())) == 2
+    after = invoke(home, "history", "--workload=gemm")
+    assert after.stdout == before.stdout
+
+
+def test_a_site_of_the_sets_here_or_of_an_archive(home: Path) -> None:
+    here = invoke(home, "site")
+    assert (here.returncode, here.stdout) == (0, "site/index.html  1 set\n"), here.stderr
+    name = archive_of(home).name
+    assert f"sets/{name}/report.html" in here.stderr
+    assert invoke(home, "site").stdout == "site/index.html  1 set, unchanged\n"
+    of_archive = invoke(home, "site", "--from=shelf", "--out=public")
+    assert of_archive.stdout == "public/index.html  1 set\n"
+    assert (home / "public" / "sets" / name / "report.html").read_bytes() == (
+        home / "site" / "sets" / name / "report.html"
+    ).read_bytes()
+    (archive_of(home) / "plan.json").write_text("{}")
+    damaged = invoke(home, "site", "--from=shelf", "--out=public")
+    assert damaged.returncode == 0 and damaged.stdout == "public/index.html  no set, 1 not shown\n"
+    assert f"{name} isn't shown: " in damaged.stderr
+    assert invoke(home, "site", "--from=nowhere").returncode == invoke(home, "site", "--from=results").returncode == 2

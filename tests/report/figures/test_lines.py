@@ -1,0 +1,48 @@
+"""A chart of lines: places, names beside them that don't collide, looks that stay."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite.report.figures.lines import HEIGHT, LABEL_HEIGHT, Measured, apart, line_chart, looks_of
+from suite.stacks.catalog import STACKS
+
+
+def value(place: int, seconds: float, kind: str = "same") -> Measured:
+    return Measured(place, seconds, seconds / 1.1, seconds * 1.1, f"{seconds} s", kind)
+
+
+def test_values_lie_where_their_sets_and_times_are() -> None:
+    lines = {"jax_jit": [value(0, 0.01), value(2, 0.04)], "numpy": [value(1, 0.02)]}
+    chart = line_chart("id", "title", ["2026-03-01", "2026-03-01", "2026-03-02"], lines, {2: "jax 1.0 → jax 1.1"})
+    jax, numpy = chart.lines
+    assert [dot.x for dot in jax.dots] == [16.67, 83.33] and numpy.dots[0].x == 50.0
+    assert jax.dots[0].y - numpy.dots[0].y == pytest.approx(numpy.dots[0].y - jax.dots[1].y), "a log axis"
+    assert all(dot.high is not None and dot.high < dot.y < (dot.low or 0) for line in chart.lines for dot in line.dots)
+    assert jax.path == f"16.67,{jax.dots[0].y} 83.33,{jax.dots[1].y}" and (jax.last, chart.unit) == ("40.0 ms", "ms")
+    assert [(event.x, event.label) for event in chart.events] == [(66.67, "jax 1.0 → jax 1.1")]
+    assert [tick.label for tick in chart.across] == ["2026-03-01", "2026-03-02"], "a date is written once"
+
+
+def test_many_dates_are_thinned() -> None:
+    dates = [f"2026-{month:02d}-{day:02d}" for month in range(1, 6) for day in range(1, 29)]
+    chart = line_chart("id", "t", dates, {"numpy": [value(place, 0.01) for place in range(len(dates))]}, {})
+    assert len(chart.across) == 8 and chart.across[0].label == dates[0]
+
+
+@given(st.lists(st.floats(0, HEIGHT), min_size=1, max_size=14))
+def test_names_never_lie_on_each_other(wished: list[float]) -> None:
+    placed = sorted(apart({str(number): y for number, y in enumerate(wished)}).values())
+    assert all(after - before >= LABEL_HEIGHT - 0.2 for before, after in pairwise(placed))
+    assert placed[0] >= -LABEL_HEIGHT and placed[-1] <= HEIGHT + LABEL_HEIGHT
+
+
+def test_a_stack_has_one_look_and_no_two_lines_have_the_same() -> None:
+    of_all = looks_of([*STACKS])
+    assert len({*of_all.values()}) == min(len(STACKS), 10) and looks_of(["torch_eager"])["torch_eager"] == 3
+    mixed = looks_of(["jax_jit", "jax_jit@0.10", "<script>"])
+    assert mixed["jax_jit"] == of_all["jax_jit"] and len({*mixed.values()}) == 3

@@ -1,0 +1,81 @@
+"""A set without its page: the page's own numbers, as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.errors import UserError
+from suite.report.formats.export import export
+from tests.report import synthetic
+
+SETS = Path(__file__).parents[2] / "results" / "sets"
+THREE_QUESTIONS = """\
+### Speedup over torch_eager
+
+| stack | ffn train full | gemm forward tiny | llama train tiny |
+| --- | ---: | ---: | ---: |
+| numpy | 0.739× [0.541, 1.00) slower | 2.84× [2.56, 3.16] faster | unsupported |
+| jax_jit | 1.75× [1.38, 2.23] faster | 0.251× [0.186, 0.340] slower | 3.45× [3.11, 3.83] faster |
+| torch_xla | out of host memory in the steady runs | 0.0746× [0.0405, 0.137] slower | 0.0896× [0.0616, 0.130] slower |
+| torch_eager | 22.0 ms | 9.27 µs | 1.60 ms |
+"""
+TWO_PASSES = """\
+### Forward and training step
+
+| question | stack | pass | verdict | speedup over forward |
+| --- | --- | --- | --- | ---: |
+| gemm | numpy | train | slower | 0.138× [0.133, 0.145] |
+"""
+
+
+def test_markdown_has_answers_tables_and_reasons() -> None:
+    shown = export(results.load(SETS / "three_questions")).written("md")
+    assert shown.startswith("### ffn, gemm, llama: which stack is fastest\n\n- Fastest for ffn train full: jax_jit")
+    assert THREE_QUESTIONS in shown
+    assert "- ffn train full, torch_xla: out of host memory in the steady runs: killed at its 640 MiB limit" in shown
+    assert "- no steady state: numpy in ffn train full (1/4)" in shown
+    assert "- Machine: AMD EPYC (family 26" in shown
+    assert TWO_PASSES in export(results.load(SETS / "two_passes")).written("md")
+
+
+@pytest.mark.parametrize("stored", ["three_questions", "two_passes"])
+def test_every_form_has_every_case_with_the_same_numbers(stored: str) -> None:
+    loaded = results.load(SETS / stored)
+    made = export(loaded)
+    table = list(csv.DictReader(made.written("csv").splitlines()))
+    document = json.loads(made.written("json"))
+    frame = loaded.stacks()
+    assert len(table) == len(frame) == sum(len(each["stacks"]) for each in document["comparisons"])
+    seconds = {
+        (each["name"], line["stack"]): line.get("median_seconds")
+        for each in document["comparisons"]
+        for line in each["stacks"]
+    }
+    for line, (_, row) in zip(table, frame.iterrows(), strict=True):
+        assert (line["question"], line["stack"], line["outcome"]) == (row["comparison"], row["stack"], row["outcome"])
+        known = row["median_seconds"] == row["median_seconds"]
+        assert line["median_seconds"] == (repr(float(row["median_seconds"])) if known else "")
+        assert seconds[line["question"], line["stack"]] == (row["median_seconds"] if known else None)
+    assert document["version"] == 1 and document["baseline"] == loaded.baseline
+
+
+def test_hostile_text_stays_text(loaded: results.Results) -> None:
+    shown = export(loaded)
+    assert "<script" not in shown.written("md") and "&lt;script&gt;" in shown.written("md")
+    rows = [row | {"reason": "=cmd()|x"} for row in loaded.rows]
+    evil = export(dataclasses.replace(loaded, rows=rows))
+    reasons = {line["reason"] for line in csv.DictReader(evil.written("csv").splitlines())}
+    assert "'=cmd()|x" in reasons and not any(reason.startswith("=") for reason in reasons)
+    assert synthetic.HOSTILE in json.dumps(json.loads(shown.written("json")), ensure_ascii=False).replace('\\"', '"')
+
+
+def test_a_baseline_that_the_set_lacks_is_refused(loaded: results.Results) -> None:
+    with pytest.raises(UserError, match="no stack 'nummpy'"):
+        export(loaded, "nummpy")
+    assert "### Speedup over numpy" in export(loaded, "numpy").written("md")

@@ -1,0 +1,75 @@
+"""The cells of a map: sign, words and colour never say more than the verdict does."""
+
+from __future__ import annotations
+
+import pytest
+
+from suite.environments import pythons
+from suite.machine import devices
+from suite.report.map.cells import SIGNS, STATES, shade, state_square, verdict_square
+from suite.results.outcomes import Cell, is_absent
+from suite.results.speedup.verdicts import Speedup
+from suite.run import engines
+from suite.stacks.catalog import STACKS
+from suite.stats import Estimate, Word
+
+
+def speedup(word: Word, value: float, reason: str = "") -> Speedup:
+    return Speedup(
+        "q", "gemm", "jax_jit", "numpy", Estimate(value, 0.9, 1.2), word, {1: 0.0}, reason=reason, in_set=word
+    )
+
+
+@pytest.mark.parametrize("word", ["faster", "slower", "tie", "close", "undecided"])
+def test_every_verdict_has_a_sign_and_a_word(word: Word) -> None:
+    cell = verdict_square(speedup(word, 1.7), "jax_jit on gemm")
+    assert cell.sign == SIGNS[word] and cell.css.split()[0] == word
+    assert word in cell.title and word in f"{cell.words} {cell.verdict}"
+
+
+def test_what_is_undecided_says_so_before_its_size_and_has_no_colour() -> None:
+    cell = verdict_square(speedup("undecided", 1.7, "equal processes differ as much"), "jax_jit on gemm")
+    assert (cell.words, cell.small, cell.shade) == ("undecided", "1.70× [0.900, 1.20]", 0)
+    assert cell.note == "equal processes differ as much" and cell.css == "undecided"
+
+
+def test_colour_is_even_in_both_directions() -> None:
+    for value in (1.01, 1.1, 1.5, 2.0, 7.0):
+        assert shade(value) == shade(1 / value)
+    assert [shade(value) for value in (1.0, 1.1, 1.5, 2.0, 7.0)] == [0, 1, 2, 3, 4]
+    assert verdict_square(speedup("slower", 0.5), "x").css == "slower s3"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind"),
+    [
+        ("oom_host", "memory"),
+        ("oom_compile", "memory"),
+        ("wrong", "wrong"),
+        ("implausible", "wrong"),
+        ("timeout", "failed"),
+        ("crashed", "failed"),
+        ("not run", "waiting"),
+    ],
+)
+def test_each_ending_has_its_sign_and_words(outcome: str, kind: str) -> None:
+    cell = state_square(Cell("tf_xla", outcome, "first", "because", 0, 0, 3), "tf_xla on gemm")
+    assert cell.kind == kind and cell.sign == STATES[kind][0] and cell.words
+    assert "because" in cell.title
+
+
+def test_what_the_machine_lacks_is_apart_from_what_a_stack_cant_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every reason that `engines.absent` can give is known as one of the machine's."""
+    monkeypatch.setattr(pythons, "find", lambda version: None)
+    monkeypatch.setattr(engines.compiler, "find", lambda: None)
+    monkeypatch.setattr(engines.venv, "status", lambda *args: "missing")
+    reasons = [engines.absent(stack, "", "cpu") for stack in STACKS.values()]
+    reasons += [engines.absent(STACKS["jax_jit"], "nightly", "cpu")]
+    reasons += [reason for reason in devices.missing().values() if reason]
+    assert len([reason for reason in reasons if reason]) > 5
+    assert [reason for reason in reasons if reason and not is_absent(reason)] == []
+    for exclusion in (exclusion for stack in STACKS.values() for exclusion in stack.exclusions):
+        assert not is_absent(exclusion.reason)
+    lacking = Cell("jax_jit", "unsupported", "", "there is no lock for environment jax on tpu", 0, 0, 1)
+    assert state_square(lacking, "x").words == "not installed here"
+    assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 0, 1), "x").words == "unsupported"

@@ -1,0 +1,184 @@
+"""The map in a real browser: every baseline shows the suite's own numbers, and the address keeps the choice."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from suite import results, units
+from suite.report.formats.render import render
+from tests.browser import NARROW, Tabs, told
+from tests.report import synthetic
+
+TOPS = """out.tops = all("#map .means td").filter(visible).map(text)"""
+
+
+def choose(tab: Page, name: str, value: str) -> None:
+    """Chooses a value of a control."""
+    tab.locator(f"#controls [name={name}]").select_option(value)
+
+
+def test_every_baseline_shows_the_suites_own_numbers(tabs: Tabs, html_file: Path, loaded: results.Results) -> None:
+    tab = tabs.open(html_file)
+    stacks = told(tab, "out.of = all('#map thead th[data-stack]').map(head => head.dataset.stack)")["of"]
+    bases = tab.locator("#controls [name=baseline] option").all_inner_texts()
+    assert len(bases) >= 8
+    seen = 0
+    for base in bases:
+        choose(tab, "baseline", base)
+        out = told(
+            tab,
+            """
+            out.questions = all("#map .asked th a").map(text);
+            out.map = all("#map .asked tr").map(row => [...row.querySelectorAll("td")].map(cell =>
+              [cell.className, text(cell.querySelector(".w")), text(cell.querySelector("small"))]));
+            out.tables = all(".comparison").map(section => {
+              const table = section.querySelector("table"), heads = [...table.tHead.rows[0].cells].map(text);
+              return [...table.tBodies[0].rows].map(row =>
+                [heads[0], "Speedup", "Verdict"].map(head => text(row.cells[heads.indexOf(head)])));
+            })""",
+        )
+        analysis = loaded.analysis(base)
+        assert [comparison.name for comparison in analysis.comparisons] == out["questions"]
+        for comparison, row, table in zip(analysis.comparisons, out["map"], out["tables"], strict=True):
+            lines = {line[0]: line[1:] for line in table}
+            for stack, (css, words, small) in zip(stacks, row, strict=True):
+                figures = comparison.of(stack)
+                if figures is None or not figures.counts or figures.speedup is None:
+                    continue
+                ratio, word = figures.speedup.ratio, str(figures.speedup.verdict)
+                size, interval = units.ratio(ratio.value), units.interval(ratio.low, ratio.high)
+                assert word in css.split()
+                assert f"{size} {interval}".strip() in (f"{words[2:]} {small}".strip(), small), (base, stack)
+                assert lines[stack][0] == size and word in lines[stack][1]
+                seen += 1
+    assert seen > 150
+
+
+def test_a_choice_survives_a_reload_and_hides_a_stack_everywhere(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    choose(tab, "baseline", "jax_jit")
+    choose(tab, "metric", "first")
+    tab.locator("#chips [value=tf_xla]").click()
+    tab.reload()
+    assert tab.locator("#controls [name=baseline]").input_value() == "jax_jit"
+    assert tab.locator("#controls [name=metric]").input_value() == "first"
+    assert tab.locator("#chips [value=tf_xla]").get_attribute("aria-pressed") == "false"
+    assert "over jax_jit" in tab.locator("#map caption").inner_text()
+    out = told(
+        tab,
+        """
+        all("details").forEach(details => { details.open = true; });
+        const shown = (nodes, stack) => all(nodes).filter(node => {
+          return text(node).replace(/^✕ /, "") === stack && visible(node); }).length;
+        out.left = shown("main td, main th, main text.label, main figcaption", "tf_xla");
+        out.others = shown("main td, main th, main text.label", "tf_graph");
+        out.columns = all("#map .asked tr:first-child td").filter(visible).length""",
+    )
+    assert out["left"] == 0 and out["others"] > 10 and out["columns"] == 9
+    choose(tab, "baseline", "torch_eager")
+    choose(tab, "metric", "steady")
+    assert tab.url.endswith("#hide=tf_xla")
+
+
+def test_filters_leave_only_what_was_asked(tabs: Tabs, html_file: Path) -> None:
+    tab, rows = tabs.open(html_file), "#map .asked tr:visible"
+    choose(tab, "pass", "train")
+    assert [row.get_attribute("data-pass") for row in tab.locator(rows).all()] == ["train"]
+    assert tab.locator("#controls output").inner_text() == "1 of 3 questions"
+    assert tab.locator(".comparison:not(.off)").count() == 1
+    choose(tab, "pass", "")
+    tab.locator("#controls [name=sure]").check()
+    assert tab.locator("#map .asked td.undecided:not(.dim)").count() == 0
+    tab.locator("#controls [name=sure]").uncheck()
+    assert tab.locator(rows).count() == 3
+
+
+def test_what_the_map_shows_can_be_saved(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file, "#baseline=jax_jit&hide=numpy&pass=train")
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="CSV").click()
+    lines = [*csv.DictReader(Path(saved.value.path()).read_text(encoding="utf-8").splitlines())]
+    assert {line["baseline"] for line in lines} == {"jax_jit"} and {line["question"] for line in lines} == {"ffn train"}
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="JSON").click()
+    assert json.loads(Path(saved.value.path()).read_text(encoding="utf-8")) == lines and len(lines) == 9
+
+
+def test_means_go_where_one_question_is_left_and_come_back(
+    tabs: Tabs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(synthetic, "ENDINGS", {synthetic.UNSUPPORTED_IN_PLAN: {"reason": "not here"}})
+    tab = tabs.open(render(synthetic.write(tmp_path / "set"), tmp_path / "report.html"))
+    tops = told(tab, TOPS)["tops"]
+    assert len(tops) == 10 and all("×" in top for top in tops)
+    choose(tab, "pass", "train")
+    assert told(tab, TOPS)["tops"] == []
+    choose(tab, "pass", "forward")
+    choose(tab, "metric", "memory")
+    assert told(tab, TOPS)["tops"] != tops
+    choose(tab, "pass", "")
+    choose(tab, "metric", "steady")
+    assert told(tab, TOPS)["tops"] == tops
+
+
+def test_a_panel_opens_by_its_address_with_and_without_the_script(tabs: Tabs, html_file: Path) -> None:
+    name = re.findall(r'class="panel" id="([^"]*jax_jit)"', html_file.read_text(encoding="utf-8"))[0]
+    tab = tabs.open(html_file, f"#at={name}&baseline=numpy")
+    panel = tab.locator(f"#{name}")
+    assert panel.is_visible()
+    parts = panel.evaluate(
+        "panel => [...panel.querySelectorAll('svg')].map(part => part.getBoundingClientRect().width)"
+    )
+    assert len(parts) > 5 and all(parts)
+    tab.keyboard.press("Escape")
+    assert not panel.is_visible() and tab.url.endswith("#baseline=numpy")
+    assert tabs.open(html_file, f"#{name}", script=False).locator(f"#{name}").is_visible()
+
+
+def test_few_stops_of_the_tab_key_lead_through_the_first_row(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    stops = 0
+    while not tab.evaluate("document.activeElement.closest('#map .asked tr') !== null"):
+        tab.keyboard.press("Tab")
+        stops += 1
+    assert stops <= 20
+    places = "[...document.activeElement.closest('tr').cells].indexOf(document.activeElement.closest('td, th'))"
+    while (place := tab.evaluate(places)) < 10:
+        tab.keyboard.press("ArrowRight")
+        assert tab.evaluate(places) > place, "an arrow moves to the right"
+    tab.keyboard.press("ArrowDown")
+    assert tab.evaluate("document.activeElement.closest('tr').rowIndex") > 1
+
+
+@pytest.mark.parametrize(("scheme", "motion"), [("dark", "no-preference"), ("light", "reduce")])
+def test_boxes_have_a_size_in_every_mode(tabs: Tabs, html_file: Path, scheme: str, motion: str) -> None:
+    out = told(
+        tabs.open(html_file, scheme=scheme, motion=motion),
+        """
+        out.empty = all("#map td, #map th, #controls select, #chips button, .trust summary").filter(node =>
+          !node.closest("[hidden]") && !visible(node)).length;
+        out.moving = document.getAnimations().length;
+        out.boxes = all("#map td").length""",
+    )
+    assert out["empty"] == 0 and out["moving"] == 0 and out["boxes"] >= 30
+
+
+def test_a_narrow_screen_has_cards_with_stack_median_speedup_and_verdict_in_this_order(
+    tabs: Tabs, html_file: Path
+) -> None:
+    tab = tabs.open(html_file, screen=NARROW)
+    cell = tab.locator("#map .asked tr").first.locator("td.faster").first
+    shown = cell.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert shown == f'"{cell.get_attribute("data-stack")}"'
+    parts = [".own", ".w", ".v", "small"]
+    boxes = [cell.locator(part).bounding_box() for part in parts]
+    assert all(box and box["width"] > 10 for box in boxes)
+    places = [(round(box["y"] / 12), box["x"]) for box in boxes if box]
+    assert places == sorted(places)
+    assert re.match(r"[\d.]+ [mµn]?s", cell.locator(".own").inner_text())

@@ -1,0 +1,116 @@
+"""Programs on the page and on the console: counts side by side, regions, and what differs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from suite import results
+from suite.cli.options.sets import IrOptions
+from suite.cli.sets.programs import tell_programs
+from suite.errors import UserError
+from suite.report.formats.export import export
+from suite.report.formats.render import render
+from suite.report.sections.questions.programs import program_view, spread
+from suite.results.questions.programs import program_questions
+from suite.results.store.schema import to_table
+from tests.report.test_page import Page
+from tests.results.questions.test_programs import ir_row, rows
+from tests.results.rows import attempt_of, row_of
+
+NAMES = "gpt2-tiny-train-f32-cpu-{}"
+
+
+def test_least_and_greatest_are_told_with_their_stacks() -> None:
+    assert spread([(1840, "tf_xla"), (2415, "jax_jit"), (2749, "torch_xla")]) == "1,840 (tf_xla) to 2,749 (torch_xla)"
+    assert spread([(3, "a"), (3, "b")]) == "3"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A file of rows."""
+    file = tmp_path / "results.parquet"
+    pq.write_table(to_table(rows()), file)
+    return file
+
+
+def test_counts_stand_side_by_side() -> None:
+    (question,) = program_questions(rows())
+    section = program_view(question)
+    assert section.counts.stacks == ("jax_jit", "torch_xla")
+    lines = dict(section.counts.rows)
+    assert lines["results with newly allocated memory"] == ("1, 4.00 B", "149, 1.00 GiB")
+    assert lines["compiled: of these, fusion"] == ("40", "40")
+    assert dict(section.regions.rows) == {"layer norm": ("25 × enumerated: squared differences",) * 2}
+    assert section.answer == "Operations handed to the compiler: 100; run, once compiled: 50."
+    (pair,) = section.pairs
+    assert pair.stacks == ("jax_jit", "torch_xla")
+    assert [finding.text.split(" keeps")[0] for finding in pair.findings] == ["torch_xla"]
+
+
+def test_what_differs_has_its_counts_in_json_and_on_the_page(kept: Path) -> None:
+    (question,) = json.loads(export(results.load(kept)).written("json"))["programs"]
+    (difference,) = question["differences"]
+    assert difference["stacks"] == ["jax_jit", "torch_xla"]
+    assert difference["counts"] == {"results kept": ["1", "149"], "their size": ["4.00 B", "1.00 GiB"]}
+    assert question["findings"] == {"jax_jit and torch_xla": [difference["text"]]}
+    assert "results kept: 1 and 149; their size: 4.00 B and 1.00 GiB" in render(kept).read_text(encoding="utf-8")
+
+
+def test_a_page_of_programs_alone_is_whole(kept: Path) -> None:
+    page = Page(render(kept).read_text(encoding="utf-8"))
+    assert not page.open
+    assert "gpt2: what the stacks hand to their compilers" in page.text
+    assert "torch_xla keeps 149 results alive" in page.text
+    assert "torch_eager: it has no compiler" in page.text
+
+
+def test_two_cases_are_compared_on_the_console(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tell_programs(IrOptions(set=str(kept), case=(NAMES.format("jax_jit"), NAMES.format("torch_xla"))))
+    printed = capsys.readouterr().out
+    assert "torch_xla keeps 149 results alive" in printed
+    tell_programs(IrOptions(set=str(kept), case=tuple([NAMES.format("jax_jit")] * 2)))
+    assert "don't differ" in capsys.readouterr().out
+    tell_programs(IrOptions(set=str(kept)))
+    listed = capsys.readouterr().out
+    assert NAMES.format("tf_xla") in listed and "it couldn't be read" in listed
+
+
+def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tell_programs(IrOptions(set=str(kept), markdown=True))
+    printed = capsys.readouterr().out
+    assert "## gpt2 train" in printed
+    assert "| operations | 100 | 100 |" in printed
+    assert "- torch_xla keeps 149 results alive" in printed
+
+
+@pytest.mark.parametrize(
+    ("cases", "said"),
+    [
+        (["jax_jit"], "--case is given twice"),
+        ([NAMES.format("jax_jt"), NAMES.format("tf_xla")], f"Did you mean '{NAMES.format('jax_jit')}'"),
+        ([NAMES.format("jax_jit"), NAMES.format("tf_xla")], "error: it couldn't be read"),
+        ([NAMES.format("jax_jit"), NAMES.format("torch_eager")], "unsupported: it has no compiler"),
+    ],
+)
+def test_what_can_t_be_compared_is_said(kept: Path, cases: list[str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        tell_programs(IrOptions(set=str(kept), case=tuple(cases)))
+
+
+def test_generated_code_is_not_compared(tmp_path: Path) -> None:
+    file = tmp_path / "results.parquet"
+    generated = '[{"name": "x", "steps": ["first"], "told_by": "y", "contents": null, "compiled": null, "kernels": {}}]'
+    pq.write_table(to_table([ir_row("jax_jit"), ir_row("torch_inductor", programs=generated)]), file)
+    with pytest.raises(UserError, match="torch_inductor generates code"):
+        tell_programs(IrOptions(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("torch_inductor"))))
+
+
+def test_a_set_without_programs_says_how_to_get_some(tmp_path: Path) -> None:
+    file = tmp_path / "results.parquet"
+    pq.write_table(to_table([row_of(attempt_of("jax_jit"))]), file)
+    with pytest.raises(UserError, match="stackwars run --purpose=ir"):
+        tell_programs(IrOptions(set=str(file)))

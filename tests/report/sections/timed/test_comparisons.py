@@ -1,0 +1,344 @@
+"""The figures of the report against figures computed here by other means."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from statistics import fmean, geometric_mean, median, stdev
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suite.report
+from suite import results
+from suite.errors import UserError
+from suite.report.formats.render import render
+from suite.report.page import Report, report
+from suite.report.sections.labels import outcome_text
+from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.report.sections.timed.compiled import CompiledSection, compiled_pairs, paid_off
+from suite.report.sections.timed.summary import SummarySection
+from suite.report.sections.timed.transfers import TransfersSection
+from suite.report.sections.whole_set.environment import EnvironmentSection
+from suite.report.sections.whole_set.outcomes import OutcomesSection
+from suite.report.sections.whole_set.reproduce import ReproduceSection
+from suite.results.analysis import Comparison
+from suite.results.stack_figures import StackFigures
+from suite.results.store.rows import NOT_RUN, Row, accepted
+from suite.stats import Estimate
+from tests.plan_files import plan_file
+from tests.report import synthetic
+from tests.report.parts import part
+
+T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
+
+
+def comparison(made: Report, name: str) -> Comparison:
+    """A comparison by its name."""
+    return next(comparison for comparison in comparisons_of(made) if comparison.name == name)
+
+
+def comparisons_of(made: Report) -> list[Comparison]:
+    """All of them, in the page's order."""
+    return [view.comparison for view in part(made, ComparisonsSection).views]
+
+
+def row(made: Report, name: str, stack: str) -> StackFigures:
+    """A stack's row; it must be there."""
+    found = comparison(made, name).of(stack)
+    assert found is not None
+    return found
+
+
+def raw(loaded: results.Results, workload: str, stack: str, replicate: int = 1) -> list[Row]:
+    """The counting rows of a case, by block."""
+    kept = [r for r in accepted(loaded.rows) if r["workload"] == workload and r["stack"] == stack]
+    return sorted((r for r in kept if r["replicate"] == replicate), key=lambda r: r["block"])
+
+
+def steady(of: dict[str, Any]) -> list[float]:
+    """Synced samples without the ten of the warm-up."""
+    samples: list[float] = of["synced_seconds"]
+    return samples[10:]
+
+
+def test_times_of_a_stack_are_those_of_its_raw_samples(made: Report, loaded: results.Results) -> None:
+    rows = raw(loaded, "ffn", "jax_jit")
+    found = row(made, "ffn train", "jax_jit")
+    assert len(rows) == 5
+    assert found.first == pytest.approx(median(r["first_seconds"] for r in rows))
+    assert found.second == pytest.approx(median(r["second_seconds"] for r in rows))
+    assert found.average == pytest.approx(fmean(fmean(steady(r)) for r in rows))
+    medians = [median(steady(r)) for r in rows]
+    assert found.median.value == pytest.approx(geometric_mean(medians))
+    half = T4 * stdev(math.log(m) for m in medians) / math.sqrt(5)
+    assert found.median.low == pytest.approx(geometric_mean(medians) * math.exp(-half))
+    assert found.median.high == pytest.approx(geometric_mean(medians) * math.exp(half))
+    pooled = [s for r in rows for s in steady(r)]
+    assert found.p5 == pytest.approx(np.percentile(pooled, 5))
+    assert found.p95 == pytest.approx(np.percentile(pooled, 95))
+    assert found.items_per_second == pytest.approx(128 / geometric_mean(medians))
+    assert found.peak_bytes == max(r["host_peak_step_bytes"] - r["host_file_bytes"] for r in rows)
+
+
+def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Results) -> None:
+    rows = raw(loaded, "gemm", "jax_jit")
+    found = row(made, "gemm forward", "jax_jit")
+    copies = [median(r["fetch_seconds"]) - median(steady(r)) for r in rows]
+    gains = [median(steady(r)) / median(r["pipelined_seconds"]) for r in rows]
+    dispatch = [median(r["dispatch_seconds"][10:]) for r in rows]
+    assert found.dispatch == pytest.approx(geometric_mean(dispatch))
+    assert found.fetch == pytest.approx(geometric_mean([median(r["fetch_seconds"]) for r in rows]))
+    assert found.copy == pytest.approx(median(copies))
+    assert found.gain == pytest.approx(median(gains))
+    assert found.early == pytest.approx(1 - 0.015)  # dispatch is 1.5 % of each synced sample
+    shown = next(
+        t for t in part(made, TransfersSection).rows if (t.comparison, t.figures.stack) == ("gemm forward", "jax_jit")
+    )
+    assert shown.figures is found
+
+
+def test_a_speedup_pairs_block_with_block(made: Report, loaded: results.Results) -> None:
+    base = [median(steady(r)) for r in raw(loaded, "ffn", "torch_eager")]
+    nearer = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit", replicate=2)]  # the baseline ran after both
+    logs = [math.log(b / f) for b, f in zip(base, nearer, strict=True)]
+    found = row(made, "ffn train", "jax_jit").speedup
+    assert found is not None and found.ratio.low is not None and found.ratio.high is not None
+    assert found.ratio.value == pytest.approx(math.exp(fmean(logs)))
+    assert found.log_ratios == pytest.approx(dict(enumerate(logs, 1)))
+    half = math.log(found.ratio.high / found.ratio.low) / 2
+    assert half == pytest.approx(math.log(found.ratio.value / found.ratio.low)), "about the mean"
+    assert 2.4 < half / (stdev(logs) / math.sqrt(5)) < 6, "simultaneous over 20 ratios, moderated by their spreads"
+    assert found.verdict == "faster"
+    assert row(made, "ffn train", "torch_eager").speedup is None
+
+
+def test_rows_are_fastest_first_and_what_does_not_count_is_last(made: Report) -> None:
+    for c in comparisons_of(made):
+        counting = [r.median.value or 0.0 for r in c.stacks if r.counts]
+        assert counting == sorted(counting)
+        assert [r.counts for r in c.stacks] == sorted((r.counts for r in c.stacks), reverse=True)
+
+
+def test_the_rejected_first_try_of_a_block_is_not_counted(made: Report) -> None:
+    for c in comparisons_of(made):
+        for r in c.stacks:
+            times = [p.seconds for p in r.processes]
+            assert max(times) / min(times) < 2  # the rejected try was three times slower
+
+
+def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -> None:
+    wrong = row(made, "selu forward", "torch_inductor")
+    assert wrong.outcome == "wrong" and not wrong.counts and wrong.speedup is None
+    assert comparison(made, "selu forward").stacks[-1] is wrong
+    assert wrong.relative_error == pytest.approx(3.1e-2)
+    inductor = next(s for s in part(made, SummarySection).ranked if s.stack == "torch_inductor")
+    assert (inductor.n_ok, inductor.n) == (2, 3)
+    assert inductor.least and inductor.greatest
+    assert comparison(made, "selu forward").id not in (inductor.least.comparison_id, inductor.greatest.comparison_id)
+    assert any("torch_inductor in selu forward" in notice for notice in made.notices)
+    pair = next(
+        p
+        for p in part(made, CompiledSection).rows
+        if (p.comparison, p.compiled_stack) == ("selu forward", "torch_inductor")
+    )
+    assert pair.speedup is None and pair.outcome == "wrong" and pair.steps is None
+
+
+def test_a_stack_that_failed_in_one_block_is_compared_in_the_others_and_says_so(made: Report) -> None:
+    partial = row(made, "gemm forward", "tf_xla")
+    assert partial.outcome == "crashed" and outcome_text(partial.cell) == "crashed in the steady runs, 1 of 5"
+    assert partial.speedup is not None and partial.speedup.ratio.blocks == 4
+
+
+def test_every_planned_case_appears(made: Report, loaded: results.Results) -> None:
+    assert loaded.plan_file is not None
+    planned = {(attempt.case.workload, attempt.case.stack) for attempt in loaded.plan_file.attempts}
+    shown = {(line.comparison.split()[0], line.stack) for line in part(made, OutcomesSection).endings}
+    assert shown == planned and len(planned) == 30
+    for c in comparisons_of(made):
+        assert {r.stack for r in c.stacks} | {cell.stack for cell in c.untimed} == set(synthetic.STACKS)
+
+
+def test_each_case_says_how_it_ended(made: Report) -> None:
+    lines = {(line.comparison, line.stack): line for line in part(made, OutcomesSection).endings}
+    assert lines["gemm forward", "jax_jit"].ending == "ok" and lines["gemm forward", "jax_jit"].in_blocks == "1–5"
+    assert lines["ffn train", "tf_eager"].ending == "out of host memory while building the step"
+    assert lines["ffn train", "torch_xla"].ending == "timeout in the first run"
+    assert lines["selu forward", "torch_xla"].ending == "unsupported"
+    assert lines["selu forward", "tf_graph"].ending == "error in the second run"
+    partial = ("gemm forward", "tf_xla")
+    both = [
+        (line.ending, line.in_blocks)
+        for line in part(made, OutcomesSection).endings
+        if (line.comparison, line.stack) == partial
+    ]
+    assert both == [("crashed in the steady runs", "3"), ("ok", "1–2, 4–5")]
+
+
+def test_every_row_that_is_not_ok_has_its_reason(made: Report, loaded: results.Results) -> None:
+    for raw_row in loaded.rows:
+        if raw_row["outcome"] != "ok":
+            assert any(
+                f.outcome == raw_row["outcome"] and f.stack == raw_row["stack"] and f.reason == raw_row["reason"]
+                for f in part(made, OutcomesSection).failures
+            )
+    unsupported = [f for f in part(made, OutcomesSection).failures if f.outcome == "unsupported"]
+    assert [(f.stack, f.blocks) for f in unsupported] == [("torch_xla", (1, 2, 3, 4, 5))]
+    error = next(f for f in part(made, OutcomesSection).failures if f.outcome == "error")
+    assert error.processes == 6 and dict(error.flags)["rejected_block"] == "1/6"
+
+
+def test_geometric_mean_over_the_comparisons_that_count(made: Report) -> None:
+    of_stack = [r for c in comparisons_of(made) for r in c.stacks if r.stack == "jax_jit"]
+    ratios = [r.speedup.ratio.value for r in of_stack if r.speedup]
+    found = next(s for s in part(made, SummarySection).ranked if s.stack == "jax_jit")
+    assert found.ratio is not None and found.ratio.value == pytest.approx(geometric_mean(ratios))
+    assert found.least and found.greatest
+    extremes = found.least.ratio.value, found.greatest.ratio.value
+    assert (found.n_ok, found.n, *extremes) == (3, 3, min(ratios), max(ratios))
+    base = next(s for s in part(made, SummarySection).ranked if s.stack == "torch_eager")
+    assert (base.n_ok, base.ratio) == (3, Estimate(1.0))
+
+
+def test_eager_pairs_come_from_the_catalogue_and_leave_numpy_out(made: Report) -> None:
+    found = compiled_pairs(["numpy", "jax_eager", "jax_jit@nightly", "tf_graph", "torch_eager", "torchax_jit"])
+    assert found == {"jax_jit@nightly": "jax_eager", "torchax_jit": "torch_eager"}
+    assert not any("numpy" in (p.eager_stack, p.compiled_stack) for p in part(made, CompiledSection).rows)
+    assert len(part(made, CompiledSection).rows) == 3 * 6
+
+
+def test_compiling_pays_off_after_the_step_that_catches_up(made: Report) -> None:
+    eager, compiled = row(made, "ffn train", "torch_eager"), row(made, "ffn train", "torch_inductor")
+    steps = paid_off(eager, compiled)
+    assert steps is not None
+
+    def spent(r: StackFigures, n: float) -> float:
+        assert r.first and r.second and r.median.value
+        return r.first + r.second + (n - 2) * r.median.value
+
+    assert spent(compiled, steps) <= spent(eager, steps)
+    assert spent(compiled, steps - 1) > spent(eager, steps - 1)
+    assert paid_off(compiled, eager) is None and paid_off(None, eager) is None
+
+
+def test_noise_floor_is_the_twin_against_itself(made: Report, loaded: results.Results) -> None:
+    first = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit")]
+    second = [median(steady(r)) for r in raw(loaded, "ffn", "jax_jit", replicate=2)]
+    noise = comparison(made, "ffn train").noise
+    assert noise is not None and noise.stack == "jax_jit" == noise.baseline
+    assert noise.ratio.value == pytest.approx(geometric_mean([a / b for a, b in zip(first, second, strict=True)]))
+
+
+def test_headlines_answer_each_comparison_and_are_honest(loaded: results.Results) -> None:
+    answers = {h.question: h for h in suite.report.headline(loaded)}
+    selu = answers["selu forward"]
+    assert selu.fastest == "jax_jit" and selu.rivals == () and selu.ok == 7 and selu.planned == 10
+    assert selu.text.startswith("Fastest for selu forward: jax_jit, ") and " torch_eager [" in selu.text
+    ffn = answers["ffn train"]
+    assert ffn.rivals == ("torch_inductor",) and ffn.text.startswith("Lowest median for ffn train: jax_jit")
+    against_self = {h.question: h for h in suite.report.headline(loaded, "jax_jit")}["selu forward"]
+    assert "(the baseline)" in against_self.text and against_self.speedup is None
+
+
+def test_one_block_decides_nothing(tmp_path: Path) -> None:
+    loaded = results.load(synthetic.write(tmp_path / "one", blocks=1))
+    made = report(loaded)
+    assert any("not complete" in notice for notice in made.notices)
+    assert all(r.speedup.verdict == "undecided" for c in comparisons_of(made) for r in c.stacks if r.speedup)
+    assert all(r.median.low is None for c in comparisons_of(made) for r in c.stacks)
+    assert all("no interval" in h.text for h in made.answers)
+    unrun = [f for f in part(made, OutcomesSection).failures if f.outcome == NOT_RUN]
+    assert unrun and all(f.blocks == (2, 3, 4, 5) for f in unrun)
+
+
+def test_a_set_without_any_row_is_still_reported(tmp_path: Path) -> None:
+    folder = synthetic.write(tmp_path / "none", blocks=0)
+    made = report(results.load(folder))
+    names = [c.name for c in comparisons_of(made)]
+    assert [h.text.split(":")[0] for h in made.answers] == [f"No answer so far for {name}" for name in names]
+    assert render(folder).stat().st_size > 10_000
+
+
+def test_a_bare_parquet_file_is_reported(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "results.parquet"
+    copy.write_bytes((folder / "results.parquet").read_bytes())
+    assert render(copy, baseline="jax_jit") == tmp_path / "report.html"
+
+
+def test_the_names_tell_comparisons_apart(tmp_path: Path, folder: Path) -> None:
+    loaded = results.load(folder)
+    bare = plan_file(baseline="numpy")  # of no attempts
+    doubled = [
+        r | {"size": size, "comparison_id": size + r["comparison_id"], "case_id": size + r["case_id"]}
+        for size in ("full", "tiny")
+        for r in loaded.rows
+    ]
+    made = report(results.Results(folder, bare, doubled, [], {}))
+    assert [c.name for c in comparisons_of(made)][:2] == ["ffn train full", "ffn train tiny"]
+    same: list[Row] = [r | {"size": "full"} for r in doubled]
+    names = [c.name for c in comparisons_of(report(results.Results(folder, bare, same, [], {})))]
+    assert len(set(names)) == 6 and names[2].startswith("gemm forward (n = 1,024) ")
+    swept = [r | {"dims": '{"n": 64}'} if r["case_id"].startswith("tiny") else r for r in same]
+    names = [c.name for c in comparisons_of(report(results.Results(folder, bare, swept, [], {})))]
+    assert {"gemm forward (n = 64)", "gemm forward (n = 1,024)"} <= set(names)
+
+
+def test_reproduction_names_everything_the_set_was_made_from(made: Report, loaded: results.Results) -> None:
+    file, steps = loaded.plan_file, "\n".join(part(made, ReproduceSection).recipe.steps)
+    assert file is not None
+    assert "git checkout 0123456789abcdef" in steps and file.command in steps
+    facts = {
+        fact.name: fact.value
+        for fact in (part(made, ReproduceSection).recipe.facts if part(made, ReproduceSection).recipe else ())
+    }
+    assert facts["seed"] == "20260115" and facts["source modified"] == "no"
+    assert {name: facts[f"lock file {name}"] for name in file.locks} == dict(file.locks) and len(file.locks) > 5
+
+
+def test_surroundings(made: Report) -> None:
+    jax = next(e for e in part(made, EnvironmentSection).environments if e.name == "jax")
+    assert {v.name: v.value for v in jax.versions} == {"jax": "2.13.0", "numpy": "2.3.5"}
+    facts = {f.name: f.value for f in jax.facts}
+    assert facts["affinity"] == "0, 1" and facts["environment_variables.OMP_NUM_THREADS"] == "2"
+    assert facts["timer_cost_seconds"] == "81.0 ns" and "readings" in facts["mhz_before"]
+    assert [(b.block, b.retry, b.verdict) for b in part(made, EnvironmentSection).blocks][1:3] == [
+        (2, 1, "rejected"),
+        (2, 2, "accepted"),
+    ]
+    assert part(made, EnvironmentSection).blocks[1].drift == pytest.approx(0.113)
+
+
+def test_missing_set_and_unknown_baseline_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no result set"):
+        render(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="Did you mean 'torch_eager'"):
+        render(folder, tmp_path / "x.html", baseline="torch_eagre")
+    assert not (tmp_path / "x.html").exists()
+    empty = results.Results(folder, plan_file(), [], [], {})
+    with pytest.raises(UserError, match="nothing to report"):
+        report(empty)
+
+
+def test_nothing_is_bold_that_has_no_interval(tmp_path: Path, html_file: Path) -> None:
+    bold = r'<td class="key"|: <b>\w+</b>'
+    assert len(re.findall(bold, html_file.read_text(encoding="utf-8"))) > 40
+    one = render(synthetic.write(tmp_path / "one", blocks=1), tmp_path / "one.html")
+    assert re.findall(bold, one.read_text(encoding="utf-8")) == []
+
+
+def test_the_page_has_geometric_means_over_the_common_comparisons(made: Report) -> None:
+    """Only one of three was answered by all: some stack failed on each of the others."""
+    answered = [{r.stack for r in c.stacks if r.speedup} for c in comparisons_of(made)]
+    ranked = [s for s in part(made, SummarySection).ranked if s.common and s.stack != "torch_eager"]
+    every = {s.stack for s in part(made, SummarySection).ranked if s.stack != "torch_eager"}
+    shared = [c for c, stacks in zip(comparisons_of(made), answered, strict=True) if stacks >= every]
+    assert {s.n_common for s in part(made, SummarySection).ranked} == {len(shared)} == {1}
+    found = next(s for s in ranked if s.stack == "jax_jit")
+    speedup = shared[0].of("jax_jit")
+    assert found.common and speedup and speedup.speedup
+    assert found.common.value == pytest.approx(speedup.speedup.ratio.value)
+    values = [s.common.value for s in part(made, SummarySection).ranked if s.common]
+    assert values == sorted(values, reverse=True)

@@ -1,0 +1,141 @@
+"""Sentences and notices: of whole sets, and of unfinished ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import suite.report
+from suite import results
+from suite.cli.measure.answer import print_tables
+from suite.report.formats.export import export
+from suite.report.formats.render import render
+from suite.report.notices import notices
+from suite.report.page import report
+from suite.report.sections.timed.comparisons import console_table
+from suite.report.sections.timed.headlines import headlines
+from suite.report.sections.whole_set.outcomes import OutcomesSection
+from suite.results.analysis import Analysis, analyse
+from suite.results.store.rows import Row
+from tests.plan_files import plan_file
+from tests.report import synthetic
+from tests.report.parts import part
+from tests.results.rows import attempt_of, make_set, record, row_of, rows_of
+
+JAX = "jax_jit"
+THREE = plan_file().plan.protocol
+
+
+def analysis_of(rows: list[Row], baseline: str = "numpy") -> Analysis:
+    return analyse(rows, plan_file(), THREE, baseline, None)
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory: pytest.TempPathFactory) -> results.Results:
+    """Three of five blocks of the synthetic set."""
+    return results.load(synthetic.write(tmp_path_factory.mktemp("unfinished") / "part", blocks=3))
+
+
+def test_an_unfinished_set_names_no_fastest_stack(unfinished: results.Results) -> None:
+    answers = suite.report.headline(unfinished)
+    assert [answer.lead for answer in answers] == ["So far the lowest median"] * 3
+    assert all(answer.text.startswith(f"So far the lowest median for {answer.question}: ") for answer in answers)
+    assert not any("not run" in answer.text for answer in answers)
+    selu = next(answer for answer in answers if answer.question == "selu forward")
+    assert selu.text.endswith(" 3 of 10 stacks did not end ok.")  # what hasn't run yet hasn't failed
+    [first, *_] = report(unfinished).notices
+    assert "not complete: 64 planned processes" in first
+    assert first.endswith("./stackwars run --resume=results/part")
+
+
+def test_an_unfinished_set_shows_what_is_unsupported_as_such(unfinished: results.Results) -> None:
+    made = report(unfinished)
+    reason = synthetic.ENDINGS[synthetic.UNSUPPORTED_IN_PLAN]["reason"]
+    assert [
+        f.reason for f in part(made, OutcomesSection).failures if (f.stack, f.outcome) == ("torch_xla", "unsupported")
+    ] == [reason]
+    assert {fact.name: fact.value for fact in made.facts}["Blocks"] == "3"
+
+
+def test_what_the_noise_hides_is_a_notice() -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3}) + rows_of({"numpy": [0.02] * 3}, pass_="train")
+    twins = [row_of(attempt_of(block=b, replicate=2), s) for b, s in enumerate([0.016, 0.025, 0.02], 1)]
+    quiet = [row_of(attempt_of(block=b, replicate=2, pass_="train"), s) for b, s in enumerate([0.02, 0.0201, 0.02], 1)]
+    tie, floors = notices(analysis_of(rows + twins + quiet), None, [], modified=False)
+    assert tie.startswith("A tie (no difference over 3 %) was out of reach: the narrowest interval of a ratio is ±")
+    assert floors == (
+        "The noise floor is wider than ±10 % in 1 of 2 comparisons: no smaller difference is shown there."
+    )
+    assert notices(analysis_of(rows + quiet), None, [], modified=False) == ()
+
+
+def test_twins_that_surely_differ_are_a_notice_that_names_the_question() -> None:
+    rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3}) + rows_of({"numpy": [0.02] * 3}, pass_="train")
+    twins = [row_of(attempt_of(block=b, replicate=2), s) for b, s in enumerate([0.0192, 0.0192, 0.01921], 1)]
+    quiet = [row_of(attempt_of(block=b, replicate=2, pass_="train"), s) for b, s in enumerate([0.02, 0.0201, 0.02], 1)]
+    [notice] = notices(analysis_of(rows + twins + quiet), None, [], modified=False)
+    assert notice.startswith("Doubt the verdicts of gemm forward: numpy against itself (A/A) is 1.04× [1.")
+
+
+@pytest.mark.parametrize("baseline", ["numpy", JAX, "torch_eager", "tf_xla"])
+def test_an_answer_never_contradicts_its_table(baseline: str) -> None:
+    """Forty small sets of nearly equal stacks, of which some verdicts are just so sure or just not."""
+    decided = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        means = np.exp(random.normal(0, 0.04, 4))
+        times = {
+            stack: [float(0.02 * mean * np.exp(random.normal(0, 0.015))) for _ in range(3)]
+            for stack, mean in zip(("numpy", JAX, "torch_eager", "tf_xla"), means, strict=True)
+        }
+        analysis = analysis_of(rows_of(times), baseline)
+        [comparison], [answer] = analysis.comparisons, headlines(analysis)
+        verdicts = {stack.stack: stack.speedup.verdict for stack in comparison.stacks if stack.speedup}
+        shown = set(times) - {answer.fastest} - set(answer.rivals)
+        slower = {stack for stack, word in verdicts.items() if word == "slower"}
+        decided += len(shown)
+        if answer.fastest == baseline:
+            assert shown == slower
+        else:
+            assert (baseline in shown) == (verdicts[answer.fastest] == "faster")
+            assert baseline not in shown or slower <= shown
+        assert (answer.lead == "Fastest") == (not answer.rivals)
+    assert decided > 20
+
+
+def test_only_blocks_that_ran_are_counted(unfinished: results.Results, tmp_path: Path) -> None:
+    one = report(results.load(synthetic.write(tmp_path / "one", blocks=1)))
+    assert any(notice.startswith("One block only") for notice in one.notices)
+    assert not any(notice.startswith("One block only") for notice in report(unfinished).notices)
+
+
+def test_who_stands_in_for_the_baseline_is_said_wherever_a_ratio_over_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the console, in Markdown, in the figures and at the top of the page."""
+    times = {JAX: [0.01, 0.0101, 0.0102], "tf_xla": [0.04, 0.0401, 0.0402]}
+    crashed = [
+        row_of(attempt_of("numpy", block=b)) | {"outcome": "crashed", "phase": "first", "synced_seconds": None}
+        for b in (1, 2, 3)
+    ]
+    store = make_set(tmp_path / "set", [*rows_of(times), *crashed], [record(b, 1) for b in (1, 2, 3)])
+    loaded = results.load(store.folder)
+    (comparison,) = loaded.analysis("numpy").comparisons
+    sentence = (
+        "On gemm forward the baseline numpy has no time that counts (crashed in the first run): jax_jit, the fastest "
+        "that has one, stands in for it."
+    )
+    print_tables([console_table(comparison, "")])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert sentence in printed and "speedup over jax_jit" in printed
+    [answer] = suite.report.headline(loaded, "numpy")
+    assert "jax_jit, 10.1 ms (in place of the baseline numpy, which has no time that counts)" in answer.text
+    assert sentence in report(loaded, "numpy").notices
+    page = render(store.folder, tmp_path / "page.html", "numpy").read_text(encoding="utf-8")
+    assert "Baseline: jax_jit, in place of numpy, which has no time that counts." in page
+    assert "Speedup over jax_jit" in page
+    markdown = export(loaded, "numpy").written("md")
+    assert sentence in markdown and "gemm forward (over jax_jit)" in markdown
+    assert {line["stack"]: line["baseline"] for line in loaded.stacks("numpy").to_dict("records")}["tf_xla"] == JAX

@@ -1,0 +1,26 @@
+"""What is listed as a failure, and with which reason."""
+
+from __future__ import annotations
+
+from suite.report.sections.whole_set.outcomes import failures
+from suite.results.store.rows import TOO_FAST
+from tests.results.rows import attempt_of, row_of
+
+
+def test_a_process_that_was_too_fast_is_listed_with_its_time_and_its_bound() -> None:
+    said = (
+        "a step took 6.00 µs; its 2.00 GFLOP take at least 8.33 ms (240 GFLOP/s, 1.2 times what this machine reached)"
+    )
+    fast = row_of(attempt_of(), 6e-6) | {"flags": ["implausible"], "reason": said}
+    honest = row_of(attempt_of(stack="jax_jit"))
+    (line,) = failures([fast, honest], {})
+    assert (line.stack, line.outcome, line.reason) == ("numpy", "implausible", said)
+    assert line.ending == "implausibly fast"
+    (older,) = failures([fast | {"reason": None}], {})
+    assert older.reason == TOO_FAST, "where no limit is told"
+
+
+def test_a_wrong_process_stays_wrong_however_fast_it_was() -> None:
+    wrong = row_of(attempt_of()) | {"outcome": "wrong", "reason": "loss", "flags": ["implausible"]}
+    (line,) = failures([wrong], {})
+    assert (line.outcome, line.reason) == ("wrong", "loss")

@@ -1,0 +1,60 @@
+"""The analysis over another baseline equals the one that the set's own command computes from its rows."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.results.cases.rebased import means_where, rebased
+
+SETS = Path(__file__).parents[1] / "sets"
+
+
+@pytest.fixture(scope="module")
+def loaded() -> results.Results:
+    return results.load(SETS / "three_questions")
+
+
+def test_every_baseline_is_as_the_set_has_it_itself(loaded: results.Results) -> None:
+    analysis = loaded.analysis()
+    stacks = {cell.stack for comparison in analysis.comparisons for cell in comparison.cells}
+    assert len(stacks) > 1
+    for stack in stacks:
+        ours, theirs = rebased(analysis, stack), loaded.analysis(stack)
+        assert ours.speedups == theirs.speedups
+        assert ours.summaries == theirs.summaries
+        assert ours.comparisons == theirs.comparisons
+        assert ours.baseline == stack
+
+
+@pytest.mark.parametrize("clock", ["first", "fetch"])
+def test_another_clock_is_that_of_ratios(loaded: results.Results, clock: str) -> None:
+    analysis = loaded.analysis()
+    for baseline in {speedup.stack for speedup in analysis.speedups}:
+        frame = loaded.ratios(baseline=baseline, clock=clock)
+        expected = {(line.name, line.stack): (line.value, line.verdict) for line in frame.itertuples()}
+        found = {
+            (speedup.name, speedup.stack): (speedup.ratio.value, speedup.verdict)
+            for speedup in rebased(analysis, baseline, clock).speedups
+        }
+        assert found == expected
+
+
+def test_means_of_some_questions_are_of_these_alone() -> None:
+    analysis = results.load(SETS / "three_questions").analysis()
+    passes = {comparison.head.text("pass") for comparison in analysis.comparisons}
+    assert len(passes) == 2 and analysis.speedups
+    for pass_ in passes:
+        ids = {comparison.id for comparison in analysis.comparisons if comparison.head.text("pass") == pass_}
+        for line in means_where(analysis, {"pass": pass_}):
+            logs = [
+                math.log(speedup.ratio.value)
+                for speedup in analysis.speedups
+                if speedup.stack == line.stack and speedup.comparison_id in ids
+            ]
+            assert line.n_ok == len(logs) and line.n <= len(ids)
+            if line.ratio:
+                assert line.ratio.value == pytest.approx(math.exp(sum(logs) / len(logs)))

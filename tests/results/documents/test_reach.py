@@ -1,0 +1,57 @@
+"""Which published times can't be: the arithmetic, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suite.results.documents.figures import PublishedTime, documents
+from suite.results.documents.reach import DOUBTFUL, IMPOSSIBLE, POSSIBLE, Reading, least_seconds, readings
+
+(GPT2,) = [time for document in documents() for time in document.times if time.workload == "gpt2"]
+PARAMETERS = 124_439_808
+KEPT = 2 * 128 * 2**20  # bytes that may stay on the chip, read and written
+
+
+def by_hand(bytes_per_parameter: int) -> float:
+    """The least seconds on a v6e to move so many bytes of each parameter of GPT-2 Small."""
+    return (bytes_per_parameter * PARAMETERS - KEPT) / 1.64e12
+
+
+def test_the_study_s_step_of_gpt_2_is_too_short_for_a_whole_step() -> None:
+    assert (GPT2.device, GPT2.seconds) == ("v6e", 0.708e-3)
+    found = readings(GPT2)
+    assert [reading.least for reading in found] == [
+        *(pytest.approx(by_hand(count)) for count in (24, 32, 12, 8, 4)),
+        0.0,
+    ]
+    assert [reading.verdict(GPT2.seconds) for reading in found] == [
+        IMPOSSIBLE,
+        IMPOSSIBLE,
+        DOUBTFUL,
+        POSSIBLE,
+        POSSIBLE,
+        POSSIBLE,
+    ]
+    assert least_seconds(GPT2) == found[0].least
+
+
+def test_a_step_that_takes_long_enough_is_possible() -> None:
+    assert {reading.verdict(3e-3) for reading in readings(GPT2)} == {POSSIBLE}
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [(0.8, IMPOSSIBLE), (0.9, DOUBTFUL), (1.0, POSSIBLE)])
+def test_a_time_counts_as_impossible_by_a_margin(seconds: float, verdict: str) -> None:
+    assert Reading("a step", 1, 1.0).verdict(seconds) == verdict
+
+
+def test_a_chip_without_a_name_is_held_to_nothing() -> None:
+    unnamed: PublishedTime = replace(GPT2, device="TPU")
+    assert least_seconds(unnamed) is None and readings(unnamed) == ()
+
+
+def test_arithmetic_binds_where_it_takes_longer_than_the_bytes() -> None:
+    product = replace(GPT2, workload="gemm", dims={"n": 8192}, pass_="forward")
+    assert least_seconds(product) == pytest.approx(2 * 8192**3 / 918e12)
+    assert readings(product) == (), "only a training step has parts to leave out"
