@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -148,8 +151,8 @@ def test_told_to_stay_alone_it_is_sampled_as_without_rounds(sample: Sample, monk
 # --- the line ---
 
 
-@pytest.fixture
-def pipes() -> Iterator[tuple[Turns, int, int]]:
+@contextmanager
+def line_of_this_process() -> Iterator[tuple[Turns, int, int]]:
     """(turns of this process, where to write orders, where to read answers)."""
     orders, write = os.pipe()
     read, answers = os.pipe()
@@ -159,6 +162,18 @@ def pipes() -> Iterator[tuple[Turns, int, int]]:
     yield line, write, read
     for descriptor in (orders, write, read, answers):
         os.close(descriptor)
+
+
+@pytest.fixture
+def pipes() -> Iterator[tuple[Turns, int, int]]:
+    with line_of_this_process() as line:
+        yield line
+
+
+def in_a_process_of_its_own(check: Callable[[], None]) -> None:
+    """A process's rest is that of all its threads and children: in this one other tests may have left a browser."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        pool.submit(check).result()
 
 
 def test_without_a_line_nothing_is_offered() -> None:
@@ -178,33 +193,37 @@ def test_children_do_not_inherit_the_line(pipes: tuple[Turns, int, int]) -> None
     assert not os.get_inheritable(line.orders) and not os.get_inheritable(line.answers)
 
 
-def test_a_process_that_waits_takes_no_processor_time(pipes: tuple[Turns, int, int]) -> None:
-    line, write, _ = pipes
-    threading.Timer(0.5, os.write, (write, b"round 1\n")).start()
-    assert line.hold(MORE) == 1
-    assert line.held_seconds > 0.3 and line.held_processor_seconds < 0.05 and line.restless == 0
+def test_a_process_that_waits_takes_no_processor_time() -> None:
+    in_a_process_of_its_own(wait_without_processor_time)
 
 
-def test_it_hands_over_once_its_threads_rest_or_says_that_they_do_not(
-    pipes: tuple[Turns, int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line, write, read = pipes
-    until = time.monotonic() + 0.3
+def wait_without_processor_time() -> None:
+    with line_of_this_process() as (line, write, _):
+        threading.Timer(0.5, os.write, (write, b"round 1\n")).start()
+        assert line.hold(MORE) == 1
+        assert line.held_seconds > 0.3 and line.held_processor_seconds < 0.05 and line.restless == 0
 
+
+def test_it_hands_over_once_its_threads_rest_or_says_that_they_do_not() -> None:
+    in_a_process_of_its_own(hand_over_at_rest)
+
+
+def hand_over_at_rest() -> None:
     def spin() -> None:
         while time.monotonic() < until:
             pass
 
-    threading.Thread(target=spin).start()
-    os.write(write, b"round 1\nround 2\n")
-    line.hold(MORE)
-    assert time.monotonic() >= until - 0.02 and line.restless == 0
-    monkeypatch.setattr(turns, "WINDOWS_MAX", 3)
-    until = time.monotonic() + 0.4
-    threading.Thread(target=spin).start()
-    line.hold(MORE)
-    assert line.restless == 1 and time.monotonic() < until
-    os.read(read, 4096)
+    with line_of_this_process() as (line, write, _):
+        os.write(write, b"round 1\nround 2\n")
+        until = time.monotonic() + 0.3
+        threading.Thread(target=spin).start()
+        line.hold(MORE)
+        assert time.monotonic() >= until - 0.02 and line.restless == 0
+        turns.WINDOWS_MAX = 3
+        until = time.monotonic() + 2.0
+        threading.Thread(target=spin).start()
+        line.hold(MORE)
+        assert line.restless == 1 and time.monotonic() < until
 
 
 def test_an_orchestrator_that_has_gone_ends_the_wait() -> None:

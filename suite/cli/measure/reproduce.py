@@ -92,7 +92,7 @@ def run(there: Path, options: ReproduceOptions) -> Path | None:
     if borrowed:
         say(f"With the set's own locks of {', '.join(sorted(borrowed))}.")
     source = [f"--set={there.name}", f"--from={options.from_}"] if options.from_ else [f"--set={there}"]
-    command = shlex.join([COMMAND, "reproduce", *source])
+    command = shlex.join(["invoke", "reproduce", *source])  # a plan has it as the task's name, as `run` does
     with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
         new = create(planned, None, command, Path(options.results))
         # With --json nothing but the JSON goes to standard output: the new set's tables go beside the progress.
