@@ -51,4 +51,4 @@ def test_a_table_stops_waiting_once_it_has_its_set() -> None:
 def test_a_machine_measures_the_sets_of_its_own_vendor() -> None:
     sets = KNOWN.sets_for("Intel(R) Xeon(R) Processor")
     assert "ops-intel" in sets and "ops-amd" not in sets and "memory" in sets
-    assert set(sets) | {"ops-amd", "ops-amd-system"} == set(KNOWN.commands)
+    assert set(sets) | {"headline-amd", "ops-amd", "ops-amd-system"} == set(KNOWN.commands)
