@@ -1,4 +1,4 @@
-"""What the worker asks of a stack. docs/adding-a-stack.md walks through one.
+"""The interface between the worker and a stack. docs/adding-a-stack.md walks through an example.
 
 The adapter of a stack is the class `Adapter` in `<stack>_adapter.py`. Constructing it imports the
 framework (the import phase), so the module itself imports on any machine. Warm-up, clocks, the stop
@@ -31,10 +31,10 @@ Named = Iterable[tuple[str, NDArray[Any]]]  # float32, or int32 for token ids an
 Tensors = Mapping[str, NDArray[np.float32]]
 State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
-TF32_CAPABILITY = (8, 0)  # Ampere
+TF32_CAPABILITY = (8, 0)  # the least compute capability with TF32: Ampere's
 DEVICE_FIGURES = ("device_peak_bytes", "device_reserved_bytes", "device_total_bytes")
 PROGRAM_FIGURES = ("program_argument_bytes", "program_output_bytes", "program_temporary_bytes", "program_aliased_bytes")
-REASON_MAX = 300  # characters of a framework's own words: some print their whole graph
+REASON_MAX = 300  # characters quoted from a framework's message: some messages contain a whole graph
 
 
 class Unsupported(Exception):
@@ -43,8 +43,9 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The trace of some profiled steps: the profiler that made it, and the operations with their categories. `spans` is
-    None for a trace in XLA's format, which the profiler has left in its folder (`suite.ir.attribute` reads it)."""
+    """The trace of profiled steps. `told_by` is the profiler that made it. `spans` are its operations with their
+    categories; None for a trace in XLA's format, which the profiler writes to a folder (`suite.ir.attribute` reads it).
+    """
 
     told_by: str
     spans: list[Span] | None = None
@@ -57,8 +58,8 @@ class Adapter(ABC):
     chained from step to step. Canonical layout: weights are (inputs, outputs), names are dotted paths.
     """
 
-    knobs: ClassVar[tuple[Knob, ...]] = ()  # of the tuned track; a stack with none isn't run there
-    packages: ClassVar[tuple[str, ...]] = ("numpy",)  # whose versions the row records
+    knobs: ClassVar[tuple[Knob, ...]] = ()  # for the tuned track; a stack without knobs doesn't run in that track
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)  # a row records the versions of these
 
     def __init__(self, case: Case, workload: Workload) -> None:
         self.case = case
@@ -67,17 +68,17 @@ class Adapter(ABC):
         self.train = case.pass_ == "train"
         self.optimizer: str | None = getattr(workload.spec, "OPTIMIZER", None)  # "adamw", "sgd", or none
         self.tuned = chosen(self.knobs, case, workload)
-        if case.track == "tuned" and not self.tuned:  # or the default would pass as tuned
+        if case.track == "tuned" and not self.tuned:  # else a row called tuned would measure the default settings
             raise Unsupported(f"no tuned setting changes {case.workload} on this {case.target}")
         self.buffers = frozenset(buffers_of(workload.spec, self.dims))
 
     @classmethod
     def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """Returns the environment variables to set before the framework is imported. Pure; a stack adds its own to
-        those of `super()`.
+        """Returns the environment variables to set before the framework is imported. It has no side effects; a stack
+        adds its own variables to those of `super()`.
 
-        `cache_directory` is for compile caches: this process's own and empty in a cold case, filled by an
-        earlier process of the same block in a warm one.
+        `cache_directory` is the folder for compile caches. In a cold case it is new and empty; in a warm case an
+        earlier process of the same block has filled it.
         """
         return thread_environ(case.threads) | cuda_environ(case.target)
 
@@ -93,19 +94,21 @@ class Adapter(ABC):
 
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """Returns `environ` for a process that is never timed: its compiler leaves the programs that it gets in the
-        folder of caches."""
+        """Returns `environ` for a process that is never timed: its compiler writes the programs that it compiles to the
+        folder of compile caches."""
         return cls.environ(case, cache_directory)
 
     @abstractmethod
     def device(self) -> dict[str, Any]:
-        """Starts the runtime and claims the device. Returns facts: its name, threads as the framework sees them.
+        """Starts the runtime and claims the device. Returns facts for the row: the device's name, the framework's own
+        count of threads.
 
         Raises `no_device` if the target's hardware isn't there.
         """
 
     def no_device(self, words: BaseException | str) -> Unsupported:
-        """Returns the exception for a machine without the target's hardware, with the framework's own words."""
+        """Returns the exception for a machine without the target's hardware; it quotes `words`, the framework's error
+        or message."""
         if isinstance(words, BaseException):
             words = f"{type(words).__name__}: {words}"
         return Unsupported(f"no {self.case.target} device was found: {' '.join(words.split())[:REASON_MAX]}")
@@ -120,35 +123,36 @@ class Adapter(ABC):
 
     @abstractmethod
     def matmul(self, a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Returns the product a b, computed on the device as the step is: by its settings and precision, compiled if it
-        is compiled.
+        """Returns the product a b, computed on the device like the step: with the same settings and precision, and
+        compiled if the step is.
 
-        It serves the probe that finds out in which arithmetic the stack really computes. Called after `device`.
+        The worker calls it after `device`, to find out in which precision the stack really computes.
         """
 
     def twin(self, precision: str) -> Adapter:
-        """Returns an adapter of this stack and workload in another precision, built, in this process. This adapter
-        can't be used afterwards: two models at once may need more memory than the machine has."""
+        """Returns a second adapter in this process, already built, for the same stack and workload in another
+        precision. This adapter can't be used afterwards: two models may need more memory than the machine has."""
         kind, case, workload = type(self), replace(self.case, precision=precision), self.workload
         vars(self).clear()
         gc.collect()
-        other = kind(case, workload)
-        other.device()
-        other.build()
-        return other
+        twin = kind(case, workload)
+        twin.device()
+        twin.build()
+        return twin
 
     @abstractmethod
     def build(self, abstract: bool = False) -> None:
-        """Makes the step, ready to call. `abstract`: for shapes only, nothing is allocated. Nothing is compiled yet."""
+        """Makes the step, ready to call but not compiled. If `abstract`, the step is for shapes only, and no memory is
+        allocated."""
 
     @abstractmethod
     def place(self, parameters: Named, batch: Named, moments: bool = True) -> tuple[State, Batch]:
         """Puts parameters, fresh optimizer state and inputs on the device, tensor by tensor, and waits until they are
         there. Returns (state, batch).
 
-        `parameters` ends with the workload's buffers, if it has any: state without a gradient. Without `moments` the
-        state is for `read` alone, and the adapter keeps no memory for moments: the gradients that `read` returns are as
-        large as a moment.
+        `parameters` ends with the workload's buffers, if it has any: state without a gradient. Without `moments` only
+        `read` uses the state, and the adapter keeps no memory for moments: the gradients that `read` returns need as
+        much memory as one moment of every parameter.
         """
 
     @abstractmethod
@@ -166,25 +170,31 @@ class Adapter(ABC):
 
     @abstractmethod
     def read(self, what: str, state: State, batch: Batch) -> dict[str, NDArray[np.float32]]:
-        """Returns tensors for the gate, in canonical names and layout. `what` is "parameters" (with the buffers), as
-        they are in the state; "moments", each parameter's `m/<name>` and `v/<name>` of AdamW, `v/<name>` of momentum;
-        "gradients", computed now, with "loss"; or "output", that of the forward pass. They are valid until the next
-        call: on a CPU they may be aliases, because a copy of a model's gradients may not fit into memory."""
+        """Returns tensors for the gate, in canonical names and layout. `what` is one of
+
+        - "parameters": the parameters and buffers in the state;
+        - "moments": `m/<name>` and `v/<name>` of each parameter for AdamW, `v/<name>` for momentum;
+        - "gradients": the gradients, which are computed now, and "loss";
+        - "output": the output of the forward pass.
+
+        The tensors are valid until the next call: on a CPU they may be aliases, because a copy of a model's gradients
+        may not fit into memory.
+        """
 
     def has_unstable_norm(self) -> bool:
-        """Whether this stack computes this workload's norms by a kernel of its framework that takes the variance as
+        """Whether this stack computes this workload's norms by a kernel of its framework that computes the variance as
         E[x^2] - E[x]^2, as XLA's batch norm does. With stressed weights such a norm is wrong, and the row is flagged.
-        Called after `build`."""
+        The worker calls it after `build`."""
         return False
 
     @abstractmethod
     def update(self, parameters: Tensors, gradients: Sequence[Tensors]) -> dict[str, NDArray[np.float32]]:
-        """Returns the parameters after the stack's own optimizer was applied to injected gradients, one entry a
-        step."""
+        """Returns the parameters after steps of the stack's own optimizer with injected gradients; `gradients` has an
+        entry for each step."""
 
     def run(self, recorder: Any) -> None:
-        """Runs a probe: the dialect's file tries this stack and gives the recorder what it observed. It uses `put`,
-        `jit`, `wait`, `fetch`, the counters and the framework itself, no other method."""
+        """Runs a probe: the dialect's file tries out this stack and records what it observes. It uses only `put`,
+        `jit`, `wait`, `fetch`, the counters and the framework itself."""
         self.workload.dialect(STACKS[self.case.stack].dialect).run(self, recorder)
 
     def put(self, value: NDArray[Any]) -> Any:
@@ -192,34 +202,40 @@ class Adapter(ABC):
         raise Unsupported("this stack has no arrays of its own")
 
     def jit(self, function: Callable[..., Any], static: Sequence[int] = ()) -> Callable[..., Any]:
-        """Returns a function as a user of this stack has it run: compiled, if the stack compiles, with the framework's
-        own defaults. The values of the arguments at the places `static` become part of the program."""
+        """Returns a function as a user of this stack would run it: compiled with the framework's own defaults if the
+        stack compiles, else unchanged. `static` are the positions of arguments whose values become part of the
+        program."""
         return function
 
     def counters(self) -> dict[str, float | None]:
         """Returns the framework's own counts so far: `traces`, `compiles`, `compile_seconds`, `graph_breaks`,
-        `fallback_ops`; None for what the framework doesn't count, 0 for what it counted none of."""
+        `fallback_ops`. None means that the framework doesn't count it, 0 that it has counted none."""
         names = ("traces", "compiles", "compile_seconds", "graph_breaks", "fallback_ops")
         return dict.fromkeys(names)
 
     def probe_counters(self) -> dict[str, float]:
-        """Returns counts so far that only probes ask for, by the name of a figure; they replace those of `counters`."""
+        """Returns further counts so far, for probes only, by the name of the probe's figure. A count that is also in
+        `counters` replaces it."""
         return {}
 
     def listen(self, state: State, batch: Batch) -> tuple[State, Batch]:
-        """Returns the state and batch of the steps whose calls are recorded; unchanged where libraries write logs."""
+        """Returns the state and batch for the step whose library calls are recorded. They are unchanged on stacks whose
+        libraries write logs."""
         return state, batch
 
     def kernels_used(self, logs: kernels.LibraryLogs) -> list[kernels.LibraryUse]:
-        """Returns which libraries ran in the step that was listened to, on which instructions, the longest first."""
+        """Returns the libraries that ran in the step after `listen`, with their instruction sets, the longest-running
+        first."""
         return kernels.libraries(logs)
 
     def holders(self, logs: kernels.LibraryLogs, state: State, batch: Batch) -> Holders | None:
-        """Returns what holds memory at a step's peak; None if that can't be known. May take one more step, the last."""
+        """Returns what holds memory at a step's peak; None if the stack can't tell. It may run one more step, after
+        which the state isn't used again."""
         return None
 
     def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
-        """Returns (name, file) of what this process's compiler has left in a folder of caches; see `suite.ir.files`."""
+        """Returns (name, file) of each program that this process's compiler has written to the folder of compile
+        caches; `suite.ir.files` makes the names."""
         return ()
 
     def lowered(self, state: State, batch: Batch) -> dict[str, str]:
@@ -228,17 +244,18 @@ class Adapter(ABC):
         return {}
 
     def compile_on_shapes(self, parameters: Mapping[str, Tensor], batch: Mapping[str, Tensor]) -> tuple[State, Batch]:
-        """Compiles the step, built as abstract, for shapes without tensors. Returns the shapes as `lowered` takes
-        them."""
+        """Compiles the step, which was built with `abstract`, for tensors of which only the shapes exist. Returns these
+        shapes as (state, batch), for `lowered`."""
         raise Unsupported("this stack compiles only what it runs")
 
     def planned_memory(self, caches: Path) -> dict[str, int]:
-        """Returns what the step is planned to hold, as `program_memory` has it: by what its compiler has left in a
-        folder of caches, or by the step on shapes. Empty where nobody plans it."""
+        """Returns the bytes that the step will hold, under the names of `program_memory`: from what its compiler has
+        written to the folder of compile caches, or from the step on shapes. Empty if neither tells."""
         return {}
 
     def profile(self, steps: Callable[[], None], folder: Path) -> Trace | None:
-        """Runs `steps`, which waits for what it submits, in the framework's profiler. Returns None if it has none."""
+        """Runs `steps`, which waits for what it submits, in the framework's profiler, and returns the trace. Without a
+        profiler it runs nothing and returns None."""
         return None
 
     def memory(self) -> dict[str, int | None]:
@@ -246,8 +263,8 @@ class Adapter(ABC):
         return dict.fromkeys(DEVICE_FIGURES)
 
     def program_memory(self, state: State, batch: Batch) -> dict[str, int | None]:
-        """Returns the compiler's own figures of the step, if any: `program_argument_bytes`, and so on. May compile once
-        more; `state` and `batch` are the last ones of the process."""
+        """Returns the compiler's own figures of the step, if it has any: `program_argument_bytes`, and so on. It may
+        compile once more; `state` and `batch` are the last ones of the process."""
         return dict.fromkeys(PROGRAM_FIGURES)
 
 

@@ -1,7 +1,7 @@
-"""The catalogue: a row a stack. Standard library only; the adapters are loaded by name in the worker.
+"""The catalogue of stacks, one row for each. It needs the standard library only; the worker loads adapters by name.
 
-`add` takes stacks from outside the repository into the catalogue of this process: a file `<stack>_adapter.py` with the
-adapter and, as `STACK`, its row. docs/adding-a-stack.md has one.
+`add` adds stacks from outside the repository to the catalogue of this process. Such a stack is a file
+`<stack>_adapter.py` with the class `Adapter` and, as `STACK`, its row; docs/adding-a-stack.md shows one.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Stack:
     environment: str
     eager: str | None = None  # the stack that runs the same code uncompiled, for eager-against-compiled
     targets: tuple[str, ...] = ("cpu", "cuda", "tpu")
-    precisions: tuple[str, ...] = ("f32", "tf32", "bf16")  # tf32 on cuda alone
-    mixed_precision: str = ""  # what of a bf16 step is in bfloat16, in one word, which becomes part of a case's name
-    compiler: str = ""  # whose programs can be read: XLA's, or Inductor's generated code
-    on_shapes: bool = False  # runs a step on shapes alone, in which its allocations can be followed
+    precisions: tuple[str, ...] = ("f32", "tf32", "bf16")  # tf32 on cuda only
+    mixed_precision: str = ""  # which part of a bf16 step is in bfloat16: one word, part of the case's name
+    compiler: str = ""  # "XLA" or "Inductor", if this compiler's programs can be read
+    on_shapes: bool = False  # can run a step on shapes alone, in which its allocations are counted
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
-    base_bytes: int = 0  # that it takes on a CPU before anything is placed, about; anonymous memory, as limits count it
+    base_bytes: int = 0  # about what it takes on a CPU before anything is placed: anonymous memory, as limits count it
     exclusions: tuple[Exclusion, ...] = field(default=())
-    file: Path | None = None  # the adapter's, of a stack from outside the repository
+    file: Path | None = None  # the adapter's file, for a stack from outside the repository
 
     @property
     def compiled(self) -> bool:
@@ -53,19 +53,19 @@ class Stack:
 
     @property
     def predicted_on(self) -> tuple[str, ...]:
-        """Returns the targets for which its steps are predicted without them."""
+        """Returns the targets for which the stack's steps can be predicted on a machine without that hardware."""
         if self.compiler == "XLA":
             return tuple(target for target in self.targets if target != "cpu")
         return ("cuda",) if self.on_shapes else ()
 
 
 MIB = 2**20
-# The frameworks' mixed precisions. JAX casts parameters and inputs, and so all that follows; PyTorch's autocast has
-# lists of operations; TensorFlow casts the operands of products.
+# The frameworks' mixed precisions. In JAX parameters and inputs are cast to bfloat16, so that all later operations are
+# in it; PyTorch's autocast casts by its lists of operations; in TensorFlow the operands of products are cast.
 PARAMETERS, AUTOCAST, PRODUCTS = "parameters", "autocast", "products"
 
-# Of the tuned track. tests/stacks/test_knobs_act.py shows that it is so, and that it is so of nothing else it runs.
-LONE_PRODUCT = Exclusion("XLA calls a library for a lone product: its only knob, the width of vectors, is for loops",
+# For the tuned track. tests/stacks/test_knobs_act.py shows that the knob changes every case it runs except this one.
+LONE_PRODUCT = Exclusion("XLA leaves a lone product to a library; XLA's only knob, the width of vectors, acts on loops",
                      {"track": "tuned", "target": "cpu", "workload": "gemm", "pass": "forward"})  # fmt: skip
 
 STACKS: dict[str, Stack] = {
@@ -80,11 +80,11 @@ STACKS: dict[str, Stack] = {
               exclusions=(LONE_PRODUCT,)),
         Stack("torch_eager", "PyTorch, eager", "torch", "torch", targets=("cpu", "cuda"),
               mixed_precision=AUTOCAST, on_shapes=True, estimate_seconds=6.0, base_bytes=130 * MIB),
-        # On cuda the compiler is for Triton's launcher, in C: a C++ compiler brings that one too.
+        # On cuda Triton compiles its launcher with a C compiler, which comes with a C++ compiler.
         Stack("torch_inductor", "PyTorch, torch.compile", "torch", "torch", eager="torch_eager",
               targets=("cpu", "cuda"), mixed_precision=AUTOCAST, compile_cache=True,
               needs=("C++ compiler",), compiler="Inductor", estimate_seconds=30.0, base_bytes=170 * MIB),
-        # No cuda: since 2.8 PyTorch/XLA has given CUDA up, and 2.9 has neither wheels nor a plugin for it.
+        # No cuda: PyTorch/XLA gave up CUDA in 2.8, and 2.9 has neither wheels nor a plugin for it.
         Stack("torch_xla", "PyTorch/XLA", "torch", "torch_xla", eager="torch_eager", targets=("cpu", "tpu"),
               mixed_precision=AUTOCAST, compiler="XLA", estimate_seconds=9.0, base_bytes=340 * MIB,
               exclusions=(LONE_PRODUCT,)),
@@ -101,10 +101,10 @@ STACKS: dict[str, Stack] = {
     )
 }  # fmt: skip
 
-BASELINE = "torch_eager"  # of a preset that names none
-READER = "jax_jit"  # in whose environment programs and profiles are read: it has XLA's own bindings
+BASELINE = "torch_eager"  # for a preset that names no baseline
+READER = "jax_jit"  # programs and profiles are read in this stack's environment, which has XLA's own bindings
 
-# What a measured process of each environment imports; imported once, unmeasured, before the first one.
+# What a measured process of each environment imports. A run imports it once, unmeasured, before the first such process.
 IMPORTS = {
     "numpy": ("numpy",),
     "jax": ("jax", "optax"),
@@ -114,13 +114,13 @@ IMPORTS = {
     "tensorflow": ("tensorflow",),
 }
 
-SUFFIX = "_adapter"  # of an adapter's file, behind the stack's name
+SUFFIX = "_adapter"  # an adapter's file is called <stack>_adapter.py
 
 
 def environment_of(stack: str, variant: str) -> str:
     """Returns the name of the environment that runs a stack, or a variant of it: `jax`, `jax@nightly`."""
     environment = STACKS[stack].environment
-    # The program's own environment has no variants: there the word is the adapter's to read.
+    # The orchestrator's environment has no variants: the adapter of a stack in it reads the variant itself.
     return environment if not variant or environment == "orchestrator" else f"{environment}@{variant}"
 
 
@@ -133,10 +133,10 @@ def adapter_class(stack: str) -> Any:
 
 
 def add(paths: Iterable[Path]) -> None:
-    """Adds stacks to the catalogue of this process. Each path is an adapter's file, or a folder of them; one that was
-    added before changes nothing.
+    """Adds stacks to the catalogue of this process. Each path is an adapter's file, or a folder of such files. Adding a
+    file again changes nothing.
 
-    Raises UserError for a path without an adapter, a file that isn't one, and a name that another stack has.
+    Raises UserError for a path without an adapter's file, a file that is no adapter, and a name that another stack has.
     """
     for path in paths:
         files = [path] if path.is_file() else sorted(path.glob(f"*{SUFFIX}.py"))
@@ -151,7 +151,7 @@ def add(paths: Iterable[Path]) -> None:
 
 
 def load(file: Path) -> Stack:
-    """Returns the row that an adapter's file outside the repository has. Raises UserError if it is none."""
+    """Returns the row in an adapter's file outside the repository. Raises UserError if the file is no adapter."""
     try:
         module = load_module(file.resolve())
     except Exception as broken:
@@ -160,5 +160,8 @@ def load(file: Path) -> Stack:
     if not isinstance(stack, Stack) or not hasattr(module, "Adapter"):
         raise UserError(f"{file} lacks STACK, a suite.stacks.catalog.Stack, or Adapter. See docs/adding-a-stack.md.")
     if f"{stack.name}{SUFFIX}" != file.stem or not NAME.fullmatch(stack.name):
-        raise UserError(f"{file} has the stack '{stack.name}': its file is called <stack>{SUFFIX}.py.")
+        raise UserError(
+            f"{file} has the stack '{stack.name}'. A stack's name has letters, digits and _.+- only, and "
+            f"its file is called <stack>{SUFFIX}.py."
+        )
     return replace(stack, file=file.resolve())

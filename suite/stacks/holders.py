@@ -1,4 +1,4 @@
-"""What holds memory at a step's peak, as a framework's profiler, a compiler's plan or a log tells it."""
+"""What holds memory at a step's peak, according to a framework's profiler, a compiler's plan or a log."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class Holders:
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvent:
-    """An allocation of the memory that `key` names; a release if `holder` is None."""
+    """An allocation of the memory that `key` names; the release of that memory if `holder` is None."""
 
     key: int
     holder: Holder | None
 
 
 def at_peak(before: Mapping[int, Holder], events: Iterable[MemoryEvent]) -> tuple[Holder, ...]:
-    """Returns what is held at the peak, from what was held before and the events in order. The release of memory that
-    isn't known changes nothing."""
+    """Returns what is held at the peak, from what was held before and the events in order. Releasing memory that was
+    neither held before nor allocated by an event changes nothing."""
     live, total = dict(before), sum(holder.nbytes for holder in before.values())
     most, peak = total, dict(live)
     for event in events:

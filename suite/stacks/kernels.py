@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-VERBOSE = {"ONEDNN_VERBOSE": "1", "MKL_VERBOSE": "1"}  # the variables that make them log
+VERBOSE = {"ONEDNN_VERBOSE": "1", "MKL_VERBOSE": "1"}  # the variables that make the libraries log
 
 # onednn_verbose,v1,primitive,exec,cpu,matmul,brg_matmul:avx512_core,undef,[tensors],[attributes],,512x512:512x512,7.02
 ONEDNN = re.compile(r"^onednn_verbose,(?:v\d+,)?(?:primitive,)?exec,cpu,\w+,([^,\n]*),.*,([\d.e+-]+)$", re.MULTILINE)
@@ -32,8 +32,8 @@ class LibraryUse:
     """How a step uses one library: the library's name, its instruction set in its own words, and the number and time of
     its calls.
 
-    None is unknown. An entry without `calls` is the library of all operations that no other entry names. A compiled
-    program has no times: its `calls` are places in the program.
+    None means unknown. An entry without `calls` is the library that runs all operations that no other entry counts. For
+    a compiled program there are no times, and `calls` counts places in the program.
     """
 
     library: str
@@ -42,14 +42,14 @@ class LibraryUse:
     seconds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Returns a plain dict."""
+        """Returns the fields as a dict, for JSON."""
         return dataclasses.asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryLogs:
-    """What a process's libraries wrote on standard output before the step that is explained, and in that step; and the
-    folder of its caches, where compilers leave their programs."""
+    """What a process's libraries wrote to standard output before the explained step (`before`) and in it (`step`), and
+    the folder of compile caches, where compilers leave their programs."""
 
     before: str
     step: str
@@ -57,7 +57,7 @@ class LibraryLogs:
 
 
 def libraries(logs: LibraryLogs) -> list[LibraryUse]:
-    """Returns what oneDNN and MKL ran, by their logs, what took most of the step first."""
+    """Returns what oneDNN and MKL ran in the step, by their logs, the longest-running first."""
     text = logs.before + logs.step
     announced, mkl = ONEDNN_ISA.search(text), MKL_PATH.search(text)
     generated = announced[1].replace("Intel ", "") if announced else None

@@ -17,15 +17,15 @@ from suite.workloads.catalog import Workload
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A documented setting, named as the framework names it, why it is worth trying, and where it acts."""
+    """A documented setting: its name in the framework, why it is worth trying, and where it acts."""
 
     name: str
     reason: str
     targets: tuple[str, ...]
-    images: bool = False  # for convolutions: without images it changes nothing
-    updates: bool = False  # for steps that update parameters
-    products: bool = False  # for steps with products of matrices
-    processor: str = ""  # what a CPU must have, or whose it must be, as Linux calls it; else it changes nothing
+    images: bool = False  # acts only on workloads with images: it is for convolutions
+    updates: bool = False  # acts only on steps that update parameters
+    products: bool = False  # acts only on steps with matrix products
+    processor: str = ""  # acts only on CPUs with this feature or of this vendor, by Linux's names; empty: on all
 
 
 def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[str]:
@@ -48,8 +48,8 @@ def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[s
 
 @functools.cache
 def processor_flags() -> frozenset[str]:
-    """Returns what this machine's processor has (`avx512f`), its vendor (`AuthenticAMD`), and the empty word, which is
-    all where Linux doesn't say."""
+    """Returns the features of this machine's processor (`avx512f`), its vendor (`AuthenticAMD`), and the empty word,
+    which stands for any processor. Where Linux doesn't describe the processor, only the empty word."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Names of cases and attempts, for people and for files. The name of a bf16 case says its stack's mixed precision."""
+"""Names of cases and attempts, for people and for files. A bf16 case's name includes its stack's mixed precision."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def precision_name(precision: str, stack: str) -> str:
 
 def attempt_name(attempt: Attempt) -> str:
     """Returns the stem of an attempt's files; the names sort in the order in which the attempts ran."""
-    twin = f"-r{attempt.replicate}" if attempt.replicate > 1 else ""
+    replicate = f"-r{attempt.replicate}" if attempt.replicate > 1 else ""
     purpose = "" if attempt.purpose is Purpose.TIMED else f"-{attempt.purpose}"
     digest = hashlib.sha256(attempt.case.case_id.encode()).hexdigest()[:6]
     case = f"{case_name(attempt.case)[:NAME_MAX]}-{digest}"
-    return f"b{attempt.block:02d}-{attempt.order:03d}-{case}{twin}{purpose}-a{attempt.retry}"
+    return f"b{attempt.block:02d}-{attempt.order:03d}-{case}{replicate}{purpose}-a{attempt.retry}"
 
 
 def retry_of(name: str) -> int:

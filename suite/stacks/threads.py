@@ -1,4 +1,4 @@
-"""Environment variables that concern every framework: cores, and caches below the framework."""
+"""Environment variables for every framework: the number of cores, and the CUDA driver's cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 def thread_environ(threads: int) -> dict[str, str]:
     """Returns the variables by which OpenMP, BLAS, oneDNN, XLA and TensorFlow learn how many cores they may use.
 
-    The CPU affinity says it as well: XLA's CPU backend sizes its pool by that and by NPROC.
+    The process's CPU affinity limits the cores too: XLA's CPU backend sizes its pool by the affinity and by NPROC.
     """
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC", "TF_NUM_INTRAOP_THREADS")
     return dict.fromkeys(names, str(threads))

@@ -10,7 +10,7 @@ from suite.stacks.numpy import numpy_calls
 def test_products_are_openblas_s_and_the_rest_numpy_s_own_loops() -> None:
     numpy_calls.calls.clear()
     plain = np.arange(9, dtype=np.float32).reshape(3, 3)
-    tree = numpy_calls.counted(({"parameters": {"w": plain}, "count": 0}, {"x": plain}))
+    tree = numpy_calls.recording(({"parameters": {"w": plain}, "count": 0}, {"x": plain}))
     state, batch = tree
     y = batch["x"] @ state["parameters"]["w"]
     y += 1.0
@@ -28,7 +28,7 @@ def test_products_are_openblas_s_and_the_rest_numpy_s_own_loops() -> None:
 
 def test_without_a_product_there_is_no_blas() -> None:
     numpy_calls.calls.clear()
-    np.expm1(numpy_calls.counted(np.ones(4, np.float32)))
+    np.expm1(numpy_calls.recording(np.ones(4, np.float32)))
     [used] = numpy_calls.kernels_used()
     assert (used.library, used.calls, used.isa) == ("NumPy", 1, numpy_calls.loop_target("expm1"))
 

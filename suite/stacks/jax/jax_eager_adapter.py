@@ -1,5 +1,5 @@
-"""JAX op by op: no jit around the step, each call of jax.numpy dispatched by itself as the primer times it. JAX has
-compiled some of its own functions: `var`, for example, is one program of twelve primitives."""
+"""JAX op by op: the step isn't inside a jit, and each call of jax.numpy is dispatched by itself, as the primer times
+it. JAX itself compiles some of its functions whole: `var`, for example, is one program of twelve primitives."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Adapter(JaxAdapter):
 
     def in_precision(self, function):
         """Returns the function in the case's precision. For bf16 its arguments are cast to bfloat16 and its results to
-        float32, and gradients become float32 through the cast. On a CPU, asking for bfloat16 products of float32 (JAX's
-        dot algorithms) changes nothing."""
+        float32; the cast makes gradients float32, too. JAX's setting for bfloat16 products of float32 (its dot
+        algorithms) wouldn't do: on a CPU it changes nothing."""
         if self.case.precision != "bf16":
             return function
         return lambda *arguments, **named: self.cast(function(*self.low(arguments), **self.low(named)), "float32")
 
     def low(self, tree):
-        """Returns a tree in the precision that the step computes in."""
+        """Returns a tree cast to the type that the step computes in."""
         return self.cast(tree, "bfloat16") if self.case.precision == "bf16" else tree
 
     def cast(self, tree, dtype):
@@ -56,7 +56,7 @@ class Adapter(JaxAdapter):
             return in_precision(dims, *state, **inputs)
 
         def loss(parameters, buffers, batch):
-            # Target and running statistics stay as they are.
+            # The target and the running statistics aren't cast.
             parameters, batch = self.low(parameters), self.low(batch) | {"target": batch["target"]}
             if self.buffers:
                 loss, buffers = dialect.loss(dims, parameters, buffers, **batch)

@@ -7,7 +7,7 @@ from suite.stacks.xla import buffers, compiler
 
 
 class Adapter(jax_eager.Adapter):
-    """As op by op, with the step compiled."""
+    """Like `jax_eager`, with the step compiled."""
 
     knobs = compiler.KNOBS
 
@@ -16,7 +16,7 @@ class Adapter(jax_eager.Adapter):
         if self.train and self.optimizer:
             self.call = self.program = self.compile(self.train_step, donate_argnums=(0,))
         else:
-            # Nothing is updated: the state stays outside, or each call would copy it to its outputs.
+            # Nothing is updated, so the program doesn't return the state: each call would copy it to the outputs.
             self.program = self.compile(self.gradients if self.train else self.forward)
             self.call = self.stateless(self.program)
 
@@ -33,7 +33,7 @@ class Adapter(jax_eager.Adapter):
         return run
 
     def arguments(self, state, batch):
-        """Returns the program's arguments; a program that updates the state takes all of it."""
+        """Returns the program's arguments: the whole state only if the program updates it."""
         parameters, buffers, _ = state
         return (state, batch) if self.call is self.program else (parameters, buffers, batch)
 

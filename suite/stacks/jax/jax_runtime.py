@@ -33,7 +33,7 @@ class CompileCounter:
         jax.monitoring.register_event_duration_secs_listener(self.count)
 
     def count(self, event: str, seconds: float, **_: object) -> None:
-        """Counts one event, which JAX reports."""
+        """Counts one of JAX's monitoring events."""
         if event.startswith("/jax/core/compile/"):
             self.seconds += seconds
             self.traces += event.endswith("jaxpr_trace_duration")
@@ -59,33 +59,33 @@ class JaxAdapter(compiler.Dumping):
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
         self.jax, self.optax = jax, optax
-        # As the variable says, for a process that goes on in another precision, see `twin`.
+        # The environment variable says the same, but not for an adapter that `twin` makes in another precision.
         jax.config.update("jax_default_matmul_precision", PRODUCTS[case.precision])
         self.transform = make_optimizer(optax, self.optimizer)
         self.compile_counter = CompileCounter(jax)
 
     @classmethod
     def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """Returns JAX's variables, and those that every stack has."""
+        """See `base.Adapter.environ`."""
         variables = super().environ(case, cache_directory) | {
             "JAX_PLATFORMS": case.target,
             "JAX_ENABLE_X64": "0",
-            # Of products of float32, convolutions too. JAX's default is TF32 on GPUs and bfloat16 on TPUs.
+            # For float32 products and convolutions. JAX's default is TF32 on GPUs and bfloat16 on TPUs.
             "JAX_DEFAULT_MATMUL_PRECISION": PRODUCTS[case.precision],
         }
         if case.target == "cuda":
             variables["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # else peak memory is the pool's size
-        if case.cache == "warm":  # without a directory JAX keeps no cache
+        if case.cache == "warm":  # without this directory JAX keeps no cache
             variables |= {
                 "JAX_COMPILATION_CACHE_DIR": f"{cache_directory}/jax",
-                # Everything is kept: JAX's defaults skip what compiled in under a second.
+                # Keeps every program; by default JAX skips those that compile in under a second.
                 "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
                 "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
             }
         return variables
 
     def kernels_used(self, logs: kernels.LibraryLogs) -> list[kernels.LibraryUse]:
-        """Returns the kernels that XLA's programs call, then those in the log of what its runtime calls."""
+        """Returns the kernels that XLA's programs call, then those that the libraries below its runtime logged."""
         one_program = STACKS[self.case.stack].compiled  # op by op, each operation is a program
         return compiler.kernels_used(logs, one_program) + kernels.libraries(logs)
 
@@ -103,7 +103,7 @@ class JaxAdapter(compiler.Dumping):
             devices = self.jax.devices()
         except RuntimeError as missing:
             raise self.no_device(missing) from missing
-        except AssertionError as missing:  # all that JAX says where no NVIDIA GPU is visible
+        except AssertionError as missing:  # JAX raises it, without a message, where no NVIDIA GPU is visible
             raise self.no_device("JAX sees no NVIDIA GPU") from missing
         if self.case.target == "cuda":
             self.require_tf32([int(number) for number in devices[0].compute_capability.split(".")])
@@ -114,7 +114,7 @@ class JaxAdapter(compiler.Dumping):
         return function
 
     def moments(self, state: Any) -> dict[str, Any]:
-        """Returns optax's moments in the optimizer's state, by the letters of `base.Adapter.read`."""
+        """Returns optax's moments in the optimizer's state, by the letters `m` and `v` of `base.Adapter.read`."""
         return {"v": state[0].trace} if self.optimizer == "sgd" else {"m": state[0].mu, "v": state[0].nu}
 
     def apply(self, parameters: Any, moments: Any, gradients: Any) -> tuple[Any, Any]:
@@ -132,7 +132,7 @@ class JaxAdapter(compiler.Dumping):
         return {name: np.asarray(value) for name, value in updated.items()}
 
     def counters(self) -> dict[str, float | None]:
-        """Returns JAX's counts. A step of JAX's has no graph to break and nothing to fall back to."""
+        """Returns JAX's counts. In JAX a step can't break a graph, and no other backend can run an operation."""
         counter = self.compile_counter
         counted = {"traces": counter.traces, "compiles": counter.compiles, "compile_seconds": counter.seconds}
         return super().counters() | counted
@@ -159,12 +159,12 @@ class JaxAdapter(compiler.Dumping):
         }
 
     def lowering(self, program: Any, *arguments: Any) -> dict[str, str]:
-        """See `base.Adapter.lowered`: of a jitted function, by the shapes of its arguments alone."""
+        """See `base.Adapter.lowered`: the texts of a jitted function, from the shapes of its arguments alone."""
         traced = program.trace(*self.shapes(arguments))
         return {files.LOWERED: traced.lower().as_text(), files.JAXPR: str(traced.jaxpr)}
 
     def analysed(self, program: Any, *arguments: Any) -> dict[str, int | None]:
-        """See `base.Adapter.program_memory`: of a jitted function, by the shapes of its arguments alone."""
+        """See `base.Adapter.program_memory`: the figures of a jitted function, from its arguments' shapes alone."""
         analysis = program.lower(*self.shapes(arguments)).compile().memory_analysis()
         names = ("argument", "output", "temp", "alias")
         sizes = (getattr(analysis, f"{name}_size_in_bytes") for name in names)

@@ -1,4 +1,4 @@
-"""NumPy: the floor. One BLAS, no graph, gradients written by hand in the dialect files."""
+"""NumPy: one BLAS, no graph, and gradients written by hand in the dialect files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Adapter(base.Adapter):
 
     def listen(self, state, batch):
         numpy_calls.calls.clear()
-        return numpy_calls.counted((state, batch))
+        return numpy_calls.recording((state, batch))
 
     def kernels_used(self, logs):
         return numpy_calls.kernels_used()
@@ -50,7 +50,7 @@ class Adapter(base.Adapter):
         adamw(state, gradients)
 
     def profile(self, steps, folder):
-        self.apply = numpy_calls.noted("adamw", self.apply)
+        self.apply = numpy_calls.recorded_as("adamw", self.apply)
         steps()
         return base.Trace("NumPy's protocol for array-likes", numpy_calls.spans())
 

@@ -1,4 +1,5 @@
-"""Records NumPy's calls, its own loops and those of its BLAS, by NumPy's protocol for array-likes."""
+"""Records the calls of NumPy's functions, which run NumPy's own loops or its BLAS, by NumPy's protocol for array-likes
+(`__array_ufunc__` and `__array_function__`)."""
 
 from __future__ import annotations
 
@@ -26,31 +27,31 @@ RULES = (
     ),
 )
 
-calls: list[tuple[str, float, float]] = []  # (function, begin, end) in seconds, of a process that is never timed
+calls: list[tuple[str, float, float]] = []  # (function, begin, end) in seconds; filled in processes that aren't timed
 
 
-class Counted(np.ndarray[Any, Any]):
-    """An array that records the calls of universal functions on it; their results are such arrays, too."""
+class RecordingArray(np.ndarray[Any, Any]):
+    """An array that records the functions called on it; the results of universal functions are such arrays, too."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Calls a universal function on plain arrays, and records it."""
         out = options.pop("out", None)
         if out is not None:
-            options["out"] = tuple(map(bare, out))
+            options["out"] = tuple(map(plain, out))
         start = perf_counter()
-        result = getattr(ufunc, method)(*map(bare, inputs), **options)
+        result = getattr(ufunc, method)(*map(plain, inputs), **options)
         calls.append((ufunc.__name__, start, perf_counter()))
         if out is not None:
             return out[0]
-        return result.view(Counted) if isinstance(result, np.ndarray) else result
+        return result.view(RecordingArray) if isinstance(result, np.ndarray) else result
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         """Calls any other function, and records it; the universal functions that it calls are recorded, too."""
-        return noted(function.__name__, super().__array_function__)(function, types, arguments, options)
+        return recorded_as(function.__name__, super().__array_function__)(function, types, arguments, options)
 
 
-def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function whose calls are recorded under this name."""
+def recorded_as(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the function with its calls recorded under a name."""
 
     def call(*arguments: Any, **options: Any) -> Any:
         start = perf_counter()
@@ -66,22 +67,23 @@ def spans() -> list[Span]:
     return [Span("", name, begin, end, by_rules(name, RULES, Category.ELEMENTWISE)) for name, begin, end in calls]
 
 
-def bare(value: Any) -> Any:
-    """Returns an array that doesn't record its calls."""
-    return value.view(np.ndarray) if isinstance(value, Counted) else value
+def plain(value: Any) -> Any:
+    """Returns a recording array as a plain one; any other value unchanged."""
+    return value.view(np.ndarray) if isinstance(value, RecordingArray) else value
 
 
-def counted(tree: Any) -> Any:
+def recording(tree: Any) -> Any:
     """Returns nested dicts and tuples in which the arrays record their calls; other values are unchanged."""
     if isinstance(tree, dict):
-        return {name: counted(value) for name, value in tree.items()}
+        return {name: recording(value) for name, value in tree.items()}
     if isinstance(tree, tuple):
-        return tuple(map(counted, tree))
-    return tree.view(Counted) if isinstance(tree, np.ndarray) else tree
+        return tuple(map(recording, tree))
+    return tree.view(RecordingArray) if isinstance(tree, np.ndarray) else tree
 
 
 def kernels_used() -> list[LibraryUse]:
-    """Returns what was called since `calls` was cleared, by library and instruction set, the longest first."""
+    """Returns the universal functions called since `calls` was cleared, by library and instruction set, the
+    longest-running first."""
     seconds: dict[str, list[float]] = defaultdict(list)
     for name, begin, end in calls:
         if isinstance(getattr(np, name, None), np.ufunc):
@@ -101,9 +103,9 @@ def blas_core() -> str | None:
     for library in map(ctypes.CDLL, sorted(paths)):
         for symbol in SYMBOLS:
             if hasattr(library, symbol):
-                tell = getattr(library, symbol)
-                tell.restype = ctypes.c_char_p
-                return str(tell().decode())
+                core_name = getattr(library, symbol)
+                core_name.restype = ctypes.c_char_p
+                return str(core_name().decode())
     return None
 
 

@@ -10,7 +10,7 @@ from suite.stacks import base, kernels
 from suite.stacks.tensorflow.tf_optimizers import OPTIMIZERS, renew
 from suite.workloads.tensors import Integers
 
-# What bf16 is about. Models call these by their public names.
+# The products whose operands are bfloat16 in bf16. Models call them by these public names.
 PRODUCTS = (
     "matmul",
     "linalg.matmul",
@@ -30,7 +30,7 @@ PART = 1 << 22  # values written to a variable at a time
 class Adapter(base.Adapter):
     """State: (model, optimizer or None); the optimizer's moments are tf.Variables like the weights."""
 
-    packages = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "numpy")  # one build a target
+    packages = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "numpy")  # a build for each target
 
     @classmethod
     def environ(cls, case, cache_directory):
@@ -54,12 +54,13 @@ class Adapter(base.Adapter):
         tf.config.threading.set_inter_op_parallelism_threads(case.threads)
 
     def mix(self, mixed):
-        """TensorFlow has no autocast for tf.Modules. If `mixed`, products take their operands in bfloat16
-        in this process and return float32, as one would write it around each; so do their gradients.
+        """Sets TensorFlow's products for this process. If `mixed`, they cast their operands to bfloat16 and their
+        results to float32, as a user would write around each product, and so do their gradients; else they are
+        TensorFlow's own. TensorFlow has no autocast for tf.Modules.
 
-        For the process, because a dialect file finds `tf.matmul` in TensorFlow itself: nothing nearer could be changed
-        but the dialect's own module. A worker has one case and so one precision, but for the gate's twin in float32,
-        which comes last and finds TensorFlow's own products again.
+        The whole process changes, because a dialect file looks `tf.matmul` up in TensorFlow itself. A worker has one
+        case and so one precision. The one exception is the gate's twin in float32: it comes last, and with it the
+        products are TensorFlow's own again.
         """
         for path in PRODUCTS:
             parent = functools.reduce(getattr, path.split(".")[:-1], self.tf)
@@ -106,7 +107,7 @@ class Adapter(base.Adapter):
             tf.distribute.cluster_resolver.TPUClusterResolver.connect("local")  # this machine's own
         except (tf.errors.OpError, RuntimeError) as missing:
             raise self.no_device(missing) from missing
-        # Operations go to a GPU by themselves; a TPU has to be named, here for the rest of the process.
+        # TensorFlow chooses a GPU by itself, but a TPU must be named: here it is, for the rest of the process.
         tf.device("/device:TPU:0").__enter__()
 
     def matmul(self, a, b):
@@ -135,7 +136,7 @@ class Adapter(base.Adapter):
         return OPTIMIZERS[self.optimizer](self.tf, variables)
 
     def compile(self, function, *signature):
-        """Returns a function of tensors of these shapes as this stack runs it: as it is."""
+        """Returns a function of tensors of these shapes as this stack runs it: unchanged."""
         return function
 
     def put(self, value):
@@ -144,9 +145,9 @@ class Adapter(base.Adapter):
     def gradients_of_loss(self, batch):
         with self.tf.GradientTape() as tape:
             loss = self.dialect.loss(self.model, **batch)
-        # Zeros, as in JAX, for a variable that the loss doesn't depend on; None would end the step.
+        # As in JAX, a variable that the loss doesn't depend on gets zeros; with None the step would fail.
         gradients = tape.gradient(loss, self.variables, unconnected_gradients=self.tf.UnconnectedGradients.ZERO)
-        # A looked-up table's gradient comes as slices; AdamW decays and moves every row, as in the other stacks.
+        # The gradient of a table with lookups is slices. It is made dense, since AdamW moves every row on other stacks.
         return loss, {name: self.tf.convert_to_tensor(gradient) for name, gradient in gradients.items()}
 
     def train_step(self, batch):
@@ -178,7 +179,8 @@ class Adapter(base.Adapter):
             self.tf.test.experimental.sync_devices()
 
     def fetch(self, outputs):
-        # .numpy() copies, np.asarray of a tensor would be a read-only alias of its buffer. A scalar's is no array.
+        # .numpy() copies; np.asarray of a tensor would be a read-only alias of its buffer. Here np.asarray is for
+        # scalars, for which .numpy() returns no array.
         return np.asarray((outputs[0] if isinstance(outputs, tuple) else outputs).numpy())
 
     def read(self, what, state, batch):
@@ -195,7 +197,7 @@ class Adapter(base.Adapter):
         before = {name: variable.numpy() for name, variable in self.kept.items()}
         loss, gradients = self.loss_and_gradients(batch)
         for name, value in before.items():
-            self.kept[name].assign(value)  # reading isn't a step
+            self.kept[name].assign(value)  # the loss has updated running statistics, which reading must not change
         return {"loss": np.asarray(loss), **{name: np.asarray(g) for name, g in gradients.items()}}
 
     def update(self, parameters, gradients):
@@ -209,7 +211,7 @@ class Adapter(base.Adapter):
         return {name: v.numpy() for name, v in updated.items()}
 
     def kernels_used(self, logs):
-        # What oneDNN doesn't take is Eigen's; TensorFlow says only which instructions that was not built for.
+        # What oneDNN doesn't run, Eigen does; TensorFlow says only which instructions Eigen was *not* built for.
         return [*kernels.libraries(logs), kernels.LibraryUse("Eigen")]
 
     def profile(self, steps, folder):
@@ -226,8 +228,8 @@ class Adapter(base.Adapter):
 
 
 def write(variable, value):
-    """Writes a host array into a variable; a large one by rows, since as one constant it would be in memory three
-    times."""
+    """Writes a host array into a variable. A large array is written a few rows at a time: written whole, it would be in
+    memory three times."""
     if value.size <= PART:
         variable.assign(value)
         return

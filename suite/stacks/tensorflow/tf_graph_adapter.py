@@ -8,7 +8,7 @@ from suite.stacks.tensorflow import tf_memory
 
 
 class Adapter(tf_eager.Adapter):
-    """As eager, with forward, gradients and the whole train step as graphs."""
+    """Like `tf_eager`, with forward, gradients and the whole train step as graphs."""
 
     jit_compile = False  # True: XLA compiles the graph; None would leave it to TensorFlow
 
@@ -46,6 +46,6 @@ class Adapter(tf_eager.Adapter):
             for kind, tensors in kinds.items()
             for name, tensor in tensors.items()
         ]
-        # Under keys that no allocation of the step has, so that nothing releases them.
+        # Their keys are negative: no event of the step has such a key, so none releases them.
         before = {-key: holder for key, holder in enumerate(known, 1)}
         return tf_memory.holders(lambda: self.wait(*self.step(state, batch)), before, logs.folder)

@@ -19,8 +19,8 @@ RELEASED = re.compile(r"MemoryLogTensorDeallocation .*allocation_id: (\d+)")
 
 
 def holders(step: Callable[[], None], known: Mapping[int, Holder], folder: Path) -> Holders:
-    """Returns what holds memory at the peak of one step, from its log. `known` are the tensors that exist before it, by
-    negative keys, which no entry of the log has."""
+    """Returns what holds memory at the peak of one step, from its log. `known` are the tensors that exist before the
+    step, by negative keys, which no entry of the log has."""
     log = folder / LOG
     stderr, descriptor = os.dup(2), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(descriptor, 2)

@@ -1,4 +1,4 @@
-"""The optimizers of the TensorFlow stacks, by TensorFlow's own kernels. The framework comes in as an argument."""
+"""The optimizers of the TensorFlow stacks, made of TensorFlow's own kernels. The framework comes in as an argument."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from suite import protocol
 
 
 class Optimizer:
-    """What both optimizers have in common: moments, tf.Variables in the shapes of the weights."""
+    """The common part of both optimizers: their moments, which are tf.Variables in the shapes of the weights."""
 
     def __init__(self, tf: Any, variables: Mapping[str, Any], moments: int) -> None:
         self.tf = tf
@@ -23,7 +23,7 @@ class Optimizer:
         self.write_zeros(lambda moment: moment.shape)
 
     def release(self) -> None:
-        """Gives the moments' memory back until `reset`. The variables stay: the step was traced with them."""
+        """Frees the moments' memory until `reset`. The variables themselves stay: the step was traced with them."""
         self.write_zeros(lambda moment: [0])
 
     def write_zeros(self, shape: Callable[[Any], Any]) -> None:
@@ -36,8 +36,8 @@ class Optimizer:
 class AdamW(Optimizer):
     """AdamW by TensorFlow's fused Adam kernel on tf.Variables.
 
-    The kernel, like Keras's optimizers, adds epsilon before the bias correction, which is another
-    algorithm. Given epsilon times the root of the correction it is exactly ours.
+    The kernel, like Keras's optimizers, adds epsilon before the bias correction, which is another algorithm. Given
+    epsilon times the root of the correction of v, it computes exactly the formula of `apply`.
     """
 
     def __init__(self, tf: Any, variables: Mapping[str, Any]) -> None:
@@ -45,7 +45,7 @@ class AdamW(Optimizer):
         self.count = tf.Variable(0.0, trainable=False)
 
     def reset(self) -> None:
-        """See `Optimizer`."""
+        """See `Optimizer.reset`."""
         super().reset()
         self.count.assign(0.0)
 
@@ -80,7 +80,7 @@ class Momentum(Optimizer):
         super().__init__(tf, variables, moments=1)
 
     def apply(self, gradients: Mapping[str, Any]) -> None:
-        """Updates all parameters."""
+        """Updates all parameters by the formula of the class."""
         for name, p in self.variables.items():
             (a,) = self.moments[name]
             self.tf.raw_ops.ResourceApplyMomentum(

@@ -10,7 +10,7 @@ from suite.stacks.xla import buffers, compiler
 
 
 class Adapter(compiler.Dumping, tf_graph.Adapter):
-    """As graphs, compiled by XLA."""
+    """Like `tf_graph`, with the graphs compiled by XLA."""
 
     jit_compile = True
     knobs = compiler.KNOBS
@@ -21,7 +21,7 @@ class Adapter(compiler.Dumping, tf_graph.Adapter):
 
     @classmethod
     def ir_environ(cls, case, cache_directory):
-        # The variables, which are never written, may be larger than the machine's memory.
+        # The variables may be larger than the machine's memory, because they are never written.
         return super().ir_environ(case, cache_directory) | {"TF_MKL_ALLOC_MAX_BYTES": str(2**40)}
 
     def build(self, abstract=False):
@@ -32,7 +32,7 @@ class Adapter(compiler.Dumping, tf_graph.Adapter):
         return bool(self.buffers)  # batch norms: the fused one is XLA's, whose variance is E[x^2] - E[x]^2
 
     def compile_on_shapes(self, parameters, batch):
-        # Inputs are real tensors, since a function's compiler takes no specs inside a dict; variables are unwritten.
+        # Inputs are real tensors: experimental_get_compiler_ir takes no specs inside a dict. Variables aren't written.
         specs = {name: self.signature(tensor) for name, tensor in batch.items()}
         inputs = {name: self.tf.zeros(spec.shape, spec.dtype) for name, spec in specs.items()}
         step = self.call if self.train else self.forward
@@ -48,7 +48,7 @@ class Adapter(compiler.Dumping, tf_graph.Adapter):
 
 @contextmanager
 def untouched(tf):
-    """Makes `tf.zeros` and `tf.ones` allocate memory without writing it: it then takes none from the system."""
+    """Makes `tf.zeros` and `tf.ones` allocate memory without writing it; Linux gives no memory to unwritten pages."""
     before = tf.zeros, tf.ones
 
     def empty(shape, dtype=tf.float32, name=None):

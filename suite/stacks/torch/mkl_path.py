@@ -32,7 +32,7 @@ def interpose(answer: int = 1) -> None:
     """
     compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc")
     if compiler is None:
-        raise Unsupported(f"{KNOB.name} is a function of one line that a C compiler makes, and there is none")
+        raise Unsupported(f"{KNOB.name} is a one-line function for a C compiler to build, and there is no C compiler")
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "mkl_path.c", Path(folder) / "mkl_path.so"
         source.write_text(f"int {KNOB.name}(void) {{ return {answer}; }}\n", encoding="ascii")

@@ -28,9 +28,9 @@ class Adapter(base.Adapter):
         import torch
 
         self.torch = torch
-        self.planned = {}  # by a step on shapes
+        self.planned = {}  # bytes, from a step on shapes
         self.no_gradients = torch.inference_mode
-        # Of products of float32, then of convolutions: they default to TF32 on GPUs whatever the first setting says.
+        # The first setting is for float32 products. The second is for convolutions, which else use TF32 on GPUs.
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
         torch_modules.set_threads(torch, case.threads)
@@ -74,11 +74,11 @@ class Adapter(base.Adapter):
         self.call = self.train_step if self.train else self.forward_step
 
     def compile(self, function):
-        """Returns a function as this stack runs it: as it is."""
+        """Returns a function as this stack runs it: unchanged."""
         return function
 
     def make_optimizer(self, parameters, fused=True):
-        # One fused kernel for each tensor: what PyTorch recommends and current trainers use.
+        # Fused: a tensor's whole update is one kernel. PyTorch recommends it, and current trainers use it.
         if self.optimizer == "sgd":
             return self.torch.optim.SGD(parameters, lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM, fused=fused)
         return self.torch.optim.AdamW(
@@ -122,7 +122,7 @@ class Adapter(base.Adapter):
                 # Straight from the host array: a copy of a model's largest tensor would be GBs.
                 empty[name].copy_(torch.from_numpy(self.layouts.native(name, value)))
                 empty.pop(name).grad = None
-            for counter in empty.values():  # of batches seen, which aren't part of any result
+            for counter in empty.values():  # the number of batches that a batch norm has seen: part of no result
                 counter.zero_()
 
     def canonical(self, name, tensor):
@@ -147,7 +147,8 @@ class Adapter(base.Adapter):
         return [*kernels.libraries(logs), kernels.LibraryUse("ATen", self.torch.backends.cpu.get_cpu_capability())]
 
     def compile_on_shapes(self, parameters, batch):
-        """Nothing is compiled. Two steps run on fake tensors: the optimizer's moments appear in the first."""
+        """Runs two steps on fake tensors and counts their memory; nothing is compiled. Two, because the optimizer's
+        moments appear in the first."""
         from torch._subclasses.fake_tensor import FakeTensorMode
 
         tensors = self.model.state_dict()
@@ -166,7 +167,7 @@ class Adapter(base.Adapter):
         return None, None
 
     def empty_input(self, tensor, device):
-        """A spec's input without values, as `put_input` places it."""
+        """Returns a tensor without values for a spec's input, in the shape and type that `put_input` gives it."""
         dtype = self.torch.int64 if isinstance(tensor, Integers) else self.torch.float32
         return self.torch.empty(torch_modules.shape_channels_first(tensor.shape), device=device, dtype=dtype)
 
@@ -193,7 +194,7 @@ class Adapter(base.Adapter):
             tensors = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in self.buffers}
             return {name: self.canonical(name, value.detach()) for name, value in tensors.items()}
         if what == "moments":
-            # PyTorch makes a parameter's moments when it first updates it: one without a gradient has none.
+            # PyTorch makes a parameter's moments in its first update: a parameter without a gradient has no moments.
             return {
                 f"{kind}/{name}": self.canonical(name, state[1].state[p].get(key, self.torch.zeros_like(p).detach()))
                 for name, p in model.named_parameters()
@@ -206,21 +207,21 @@ class Adapter(base.Adapter):
                 output = self.host(self.forward(**inputs))
             model.train(self.train)
             return {"output": output}
-        model.zero_grad(set_to_none=True)  # .grad outlives a step
+        model.zero_grad(set_to_none=True)  # the last step's gradients are still there
         before = {name: value.clone() for name, value in model.named_buffers()}
         loss = self.loss(**batch)
         loss.backward()
         for name, value in model.named_buffers():
-            value.copy_(before[name])  # reading isn't a step
+            value.copy_(before[name])  # the loss has updated running statistics, which reading must not change
         self.cut()
-        # What the loss doesn't depend on has no gradient: the gate will miss its name.
+        # A parameter that the loss doesn't depend on has no gradient; the gate finds that its name is missing.
         reached = ((name, p.grad) for name, p in model.named_parameters() if p.grad is not None)
         gradients = {name: self.canonical(name, gradient) for name, gradient in reached}
         model.zero_grad(set_to_none=True)
         return {"loss": self.host(loss.detach()), **gradients}
 
     def cut(self):
-        """Ends a graph, on PyTorch/XLA: it records operations until its graph is cut. Eager has no graph."""
+        """Does nothing: eager has no graph. PyTorch/XLA, a subclass, records operations until its graph is cut here."""
 
     def host(self, tensor):
         return tensor.cpu().numpy()

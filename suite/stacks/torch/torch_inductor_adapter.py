@@ -1,4 +1,4 @@
-"""PyTorch with torch.compile: forward and loss are traced whole, Inductor generates C++ or Triton kernels."""
+"""PyTorch with torch.compile: forward and loss are traced whole, and Inductor generates C++ or Triton kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Adapter(torch_eager.Adapter):
 
     @classmethod
     def environ(cls, case, cache_directory):
-        # Always named: Inductor's default folder is shared by every process of the user.
+        # Always set: Inductor's default folder is shared by all processes of a user.
         return super().environ(case, cache_directory) | {
             "TORCHINDUCTOR_CACHE_DIR": f"{cache_directory}/inductor",
             "TRITON_CACHE_DIR": f"{cache_directory}/triton",
@@ -31,7 +31,7 @@ class Adapter(torch_eager.Adapter):
         for path in (os.environ["TORCHINDUCTOR_CACHE_DIR"], sys.prefix):
             if " " in path and self.case.target == "cpu":
                 raise Unsupported(
-                    f"Inductor hands paths to the C++ compiler as words of one line, and there is a space in {path}"
+                    f"Inductor passes paths to the C++ compiler unquoted, and there is a space in {path}"
                 )
         return super().device()
 
@@ -39,20 +39,20 @@ class Adapter(torch_eager.Adapter):
         return self.torch.compile(function, fullgraph=True)  # a graph break is an error, not a slow row
 
     def compile_on_shapes(self, parameters, batch):
-        return base.Adapter.compile_on_shapes(self, parameters, batch)  # what its kernels hold isn't eager PyTorch's
+        return base.Adapter.compile_on_shapes(self, parameters, batch)  # eager's count isn't what its kernels hold
 
     def jit(self, function, static=()):
         from torch._inductor import config
 
-        # Probes alone come here. Inductor would compile and load a program for each instruction set of the CPU first,
-        # which takes longer than a whole probe (docs/methodology.md has the figure). This setting skips that check.
+        # Only probes call this. By default Inductor first compiles and loads a test program for each instruction set of
+        # the CPU, which takes longer than a whole probe (docs/methodology.md has the figure). This setting skips that.
         config.cpp.vec_isa_ok = True
-        return self.torch.compile(function)  # without `fullgraph`: what it does with a break is what is asked
+        return self.torch.compile(function)  # without `fullgraph`: probes observe what happens at a graph break
 
     def probe_counters(self):
         from torch._dynamo.utils import counters, graph_break_reasons
 
-        # Breaks of every kind, of which torch._dynamo's counters leave some out, and functions that it gave up.
+        # Graph breaks of every kind (torch._dynamo's own counter leaves some out), and functions that it gave up on.
         frames = counters["frames"]
         return {"graph_breaks": len(graph_break_reasons), "skipped": frames["total"] - frames["ok"]}
 

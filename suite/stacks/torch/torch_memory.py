@@ -1,4 +1,4 @@
-"""Reads from torch.profiler what PyTorch's allocator holds in a step, and which operation of which module asked for
+"""Reads from torch.profiler what PyTorch's allocator holds in a step, and which operation of which module allocated
 it."""
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ def holders(
 ) -> Holders:
     """Returns what holds memory at the peak of one step, which it runs under the profiler.
 
-    `known` are storages that stay during the step, by address; `gradients` returns {address: name} of those that the
-    step leaves. A storage that exists before the step and is released in it must not be in `known`, since the profiler
-    doesn't record its release.
+    `known` are storages that stay during the step, by address; `gradients` returns {address: name} of the gradients
+    that exist after the step. A storage that exists before the step and is released in it must not be in `known`, since
+    the profiler doesn't record its release.
     """
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True, with_stack=True) as profile:
@@ -46,7 +46,7 @@ def allocations(torch: Any, profile: Any) -> list[Any]:
 
 
 def memory_event(event: Any, gradients: Mapping[int, str]) -> MemoryEvent:
-    """Returns one event of the profiler as ours. Its category follows from the operation that asked for the memory."""
+    """Returns an event of the profiler as a MemoryEvent. Its category follows from the operation that allocated."""
     allocation = event.typed[1]
     if allocation.alloc_size < 0:
         return MemoryEvent(allocation.ptr, None)
@@ -58,8 +58,8 @@ def memory_event(event: Any, gradients: Mapping[int, str]) -> MemoryEvent:
 
 
 def origin(event: Any) -> tuple[str, str, bool]:
-    """Returns (operation, module, whether backward) of what asked for memory: the outermost operation below a module,
-    or a gradient's node."""
+    """Returns (operation, module, whether in the backward pass) of an allocation: the outermost operation below a
+    module, or autograd's node."""
     operation, module, backward = "", "", False
     node = event.parent
     while node is not None and not module:

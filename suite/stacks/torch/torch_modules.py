@@ -17,8 +17,8 @@ MOMENTS = {"adamw": {"m": "exp_avg", "v": "exp_avg_sq"}, "sgd": {"v": "momentum_
 
 
 class Layouts:
-    """Turns weights between two layouts: canonical ones are (inputs, outputs) and HWIO; nn.Linear's are the transpose,
-    nn.Conv2d's OIHW."""
+    """Converts weights between the canonical layout, (inputs, outputs) and HWIO, and PyTorch's: nn.Linear has the
+    transpose, nn.Conv2d OIHW."""
 
     def __init__(self, torch: Any, model: Any) -> None:
         modules = dict(model.named_modules())
@@ -26,7 +26,7 @@ class Layouts:
         self.kernels = {f"{name}.weight" for name, module in modules.items() if isinstance(module, torch.nn.Conv2d)}
 
     def native(self, name: str, value: Array) -> Array:
-        """Returns a view of a canonical weight as the module has it."""
+        """Returns a view of a canonical weight in the module's layout."""
         if name in self.dense:
             return value.T
         return value.transpose(3, 2, 0, 1) if name in self.kernels else value
@@ -39,12 +39,12 @@ class Layouts:
 
 
 def channels_first(value: Array) -> Array:
-    """Returns an input as PyTorch has it: images (B, H, W, C) become (B, C, H, W)."""
+    """Returns an input in PyTorch's layout: images (B, H, W, C) become (B, C, H, W)."""
     return np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if value.ndim == 4 else value
 
 
 def shape_channels_first(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the shape of what `channels_first` returns."""
+    """Returns the shape that `channels_first` gives an input of this shape."""
     return (shape[0], shape[3], *shape[1:3]) if len(shape) == 4 else shape
 
 

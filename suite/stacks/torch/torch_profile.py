@@ -12,7 +12,7 @@ MOVES = (
     r"slice|split\w*|chunk|narrow|as_strided|select|unsqueeze|squeeze|empty\w*|zeros\w*|zero_|fill_|detach_?|"
     r"alias|unbind|resolve_\w+|set_|resize_|ones\w*|full\w*|lift\w*|item|_local_scalar_dense)$"
 )
-# The first that is found in a name. Inductor's kernels are called after the operations that are fused in them.
+# (pattern, category): the first pattern found in a name decides. Inductor names kernels after the operations in them.
 RULES = (
     (r"^Optimizer\.step|_fused_adamw|_fused_sgd|_foreach_", Category.OPTIMIZER),
     (r"scaled_dot_product|(?<!log)_softmax|aten::softmax", Category.ATTENTION),
@@ -24,7 +24,7 @@ RULES = (
     ),
     (MOVES, Category.COPIES),
     (r"^aten::|cpp_fused|^triton_", Category.ELEMENTWISE),
-    (r"^(?!autograd::|profiler::)\w+::", Category.UNATTRIBUTED),  # an operation that nothing here knows
+    (r"^(?!autograd::|profiler::)\w+::", Category.UNATTRIBUTED),  # an operation that no rule above knows
 )
 
 

@@ -1,5 +1,5 @@
-"""What PyTorch's allocator would hold in a step of tensors that aren't there: its fake tensors, followed storage by
-storage."""
+"""Counts the memory that PyTorch's allocator would hold in a step, without taking it: the step runs on PyTorch's fake
+tensors, and their storages are followed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-BLOCK_BYTES = 512  # to which PyTorch's allocator for CUDA rounds up: kMinBlockSize of c10/cuda/CUDACachingAllocator.cpp
+BLOCK_BYTES = 512  # PyTorch's CUDA allocator rounds up to it: kMinBlockSize of c10/cuda/CUDACachingAllocator.cpp
 
 
 def tracker(torch: Any) -> Any:
-    """Returns a mode of dispatch that follows the storages of every operation's results: `held` bytes now, `peak` bytes
-    at most. What a kernel takes for itself and gives back before it ends isn't seen."""
+    """Returns a dispatch mode that follows the storages of every operation's results: `held` is the bytes held now,
+    `peak` the most so far. It doesn't see memory that a kernel takes and frees before it ends."""
 
     class Tracker(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -43,10 +43,10 @@ def tracker(torch: Any) -> Any:
 
 
 def rounded(size: int) -> int:
-    """Returns the bytes that so many take in whole blocks."""
+    """Returns a size in bytes, rounded up to whole blocks."""
     return -(-size // BLOCK_BYTES) * BLOCK_BYTES
 
 
 def nbytes(tensors: Iterable[Any]) -> int:
-    """Returns the bytes of some tensors together, each in whole blocks."""
+    """Returns the bytes of several tensors together, each rounded up to whole blocks."""
     return sum(rounded(tensor.nbytes) for tensor in tensors)

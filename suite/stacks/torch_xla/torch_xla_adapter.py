@@ -30,12 +30,12 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
 
     @classmethod
     def profile_environ(cls, case, cache_directory):
-        # Its programs then name the operation of PyTorch's that each of theirs was made for: norms, too.
+        # Each operation of a program then names the PyTorch operation that it was made for; norms are found by it.
         return super().profile_environ(case, cache_directory) | {"XLA_HLO_DEBUG": "1"}
 
     def compile_on_shapes(self, parameters, batch):
-        # Placeholders hold no memory. A graph with them can be compiled but not run, so `sync` isn't what cuts it; that
-        # would also find out what is updated in place, which has to be said here.
+        # Placeholders hold no memory. A graph with them can be compiled but not run, so `sync`, which runs graphs, isn't
+        # called. `sync` would also find out which tensors are updated in place: `placeholder` marks them as donated.
         from torch_xla.utils.buffer_donor_context import alias_with_buffer_donor_config
 
         torch, state = self.torch, self.model.state_dict()
@@ -77,7 +77,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         import torch_xla.core.xla_model as xm
         from torch_xla.debug import metrics
 
-        self.no_gradients = self.torch.no_grad  # inference tensors have no version counter, which XLA's need
+        self.no_gradients = self.torch.no_grad  # XLA's tensors need a version counter, which inference tensors lack
         self.torch_xla, self.xm, self.builder, self.metrics = torch_xla, xm, builder, metrics
         torch_xla.backends.set_mat_mul_precision("highest" if case.precision == "f32" else "default")
 
@@ -106,25 +106,25 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
 
     def place(self, parameters, batch, moments=True):
         placed = super().place(parameters, batch, moments)
-        self.torch_xla.sync(wait=True)  # whatever was computed for it isn't part of the first step
+        self.torch_xla.sync(wait=True)  # so that no operation of the placing is part of the first step's graph
         return placed
 
     def load(self, parameters):
-        # Assigned: copies into tensors that are there already would be a graph, and the model there twice.
+        # Assigned, not copied into existing tensors: a copy would be a graph, and the model would be in memory twice.
         for name, value in parameters:
             tensor = self.put(self.layouts.native(name, value))
             self.model.load_state_dict({name: tensor}, strict=False, assign=True)
         for name, value in self.model.named_buffers():
-            if name not in self.buffers:  # counters of batches seen, which aren't part of any result
+            if name not in self.buffers:  # the number of batches that a batch norm has seen: part of no result
                 zero = self.torch.zeros(value.shape, dtype=value.dtype, device=self.home)
                 self.model.load_state_dict({name: zero}, strict=False, assign=True)
 
     def put(self, value):
-        return self.torch.as_tensor(value).to(self.home)  # which copies; one on the host before it would be one more
+        return self.torch.as_tensor(value).to(self.home)  # `to` copies; torch.tensor would copy on the host before
 
     def train_step(self, state, batch):
-        # Gradients are cleared where the step begins, as in PyTorch/XLA's examples (train_decoder_only_base.py,
-        # train_resnet_base.py): those of this step are alive where its graph is cut, and become results.
+        # Gradients are cleared at the beginning of a step, as in PyTorch/XLA's examples (train_decoder_only_base.py,
+        # train_resnet_base.py): a step's gradients are alive when its graph is cut, and so become results.
         state, outputs = super().train_step(state, batch)
         if CLEARED in self.tuned:
             self.model.zero_grad(set_to_none=True)
@@ -176,7 +176,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         }
 
     def probe_counters(self):
-        # Scalars that Python has waited for.
+        # The number of scalars that Python has waited for.
         return {"reads": self.metrics.counter_value("aten::_local_scalar_dense") or 0}
 
     def memory(self):
@@ -191,7 +191,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
 
 
 def remember_variance(norm, inputs):
-    """Keeps a batch norm's running variance before a step of training."""
+    """Keeps a batch norm's running variance from before a training step, for `unbias_variance`."""
     if norm.training:
         norm.variance_before = norm.running_var.clone()
 
@@ -200,6 +200,6 @@ def unbias_variance(norm, inputs, output):
     """Corrects the running variance after the step: PyTorch moves it towards the batch's unbiased variance, PyTorch/XLA
     towards the biased one."""
     if norm.training:
-        values = inputs[0].numel() // inputs[0].shape[1]  # of each channel
+        values = inputs[0].numel() // inputs[0].shape[1]  # in each channel
         moved = norm.running_var - (1.0 - norm.momentum) * norm.variance_before
-        norm.running_var.data += moved.detach() / (values - 1)  # the data: autograd keeps an eye on the tensor
+        norm.running_var.data += moved.detach() / (values - 1)  # `.data`: autograd tracks changes of the tensor

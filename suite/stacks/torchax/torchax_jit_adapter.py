@@ -1,4 +1,5 @@
-"""torchax: the nn.Module traced to JAX, the whole train step (optax's AdamW) in one jit, state donated."""
+"""torchax: the nn.Module is traced to JAX. The whole train step, with optax's optimizer, is one jit that donates the
+state."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ class Adapter(JaxAdapter):
         return {"device": devices[0].device_kind, "devices": len(devices)}
 
     def batch_norm(self, x, weight, bias, mean, var, training, momentum, epsilon):
-        """Computes torchax's own batch norm, a pure function, and then updates the running statistics, which it leaves
-        unchanged."""
+        """Computes torchax's own batch norm, which is a pure function and leaves the running statistics unchanged, and
+        then updates them."""
         result = self.interop.call_jax(self.pure_batch_norm, x, weight, bias, mean, var, training, momentum, epsilon)
         if training:
             others = [axis for axis in range(x.ndim) if axis != 1]
@@ -58,7 +59,7 @@ class Adapter(JaxAdapter):
         return self.jax.jit(function, **self.options())
 
     def compile_torch(self, function, **options):
-        """Returns a function of torch tensors, compiled as `compile` does it."""
+        """Returns a function of torch tensors, compiled with the options of `compile`."""
         return self.interop.jax_jit(function, kwargs_for_jax_jit=self.options() | options)
 
     def jit(self, function, static=()):
@@ -74,8 +75,9 @@ class Adapter(JaxAdapter):
         return self.torchax.amp.autocast(HOME, self.torch.bfloat16)
 
     def mend_autocast(self):
-        """Adds to torchax's list of casts what these products become in torchax: its own functions, or ATen's one
-        convolution. Drops the promotions, which fail on lists of operands (`cat`); JAX promotes by itself."""
+        """Mends autocast's list of casts. Adds the products that it lacks, as torchax calls them: functions of its own,
+        and ATen's convolution. Removes the promotions: they fail on lists of operands (`cat`), and JAX promotes by
+        itself."""
         amp, functional = self.torchax.amp, self.torch.nn.functional
         for function, cast in list(amp.autocast_policy.items()):
             if cast is amp.CastPolicy.PROMOTE:
@@ -102,7 +104,7 @@ class Adapter(JaxAdapter):
             def forward(self, batch):
                 return dialect.loss(self.model, **batch)
 
-        # Enabled, torchax makes every new tensor its own, on `meta` too: the model would be there twice, and stay.
+        # While torchax is enabled, every new tensor is torchax's, even on `meta`: both models would take memory.
         with self.torchax.disable_temporarily(), torch.device("meta"):
             self.model = dialect.Model(**self.dims).eval()
             with_loss = WithLoss(dialect.Model(**self.dims).train())
@@ -113,7 +115,7 @@ class Adapter(JaxAdapter):
             return torch.func.functional_call(module, tensors, args, kwargs)
 
         def loss(weights, buffers, batch):
-            # The model updates its buffers in place: in the trace these same tensors hold the new values.
+            # The model updates its buffers in place, so in the trace `buffers` now holds the new values.
             return self.in_precision(call)(with_loss, "model.", weights, buffers, batch), buffers
 
         def forward(weights, buffers, inputs):
@@ -142,12 +144,12 @@ class Adapter(JaxAdapter):
         return buffers.holders(logs.folder / compiler.DUMP)
 
     def program(self):
-        """Returns the step as a function of JAX arrays, which torchax has wrapped for torch's tensors."""
+        """Returns the step as a function of JAX arrays: the function that torchax has wrapped for torch's tensors."""
         wrapped = self.forward if not self.train else self.compiled_step if self.optimizer else self.loss_and_gradients
         return wrapped.args[0]
 
     def arguments(self, state, batch):
-        """Returns the program's arguments as JAX's arrays."""
+        """Returns the program's arguments as JAX arrays."""
         weights, buffers, moments = state
         last = (moments, batch) if self.train and self.optimizer else (batch,)
         return self.interop.jax_view((weights, buffers, *last))
@@ -175,7 +177,7 @@ class Adapter(JaxAdapter):
         return state, shapes
 
     def put(self, value):
-        # By JAX: torch.tensor would have the value twice more, as a tensor of the host and on its way to JAX.
+        # By JAX: torch.tensor would hold the value twice more, as a host tensor and on its way to JAX.
         return self.interop.torch_view(self.jax.device_put(value))
 
     def put_input(self, value):
@@ -187,7 +189,7 @@ class Adapter(JaxAdapter):
     def place(self, parameters, batch, moments=True):
         weights = {name: self.put_weight(name, value) for name, value in parameters}
         buffers = {name: weights.pop(name) for name in self.buffers}
-        # Counters of batches seen, which aren't part of any result.
+        # The numbers of batches that batch norms have seen, which are part of no result.
         rest = {name: value for name, value in self.model.named_buffers() if name not in self.buffers}
         counts = {"dtype": self.torch.int32, "device": HOME}
         buffers |= {name: self.torch.zeros(value.shape, **counts) for name, value in rest.items()}

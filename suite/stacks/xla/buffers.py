@@ -1,4 +1,4 @@
-"""Reads what a program of XLA's holds in memory from its buffer assignment, which `--xla_dump_to` leaves."""
+"""Reads what an XLA program holds in memory from its buffer assignment, which `--xla_dump_to` writes to a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALLOCATION = re.compile(r"^allocation \d+: size (\d+), (?:page \d+, )?(.*):$")  
 VALUE = re.compile(r"^ value: <\d+ (\S+) @\d+> \(size=(\d+),offset=(\d+)\): (\S+)$")
 ARGUMENT = re.compile(r"parameter (\d+), shape \|([^|]*)\|")
 INSTRUCTION = re.compile(r'^\s*(?:ROOT )?%?([\w.-]+) = .*metadata=\{[^}]*op_name="((?:[^"\\]|\\.)+)"')
-# JAX tells what it calls the arguments of a step: those of `jax_jit` and, unnamed, of torchax.
+# The beginnings of JAX's names for the arguments of a train step: of `jax_jit`, and of torchax, which has only numbers.
 KINDS = {
     "state[0]": "parameters",
     "state[1]": "parameters",
@@ -29,7 +29,7 @@ KINDS = {
 
 
 def holders(folder: Path) -> Holders | None:
-    """Returns the holders of the step's program, the largest in a folder of dumps; None if there is none."""
+    """Returns what the step's program in a folder of dumps holds in memory; None if the folder has no plan."""
     plan = plan_of(folder)
     if plan is None:
         return None
@@ -40,13 +40,15 @@ def holders(folder: Path) -> Holders | None:
 
 
 def plan_of(folder: Path) -> Path | None:
-    """Returns the buffer assignment of the step's program, the largest in a folder of dumps; None if there is none."""
+    """Returns the file with the buffer assignment of the step's program: the largest in a folder of dumps; None if the
+    folder has none."""
     return max(folder.glob(BUFFERS), key=lambda path: path.stat().st_size, default=None)
 
 
 def planned(folder: Path) -> dict[str, int]:
-    """Returns the bytes of the step's program by its buffer assignment, as `base.Adapter.program_memory` has them;
-    empty if there is none. Constants lie in the program's code."""
+    """Returns the bytes that the step's program holds by its buffer assignment, under the names of
+    `base.Adapter.program_memory`; empty if there is none. Constants don't count: they are part of the program's code.
+    """
     plan = plan_of(folder)
     if plan is None:
         return {}
@@ -63,13 +65,13 @@ def planned(folder: Path) -> dict[str, int]:
 
 
 def operations(program: str) -> dict[str, str]:
-    """Returns {instruction: what the framework calls it} of an optimized program's text."""
+    """Returns {instruction: the framework's name for it} of an optimized program's text."""
     matches = (INSTRUCTION.match(line) for line in program.splitlines())
     return {match[1]: match[2].replace("\\'", "'") for match in matches if match}
 
 
 def allocations(plan: str, names: dict[str, str]) -> Iterator[Holder]:
-    """Yields every allocation of a plan; the one that temporaries share is split into the values side by side in it."""
+    """Yields every allocation of a plan. The one that temporaries share is split into values that lie side by side."""
     size, kind, values = 0, "", list[tuple[int, int, str]]()
     for line in plan.splitlines():
         if begins := ALLOCATION.match(line):
@@ -81,7 +83,7 @@ def allocations(plan: str, names: dict[str, str]) -> Iterator[Holder]:
 
 
 def holders_of(size: int, kind: str, values: list[tuple[int, int, str]], names: dict[str, str]) -> Iterator[Holder]:
-    """Yields one allocation's holders; `values` are (size, offset, instruction) of all that it holds in turn."""
+    """Yields one allocation's holders; `values` are (size, offset, instruction) of all that it holds over time."""
     if not values:
         return
     called = [names.get(name, name) for _, _, name in values]

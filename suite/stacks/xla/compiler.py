@@ -30,37 +30,38 @@ COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.-]+) .*\{$")
 FUSION = re.compile(r" fusion\(.*calls=%?([\w.-]+)")
 CUSTOM = re.compile(r'custom_call_target="([^"]+)"|"kind":"(__\w+)"')
 WIDTH = re.compile(r'"prefer-vector-width"="(\d+)"')
-# Other libraries, by what XLA's own names of fusions and calls begin with.
+# The libraries that XLA calls, by how its names of such fusions and calls begin.
 LIBRARIES = {"__ynn": "YNNPACK", "__xnn": "XNNPACK", "__onednn": "oneDNN"}
 
 
 def compiler_options(tuned: Iterable[str]) -> dict[str, str] | None:
-    """Returns the chosen knobs as `jax.jit` takes them; None for no options at all."""
+    """Returns the chosen knobs as `compiler_options` of `jax.jit`; None if no knob is chosen."""
     return dict(name.split("=", 1) for name in sorted(tuned)) or None
 
 
 def flags_environ(case: Case) -> dict[str, str]:
-    """Returns the variable by which the XLA of other frameworks gets the chosen knobs."""
+    """Returns the environment variable that gives the tuned track's knobs to XLA in frameworks other than JAX."""
     flags = [f"--{knob.name}" for knob in KNOBS if case.track == "tuned" and case.target in knob.targets]
     return {"XLA_FLAGS": " ".join(flags)} if flags else {}
 
 
 class Dumping(Adapter):
-    """An adapter whose programs XLA compiles and leaves in the folder of caches, in a process that isn't timed."""
+    """An adapter whose programs are compiled by XLA. In a process that isn't timed, XLA also writes them to the folder
+    of compile caches."""
 
     @classmethod
     def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.explain_environ`: programs as text."""
+        """See `base.Adapter.explain_environ`. XLA writes programs as text."""
         return dumping(super().explain_environ(case, cache_directory), cache_directory, "text")
 
     @classmethod
     def profile_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.profile_environ`: the programs say what an operation in the trace computes."""
+        """See `base.Adapter.profile_environ`. XLA's programs say what an operation in the trace computes."""
         return dumping(super().profile_environ(case, cache_directory), cache_directory, "text")
 
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.ir_environ`: programs as protocol buffers, too, from which nothing is left out."""
+        """See `base.Adapter.ir_environ`. XLA writes programs as text and, complete, as protocol buffers."""
         return dumping(super().ir_environ(case, cache_directory), cache_directory, "proto --xla_dump_hlo_as_text")
 
     def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
@@ -68,19 +69,19 @@ class Dumping(Adapter):
         return files.dumped(caches / DUMP)
 
     def planned_memory(self, caches: Path) -> dict[str, int]:
-        """See `base.Adapter.planned_memory`: by XLA's buffer assignment."""
+        """See `base.Adapter.planned_memory`. The figures are those of XLA's buffer assignment."""
         return buffers.planned(caches / DUMP)
 
 
 def dumping(variables: Mapping[str, str], cache_directory: str, form: str) -> dict[str, str]:
-    """Returns these variables, with flags added by which XLA dumps its programs."""
+    """Returns these variables with the flags added that make XLA dump its programs."""
     dump = f'--xla_dump_to="{cache_directory}/{DUMP}" --xla_dump_hlo_as_{form}'  # a folder may have a space in its name
     return {**variables, "XLA_FLAGS": f"{variables.get('XLA_FLAGS', '')} {dump}".strip()}
 
 
 def kernels_used(logs: LibraryLogs, one_program: bool = True) -> list[LibraryUse]:
-    """Returns whose kernels the optimized programs call: those of libraries, of XLA's runtime for products that no
-    library computes, and generated code. Those that compute most products come first.
+    """Returns the libraries whose kernels the optimized programs call, with XLA's generated code as one of them and
+    XLA's runtime, which computes products that no library takes, as another. The one with most products comes first.
 
     `one_program`: the step is one program, the largest in the folder; else each operation is a program.
     """
@@ -96,7 +97,7 @@ def kernels_used(logs: LibraryLogs, one_program: bool = True) -> list[LibraryUse
 
 
 def places(program: str) -> list[tuple[str, bool]]:
-    """Returns each place of an optimized program that runs a kernel: (whose, whether it is a product)."""
+    """Returns (library, whether it is a product) for each place of an optimized program that runs a kernel."""
     bodies: dict[str, list[str]] = {}
     name = ""
     for line in program.splitlines():
