@@ -28,20 +28,21 @@ def main() -> int:
 
 
 def analyse(folder: Path) -> list[Program]:
-    """Returns the distinct programs of a captured folder, with the steps that compiled each. Raises Unreadable."""
+    """Returns the distinct programs of a captured folder, each with the steps that compiled it. Raises Unreadable."""
     if (folder / files.GIVEN).exists():
         return [read_given((folder / files.GIVEN).read_bytes())]
     captured = files.captured(folder)
     largest = max(captured, key=lambda program: program.before.stat().st_size, default=None)
     distinct: dict[str, Program] = {}
-    for one in captured:
-        lowered = folder / files.LOWERED if one is largest else None
-        texts, program = read_generated(one) if one.before.suffix == files.GENERATED else read(one, lowered)
-        handed = next(iter(texts.values()))
-        if handed in distinct:
-            distinct[handed] = replace(distinct[handed], steps=(*distinct[handed].steps, one.step))
+    for compiled in captured:
+        lowered = folder / files.LOWERED if compiled is largest else None
+        generated = compiled.before.suffix == files.GENERATED
+        texts, program = read_generated(compiled) if generated else read(compiled, lowered)
+        source = next(iter(texts.values()))
+        if source in distinct:
+            distinct[source] = replace(distinct[source], steps=(*distinct[source].steps, compiled.step))
             continue
-        distinct[handed] = program
+        distinct[source] = program
         for ending, text in texts.items():
             keep(folder / f"{program.name}{ending}.gz", text)
     for path in folder.glob(files.JAXPR):
@@ -50,7 +51,7 @@ def analyse(folder: Path) -> list[Program]:
 
 
 def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
-    """Returns ({ending: code}, program) of a graph that Inductor compiled, as `read` does. Raises Unreadable."""
+    """Returns ({ending of its file: code}, program) of a graph that Inductor compiled. Raises Unreadable."""
     code = captured.before.read_text(encoding="utf-8")
     try:
         kernels = inductor.calls(code)
@@ -66,8 +67,8 @@ def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
 
 
 def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str], Program]:
-    """Returns ({ending of its file: text}, program); the first text is the one that was handed to the compiler. The
-    framework's own lowering is read if there is one. Raises Unreadable."""
+    """Returns ({ending of its file: text}, program) of a program of XLA's; the first text is what the compiler got. If
+    the file `lowered` exists, that text is the framework's own lowering. Raises Unreadable."""
     hlo = parse.hlo_module_proto(captured.before.read_bytes())
     if lowered is not None and lowered.exists():
         told_by, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
@@ -92,7 +93,7 @@ def read_given(text: bytes) -> Program:
 
 
 def keep(path: Path, text: str) -> None:
-    """Writes a compressed file, which has the same bytes whenever the text is the same."""
+    """Writes a compressed file. The same text always gives the same bytes."""
     path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 

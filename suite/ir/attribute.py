@@ -1,7 +1,7 @@
 """Attributes the time in a trace to categories: `python -m suite.ir.attribute FOLDER`, in the environment `jax`.
 
-FOLDER has the trace (`*.xplane.pb`), asked.json (which stack, how many steps and seconds) and XLA's optimized programs
-as text, if there are any. Writes profile.json. Exits 1 with a sentence if the trace can't be read.
+FOLDER has the trace (`*.xplane.pb`), asked.json (which profiler made it, of how many steps and seconds) and XLA's
+optimized programs as text, if there are any. Writes profile.json. Exits 1 with a sentence if they can't be read.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def main() -> int:
 
 
 def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
-    """Yields every operation of a trace. XLA's get their category from their program, TensorFlow's from their type."""
+    """Yields every operation of a trace. XLA's operations get their category from their program, TensorFlow's from
+    their type; other operations have none."""
     begun: list[Span] = []
     ended: list[tuple[float, str]] = []
     for plane in ProfileData.from_file(str(trace)).planes:
@@ -120,8 +121,8 @@ def programs(folder: Path) -> dict[tuple[str, str], str]:
 
 
 def operations(module: Any) -> dict[str, str]:
-    """Returns {operation: category} of one program. A loop's category is empty, since the operations in it have theirs.
-    A call on a CPU is one operation, which threads share."""
+    """Returns {operation: category} of one program. A loop has no category, since the operations in it have their own.
+    A call, on a CPU, counts as one operation, which several threads run."""
     computations = {computation.name: computation for computation in module.computations()}
     *_, entry = computations.values()
     in_place = updates(module, entry)

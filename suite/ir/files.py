@@ -1,8 +1,8 @@
 """The files of the programs that were compiled in a process. Standard library only.
 
 A captured folder has, for each program, `<step>-<number>-<name>.before.pb`, XLA's HloProto before its optimizations,
-and `.after.txt`, the optimized program (as text: reading the HloProto of one with many calls takes gigabytes). Beside
-them lies what the framework itself wrote: `lowered.mlir`, `jaxpr.txt`, generated code.
+and `.after.txt`, the optimized program (as text: reading the HloProto of a program with many calls takes gigabytes).
+Beside them are the files that the framework itself wrote: `lowered.mlir`, `jaxpr.txt`, generated code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = "ir"  # in the folder of a process, and in a result set
-PROFILE = "profile"  # in the folder of a process: a trace, what it is of, and XLA's optimized programs as text
+PROFILE = "profile"  # in the folder of a process: a trace, asked.json, and XLA's optimized programs as text
 ASKED, ATTRIBUTED = "asked.json", "profile.json"
 PROGRAMS = "*after_optimizations.txt"
 LOWERED, JAXPR = "lowered.mlir", "jaxpr.txt"  # the step's StableHLO by the framework itself, and what JAX traced
@@ -36,14 +36,16 @@ class Captured:
 
 
 def dumped(dump: Path) -> Iterator[tuple[str, Path]]:
-    """Yields (its name in a captured folder without the step, the file) of every program in a folder of XLA's dumps."""
+    """Yields (name, file) of every program in a folder of XLA's dumps; the name is that in a captured folder, without
+    the step."""
     for path in sorted(dump.glob("*_optimizations.*")):
         if match := DUMPED.fullmatch(path.name):
             yield f"{match[1]}-{match[2]}{BEFORE if match[3].startswith('before') else AFTER}", path
 
 
 def generated(caches: Path) -> Iterator[tuple[str, Path]]:
-    """Yields the same of the code that Inductor generated: a file for each graph, in the order of writing."""
+    """Yields (name, file), as `dumped` does, of the code that Inductor generated: a file for each graph, in the order
+    of writing."""
     sources = [path for path in caches.rglob("*.py") if "async_compile" in path.read_text(encoding="utf-8")]
     for number, path in enumerate(sorted(sources, key=lambda path: path.stat().st_mtime_ns)):
         yield f"{number:04d}-{path.name}", path

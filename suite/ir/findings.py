@@ -1,4 +1,4 @@
-"""What differs between two stacks' programs of one step, in sentences, each with the counts that it rests on."""
+"""The differences between two stacks' programs of one step, as sentences, each with the counts behind it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from suite.units import digits, quantity
 
 LEAST_DIFFERENCE = 0.01  # the share of the larger quantity below which a difference isn't a finding
 OPERATIONS_SHOWN = 4  # the operations in which two programs differ most
-STEP_SHARE = 0.5  # a program is of a whole step if it has this share of the largest program's operations
+STEP_SHARE = 0.5  # a program is of a whole step if it has at least this share of the largest program's operations
 # The operations of a compiled program that are shown one by one.
 WORK = ("fusion", "copy", "transpose", "convert", "custom-call", "dot", "convolution", "call", "while")
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The programs that one stack hands to its compiler in three steps, and its own count of compiles in each step."""
+    """The programs that one stack hands to its compiler in three steps, and the stack's own count of compiles in each
+    step."""
 
     stack: str
     programs: tuple[Program, ...]
@@ -39,14 +40,15 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One difference between two programs, as a sentence; `counts` is (what is counted, in the one, in the other)."""
+    """One difference between two programs, as a sentence; `counts` is (what is counted, count in the first program,
+    count in the second)."""
 
     text: str
     counts: tuple[tuple[str, str, str], ...]
 
 
 def size(program: Program) -> int:
-    """Returns a program's number of operations; for generated code, of the kernels that it calls."""
+    """Returns a program's number of operations; for generated code, its number of calls of kernels."""
     return program.contents.size if program.contents else sum((program.kernels or {}).values())
 
 
@@ -54,13 +56,13 @@ def size(program: Program) -> int:
 class ComparedStack:
     """One of the two stacks that are compared, with the contents of its step's program."""
 
-    handed: Handed
+    programs: Handed
     contents: Contents
 
     @property
     def stack(self) -> str:
         """Returns the stack's name."""
-        return self.handed.stack
+        return self.programs.stack
 
 
 Findings = Iterator[Finding]
@@ -70,14 +72,15 @@ def findings(a: Handed, b: Handed) -> list[Finding]:
     """Returns every difference between the XLA programs of two stacks. Raises ValueError for generated code."""
     if a.step.contents is None or b.step.contents is None:
         raise ValueError("generated code isn't compared with programs of XLA")
-    one, other = ComparedStack(a, a.step.contents), ComparedStack(b, b.step.contents)
-    return [finding for compare in COMPARISONS for finding in compare(one, other)]
+    first, second = ComparedStack(a, a.step.contents), ComparedStack(b, b.step.contents)
+    return [finding for compare in COMPARISONS for finding in compare(first, second)]
 
 
 def unlike(
     a: ComparedStack, b: ComparedStack, quantity_of: Callable[[ComparedStack], float]
 ) -> tuple[ComparedStack, ComparedStack] | None:
-    """Returns (who has more of a quantity, who has less); None where they differ by less than LEAST_DIFFERENCE."""
+    """Returns (the stack with more of a quantity, the one with less); None if they differ by less than
+    LEAST_DIFFERENCE."""
     less, more = sorted((a, b), key=quantity_of)
     return (more, less) if quantity_of(more) - quantity_of(less) > LEAST_DIFFERENCE * quantity_of(more) else None
 
@@ -85,14 +88,14 @@ def unlike(
 def counted(
     name: str, a: ComparedStack, b: ComparedStack, count_of: Callable[[ComparedStack], int]
 ) -> tuple[str, str, str]:
-    """Returns a line of a finding's counts, of numbers."""
+    """Returns a line of a finding's counts that shows numbers."""
     return name, f"{count_of(a):,}", f"{count_of(b):,}"
 
 
 def sized(
     name: str, a: ComparedStack, b: ComparedStack, size_of: Callable[[ComparedStack], int]
 ) -> tuple[str, str, str]:
-    """Returns a line of a finding's counts, of bytes."""
+    """Returns a line of a finding's counts that shows bytes."""
     return name, quantity(size_of(a)), quantity(size_of(b))
 
 
@@ -103,13 +106,13 @@ def many(count: int, noun: str) -> str:
 
 def compilations(a: ComparedStack, b: ComparedStack) -> Findings:
     """Compares how many programs of a whole step are compiled in three steps."""
-    if pair := unlike(a, b, lambda side: len(side.handed.large)):
+    if pair := unlike(a, b, lambda side: len(side.programs.large)):
         more, fewer = pair
-        steps = " and ".join(step for program in more.handed.large for step in program.steps)
+        steps = " and ".join(step for program in more.programs.large for step in program.steps)
         yield Finding(
-            f"{more.stack} compiles {len(more.handed.large)} programs of a whole step (in its {steps} step), "
-            f"{fewer.stack} {len(fewer.handed.large)}.",
-            (counted("programs", a, b, lambda side: len(side.handed.large)),),
+            f"{more.stack} compiles {len(more.programs.large)} programs of a whole step (in its {steps} step), "
+            f"{fewer.stack} {len(fewer.programs.large)}.",
+            (counted("programs", a, b, lambda side: len(side.programs.large)),),
         )
 
 
@@ -159,24 +162,26 @@ def arguments(a: ComparedStack, b: ComparedStack) -> Findings:
 
 def regions(a: ComparedStack, b: ComparedStack) -> Findings:
     """Compares, kind by kind, the forms in which regions were lowered, and names kinds that only one program has."""
-    one, other = by_kind(a.contents), by_kind(b.contents)
-    for kind in sorted(one.keys() | other.keys()):
-        if one.get(kind) != other.get(kind):
-            words = "; ".join(f"{side.stack} {forms(kinds.get(kind))}" for side, kinds in ((a, one), (b, other)))
+    kinds_a, kinds_b = by_kind(a.contents), by_kind(b.contents)
+    for kind in sorted(kinds_a.keys() | kinds_b.keys()):
+        if kinds_a.get(kind) != kinds_b.get(kind):
+            words = "; ".join(f"{side.stack} {forms(kinds.get(kind))}" for side, kinds in ((a, kinds_a), (b, kinds_b)))
             yield Finding(
-                f"{kind[0].upper() + kind[1:]}: {words}.", ((kind, total(one.get(kind)), total(other.get(kind))),)
+                f"{kind[0].upper() + kind[1:]}: {words}.", ((kind, total(kinds_a.get(kind)), total(kinds_b.get(kind))),)
             )
 
 
 def ranks(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the dimensions of products' first operands: they show whether batch and sequence are one dimension."""
-    one, other = a.contents.ranks, b.contents.ranks
-    if one != other:
+    """Compares the numbers of dimensions of products' first operands: they show whether batch and sequence are one
+    dimension."""
+    ranks_a, ranks_b = a.contents.ranks, b.contents.ranks
+    if ranks_a != ranks_b:
         counts = (
-            (f"with {rank} dimensions", str(one.get(rank, 0)), str(other.get(rank, 0)))
-            for rank in sorted(one.keys() | other.keys())
+            (f"with {rank} dimensions", str(ranks_a.get(rank, 0)), str(ranks_b.get(rank, 0)))
+            for rank in sorted(ranks_a.keys() | ranks_b.keys())
         )
-        yield Finding(f"Products: {a.stack} has {ranks_words(one)}; {b.stack} has {ranks_words(other)}.", tuple(counts))
+        words = f"{a.stack} has {ranks_words(ranks_a)}; {b.stack} has {ranks_words(ranks_b)}"
+        yield Finding(f"Products: {words}.", tuple(counts))
 
 
 def operations(a: ComparedStack, b: ComparedStack) -> Findings:
@@ -214,7 +219,7 @@ def work(a: ComparedStack, b: ComparedStack) -> Findings:
 
 def compiled(a: ComparedStack, b: ComparedStack) -> Findings:
     """Compares the programs that XLA's compiler makes of both."""
-    one, other = a.handed.step.compiled, b.handed.step.compiled
+    one, other = a.programs.step.compiled, b.programs.step.compiled
     if one and other and abs(one.kernels - other.kernels) > LEAST_DIFFERENCE * max(one.kernels, other.kernels):
         fewer, more = sorted(((one.kernels, a.stack), (other.kernels, b.stack)))
         shown = (name for name in WORK if one.runs.get(name) or other.runs.get(name))
@@ -259,5 +264,5 @@ def total(regions: Sequence[tuple[int, str]] | None) -> str:
 
 
 def ranks_words(ranks: Mapping[str, int]) -> str:
-    """Returns counts of products by dimensions in words: `48 of 2 and 24 of 4 dimensions`."""
+    """Returns counts of products by their number of dimensions, in words: `48 of 2 and 24 of 4 dimensions`."""
     return " and ".join(f"{count:,} of {rank}" for rank, count in ranks.items()) + " dimensions" if ranks else "none"

@@ -1,6 +1,6 @@
 """An XLA program as a graph of operations, with calls inlined and without MLIR's bindings.
 
-Regions are recognised by walking this graph, so that this can be tested on any machine.
+Regions are recognised by walking this graph, so that their recognition can be tested on any machine.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ class Graph:
     results: tuple[Value, ...]
     aliases: Mapping[int, int] = field(default_factory=dict)
     users: dict[Value, list[Op]] = field(default_factory=dict)
-    given: set[Value] = field(
+    dependent: set[Value] = field(
         default_factory=set
     )  # values that depend on arguments; scalar arguments (PyTorch/XLA's) count as constants
 
     def __post_init__(self) -> None:
-        self.given.update(argument for argument in self.arguments if argument.shape)
+        self.dependent.update(argument for argument in self.arguments if argument.shape)
         for op in self.ops:
             for value in op.operands:
                 self.users.setdefault(value, []).append(op)
-            if not self.given.isdisjoint(op.operands):
-                self.given.update(op.results)
+            if not self.dependent.isdisjoint(op.operands):
+                self.dependent.update(op.results)
 
     def named(self, *names: str) -> Iterator[Op]:
         """Yields the operations of these names, in order."""
@@ -80,7 +80,7 @@ class Graph:
         return Counter(op.name for op in self.ops)
 
     def consumers(self, value: Value, through: Collection[str] = LAYOUT) -> Iterator[Op]:
-        """Yields each operation that takes a value, also after operations of the names `through`; each once."""
+        """Yields, once each, the operations that take a value directly or after operations of the names `through`."""
         seen: set[Op] = set()
         pending = [value]
         while pending:
@@ -94,15 +94,15 @@ class Graph:
                     yield op
 
     def bare(self, value: Value, names: Collection[str]) -> Value:
-        """Returns the value from which this one was made by operations of these names with constants: without scales,
-        epsilons and masks. The condition of a `select` isn't an operand here."""
+        """Returns the value from which this one was made by operations of these names with constants: the same without
+        scales, epsilons and masks. The condition of a `select` doesn't count as an operand."""
         while True:
             value = source(value)
             maker = value.maker
             if maker is None or maker.name not in names:
                 return value
             operands = maker.operands[1:] if maker.name == "select" else maker.operands
-            variables = [operand for operand in operands if operand in self.given]
+            variables = [operand for operand in operands if operand in self.dependent]
             if len(variables) != 1:
                 return value
             value = variables[0]
@@ -116,14 +116,14 @@ def source(value: Value, through: Collection[str] = LAYOUT) -> Value:
 
 
 def made_by(value: Value, *names: str) -> Op | None:
-    """Returns the operation that made a value, before its layout was changed; None if it has none of these names."""
+    """Returns the operation that made a value before its layout was changed; None if its name isn't among these."""
     maker = source(value).maker
     return maker if maker is not None and maker.name in names else None
 
 
 def ancestors(value: Value, names: Collection[str]) -> Iterator[Op]:
-    """Yields the operations that lead to a value, back to the first that neither has one of these names nor changes the
-    layout alone; each once."""
+    """Yields, once each, the operations that lead to a value. It goes back only through operations that have one of
+    these names or change the layout alone."""
     seen: set[Op] = set()
     pending = [value]
     while pending:

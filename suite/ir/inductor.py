@@ -6,14 +6,14 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-# How the generated code names kernels: Inductor's own by these beginnings, those of libraries by these modules.
-OWN = ("cpp_", "triton_")
+# The generated code names Inductor's own kernels with these beginnings, and libraries' kernels by these modules.
+GENERATED = ("cpp_", "triton_")
 LIBRARIES = ("extern_kernels", "aten", "torch.ops")
 
 
 def calls(code: str) -> Counter[str]:
-    """Returns how often each kernel is called: Inductor's own together as `cpp_fused`, a library's by its name, as
-    `extern_kernels.addmm`. Raises SyntaxError for code that isn't Python."""
+    """Returns how often each kernel is called. All of Inductor's own count together as `cpp_fused` or `triton_fused`, a
+    library's kernel by its name: `extern_kernels.addmm`. Raises SyntaxError for code that isn't Python."""
     kernels: Counter[str] = Counter()
     for function in (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)):
         if function.name == "call":
@@ -30,7 +30,7 @@ def called(function: ast.FunctionDef) -> Iterator[str]:
 
 def kernel(name: str) -> str:
     """Returns the kernel that a called name counts as; empty if it isn't a kernel."""
-    prefix = next((start for start in OWN if name.startswith(start)), None)
+    prefix = next((start for start in GENERATED if name.startswith(start)), None)
     if prefix:
         return f"{prefix}fused"
     return name if name.startswith(tuple(f"{library}." for library in LIBRARIES)) else ""

@@ -1,4 +1,4 @@
-"""Reads StableHLO as graphs and HLO as counts, by XLA's own bindings in the environment `jax`."""
+"""Reads StableHLO into graphs and HLO into counts, by XLA's own bindings in the environment `jax`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Unreadable(Exception):
 
 
 def context() -> Any:
-    """Returns an MLIR context with every dialect that a program may be in."""
+    """Returns an MLIR context with every MLIR dialect that a program may use."""
     known = ir.Context()
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
@@ -43,7 +43,7 @@ def context() -> Any:
 
 
 def module_of(hlo: bytes) -> Any:
-    """Returns the StableHLO module of a serialized HloModuleProto, with the aliases that its framework asked for.
+    """Returns the StableHLO module of a serialized HloModuleProto, with the aliases that the framework requested.
 
     Raises Unreadable.
     """
@@ -58,12 +58,12 @@ def hlo_of(module: Any) -> bytes:
     try:
         computation = _jax.mlir.mlir_module_to_xla_computation(str(module), use_tuple_args=False, return_tuple=False)
     except (RuntimeError, ValueError) as refused:
-        raise Unreadable(f"XLA doesn't accept it: {str(refused).splitlines()[0]}") from None
+        raise Unreadable(f"XLA doesn't accept the program: {str(refused).splitlines()[0]}") from None
     return bytes(computation.as_serialized_hlo_module_proto())
 
 
 def parsed(text: str | bytes) -> Any:
-    """Returns the module of StableHLO that is text or bytecode. Raises Unreadable."""
+    """Returns the module of StableHLO in the form of text or bytecode. Raises Unreadable."""
     try:
         return ir.Module.parse(text, context())
     except (ir.MLIRError, ValueError) as refused:
@@ -77,7 +77,7 @@ def hlo_module_proto(dumped: bytes) -> bytes:
     size = sum((byte & 127) << 7 * n for n, byte in enumerate(dumped[1 : 1 + digits]))
     begin = 1 + digits
     if dumped[:1] != b"\x0a" or not digits or len(dumped) < begin + size:
-        raise Unreadable("this is no whole HloProto, as --xla_dump_hlo_as_proto writes it")
+        raise Unreadable("this isn't a complete HloProto, as --xla_dump_hlo_as_proto writes it")
     return dumped[begin : begin + size]
 
 
@@ -100,7 +100,7 @@ class Reader:
         return Graph(arguments, self.ops, results, aliases(self.module, main))
 
     def body(self, block: Any, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Adds the operations of a block that is called with these arguments; returns the block's results."""
+        """Adds the operations of a block that is called with these arguments. Returns the block's results."""
         known: dict[Any, Value] = dict(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             name = operation.operation.name
@@ -118,7 +118,7 @@ class Reader:
         return ()
 
     def operation(self, operation: Any, operands: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Adds one operation, and once those in its body if it is a loop or a condition; returns its results."""
+        """Adds one operation; of a loop or a condition also the operations in its bodies, once. Returns its results."""
         op = Op(name_of(operation), operands, attributes(operation))
         op.results = tuple(value(op, result.type) for result in operation.results)
         if op.name in ("while", "case", "if"):
@@ -152,7 +152,7 @@ def name_of(operation: Any) -> str:
 
 
 def attributes(operation: Any) -> dict[str, Any]:
-    """Returns those attributes of an operation by which regions are recognised."""
+    """Returns the attributes of an operation that are needed to recognise regions."""
     name, known = operation.operation.name, operation.attributes
     if name == "stablehlo.dot_general":
         numbers = stablehlo.DotDimensionNumbers(known["dot_dimension_numbers"])
@@ -179,7 +179,7 @@ def attributes(operation: Any) -> dict[str, Any]:
 def aliases(module: Any, main: Any) -> dict[int, int]:
     """Returns {number of a result: number of the argument into whose memory it is written}.
 
-    HLO says it in an attribute of the module, JAX in one of each argument.
+    A module made from HLO has this in an attribute of its own, a module by JAX in an attribute of each argument.
     """
     arguments: dict[int, int] = {}
     if "arg_attrs" in main.attributes:
@@ -201,7 +201,7 @@ def aliases_in(module: Any) -> dict[int, int]:
 
 
 def aliases_of(header: str) -> dict[int, int]:
-    """Returns the same from a program's first line."""
+    """Returns the aliases in a program's first line."""
     return {int(match[1] or 0): int(match[2]) for match in ALIAS.finditer(header)}
 
 

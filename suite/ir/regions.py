@@ -30,7 +30,7 @@ INDEXING = frozenset(
         "slice",
     }
 )
-# Operations by which a framework makes indices valid before it looks them up in a table.
+# Operations that make indices valid before rows are looked up by them, and what they do.
 GUARDS = {"select": "negative ones wrapped", "clamp": "clamped", "minimum": "clamped", "maximum": "clamped"}
 
 
@@ -42,7 +42,8 @@ class Region:
     form: str
 
 
-Found = Iterator[tuple[Region, Value]]  # the value tells a region from another; a backward pass may compute it again
+# (region, the value that identifies it): a backward pass may compute a region again from the same value.
+FoundRegions = Iterator[tuple[Region, Value]]
 
 
 def recognised(graph: Graph) -> Counter[Region]:
@@ -50,18 +51,18 @@ def recognised(graph: Graph) -> Counter[Region]:
     counts: Counter[Region] = Counter()
     seen: set[tuple[str, Value]] = set()
     for find in FINDERS:
-        for region, about in find(graph):
-            if (region.kind, about) not in seen:
-                seen.add((region.kind, about))
+        for region, identity in find(graph):
+            if (region.kind, identity) not in seen:
+                seen.add((region.kind, identity))
                 counts[region] += 1
     return counts
 
 
-def embeddings(graph: Graph) -> Found:
-    """Yields the embeddings: rows looked up in a table or added for positions, with the guards of the indices."""
+def embeddings(graph: Graph) -> FoundRegions:
+    """Yields the embeddings: rows looked up in a table, with how their indices are guarded, or a slice of positions."""
     for op in graph.named("gather"):
         if len(op.operands[0].shape) == 2 and list(op.attributes["slice_sizes"]) == [1, op.operands[0].shape[1]]:
-            kind = "embedding" if op.operands[1] in graph.given else "position embedding"
+            kind = "embedding" if op.operands[1] in graph.dependent else "position embedding"
             yield Region(kind, f"gather, indices {guards(op.operands[1])}"), op.result
     for op in graph.named("slice"):
         table = source(op.operands[0])
@@ -71,12 +72,12 @@ def embeddings(graph: Graph) -> Found:
 
 
 def guards(indices: Value) -> str:
-    """Returns what is done to indices first, in words: `negative ones wrapped and clamped`."""
+    """Returns what is done to indices before the lookup, in words: `clamped and negative ones wrapped`."""
     passed = {maker.name for maker in ancestors(indices, INDEXING)}
     return " and ".join(sorted({words for name, words in GUARDS.items() if name in passed})) or "as they are"
 
 
-def norms(graph: Graph) -> Found:
+def norms(graph: Graph) -> FoundRegions:
     """Yields layer, batch and RMS norms: a single operation, or arithmetic around a root."""
     for op in graph.named("batch_norm_training", "batch_norm_inference"):
         yield Region(kind_of_one_operation(op), op.name), source(op.operands[0])
@@ -86,8 +87,8 @@ def norms(graph: Graph) -> Found:
 
 
 def kind_of_one_operation(op: Op) -> str:
-    """Returns the kind of norm. PyTorch/XLA writes a layer norm as the batch norm of one image whose channels are the
-    items to be normalised."""
+    """Returns the kind of norm that one batch norm operation is. PyTorch/XLA writes a layer norm as the batch norm of
+    one image whose channels are the items to be normalised."""
     shape, feature = op.operands[0].shape, op.attributes["feature_index"]
     others = [size for axis, size in enumerate(shape) if axis != feature]
     return "layer norm" if others[0] == 1 and sum(size > 1 for size in others) == 1 else "batch norm"
@@ -100,8 +101,8 @@ def divides(graph: Graph, root: Op) -> bool:
     )
 
 
-def enumerated_norm(graph: Graph, root: Op) -> Found:
-    """Yields the norm that a root belongs to, if any: the root is of a mean of squares and an epsilon."""
+def enumerated_norm(graph: Graph, root: Op) -> FoundRegions:
+    """Yields the norm that a root belongs to, if any: such a root is taken of a mean of squares plus an epsilon."""
     variance = graph.bare(root.operands[0], ("add", "maximum", "select"))
     if squares := mean_of(graph, variance):
         total, squared = squares
@@ -123,12 +124,13 @@ def enumerated_norm(graph: Graph, root: Op) -> Found:
 
 
 def kind_of_mean(total: Op, of_features: str) -> str:
-    """Returns the kind of norm by what its mean is over: an item's features, or everything but the channels."""
+    """Returns the kind of norm by the dimensions of its mean. A mean over one dimension is over an item's features
+    (`of_features`); a batch norm's is over all dimensions but the channels."""
     return of_features if len(total.attributes["dimensions"]) == 1 else "batch norm"
 
 
 def mean_of(graph: Graph, value: Value) -> tuple[Op, Value] | None:
-    """Returns (the sum, the summed value) of a value that is a mean; else None."""
+    """Returns (the sum's operation, the summed value) of a value that is a mean; else None."""
     total = made_by(graph.bare(value, SCALES), "reduce")
     return (total, source(total.operands[0])) if total and total.attributes["by"] == "add" else None
 
@@ -142,21 +144,21 @@ def square_of(value: Value) -> Value | None:
     return left if op.name != "multiply" or left is right else None
 
 
-def attention(graph: Graph) -> Found:
+def attention(graph: Graph) -> FoundRegions:
     """Yields attention: two products with a softmax between them, with the products' dimensions as the form."""
     for op in graph.named("exponential"):
         shares, shifted = softmax(graph, op), made_by(op.operands[0], "subtract")
         if shares is None or shifted is None:
             continue
         scores = made_by(graph.bare(shifted.operands[0], (*SCALES, "add", "select")), *PRODUCTS)
-        later = graph.consumers(shares, LAYOUT | {"select"})  # PyTorch's has an answer for rows that are all masked
+        later = graph.consumers(shares, LAYOUT | {"select"})  # PyTorch's for rows that are all masked
         weigh = next((user for user in later if user.name in PRODUCTS), None)
         if scores and weigh:
             yield Region("attention", " and ".join(dict.fromkeys(map(product, (scores, weigh))))), scores.result
 
 
 def softmax(graph: Graph, op: Op) -> Value | None:
-    """Returns the softmax of which this exponential is a part: the exponential divided by its own sum; else None."""
+    """Returns the softmax that this exponential is part of: the exponential divided by its own sum; else None."""
     for user in graph.consumers(op.result):
         total = made_by(user.operands[1], "reduce") if user.name == "divide" else None
         if total and source(total.operands[0]) is op.result:
@@ -170,13 +172,13 @@ def product(op: Op) -> str:
     return f"{len(op.result.shape)}-dimensional products, {batch} batch dimension{'s' * (batch != 1)}"
 
 
-def gelu(graph: Graph) -> Found:
-    """Yields GELU: the tanh of a cubic polynomial, or the error function, which is an operation or the rational
-    approximation of its complement, which has exp(-x²) and tests whether |x| exceeds 1."""
+def gelu(graph: Graph) -> FoundRegions:
+    """Yields GELU, by its tanh of a cubic polynomial or by its error function. The error function is one operation, or
+    the rational approximation of its complement, which has exp(-x²) and tests whether |x| exceeds 1."""
     for op in graph.named("tanh"):
-        about = variable_of_cubic(graph, graph.bare(op.operands[0], SCALES))
-        if about is not None:
-            yield Region("GELU", "tanh of a cubic polynomial"), about
+        variable = variable_of_cubic(graph, graph.bare(op.operands[0], SCALES))
+        if variable is not None:
+            yield Region("GELU", "tanh of a cubic polynomial"), variable
     for op in graph.named("erf", "erfc"):
         yield Region("GELU", op.name), graph.bare(op.operands[0], (*SCALES, "negate"))
     for op in graph.named("exponential"):
@@ -205,4 +207,4 @@ def cube_of(value: Value) -> Value | None:
     return next((x for x, rest in (sides, sides[::-1]) if square_of(rest) is x), None)
 
 
-FINDERS: tuple[Callable[[Graph], Found], ...] = (embeddings, norms, attention, gelu)
+FINDERS: tuple[Callable[[Graph], FoundRegions], ...] = (embeddings, norms, attention, gelu)

@@ -26,8 +26,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """An optimized program. `runs` counts the operations of its entry, of which `kernels` do work; `inside` counts all
-    operations, those in fusions too."""
+    """An optimized program. `runs` counts the operations of its entry by name; `kernels` of them do work. `inside`
+    counts all operations, including those in fusions."""
 
     kernels: int
     runs: Mapping[str, int]
@@ -40,9 +40,9 @@ class Compiled:
 class Contents:
     """An XLA program as it is handed to the compiler; bytes are those of tensors.
 
-    `aliased` results are written into the memory of arguments; `kept` ones aren't, so that they are alive beside the
-    arguments after a step. `ranks` counts products by the dimensions of their first operand. `regions` has (kind, form,
-    how many).
+    `aliased` counts the results that are written into the memory of arguments, `kept` the others, which are alive
+    beside the arguments after a step. `ranks` counts products by the number of dimensions of their first operand.
+    `regions` has (kind, form, how many).
     """
 
     operations: Mapping[str, int]
@@ -68,8 +68,8 @@ class Contents:
 class Program:
     """One program that a stack hands to its compiler, or that its compiler generates.
 
-    `steps` are those in which it was compiled. XLA's programs have `contents`, and `compiled` if the compiler left its
-    result; generated code has `kernels`, the number of calls of each.
+    `steps` are the steps in which it was compiled. XLA's programs have `contents`, and `compiled` if the compiler left
+    its result; generated code has `kernels`, the number of calls of each kernel.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Program:
     kernels: Mapping[str, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Returns plain data."""
+        """Returns the program as a dict, for JSON."""
         return dataclasses.asdict(self)
 
     @classmethod
@@ -119,7 +119,7 @@ def contents(graph: Graph, cost: Cost) -> Contents:
 
 
 def nbytes(values: Iterable[Value]) -> int:
-    """Returns the bytes of some tensors together."""
+    """Returns the bytes of several tensors together."""
     return sum(value.nbytes for value in values)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-LARGEST = 10
+LARGEST = 10  # operations that a profile lists one by one
 
 
 class Category(StrEnum):
@@ -33,8 +33,8 @@ Rules = Sequence[tuple[str, str]]  # (pattern, category): the first pattern that
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One operation on one thread, in seconds of any clock. `in_flight`: it was begun there, and runs on other threads
-    that the trace doesn't show."""
+    """One operation on one thread, in seconds of any clock. `in_flight`: the thread only began it, and other threads,
+    which the trace doesn't show, run it."""
 
     thread: str
     name: str
@@ -60,7 +60,7 @@ class Profile:
         return 1.0 - self.categories.get(Category.UNATTRIBUTED, 0.0) / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Returns plain data."""
+        """Returns the profile as a dict, for JSON."""
         return dataclasses.asdict(self)
 
     @classmethod
@@ -76,7 +76,8 @@ def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
 
 
 def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
-    """Returns the profile of some steps that took `seconds` together; time without any operation is the host's."""
+    """Returns the profile of one step, from `steps` steps that took `seconds` together. Time in which no operation runs
+    counts as host overhead."""
     by_name = shares(outer(spans))
     taken: dict[str, float] = defaultdict(float)
     for (category, _), time in by_name.items():
@@ -93,7 +94,7 @@ def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, pla
 
 
 def outer(spans: Iterable[Span]) -> list[Span]:
-    """Returns the spans that lie in no other span of their thread: an operation has its parts' spans inside its own."""
+    """Returns the spans that lie in no other span of their thread: an operation's span contains those of its parts."""
     threads: dict[str, list[Span]] = {}
     for span in spans:
         if span.category and span.end > span.begin:
@@ -109,8 +110,9 @@ def outer(spans: Iterable[Span]) -> list[Span]:
 
 
 def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iterator[Span]:
-    """Yields what operations do on other threads after the thread that began them went on. Only their end is recorded:
-    in XLA that of Eigen's products and of copies into another layout. `ended` is (time, name)."""
+    """Yields a span for each operation that other threads still run after the thread that began it has gone on. A trace
+    records only the end of such an operation; in XLA these are Eigen's products and copies into another layout. `ended`
+    is (time, name)."""
     last: dict[str, Span] = {}
     events = [(span.begin, span.name, span) for span in begun] + [(at, name, None) for at, name in ended]
     for at, name, span in sorted(events, key=lambda event: event[0]):
@@ -122,8 +124,8 @@ def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iter
 
 
 def shares(spans: Sequence[Span]) -> dict[tuple[str, str], float]:
-    """Returns {(category, name): seconds}. Operations that run at the same time share it. Operations in flight get only
-    the time in which nothing else is seen to run, since their end is recorded late."""
+    """Returns {(category, name): seconds}. Operations that run at the same time share that time. Operations in flight
+    get only the time in which no other operation is seen, since their end is recorded late."""
     changes = sorted(
         [(span.begin, 1, span.in_flight, span.category, span.name) for span in spans]
         + [(span.end, -1, span.in_flight, span.category, span.name) for span in spans]

@@ -1,9 +1,10 @@
 """Digests: a few figures in place of a tensor that is too large to store, and the distance between two tensors.
 
-A digest here is no hash. It has the tensor's norm, its largest magnitude, and `SUMS` sums: each element is added, with
-a random sign, to one random sum, and its sign and its sum are always the same. The sums are linear, and the norm of two
-digests' difference estimates the norm of the tensors' difference (Charikar, Chen, Farach-Colton 2002, "Finding frequent
-items in data streams"). So the same relative error is computed for both: exactly for tensors, estimated for digests.
+A digest here is no hash. It has the tensor's norm, its largest magnitude, and `SUMS` sums. Each element is added to one
+of the sums with a sign; both are random, but always the same for a tensor's name and an element's index. The sums are
+linear, and the norm of two digests' difference estimates the norm of the tensors' difference (Charikar, Chen,
+Farach-Colton 2002, "Finding frequent items in data streams"). So tensors and digests have the same relative error,
+which is exact for tensors and estimated for digests.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def digest(value: Array, name: str) -> Digest:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far a tensor a is from r, the reference's or another process's: `error` = ||a - r|| / ||r||, `norm` =
-    ||a|| / ||r||. Where r is zero, neither is divided."""
+    """How far a tensor a is from r, the same tensor of the reference or of another process: `error` is
+    ||a - r|| / ||r||, `norm` is ||a|| / ||r||. If r is zero, they are ||a - r|| and ||a||."""
 
     error: float
     norm: float

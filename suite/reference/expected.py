@@ -20,12 +20,13 @@ from suite.errors import COMMAND, UserError
 from suite.reference.digests import CHUNK, Array, Digest, digest, from_figures
 from suite.reference.optimizers import OPTIMIZERS
 
-# Tensors of up to so many elements are kept whole: biases and norms, whose movement can be noise in places.
+# Tensors of up to so many elements are small enough to be kept whole, or to have their noise marked, where others are
+# digests: biases and norms, in whose movement some elements can be noise.
 WHOLE_MAX = 1 << 14
 
 
 class TensorsByName(Protocol):
-    """Tensors by name; each may be made when it is asked for."""
+    """Tensors by name; a tensor may be computed only when it is read."""
 
     def __getitem__(self, name: str, /) -> Array:
         """Returns the tensor of this name."""
@@ -33,11 +34,12 @@ class TensorsByName(Protocol):
 
 @dataclass(slots=True)
 class ReferenceAnswer:
-    """What a stack is held to. All fields but `output` are empty for a forward pass alone.
+    """The answer that a stack is compared with. For a forward pass alone, only `output` and `stressed` are filled.
 
     `moved` is what `GATE_STEPS` steps add to each parameter and buffer, `shrunk` the part of itself that each parameter
-    lost (see `shrinkage`). `noise` marks elements whose true gradient is zero: AdamW turns their rounding errors into
-    plus or minus the learning rate, so they are zeros in `moved`. In digests, tensors over `WHOLE_MAX` have no marks.
+    loses (see `shrinkage`). `noise` marks elements whose true gradient is zero: AdamW turns their rounding errors into
+    plus or minus the learning rate, so they are set to zero in `moved`. Where digests are stored, `noise` has no marks
+    for tensors over `WHOLE_MAX`.
     `stressed` is what the weights of the spec's `STRESSED` give: the output, and in the train pass the loss and, as
     `buffer/<name>`, what a step adds to each buffer.
     """
@@ -52,7 +54,7 @@ class ReferenceAnswer:
 
     @property
     def exact(self) -> bool:
-        """Whether it holds whole tensors, not digests."""
+        """Whether the answer has whole tensors, not digests."""
         return not isinstance(self.output, Digest)
 
     @property
@@ -61,14 +63,14 @@ class ReferenceAnswer:
         return max((peak(gradient) for gradient in self.gradients.values()), default=0.0)
 
     def add_movement(self, before: Iterable[tuple[str, Array]], after: TensorsByName, whole: bool) -> None:
-        """Fills `moved` and `shrunk`, tensor by tensor; `noise` and `gradients` must be there already."""
+        """Fills `moved` and `shrunk`, tensor by tensor; `noise` and `gradients` must be filled already."""
         for name, start in before:
             moved = movement(start, after[name], self.noise.get(name))
             self.moved[name] = moved if whole else digest(moved, moved_key(name, name in self.gradients))
             self.shrunk[name] = shrinkage(start, moved)
 
     def digested(self) -> ReferenceAnswer:
-        """Returns the same with digests in place of tensors, as golden files of published sizes have it."""
+        """Returns this answer with digests in place of tensors, as in golden files of published sizes."""
         return ReferenceAnswer(
             as_digest(self.output, "output"),
             list(self.losses),
@@ -81,7 +83,7 @@ class ReferenceAnswer:
 
 
 def moved_key(name: str, trained: bool) -> str:
-    """Returns the name of a movement's digest: `moved/…` for a parameter, `buffer/…` for a buffer."""
+    """Returns the name by which a movement's digest is made: `moved/…` for a parameter, `buffer/…` for a buffer."""
     return f"moved/{name}" if trained else f"buffer/{name}"
 
 
@@ -101,7 +103,7 @@ def movement(before: Array, after: Array, noise: NDArray[np.bool_] | None = None
 
 def shrinkage(before: Array, moved: Array) -> float:
     """Returns the part of itself that a tensor lost, -<moved, before> / ||before||^2. Weight decay makes it
-    lr * decay * steps, whatever else moved the tensor: all other movement is nearly perpendicular to it."""
+    lr * decay * steps, whatever else moved the tensor: all other movement is nearly perpendicular to the tensor."""
     start, step = np.asarray(before).reshape(-1), np.asarray(moved).reshape(-1)
     along, squares = 0.0, 0.0
     for first in range(0, start.size, CHUNK):
@@ -141,7 +143,8 @@ class Steps:
 def from_reference(
     spec: Any, dims: Mapping[str, int], parameters: Mapping[str, Array], batch: Mapping[str, Array]
 ) -> ReferenceAnswer:
-    """Returns what a spec's `reference` gives for arguments in float64; without a target, the forward pass alone."""
+    """Returns what a spec's `reference` gives for arguments in float64; without a target, only the forward pass's
+    output."""
     inputs = {name: value for name, value in batch.items() if name != "target"}
     target = batch.get("target")
     first = spec.reference(dims, parameters, **inputs, target=target)
@@ -201,7 +204,7 @@ def load(path: Path) -> ReferenceAnswer:
         stored = {name: file[name] for name in file.files}
     if not any(name.startswith("shrunk/") for name in stored):
         raise UserError(
-            f"{path} was made by an earlier version and doesn't say what a step writes. Make it again by "
+            f"{path} was made by an earlier version and lacks what a step changes. Make it again by "
             f"'{COMMAND} golden --workload={path.parents[1].name} --size={path.stem}'."
         )
     tensors: dict[str, Any] = {

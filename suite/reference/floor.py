@@ -12,8 +12,8 @@ from suite.workloads.tensors import buffers_of
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Bytes in float32, which every stack keeps its state in, whatever the precision. `parameters` holds the buffers
-    too."""
+    """Bytes of a case's tensors in float32: every stack keeps its state in float32, whatever the precision.
+    `parameters` includes the buffers."""
 
     parameters: int
     gradients: int
@@ -29,13 +29,13 @@ class Floor:
     def least(self) -> int:
         """Returns the bytes held between two steps: no process holds less.
 
-        Gradients aren't in it, because a compiler may apply each as soon as it is computed.
+        Gradients don't count, because a compiler may apply each gradient as soon as it is computed.
         """
         return self.state + self.inputs
 
     @property
     def total(self) -> int:
-        """Returns the same with all gradients, for a step that computes them all before it applies any."""
+        """Returns `least` plus all gradients, for a step that computes them all before it applies any."""
         return self.least + self.gradients
 
 

@@ -1,8 +1,8 @@
 """Counts a step's FLOPs in its StableHLO: `python -m suite.reference.flops WORKLOAD_FOLDER SIZE PASS`, in `jax`.
 
-It counts every dot and convolution of the `jax_jit` step as lowered on shapes alone: nothing is allocated or compiled.
-The count checks the spec's analytic one. XLA's own cost analysis won't do: it counts a loop's body once, and a
-convolution's products with padding.
+It counts every dot and convolution of the `jax_jit` step, which is lowered on shapes alone: nothing is allocated or
+compiled. The count checks the spec's analytic count. XLA's own cost analysis won't do: it counts a loop's body once,
+and includes a convolution's products with padding.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
 
 
 def count(module: Any) -> Counter[str]:
-    """Returns the FLOPs by operation; a function counts as often as it is called."""
+    """Returns the FLOPs by operation; a function's FLOPs count once for each call."""
     functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in module.body.operations}
     counted: Counter[str] = Counter()
 
@@ -102,7 +102,7 @@ def dot(operation: Any) -> int:
 
 
 def convolution(operation: Any) -> int:
-    """Returns a convolution's FLOPs: two for each product, without those of padding and of a dilation's zeros."""
+    """Returns a convolution's FLOPs: two for each product, without products with padding or with a dilation's zeros."""
     numbers = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
     image, kernel = (shape(operand) for operand in operation.operands)
     result = shape(operation.results[0])
@@ -124,7 +124,7 @@ def convolution(operation: Any) -> int:
 
 
 def settings(operation: Any, name: str, length: int, default: int = 1) -> list[int]:
-    """Returns a convolution's attribute; `default` for each place where it is left out."""
+    """Returns a convolution's attribute as a list of this length; all `default` if the attribute is left out."""
     if name not in operation.attributes:
         return [default] * length
     return [int(value) for value in operation.attributes[name]]

@@ -25,14 +25,15 @@ from suite.workloads import catalog
 from suite.workloads.tensors import Tensor, buffers_of, generate_all, stressed
 
 SEED = 0
-WHOLE_SIZES = ("tiny", "odd")  # whose golden files hold whole tensors; others hold digests
-# Between the oracle's layout and the canonical one: dense weights (inputs, outputs), convolutions HWIO.
+WHOLE_SIZES = ("tiny", "odd")  # golden files of these sizes hold whole tensors, those of other sizes digests
+# Functions between the oracle's layout and the canonical one: dense weights (inputs, outputs), convolutions HWIO.
 TO_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(2, 3, 1, 0)}
 FROM_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(3, 2, 0, 1)}
 
 
 class Oracle:
-    """Another implementation of a workload at some dims, seen by canonical names and layouts."""
+    """Another implementation of a workload at some dims. Its tensors are read and written by canonical names and in
+    canonical layout."""
 
     def __init__(self, workload: catalog.Workload, dims: Mapping[str, int], dtype: torch.dtype = torch.float64) -> None:
         module = catalog.load_module(workload.folder / "oracle.py")
@@ -41,21 +42,21 @@ class Oracle:
         self.dtype, self.names = dtype, module.names(dims)
         self.tensors: dict[str, Tensor] = self.spec.parameters(dims) | buffers_of(self.spec, dims)
         tensors = dict(self.model.named_parameters(remove_duplicate=False)) | dict(self.model.named_buffers())
-        self.own = {name: tensors[theirs] for name, (theirs, _) in self.names.items()}
+        self.model_tensors = {name: tensors[theirs] for name, (theirs, _) in self.names.items()}
 
     def start(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yields (name, canonical value) of every parameter and buffer before the first step."""
         return generate_all(self.tensors, "parameter", SEED)
 
     def place(self, changed: Mapping[str, Tensor] = MappingProxyType({})) -> None:
-        """Copies the canonical weights into the model, some of them changed from now on."""
+        """Copies the canonical weights into the model. `changed` replaces some of them, for later calls too."""
         self.tensors = tensors = self.tensors | changed
         if set(tensors) != set(self.names):
             raise SystemExit(f"oracle.py and spec.py differ in {sorted(set(tensors) ^ set(self.names))}")
         with torch.no_grad():
             for name, value in self.start():
                 turned = FROM_CANONICAL[self.names[name][1]](torch.from_numpy(value))
-                self.own[name].copy_(turned)
+                self.model_tensors[name].copy_(turned)
 
     def batch(self) -> dict[str, Any]:
         """Returns inputs and target; ids are 64 bits wide in PyTorch."""
@@ -73,14 +74,14 @@ class Oracle:
         return logits
 
     def loss(self) -> Any:
-        """Returns the loss, the mean cross-entropy, in the model's present mode."""
+        """Returns the loss, the mean cross-entropy, in the mode (training or inference) that the model is in."""
         batch = self.batch()
         target = batch.pop("target")
         return F.cross_entropy(self.logits(self.model, **batch).flatten(0, -2), target.flatten())
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Returns a parameter or buffer as it is now, in canonical layout."""
-        return self.canonical(name, self.own[name])
+        return self.canonical(name, self.model_tensors[name])
 
     def canonical(self, name: str, tensor: Any) -> NDArray[Any]:
         """Returns one of the model's tensors in canonical layout."""
@@ -90,7 +91,7 @@ class Oracle:
     def gradients(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yields (name, gradient) of every parameter, in canonical layout."""
         for name in self.spec.parameters(self.dims):
-            yield name, self.canonical(name, self.own[name].grad)
+            yield name, self.canonical(name, self.model_tensors[name].grad)
 
 
 def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
@@ -120,8 +121,8 @@ def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
 
 
 def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
-    """Returns what the weights of the spec's `STRESSED` give, which replace those in the oracle; nothing where the spec
-    has none."""
+    """Returns what the oracle gives with the weights of the spec's `STRESSED`, which it keeps; empty if the spec has no
+    `STRESSED`."""
     weights = stressed(oracle.spec, oracle.dims)
     if not weights:
         return {}

@@ -1,4 +1,4 @@
-"""Optimizers in float64. The equivalence gate compares each stack's optimizer with them."""
+"""The reference's optimizers, in float64. The equivalence gate compares each stack's optimizer with them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Optimizer:
         return moment
 
     def step(self, gradients: Tensors) -> None:
-        """Updates every parameter."""
+        """Takes one step: updates every parameter and its moments."""
         self.count += 1
         for name in self.parameters:
             self.update(name, gradients[name])
 
     def update(self, name: str, g: NDArray[np.float64]) -> None:
-        """Updates one parameter."""
+        """Updates one parameter and its moments by its gradient `g`."""
         raise NotImplementedError
 
 

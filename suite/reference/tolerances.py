@@ -1,4 +1,5 @@
-"""How far a correct stack may be from the reference, by precision, by tensor, and by what it is held to.
+"""How far a correct stack may be from the reference, by precision, by tensor, and by whether tensors or digests of them
+are compared.
 
 docs/methodology.md has the reasons, and the errors that correct stacks reach. A relative error of at most t implies a
 cosine of at least 1 - t^2/2 and a norm within t of the right one; so cosine and norm have limits of their own only
@@ -18,14 +19,14 @@ from suite.reference.digests import Difference
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What a tensor must keep to: largest relative error, least cosine, largest relative deviation of its norm."""
+    """The limits for a tensor: largest relative error, least cosine, largest relative deviation of its norm."""
 
     error: float
     cosine: float = -math.inf
     norm: float = math.inf
 
     def broken(self, difference: Difference) -> str:
-        """Returns in words what a difference breaks; an empty text if nothing. NaN breaks everything."""
+        """Returns in words which limit a difference breaks; an empty text if it breaks none. NaN breaks every limit."""
         if not difference.error <= self.error:
             return f"relative error {difference.error:.2g} over the tolerance {self.error:.0e}"
         if not difference.cosine >= self.cosine:
@@ -58,8 +59,8 @@ class Tolerances:
 
     @property
     def late(self) -> Tolerance:
-        """Returns the tolerance of what the step after the clocks adds to parameters and moments, by the stack's own
-        gradients."""
+        """Returns the tolerance for the step after the clocks: for what it adds to parameters and moments, compared
+        with what the reference's optimizer adds with the stack's own gradients."""
         if self.precision == "f32":
             jumps = "f32" in getattr(self.spec, "GRADIENT_TOLERANCE", {})
             return Tolerance(protocol.LATE_TOLERANCE_OF_JUMPS if jumps else protocol.LATE_TOLERANCE)
@@ -68,13 +69,14 @@ class Tolerances:
 
     @property
     def late_loss(self) -> float:
-        """Returns the largest relative error of that step's loss against the one read from its parameters."""
+        """Returns the largest relative error of the same step's loss, compared with the loss that `Adapter.read`
+        computes from the parameters before the step."""
         return max(self.plain, protocol.LATE_LOSS_TOLERANCE)
 
     @property
     def gradient(self) -> Tolerance:
-        """Returns the tolerance of a gradient: that of outputs, unless the spec has another. For whole tensors in f32
-        it is always that of outputs."""
+        """Returns the tolerance of a gradient: the spec's own, or else that of outputs. For whole tensors in f32 it is
+        that of outputs."""
         errors: Mapping[str, float] = getattr(self.spec, "GRADIENT_TOLERANCE", {})
         directions: Mapping[str, tuple[float, float]] = getattr(self.spec, "GRADIENT_DIRECTION", {})
         if self.precision in directions:
@@ -90,7 +92,7 @@ class Tolerances:
         of t changes about a share t of the signs, each by 2 lr, which is an error of 2 sqrt(t) in the movement."""
         if self.spec.OPTIMIZER != "adamw":
             return self.gradient
-        # Of whole tensors, elements whose gradient is small enough to turn are known and left out.
+        # In whole tensors, the elements whose gradient is small enough to change its sign are known and left out.
         if self.exact and self.precision == "f32":
             return Tolerance(protocol.MOVEMENT_TOLERANCE)
         return Tolerance(2.0 * math.sqrt(self.gradient.error))

@@ -34,8 +34,8 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         return super().profile_environ(case, cache_directory) | {"XLA_HLO_DEBUG": "1"}
 
     def compile_on_shapes(self, parameters, batch):
-        # Placeholders hold no memory. A graph with them can be compiled but not run, so `sync`, which runs graphs, isn't
-        # called. `sync` would also find out which tensors are updated in place: `placeholder` marks them as donated.
+        # Placeholders hold no memory. A graph with them can be compiled but not run, so `sync`, which runs graphs,
+        # isn't called. It would also find out which tensors are updated in place: `placeholder` marks them as donated.
         from torch_xla.utils.buffer_donor_context import alias_with_buffer_donor_config
 
         torch, state = self.torch, self.model.state_dict()
