@@ -1,1 +1,1 @@
-"""What is computed: one folder a workload, a spec and one file a dialect."""
+"""What is computed: a folder for each workload, with a spec and a file for each dialect."""

@@ -18,7 +18,7 @@ from suite.case import CUSTOM
 from suite.errors import UserError, unknown
 
 DIALECTS = ("numpy", "jax", "torch", "tf")  # of the stacks in this repository
-ANY = "any"  # in place of a dialect: operators and numbers alone
+ANY = "any"  # in place of a dialect, for code that has only operators and numbers
 HOME = Path(__file__).parent
 REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops", "bytes_floor", "items")
 REQUIRED_OF_PROBES = ("TITLE", "SIZES", "PASSES", "ASPECTS", "FIGURES", "classify")
@@ -40,7 +40,7 @@ class Workload:
 
     @property
     def is_probe(self) -> bool:
-        """Whether it is observed, not timed."""
+        """Whether the workload is observed, not timed."""
         return hasattr(self.spec, "ASPECTS")
 
     @property
@@ -86,7 +86,8 @@ class Workload:
         return int(self.spec.items(dims)[0])
 
     def dims(self, size: str, overrides: Mapping[str, int]) -> dict[str, int]:
-        """Returns the dims of a size, some of them replaced. Raises UserError naming the rule that they break."""
+        """Returns the dims of a size, some of them replaced by `overrides`. Raises UserError if the dims break a rule,
+        and names the rule."""
         dims = dict(self.sizes[size])
         for name, value in overrides.items():
             if name not in dims:

@@ -1,4 +1,4 @@
-"""What a spec says about its tensors, and the values they get: the same bits in every environment.
+"""What a spec says about its tensors, and the values that they get, which are the same bits in every environment.
 
 A value depends on (seed, name, position) alone: raw words of the counter-based Philox generator
 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), keyed by seed and name, and
@@ -32,7 +32,7 @@ KURTOSIS = -1.2 / TERMS  # excess kurtosis of the sum, taken out by one Cornish-
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """What a spec says of a tensor: its shape. Its values have 4 bytes each."""
+    """What a spec says about a tensor: its shape. Each value has 4 bytes."""
 
     shape: tuple[int, ...]
 
@@ -64,7 +64,7 @@ class Integers(Tensor):
 
 @dataclass(frozen=True, slots=True)
 class Stress:
-    """A change of a parameter that makes bad formulas show: its values times `factor`, plus `shift`."""
+    """A change of a parameter with which numerically bad formulas fail: its values times `factor`, plus `shift`."""
 
     factor: float = 1.0
     shift: float = 0.0
@@ -80,7 +80,7 @@ def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
     key = hashlib.sha256(f"{seed}/{name}".encode()).digest()[:16]
     words = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
     if isinstance(tensor, Integers):
-        # The high word of a product by 2^32 fractions: uniform but for one part in 2^32 / below.
+        # 32 random bits times `below`, divided by 2^32: uniform up to a relative error of below / 2^32.
         bits = np.asarray(words.random_raw(tensor.size), dtype="<u8") >> np.uint64(32)
         return ((bits * np.uint64(tensor.below)) >> np.uint64(32)).astype(np.int32).reshape(tensor.shape)
     if not isinstance(tensor, Normal):
@@ -108,13 +108,14 @@ def buffers_of(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
 
 
 def stressed(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
-    """Returns a spec's parameters as its `STRESSED` changes them, by globs of names; empty without one. The first glob
-    that matches a name counts. Raises UserError for a glob that matches none."""
+    """Returns a spec's parameters with the changes of its `STRESSED`, which names parameters by globs; empty if the
+    spec has no `STRESSED`. If several globs match a name, the first counts. Raises UserError for a glob that matches no
+    name."""
     changes: Mapping[str, Stress] = getattr(spec, "STRESSED", {})
     parameters: Mapping[str, Tensor] = spec.parameters(dims)
     for glob in changes:
         if not any(fnmatchcase(name, glob) for name in parameters):
-            raise UserError(f"STRESSED has '{glob}', but no parameter of {spec.TITLE} is called so.")
+            raise UserError(f"STRESSED has '{glob}', but no parameter of {spec.TITLE} matches it.")
     tensors: dict[str, Tensor] = {}
     for name, tensor in parameters.items() if changes else ():
         stress = next((change for glob, change in changes.items() if fnmatchcase(name, glob)), Stress())

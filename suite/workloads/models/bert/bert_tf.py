@@ -105,12 +105,12 @@ class Model(tf.Module):
         B, S = self.tokens_shape
         V, D = self.tokens.shape
         embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it's a list of V + P rows to scatter.
-        # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: added to the head's gradient, it is a list of V + P
+        # rows to scatter. gather_nd's gradient is dense (for ids of two axes or more): a scatter of P rows.
         tokens_BSD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
         types_BSD = tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])
         x_BSD = self.embedding_norm(tokens_BSD + types_BSD + self.positions[:S])
-        # From here on 2-D: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
+        # 2-D from here on: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:
             x_PD = block(x_PD)

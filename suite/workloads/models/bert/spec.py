@@ -4,8 +4,8 @@ The configuration is google-bert/bert-base-uncased. Token, position and type emb
 normalised; blocks normalise after each residual sum (post-norm) and use the exact GELU; every position
 attends to every other, without a padding mask. The head is dense, GELU, layer norm, then a product with
 the token embedding (one parameter, used twice) and a bias of its own. There is no pooler and no
-next-sentence task. Targets are given ready: the loss is the mean cross-entropy over all positions,
-not over the masked 15 % alone.
+next-sentence task. Every position has a target: the loss is the mean cross-entropy over all positions,
+not only over the masked 15 %.
 Legend: B = batch, S = T = seq, D = width, F = hidden, N = heads, H = D/N (width of a head), V = vocab.
 """
 
@@ -67,8 +67,8 @@ PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
 EPSILON = 1e-12  # of every layer norm: layer_norm_eps of the configuration; also in every dialect
-# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
-# the first attention's logits and the last ones overflow float32's exp.
+# The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
+# deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {
     "tokens.weight": Stress(3e-5),
     "positions.weight": Stress(3e-5),
@@ -96,10 +96,11 @@ def parameters(dims: Dims) -> dict[str, Normal]:
     """In the order in which they are used; dense weights are (inputs, outputs).
 
     The token embedding has sigma D**-0.5, so that a normalised activation times it gives logits of unit
-    variance. Positions and types have the same, so that each of the three counts in the sum. What attention adds is
-    scaled by (2 L)**-0.5, as GPT-2 initialises it (Radford et al. 2019, section 2.3): it mixes the tokens, and behind
-    twelve full mixtures they were so alike (0.1 % of their squares) that the gradients of queries and keys, which are
-    made of their differences, had float32 errors of 1e-4 in every implementation.
+    variance. Positions and types have the same sigma, so that each of the three counts in the sum. What attention adds
+    is scaled by (2 L)**-0.5, as in GPT-2's initialisation (Radford et al. 2019, section 2.3). Attention mixes the
+    tokens: after twelve layers without this scale they were so alike (their differences were 0.1 % of their squares)
+    that the gradients of queries and keys, which come from these differences, had float32 errors of 1e-4 in every
+    implementation.
     """
     d, f, v = dims["width"], dims["hidden"], dims["vocab"]
     tensors = {
@@ -146,7 +147,7 @@ def target(dims: Dims) -> Integers:
 def flops(dims: Dims, pass_: str) -> int:
     """A product (B S, m) @ (m, n) is 2 B S m n; Q K^T and P V are 2 B S^2 D each. Train is three times forward.
 
-    Lookups have no FLOPs. Each product has two gradients, also the first: what it is given depends on the
+    Lookups have no FLOPs. Each product has two gradients, even the first, whose input depends on the
     embeddings.
     """
     b, s, d, f, v = (dims[name] for name in ("batch", "seq", "width", "hidden", "vocab"))
@@ -157,7 +158,7 @@ def flops(dims: Dims, pass_: str) -> int:
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
-    """Forward reads ids, weights but for unused positions, and writes logits.
+    """Forward reads ids and weights, except unused positions, and writes logits.
 
     Train reads ids and targets, reads and writes all weights and two moments.
     """
@@ -171,5 +172,5 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Tokens."""
+    """The tokens of a step."""
     return dims["batch"] * dims["seq"], "tokens"

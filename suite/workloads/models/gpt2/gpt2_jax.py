@@ -40,7 +40,7 @@ def forward(dims, parameters, tokens):
     x_BTD = embedding_VD[tokens] + parameters["positions"]["weight"][: tokens.shape[1]]
     for layer in range(dims["layers"]):
         x_BTD = block(parameters["blocks"][str(layer)], x_BTD, dims["heads"])
-    # The head is the embedding again. Contracted as it lies: op by op, `.T` would be a copy of it.
+    # The head is the embedding again. An einsum, because op by op `.T` would copy the embedding.
     return jnp.einsum("BTD,VD->BTV", norm(parameters["norm"], x_BTD), embedding_VD)
 
 

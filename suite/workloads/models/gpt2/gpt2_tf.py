@@ -68,12 +68,12 @@ class Model(tf.Module):
     def __call__(self, tokens):
         B, T, D = self.shape
         embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it's a list of V + P rows to scatter.
-        # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: added to the head's gradient, it is a list of V + P
+        # rows to scatter. gather_nd's gradient is dense (for ids of two axes or more): a scatter of P rows.
         x_BTD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis]) + self.positions[:T]
-        # Tokens in rows: 2-D products, where a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
+        # Tokens are rows, for 2-D products: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BTD, [B * T, D])
-        # Added to logits, so that no position attends those after it.
+        # Added to logits, so that no position attends to later ones.
         hidden_TS = tf.where(tf.linalg.band_part(tf.ones([T, T]), -1, 0) > 0, 0.0, -1e9)
         for block in self.blocks:
             x_PD = block(x_PD, hidden_TS)

@@ -40,8 +40,8 @@ SIZES["large"] = SIZES["full"] | {"batch": 8, "seq": 1024}  # what an accelerato
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 EPSILON = 1e-5  # of every layer norm
-# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
-# the first attention's logits and the last ones overflow float32's exp.
+# The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
+# deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {
     "tokens.weight": Stress(0.1),
     "positions.weight": Stress(0.1),
@@ -63,7 +63,7 @@ def check(dims: Dims) -> None:
 
 
 def parameters(dims: Dims) -> dict[str, Tensor]:
-    """In order of use. `qkv` has the columns of Q, then K, then V; the token embedding is the head, too."""
+    """In order of use. `qkv` has the columns of Q, then K, then V. The token embedding is also the head."""
     d, f = dims["width"], dims["hidden"]
     tensors: dict[str, Tensor] = {
         "tokens.weight": Normal((dims["vocab"], d), d**-0.5),  # tied: logits have about unit variance
@@ -94,12 +94,13 @@ def inputs(dims: Dims) -> dict[str, Tensor]:
 
 
 def target(dims: Dims) -> Tensor:
-    """The token after each position (B, T): given, so that no position is cut off."""
+    """The token after each position (B, T). It is given also for the last position, so nothing is cut off."""
     return Integers((dims["batch"], dims["seq"]), dims["vocab"])
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """Products with weights 2 B T (12 D^2-ish L + D V), attention 2 (2 B T^2 D) a layer; train three times that."""
+    """A layer's products with weights are 2 B T (4 D^2 + 2 D F), its attention 4 B T^2 D; the head is 2 B T D V. Train
+    is three times that."""
     b, t, d, f = dims["batch"], dims["seq"], dims["width"], dims["hidden"]
     block = 2 * b * t * (3 * d * d + d * d + 2 * d * f) + 4 * b * t * t * d
     forward = dims["layers"] * block + 2 * b * t * d * dims["vocab"]
@@ -114,5 +115,5 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Tokens."""
+    """The tokens of a step."""
     return dims["batch"] * dims["seq"], "tokens"

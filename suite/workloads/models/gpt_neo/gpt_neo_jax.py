@@ -21,7 +21,7 @@ def layer_norm(parameters, x_BTD):
 
 
 def attention(parameters, x_BTD, heads, before):
-    """Causal; `before` is how many earlier tokens a token attends, None for all."""
+    """Causal attention; `before` is the number of earlier tokens that a token attends to, None for all."""
     B, T, D = x_BTD.shape
     q_BTNH, k_BTNH, v_BTNH = (
         (x_BTD @ parameters[name]["weight"]).reshape(B, T, heads, D // heads) for name in ("query", "key", "value")
@@ -50,13 +50,14 @@ def forward(dims, parameters, tokens):
     embedding_VD = parameters["tokens"]["weight"]
     positions_TD = parameters["positions"]["weight"][: dims["seq"]]
     x_BTD = embedding_VD[tokens] + positions_TD
-    # Odd layers attend the window: the token itself and those before it. One that holds the sequence is no window.
+    # In odd layers a token attends to a window: itself and tokens just before it. A window as long as the sequence
+    # leaves out nothing.
     local = dims["window"] - 1 if dims["window"] < dims["seq"] else None
     for layer in range(dims["layers"]):
         before = local if layer % 2 else None
         x_BTD = block(parameters["blocks"][str(layer)], x_BTD, dims["heads"], before)
     x_BTD = layer_norm(parameters["norm"], x_BTD)
-    # The head is the embedding again. Contracted as it lies: op by op, `.T` would be a copy of it.
+    # The head is the embedding again. An einsum, because op by op `.T` would copy the embedding.
     return jnp.einsum("BTD,VD->BTV", x_BTD, embedding_VD)
 
 

@@ -1,8 +1,8 @@
 """GPT-Neo in TensorFlow.
 
 Legend: B = batch, T = S = seq (of queries and of keys), P = B*T tokens, D = width, N = heads, H = D/N, V = vocab.
-Tokens are rows, (P, D), except inside attention: a dense layer is one 2-D product, where a 3-D tf.matmul
-against a 2-D weight is a broadcasting batch product.
+Tokens are rows, (P, D), except inside attention, so that a dense layer is one 2-D product: a 3-D tf.matmul
+with a 2-D weight would be a broadcasting batch product.
 """
 
 import tensorflow as tf
@@ -91,12 +91,12 @@ class Model(tf.Module):
     def __call__(self, tokens):
         B, T, D = self.shape
         embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: with the head's it's a list of V + P rows to scatter.
-        # gather_nd's gradient is dense (for ids of two axes or more), a scatter of P rows.
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: added to the head's gradient, it is a list of V + P
+        # rows to scatter. gather_nd's gradient is dense (for ids of two axes or more): a scatter of P rows.
         embedded_BTD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
         x_PD = tf.reshape(embedded_BTD + self.positions[:T], [B * T, D])
-        # Added to the logits: 0 for a key in the band, so far below for others that exp is 0. Odd layers are local:
-        # a token attends itself and the window - 1 before it.
+        # Added to the logits: 0 for keys in the band; for others so low a number that exp gives 0. Odd layers are
+        # local: a token attends to itself and the window - 1 tokens before it.
         ones_TS = tf.ones([T, T])
         global_TS = -1e9 * (1.0 - tf.linalg.band_part(ones_TS, -1, 0))
         local_TS = -1e9 * (1.0 - tf.linalg.band_part(ones_TS, min(self.window, T) - 1, 0))

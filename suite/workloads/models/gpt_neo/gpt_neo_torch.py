@@ -20,7 +20,7 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def forward(self, x_BTD, mask_TS):
-        """Causal, or by a mask, True where a query attends a key."""
+        """Causal if `mask_TS` is None; else the mask is True where a query attends to a key."""
         B, T, D = x_BTD.shape
         q_BNTH, k_BNTH, v_BNTH = (
             project(x_BTD).view(B, T, self.heads, D // self.heads).transpose(1, 2)
@@ -70,7 +70,8 @@ class Model(nn.Module):
         self.norm = nn.LayerNorm(width, eps=EPSILON)
 
     def local_mask(self, seq, device):
-        """A token attends itself and the window - 1 before it. None if that is all of them: plain causal is faster."""
+        """Returns the mask by which a token attends to itself and the window - 1 tokens before it; None if that is all
+        earlier tokens, since plain causal attention is faster."""
         if self.window >= seq:
             return None
         places_T = torch.arange(seq, device=device)

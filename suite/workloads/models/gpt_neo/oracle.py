@@ -64,8 +64,8 @@ def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
 def logits(model: Any, tokens: Any) -> Any:
     """Returns the logits (B, T, V) of token ids (B, T).
 
-    Their attention computes its scores in `torch.float32`, whatever the model's type is, so a reference in float64
-    would have float32's noise. While the model runs, the name `torch.float32` therefore means the model's own type.
+    Hugging Face's attention computes its scores in `torch.float32`, whatever the model's type is, so a reference in
+    float64 would have float32's noise. Therefore `torch.float32` is replaced by the model's own type while it runs.
     """
     import torch
 

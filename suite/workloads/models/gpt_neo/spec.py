@@ -1,12 +1,12 @@
-"""gpt_neo: GPT-Neo 1.3B, a decoder-only transformer whose odd layers attend a sliding window alone.
+"""gpt_neo: GPT-Neo 1.3B, a decoder-only transformer whose odd layers attend only to a sliding window.
 
 Black et al. 2021, "GPT-Neo: large scale autoregressive language modeling with Mesh-TensorFlow", zenodo.5297715;
-sizes and constants of the released configuration `EleutherAI/gpt-neo-1.3B`. As GPT-2 (pre-norm blocks, tanh GELU,
-learned positions, head tied to the token embedding, no dropout), but: layers 0, 2, ... are global and 1, 3, ...
-local (a token attends itself and the W - 1 before it), attention logits aren't scaled by 1/sqrt(H), and Q, K
-and V are projections of their own, without a bias.
-At `seed` the sequence is shorter than the window, so the local layers see all that the global ones do; at the other
-sizes they don't.
+sizes and constants of the released configuration `EleutherAI/gpt-neo-1.3B`. It is like GPT-2 (pre-norm blocks, tanh
+GELU, learned positions, head tied to the token embedding, no dropout), but: layers 0, 2, ... are global and 1, 3, ...
+local (a token attends to itself and the W - 1 tokens before it), attention logits aren't scaled by 1/sqrt(H), and Q, K
+and V are separate projections, without a bias.
+At `full` the sequence is shorter than the window, so local layers attend to the same tokens as global ones; at the
+other sizes they don't.
 Forward: the logits. Train: mean cross-entropy of all positions against given target tokens, gradients of
 all parameters, AdamW update of them.
 Legend: B = batch, T = S = seq, D = width, N = heads, H = D/N (width of a head), F = hidden, V = vocab, W = window.
@@ -53,7 +53,7 @@ SIZES = {
         "positions": 256,
         "window": 32,
     },
-    # Two published blocks and a sequence beyond their window, whose oracle takes 7 GB: at `full` it would take 42.
+    # Two published blocks, with a sequence longer than the window. The oracle takes 7 GB; at `full` it would take 42.
     "blocks": {
         "batch": 1,
         "seq": 320,
@@ -82,8 +82,8 @@ PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
 EPSILON = 1e-5  # of the layer norms, inside the root: `layer_norm_epsilon` of the configuration
-# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
-# the first attention's logits and the last ones overflow float32's exp.
+# The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
+# deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {
     "tokens.weight": Stress(0.1),
     "positions.weight": Stress(0.1),
@@ -106,10 +106,10 @@ def check(dims: Dims) -> None:
 
 
 def parameters(dims: Dims) -> dict[str, Tensor]:
-    """In order of use; `tokens.weight` is the head, too. The columns of Q, K and V are N heads of H.
+    """In order of use; `tokens.weight` is also the head. The columns of Q, K and V are N heads of H.
 
-    The deviation of the embedding gives logits of unit variance, the final norm's output being about N(0, 1). That of
-    `query` carries the 1/sqrt(H) which attention lacks; without it the softmax would be saturated.
+    The embedding's deviation gives logits of unit variance, since the final norm's output is about N(0, 1). The
+    deviation of `query` includes the 1/sqrt(H) that GPT-Neo's attention lacks: without it the softmax would saturate.
     """
     d, f = dims["width"], dims["hidden"]
     tensors: dict[str, Tensor] = {
@@ -137,7 +137,7 @@ def dense(name: str, inputs: int, outputs: int) -> dict[str, Tensor]:
 
 
 def norm(name: str, width: int) -> dict[str, Tensor]:
-    """Scale and shift of a layer norm, away from 1 and 0 for the same reason."""
+    """Scale and shift of a layer norm, off 1 and 0, so that a dropped one is caught."""
     return {f"{name}.weight": Normal((width,), 0.1, mean=1.0), f"{name}.bias": Normal((width,), 0.1)}
 
 
@@ -147,16 +147,16 @@ def inputs(dims: Dims) -> dict[str, Tensor]:
 
 
 def target(dims: Dims) -> Tensor:
-    """The token that follows each position (B, T). Given, so nothing is shifted."""
+    """The token after each position (B, T). It is given also for the last position, so nothing is cut off."""
     return Integers((dims["batch"], dims["seq"]), dims["vocab"])
 
 
 def flops(dims: Dims, pass_: str) -> int:
     """Per token: 2 (4 D D + 2 D F) in the dense layers of a block, 4 T D in its attention, 2 D V in the head.
 
-    Attention counts all T x S pairs, in local layers too, as every stack may compute them. Train is three times
-    that: each product has two gradients, and the first block's input needs one for the embeddings. Lookups are
-    no FLOPs.
+    Attention counts all T x S pairs, in local layers too, because a stack may compute them all. Train is three times
+    that: each product has two gradients, even the first, whose input depends on the embeddings. Lookups have no
+    FLOPs.
     """
     b, t, d, f = dims["batch"], dims["seq"], dims["width"], dims["hidden"]
     block = 2 * (4 * d * d + 2 * d * f) + 4 * t * d
@@ -165,8 +165,8 @@ def flops(dims: Dims, pass_: str) -> int:
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
-    """Forward reads ids and weights (T rows of the positions), writes logits. Train reads ids and targets; reads
-    and writes all weights and two moments, as the decay moves even rows that no token has."""
+    """Forward reads ids and weights (T rows of the positions), and writes logits. Train reads ids and targets, and
+    reads and writes all weights and two moments: weight decay moves even rows that no token uses."""
     weights = sum(4 * tensor.size for tensor in parameters(dims).values())
     ids = 4 * dims["batch"] * dims["seq"]
     if pass_ == "train":
@@ -176,5 +176,5 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Tokens."""
+    """The tokens of a step."""
     return dims["batch"] * dims["seq"], "tokens"

@@ -69,6 +69,6 @@ def forward(dims, parameters, tokens):
 
 def loss(dims, parameters, tokens, target):
     logits_BSV = forward(dims, parameters, tokens).astype(jnp.float32)
-    # Only the target's log-probability is needed, so log_softmax would write B S V values in vain.
+    # Only the target's log-probability is needed: log_softmax would write B S V of them.
     picked_BS = jnp.take_along_axis(logits_BSV, target[..., None], axis=-1)[..., 0]
     return jnp.mean(jax.nn.logsumexp(logits_BSV, axis=-1) - picked_BS)

@@ -62,7 +62,7 @@ class Attention(tf.Module):
         q_BKGSH = tf.transpose(tf.reshape(self.query(x_PD), [B, S, K, G, H]), [0, 2, 3, 1, 4])
         k_BKTH = tf.transpose(tf.reshape(self.key(x_PD), [B, S, K, H]), [0, 2, 1, 3])
         v_BKTH = tf.transpose(tf.reshape(self.value(x_PD), [B, S, K, H]), [0, 2, 1, 3])
-        # The queries of a group in one matrix (GS, H): its keys and values are read once, and never repeated.
+        # A group's queries are one matrix (GS, H), so that its keys and values are read once and never repeated.
         q_BKQH = tf.reshape(turn(q_BKGSH, *tables) * H**-0.5, [B, K, G * S, H])
         logits_BKQT = tf.matmul(q_BKQH, turn(k_BKTH, *tables), transpose_b=True)
         p_BKGST = tf.nn.softmax(tf.reshape(logits_BKQT, [B, K, G, S, S]) + hidden_ST)
@@ -111,12 +111,12 @@ class Model(tf.Module):
     def __call__(self, tokens):
         B, S, D = self.shape
         tables = rotary_tables(S, self.head_width)
-        # Added to the logits: what comes later is hidden.
+        # Added to the logits, so that no position attends to later ones.
         hidden_ST = tf.where(tf.range(S)[:, None] >= tf.range(S), 0.0, -np.inf)
         embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: gather_nd's is dense, as AdamW takes it.
+        # Not tf.gather, whose gradient is a sparse IndexedSlices: gather_nd's gradient is dense, as AdamW needs it.
         x_BSD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
-        # Tokens are rows: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
+        # Tokens are rows: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:
             x_PD = block(x_PD, tables, hidden_ST)

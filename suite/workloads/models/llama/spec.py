@@ -50,7 +50,7 @@ SIZES = {
         "vocab": 4096,
         "positions": 256,
     },
-    # A published block behind a small vocabulary, whose oracle takes 9 GB: at `full` it would take 257.
+    # One published block, with a small vocabulary. The oracle takes 9 GB; at `full` it would take 257.
     "blocks": {
         "batch": 1,
         "seq": 512,
@@ -88,7 +88,7 @@ ROPE_FACTOR = 8.0
 LOW_TURNS = 1.0
 HIGH_TURNS = 4.0
 ORIGINAL_CONTEXT = 8192
-# What the first norm gets has a mean square near its epsilon; the first attention's logits and the last ones overflow
+# The first norm's input has a mean square near its epsilon; the logits of the first attention and of the model overflow
 # float32's exp.
 STRESSED = {
     "tokens.weight": Stress(0.1),
@@ -140,12 +140,12 @@ def inputs(dims: Dims) -> dict[str, Tensor]:
 
 
 def target(dims: Dims) -> Tensor:
-    """The token that follows each (B, S)."""
+    """The token after each position (B, S)."""
     return Integers((dims["batch"], dims["seq"]), dims["vocab"])
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """Each weight but the embedding once for each token; logits and values of attention over all S x S.
+    """Two for each token and each weight except the embedding's; 2 B S^2 D for each of attention's two products.
 
     Train is three times forward: the first block's input comes from the embedding, so every product has two gradients.
     """
@@ -157,8 +157,8 @@ def flops(dims: Dims, pass_: str) -> int:
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
-    """Forward reads the weights, of the embedding a row for each token, and writes the logits. Train reads and writes
-    weights and two moments, of the whole embedding too.
+    """Forward reads the weights, but of the embedding only a row for each token, and writes the logits. Train reads and
+    writes all weights, the whole embedding among them, and two moments.
     """
     tensors = parameters(dims)
     tokens, weights = dims["batch"] * dims["seq"], sum(tensor.nbytes for tensor in tensors.values())
@@ -169,5 +169,5 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Tokens."""
+    """The tokens of a step."""
     return dims["batch"] * dims["seq"], "tokens"

@@ -23,7 +23,7 @@ def norm_infer(norm, running, x_BRCD):
 
 @jax.named_scope("batch_norm")
 def norm_train(norm, running, x_BRCD):
-    """Normalizes by the batch's biased variance; the running one follows the unbiased."""
+    """Normalizes by the batch's biased variance; the running variance moves towards the unbiased one."""
     mean_D = jnp.mean(x_BRCD, axis=(0, 1, 2))
     var_D = jnp.var(x_BRCD, axis=(0, 1, 2))
     count = x_BRCD.size // x_BRCD.shape[-1]
@@ -35,7 +35,7 @@ def norm_train(norm, running, x_BRCD):
 
 
 def conv_norm(norm, parameters, buffers, x_BRCD, stride=1):
-    """A convolution and its batch norm, `norm` being one of the two above; returns the buffers to go on with."""
+    """Returns (result, new buffers) of a convolution and its batch norm; `norm` is `norm_infer` or `norm_train`."""
     weight = parameters["conv"]["weight"]
     pad = (weight.shape[0] // 2, weight.shape[1] // 2)
     x_BRCD = lax.conv_general_dilated(

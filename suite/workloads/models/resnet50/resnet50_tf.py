@@ -7,7 +7,7 @@ MOMENTUM = 0.1
 
 
 def both_sides(pad):
-    """Padding of rows and columns. "SAME" would pad maps with even sides on one side alone."""
+    """Padding of rows and columns. At stride 2, "SAME" would pad the two sides of even maps unequally."""
     return [[0, 0], [pad, pad], [pad, pad], [0, 0]]
 
 
@@ -20,8 +20,8 @@ class BatchNorm(tf.Module):
         self.running_var = tf.Variable(tf.ones([channels]), trainable=False, name=f"{name}.running_var")
 
     def __call__(self, x_BRCD, training):
-        # The raw operation, because tf.compat.v1.nn.fused_batch_norm raises an epsilon of 1e-5 to 1.001e-5. In
-        # training it normalizes by the batch's biased variance and returns the running one moved to the unbiased.
+        # The raw operation, because tf.compat.v1.nn.fused_batch_norm raises an epsilon of 1e-5 to 1.001e-5. In training
+        # it normalizes by the batch's biased variance, and returns the running variance moved towards the unbiased one.
         y_BRCD, mean_D, var_D, *_ = tf.raw_ops.FusedBatchNormV3(
             x=x_BRCD,
             scale=self.weight,
@@ -44,7 +44,7 @@ class ConvNorm(tf.Module):
         self.weight = tf.Variable(tf.zeros([size, size, inputs, outputs]), name=f"{name}.conv.weight")
         self.norm = BatchNorm(outputs, name=f"{name}.norm")
         self.stride = stride
-        # Odd kernels at stride 1, and 1 x 1 ones: the names mean the same as numbers, and kernels know them.
+        # For odd sizes at stride 1, and for 1 x 1, the names pad as numbers would, and more kernels take names.
         self.padding = "VALID" if size == 1 else "SAME" if stride == 1 else both_sides(size // 2)
 
     def __call__(self, x_BRCD, training):
@@ -87,7 +87,7 @@ class Model(tf.Module):
 
     def __call__(self, image, training=False):
         x_BRCD = tf.nn.relu(self.stem(image, training))
-        # XLA's pooling takes no explicit padding. Zeros do as well as -inf: nothing is less after a ReLU.
+        # XLA's pooling takes no explicit padding. Zeros do as well as -inf: after a ReLU nothing is less than 0.
         x_BRCD = tf.nn.max_pool2d(tf.pad(x_BRCD, both_sides(1)), 3, strides=2, padding="VALID")
         for block in self.blocks:
             x_BRCD = block(x_BRCD, training)

@@ -1,7 +1,7 @@
 """resnet50: ResNet-50 v1.5, an image classifier (He et al. 2016, arXiv:1512.03385, section 4.1 and table 1).
 
-v1.5 halves the image in the 3x3 convolution of a bottleneck, where the paper does it in the 1x1 before: so do the
-published weights of today, Hugging Face's `microsoft/resnet-50` and torchvision's among them. Convolutions have no
+v1.5 halves the image in the 3x3 convolution of a bottleneck; the paper does it in the 1x1 convolution before. Today's
+published weights are for v1.5, Hugging Face's `microsoft/resnet-50` and torchvision's among them. Convolutions have no
 bias. Each is followed by a batch norm (Ioffe & Szegedy 2015, arXiv:1502.03167).
 
 Forward is inference: batch norms use their running statistics. Train: batch statistics, mean cross-entropy, one
@@ -20,8 +20,8 @@ from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
 
 TITLE = "ResNet-50 v1.5"
 SIZES = {
-    # Maps with even and with odd sides: TensorFlow's "SAME" pads the even ones differently. These two images were
-    # chosen among a few: no activation is so near zero that another rounding would change its sign (see `parameters`).
+    # `tiny` and `odd` have maps with even and with odd sides: TensorFlow's "SAME" pads the even ones differently. Their
+    # image sizes were chosen so that no activation is so near zero that rounding changes its sign (see `parameters`).
     "tiny": {
         "batch": 2,
         "image": 70,
@@ -58,20 +58,20 @@ SIZES["large"] = SIZES["full"] | {"batch": 256}  # what an accelerator is bought
 PASSES = ("forward", "train")
 OPTIMIZER = "sgd"
 
-# Of digests, beyond the small sizes: a ReLU's gradient jumps at zero. Rounding takes the sign of one or two of a
-# layer's 10^5 to 10^6 values to the other side, and each is up to 10^-3 of the layer's gradient: at `seed` size
-# PyTorch's float32 gradients differ by 2.2e-3 from its float64 ones, other correct stacks' by up to 1.2e-2. bfloat16
-# takes thousands of signs to the other side: errors of 0.3 to 0.8 were seen, so that only direction and norm are asked.
+# For the digests of larger sizes. A ReLU's gradient jumps at zero. Rounding changes the signs of one or two of a
+# layer's 10^5 to 10^6 values, and each of them is up to 10^-3 of the layer's gradient: at `full` PyTorch's float32
+# gradients differ by 2.2e-3 from its float64 ones, other correct stacks' by up to 1.2e-2. bfloat16 changes thousands of
+# signs: errors of 0.3 to 0.8 were seen, so only direction and norm are checked.
 GRADIENT_TOLERANCE = {"f32": 5e-2, "tf32": 0.1}
 GRADIENT_DIRECTION = {"bf16": (0.5, 0.5)}  # least cosine, largest deviation of the norm
 
 CHANNELS = 3  # red, green, blue
 EXPANSION = 4  # channels that a bottleneck widens to, for each that it narrows to (table 1)
-# Of every batch norm; PyTorch's defaults, with which the published weights were trained.
+# For every batch norm: PyTorch's defaults, with which the published weights were trained.
 EPSILON = 1e-5
 MOMENTUM = 0.1  # the share of the batch's statistics in the new running ones
-# What the first batch norm gets has a variance near its epsilon, what the last of a bottleneck gets is some 300
-# deviations from zero, and the logits overflow float32's exp.
+# The first batch norm's input has a variance near its epsilon, the input of a bottleneck's last batch norm has a mean
+# of some 300 standard deviations, and the logits overflow float32's exp.
 STRESSED = {
     "stem.conv.weight": Stress(3e-3),
     "stage*.spatial.norm.bias": Stress(shift=300.0),
@@ -94,19 +94,20 @@ class Convolution:
 
     @property
     def side_out(self) -> int:
-        """Of the map that it writes: padding of size // 2 on both sides keeps the map, the stride thins it out."""
+        """The side of the map that it writes: padding of size // 2 on both sides keeps the side, the stride divides
+        it."""
         return -(-self.side // self.stride)
 
     @property
     def flops(self) -> int:
-        """For one image. Taps that fall on the padding don't count; rows and columns have equally many."""
+        """The FLOPs for one image. Taps on the padding don't count; rows and columns have equally many taps."""
         starts = (place * self.stride - self.size // 2 for place in range(self.side_out))
         taps = sum(min(start + self.size, self.side) - max(start, 0) for start in starts)
         return 2 * taps * taps * self.inputs * self.outputs
 
 
 def convolutions(dims: Dims) -> Iterator[Convolution]:
-    """All of them, in order of use."""
+    """All convolutions, in order of use."""
     channels = dims["width"]
     stem = Convolution("stem", 7, CHANNELS, channels, dims["image"], stride=2)
     yield stem
@@ -141,8 +142,8 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
 
     The last scale of a bottleneck is near 0, as at the start of a published training (Goyal et al. 2017,
     arXiv:1706.02677, section 5.1). Near 1, gradients would grow from block to block, and with them the effect of
-    activations that rounding takes to the other side of zero: at `seed` size float32 gradients had errors of 2e-2
-    in every implementation, where now it is 1e-3.
+    activations whose sign rounding changes: at `full` float32 gradients had errors of 2e-2 in every implementation,
+    and now have 1e-3.
     """
     tensors: dict[str, Tensor] = {}
     for convolution in convolutions(dims):
@@ -159,7 +160,7 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
 
 
 def buffers(dims: Dims) -> dict[str, Tensor]:
-    """Running statistics of every batch norm. No variance is near zero: these normals end at 5.5 sigma."""
+    """Running statistics of every batch norm. No variance is near zero: these normal values end at 5.5 sigma."""
     tensors: dict[str, Tensor] = {}
     for convolution in convolutions(dims):
         tensors[f"{convolution.name}.norm.running_mean"] = Normal((convolution.outputs,), 0.1)
@@ -168,7 +169,7 @@ def buffers(dims: Dims) -> dict[str, Tensor]:
 
 
 def inputs(dims: Dims) -> dict[str, Tensor]:
-    """Images (B, I, I, 3), standardized as the pixels of a data set are."""
+    """Images (B, I, I, 3), standardized like the pixels of a data set."""
     return {"image": Normal((dims["batch"], dims["image"], dims["image"], CHANNELS))}
 
 
@@ -178,15 +179,15 @@ def target(dims: Dims) -> Tensor:
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """Convolutions and classifier; train adds two of each, but one of the stem: no gradient of the image is wanted."""
+    """Convolutions and classifier. Train adds two products for each, but one for the stem: images need no gradient."""
     stem, *others = (convolution.flops for convolution in convolutions(dims))
     rest = sum(others) + 2 * 8 * EXPANSION * dims["width"] * dims["classes"]
     return dims["batch"] * (2 * stem + 3 * rest if pass_ == "train" else stem + rest)
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
-    """Forward reads image, weights and statistics, writes logits. Train reads the image; reads and writes weights,
-    momentum and statistics.
+    """Forward reads images, weights and statistics, and writes logits. Train reads images, and reads and writes
+    weights, momentum and statistics.
     """
     weights = sum(tensor.nbytes for tensor in parameters(dims).values())
     statistics = sum(tensor.nbytes for tensor in buffers(dims).values())
@@ -197,5 +198,5 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Images."""
+    """The images of a step."""
     return dims["batch"], "images"

@@ -47,8 +47,8 @@ OPTIMIZER = "adamw"
 
 CHANNELS = 3  # red, green, blue; also in every dialect
 EPSILON = 1e-12  # of every layer norm: layer_norm_eps of the configuration; also in every dialect
-# What the first norm gets has a variance near its epsilon, what later ones get is some 100 to 300 deviations from zero;
-# the first attention's logits and the last ones overflow float32's exp.
+# The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
+# deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {
     "patches.*": Stress(3e-6),
     "class_token": Stress(3e-5),
@@ -72,7 +72,7 @@ def check(dims: Dims) -> None:
 
 
 def patches(dims: Dims) -> int:
-    """Patches of one image."""
+    """The number of patches in one image."""
     return (dims["image"] // dims["patch"]) ** 2
 
 
@@ -149,5 +149,5 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Images."""
+    """The images of a step."""
     return dims["batch"], "images"

@@ -109,7 +109,7 @@ class Model(tf.Module):
         x_BSD = tf.reshape(self.patches(image), [B, S - 1, D])
         class_B1D = tf.broadcast_to(self.class_token, [B, 1, D])
         x_BSD = tf.concat([class_B1D, x_BSD], axis=1) + self.positions
-        # From here on 2-D: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
+        # 2-D from here on: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:
             x_PD = block(x_PD)

@@ -53,7 +53,7 @@ def target(dims: Dims) -> Normal:
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """2 B S D F for each product; train adds two products for `down` but one for `up`: X needs no gradient."""
+    """2 B S D F for each product. Train adds two products for `down`, but one for `up`, since X needs no gradient."""
     product = 2 * dims["batch"] * dims["seq"] * dims["width"] * dims["hidden"]
     return product * (5 if pass_ == "train" else 2)
 
@@ -66,7 +66,7 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Tokens."""
+    """The tokens of a step."""
     return dims["batch"] * dims["seq"], "tokens"
 
 

@@ -38,7 +38,7 @@ def target(dims: Dims) -> Normal:
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """2 N^3 for Y; train adds A^T @ dY alone: A needs no gradient."""
+    """2 N^3 for Y. Train adds one product, A^T @ dY, since A needs no gradient."""
     return 2 * dims["n"] ** 3 * (2 if pass_ == "train" else 1)
 
 
@@ -48,7 +48,7 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Rows of A."""
+    """The rows of A."""
     return dims["n"], "rows"
 
 

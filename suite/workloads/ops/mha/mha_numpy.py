@@ -4,7 +4,8 @@ import numpy as np
 
 
 def attend(parameters, x, heads):
-    """Probabilities and values are batched matrix products over (B, N): np.matmul hands each to BLAS."""
+    """Returns q, k, v, the probabilities p and the heads' output o. Both products of attention are batched over (B, N):
+    np.matmul hands each matrix to BLAS."""
     B, S, D = x.shape
     qkv_PE = x.reshape(B * S, D) @ parameters["qkv.weight"]
     qkv_PE += parameters["qkv.bias"]

@@ -24,7 +24,7 @@ class Model(tf.Module):
     def __call__(self, x):
         B, S, D = self.shape
         H = D // self.heads
-        # One 2-D product: a 3-D tf.matmul against a 2-D weight is a broadcasting batch product.
+        # One 2-D product: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         qkv_PE = self.qkv(tf.reshape(x, [B * S, D]))
         qkv_3BNSH = tf.transpose(tf.reshape(qkv_PE, [B, S, 3, self.heads, H]), [2, 0, 3, 1, 4])
         q_BNSH, k_BNSH, v_BNSH = tf.unstack(qkv_3BNSH)

@@ -22,7 +22,7 @@ SIZES = {
 }
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
-STRESSED = {"qkv.*": Stress(7.0)}  # logits of deviation 50: float32's exp overflows at 88.7
+STRESSED = {"qkv.*": Stress(7.0)}  # logits get a standard deviation of 50; float32's exp overflows at 88.7
 
 Dims = Mapping[str, int]
 Array = NDArray[np.float64]
@@ -56,7 +56,8 @@ def target(dims: Dims) -> Normal:
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """Projections 2 B S D 4D, attention 2 (2 B S^2 D); train doubles each again but for X's gradient."""
+    """2 B S D 4D for the projections and 4 B S^2 D for attention. Train adds two products for each, but one for `qkv`,
+    since X needs no gradient."""
     b, s, d = dims["batch"], dims["seq"], dims["width"]
     qkv, out, attention = 6 * b * s * d * d, 2 * b * s * d * d, 4 * b * s * s * d
     return 2 * qkv + 3 * out + 3 * attention if pass_ == "train" else qkv + out + attention
@@ -70,7 +71,7 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Tokens."""
+    """The tokens of a step."""
     return dims["batch"] * dims["seq"], "tokens"
 
 

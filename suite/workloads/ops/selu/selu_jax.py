@@ -1,4 +1,4 @@
-"""selu in JAX, written out of primitives as its documentation does: what `jit` then fuses."""
+"""selu in JAX, written with primitives, as in JAX's documentation; `jit` fuses them."""
 
 import jax.numpy as jnp
 

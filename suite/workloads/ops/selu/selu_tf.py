@@ -1,4 +1,4 @@
-"""selu in TensorFlow. `tf.nn.elu` is ELU with the constant 1, so scaling it gives ALPHA; `tf.nn.selu` has its own."""
+"""selu in TensorFlow. `tf.nn.elu` is ELU with alpha 1, so it is scaled by ALPHA; `tf.nn.selu` has other constants."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""selu in PyTorch: ELU is one kernel. `F.selu` has constants of its own.
+"""selu in PyTorch. `F.elu` is one kernel; `F.selu` has other constants.
 
 PyTorch/XLA 2.9 computes the gradient of ELU wrongly, so its train step ends as `wrong`: see docs/methodology.md.
 """

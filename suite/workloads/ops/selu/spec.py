@@ -1,9 +1,9 @@
 """selu: the scaled exponential linear unit (Klambauer et al. 2017, arXiv:1706.02515) over a square array.
 
-Forward: Y = LAMBDA (x if x > 0 else ALPHA (exp(x) - 1)), with the rounded constants of the primer that
+Forward: Y = LAMBDA (x if x > 0 else ALPHA (exp(x) - 1)), with the rounded constants of the primer, which
 times it: ALPHA 1.67, LAMBDA 1.05. Train: mean-square loss of Y against T and its gradient with respect
-to X, nothing updated. Memory-bound and element-wise: eager execution pays for every operation, a
-compiler fuses them, so this is the case for eager against compiled.
+to X; nothing is updated. It is memory-bound and element-wise: eager execution pays for every operation, and
+a compiler fuses them, so this workload shows eager against compiled execution.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def parameters(dims: Dims) -> dict[str, Normal]:
 
 
 def inputs(dims: Dims) -> dict[str, Normal]:
-    """None besides X."""
+    """There are none: X is a parameter."""
     return {}
 
 
@@ -43,7 +43,7 @@ def target(dims: Dims) -> Normal:
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """No dots and no convolutions: nothing that the analytic count covers."""
+    """0: only dots and convolutions count, and there are none."""
     return 0
 
 
@@ -53,7 +53,7 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """Rows of X."""
+    """The rows of X."""
     return dims["n"], "rows"
 
 
