@@ -1,4 +1,4 @@
-"""Functions that are called with one input after another: their figures, their classes, and how probes call them."""
+"""The common part of probes that call a function with one input after another: figures, classes and the calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 FIGURES = {
     "seconds": ("s", "each call but the first, until its result is in the host's memory"),
     "first_seconds": ("s", "the first call, until its result is in the host's memory"),
-    "again_seconds": ("s", "calls as the first one, once it is compiled, until the result is computed"),
+    "again_seconds": ("s", "the first call again, once it is compiled, until the result is computed"),
     "calls": ("count", "calls in all"),
     "right": ("count", "calls with the right answer"),
     "first_compiles": ("count", "programs compiled in the first call"),
@@ -20,16 +20,16 @@ FIGURES = {
     "compiles": ("count", "programs compiled in all calls but the first"),
     "graph_breaks": ("count", "breaks of the graph in all calls"),
     "fallback_ops": ("count", "operations that another backend ran in all calls"),
-    "skipped": ("count", "functions that the tracer gave up"),
+    "skipped": ("count", "functions that the tracer gave up on"),
 }
-AGAIN = 20  # samples
-# TensorFlow counts traces, but not what XLA compiles of one trace for each value that is a shape. If even the quickest
-# of the other calls takes so many times a compiled call, each has compiled: it takes hundreds of times, without
-# compiling at most three times (the result's way to the host).
+AGAIN = 20  # repeats of the first call
+# TensorFlow counts traces, but not the programs that XLA compiles from one trace, one for each value that is a shape.
+# If even the quickest of the other calls takes so many times as long as a compiled call, each of them has compiled. A
+# call that compiles takes hundreds of times as long, one that doesn't at most three times (it also fetches its result).
 COMPILES = 30
 
 
-def tell(
+def observe(
     recorder: Any,
     aspect: str,
     code: Callable[..., Any],
@@ -39,11 +39,11 @@ def tell(
     same: Callable[[Any, Any], bool] = np.array_equal,
     beside: float = 0.0,
 ) -> float:
-    """Records one aspect: `function`, which is `code` as the stack runs it, is called with each of `calls`.
+    """Calls `function`, which is `code` as the stack runs it, with each of `calls`, and records the aspect.
 
     Arrays among the arguments are put on the device; other values are static arguments. `answers` are NumPy's results.
-    `beside` is the time of a call that the figure `factor` compares with, in seconds; 0: there is no such figure.
-    Returns the median time of a repeated first call in seconds; 0 where something was raised.
+    `beside` is the time, in seconds, of the call that the figure `factor` compares with; 0: there is no such figure.
+    Returns the median time of the repeated first call in seconds; 0 if something was raised.
     """
     stack, seconds = recorder.stack, []
     placed = [[stack.put(value) if isinstance(value, np.ndarray) else value for value in call] for call in calls]
@@ -76,9 +76,9 @@ def tell(
 
 
 def counted_in_all(recorder: Any, before: Mapping[str, float], *actions: Any) -> dict[str, float | None]:
-    """Returns the sums of the counts of several watched actions; None for what the framework doesn't count.
+    """Returns the counts of several watched actions, summed; None for what the framework doesn't count.
 
-    `before` are the stack's `probe_counters` from before the first of them.
+    `before` are the stack's `probe_counters` from before the first action.
     """
     counts = {name: [action.counted[name] for action in actions] for name in ("graph_breaks", "fallback_ops")}
     figures = {name: None if None in values else sum(values) for name, values in counts.items()}
@@ -87,7 +87,8 @@ def counted_in_all(recorder: Any, before: Mapping[str, float], *actions: Any) ->
 
 
 def classify(figures: Mapping[str, Any]) -> str:
-    """Returns the class of a function that was called with one input after another, by counts alone."""
+    """Returns the class of a function that was called with one input after another: by counts, and where the framework
+    has counted no compile, by whether the calls took the time of one."""
     if figures["right"] < figures["calls"]:
         return "wrong"
     if figures.get("graph_breaks"):

@@ -20,9 +20,9 @@ def test_classes(aspect: str, share: float, expected: str) -> None:
     assert expected in SPEC.CLASSES
 
 
-def test_a_process_weighs_itself() -> None:
+def test_a_process_measures_its_own_memory() -> None:
     made = []
-    told = SPEC.weigh("json", lambda target: made.append(target) or bytearray(2**26), "cpu")
+    told = SPEC.memory_taken("json", lambda target: made.append(target) or bytearray(2**26), "cpu")
     assert made == ["cpu"]
     assert set(told) <= set(SPEC.FIGURES)
     assert told["python_bytes"] > 2**20

@@ -6,9 +6,9 @@ from time import perf_counter
 import numpy as np
 
 SAMPLES = 10
-LONG = 1e-3  # seconds of a call beside which a dispatch is short
+LONG = 1e-3  # seconds; a dispatch is short compared with a call that takes longer
 REPEATS, TRIALS = 10, 5  # of the benchmark that forgets to wait
-WORDS = "the call that blocks is number {}"
+WORDS = "the first call that blocks is number {}"
 
 
 def product(y, x):

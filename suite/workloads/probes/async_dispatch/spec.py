@@ -1,7 +1,7 @@
 """async_dispatch: does a call return before its work is done?
 
-The call is a matrix product that takes milliseconds; each call takes the result of the one before. Its rows are doubled
-from `n` until a call that is waited for takes a millisecond at least, far more than any framework's dispatch.
+The call is a matrix product; each call takes the result of the one before. The matrices' size is doubled from `n` until
+a call, with waiting for its result, takes more than a millisecond: far more than any framework's dispatch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SIZES = {"tiny": {"n": 512}, "quick": {"n": 1024}}
 PASSES = ("forward",)
 
 CALLS = 128  # submitted without waiting
-WINDOW = 8  # calls whose mean tells a queue that is full from a thread that had to wait for a core
+WINDOW = 8  # calls; their mean tells a full queue from one call whose thread had to wait for a core
 
 ASPECTS = {
     "dispatch": "one call: until it returns, until its result is there",
@@ -25,20 +25,20 @@ ASPECTS = {
 FIGURES = {
     "seconds": ("s", "a call, until it returns"),
     "completed_seconds": ("s", "a call, until its result is computed"),
-    "share": ("1", "of the time until the result is computed, the part after which the call has returned"),
+    "share": ("1", "the time until the call returns, as a share of the time until its result is computed"),
     "n": ("count", "rows and columns of the matrices"),
-    "dispatch_seconds": ("s", "each of the calls that nobody waited for, until it returned"),
-    "depth": ("count", "the first of them that took as long as half a call's work"),
-    "reported_seconds": ("s", "a call's share of ten calls in a loop, with nothing awaited"),
-    "factor": ("1", "how many times too fast that is"),
+    "dispatch_seconds": ("s", "each of the calls without waiting, until it returns"),
+    "depth": ("count", "the number of the first call without waiting that took at least half of a call's work"),
+    "reported_seconds": ("s", "the mean of ten calls in a loop that waits for nothing"),
+    "factor": ("1", "how many times too short that mean is"),
 }
 CLASSES = {
     "asynchronous": "the call returns far before its result is computed",
     "synchronous": "the call returns when its result is computed",
-    "blocks at a depth": "calls return at once until so many wait to be computed, then each blocks for another",
+    "blocks at a depth": "calls return at once until a number of them wait to be computed; then each call blocks",
     f"never blocked in {CALLS} calls": "each call returned at once",
-    "honest": "without waiting, a benchmark reports what it would with it",
-    "flatters": "without waiting, a benchmark reports several times too little",
+    "honest": "without waiting, a benchmark reports the same time as with waiting",
+    "flatters": "without waiting, a benchmark reports a time that is several times too short",
 }
 
 JAX_ASYNC = "https://docs.jax.dev/en/latest/async_dispatch.html"
@@ -47,9 +47,9 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def blocked_at(dispatched: Sequence[float], call: float) -> int | None:
-    """Returns the number, from 1, of the first call that was held up though nobody waited for its result: it and the
-    calls after it took at least half as long as a call's work. None if there is none. A single long call doesn't
-    count: another process may have caused it."""
+    """Returns the number, from 1, of the first call that blocked though nothing waited for its result: it and the calls
+    after it, on average, took at least half as long as a call's work. None if no call blocked. A single long call
+    doesn't count: another process may have caused it."""
     for place in range(len(dispatched) - WINDOW + 1):
         following = dispatched[place : place + WINDOW]
         if min(following[0], fmean(following)) >= call / 2:
@@ -58,7 +58,8 @@ def blocked_at(dispatched: Sequence[float], call: float) -> int | None:
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By time alone, with limits far from all that was seen: dispatch takes all of a call's time or a few percent."""
+    """Returns the class, by time alone. The limits are far from all that was seen: a dispatch took all of a call's time
+    or a few percent of it."""
     completed = median(figures["completed_seconds"])
     if aspect == "dispatch":
         return "asynchronous" if median(figures["seconds"]) < completed / 3 else "synchronous"

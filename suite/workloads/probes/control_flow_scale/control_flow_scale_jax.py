@@ -19,7 +19,7 @@ def operations(code, function, *arguments):
 
 
 def run(stack, recorder):
-    recorder.spec.ask(stack, recorder, "unrolled", unrolled, operations)
-    recorder.spec.ask(stack, recorder, "scanned", scanned, operations)
+    recorder.spec.observe(stack, recorder, "unrolled", unrolled, operations)
+    recorder.spec.observe(stack, recorder, "scanned", scanned, operations)
     for aspect in ("batch", "sequence"):
-        recorder.spec.ask(stack, recorder, aspect, unrolled, operations)
+        recorder.spec.observe(stack, recorder, aspect, unrolled, operations)

@@ -10,7 +10,7 @@ def unrolled(x, ws):
 
 
 def run(stack, recorder):
-    recorder.spec.ask(stack, recorder, "unrolled", unrolled)
+    recorder.spec.observe(stack, recorder, "unrolled", unrolled)
     recorder.lacks("scanned", "NumPy has no loop but Python's")
     for aspect in ("batch", "sequence"):
-        recorder.spec.ask(stack, recorder, aspect, unrolled)
+        recorder.spec.observe(stack, recorder, aspect, unrolled)

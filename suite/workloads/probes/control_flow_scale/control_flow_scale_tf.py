@@ -1,4 +1,4 @@
-"""TensorFlow: tf.function unrolls a loop over a list; of one over a tensor AutoGraph makes a `tf.while_loop`."""
+"""TensorFlow: tf.function unrolls a loop over a list; AutoGraph turns a loop over a tensor into a `tf.while_loop`."""
 
 import tensorflow as tf
 
@@ -21,7 +21,7 @@ def operations(code, function, *arguments):
 
 def run(stack, recorder):
     counted = {} if stack.case.stack == "tf_eager" else {"operations": operations}
-    recorder.spec.ask(stack, recorder, "unrolled", unrolled, **counted)
-    recorder.spec.ask(stack, recorder, "scanned", scanned, **counted)
+    recorder.spec.observe(stack, recorder, "unrolled", unrolled, **counted)
+    recorder.spec.observe(stack, recorder, "scanned", scanned, **counted)
     for aspect in ("batch", "sequence"):
-        recorder.spec.ask(stack, recorder, aspect, unrolled, **counted)
+        recorder.spec.observe(stack, recorder, aspect, unrolled, **counted)

@@ -1,4 +1,4 @@
-"""PyTorch: torch.compile and lazy tensors unroll Python's loops; there are scans, each stack's own."""
+"""PyTorch: torch.compile and lazy tensors unroll Python's loops; each compiled stack has a scan of its own."""
 
 import torch
 
@@ -10,7 +10,7 @@ def unrolled(x, ws):
 
 
 def scanned(x, ws):
-    from torch._higher_order_ops import scan  # from where its documentation takes it
+    from torch._higher_order_ops import scan  # as in its documentation
 
     def layer(x, w):
         x = torch.tanh(x @ w)
@@ -59,27 +59,27 @@ def jax_operations(code, function, *arguments):
 
 
 def run(stack, recorder):
-    ask, name = recorder.spec.ask, stack.case.stack
+    observe, name = recorder.spec.observe, stack.case.stack
     named = {
         "torch_eager": {},
         "torch_inductor": {"operations": dynamo_operations, "forget": torch.compiler.reset},
         "torch_xla": {"operations": lazy_operations},
         "torchax_jit": {"operations": jax_operations},
     }[name]
-    ask(stack, recorder, "unrolled", unrolled, **named)
+    observe(stack, recorder, "unrolled", unrolled, **named)
     if name == "torch_eager":
         recorder.lacks("scanned", "eager has no loop but Python's: torch's scan is for torch.compile and torch.export")
     elif name == "torch_inductor":
         with torch._dynamo.config.patch(capture_scalar_outputs=True):
-            ask(
+            observe(
                 stack,
                 recorder,
                 "scanned",
                 scanned,
                 **named,
-                words="with torch._dynamo.config.capture_scalar_outputs, or Inductor raises",
+                words="with torch._dynamo.config.capture_scalar_outputs; without it Inductor raises",
             )
     else:
-        ask(stack, recorder, "scanned", scanned_by_xla if name == "torch_xla" else scanned_by_jax, **named)
+        observe(stack, recorder, "scanned", scanned_by_xla if name == "torch_xla" else scanned_by_jax, **named)
     for aspect in ("batch", "sequence"):
-        ask(stack, recorder, aspect, unrolled, **named)
+        observe(stack, recorder, aspect, unrolled, **named)

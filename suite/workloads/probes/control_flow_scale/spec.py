@@ -1,9 +1,10 @@
 """control_flow_scale: how the time to compile grows with a program's depth, and with its shapes.
 
-The first call of a function of some layers, tanh(x @ w), that share one shape: a Python loop over them, which a tracer
-unrolls, beside the framework's own loop, whose body is compiled once. And a function of two layers for inputs of
-growing batch and sequence. Arrays are small, so that little of a call's time is computing. What a process pays once,
-for its first compile, is paid before. A class rests on the operations of the program that is traced: seconds vary.
+The probe times the first call of functions of several layers, tanh(x @ w), that share one shape: with a Python loop
+over the layers, which a tracer unrolls, and with the framework's own loop, whose body is compiled once. It also times a
+function of two layers for inputs of growing batch and sequence. Arrays are small, so that little of a call's time is
+computing. Another function is compiled before, because the first compile of a process takes longer. Classes rest on the
+number of operations in the traced program, because seconds vary.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 TITLE = "Compile time, by depth and shape"
 SIZES = {
-    # No narrower: XLA writes out products of small matrices for a CPU, which takes it ten times as long to compile.
+    # Not narrower: for a CPU, XLA writes out products of small matrices, which take ten times as long to compile.
     "tiny": {"depth": 16, "width": 64, "batch": 4, "sequence": 16},
     "quick": {"depth": 64, "width": 64, "batch": 4, "sequence": 16},
 }
@@ -30,11 +31,11 @@ ASPECTS = {
 FIGURES = {
     "depths": ("count", "layers"),
     "sizes": ("count", "rows in a batch, or positions in a row"),
-    "seconds": ("s", "the first call of a function at each of them, until its result is computed"),
-    "compile_seconds": ("s", "of it, what the framework itself counts as compiling"),
-    "compiles": ("count", "programs compiled in this call"),
-    "operations": ("count", "operations of the program that is traced, those inside of a loop's body left out"),
-    "factor": ("1", "seconds at the greatest of them, by those at the least"),
+    "seconds": ("s", "the first call at each depth or size, until its result is computed"),
+    "compile_seconds": ("s", "the part of it that the framework itself counts as compiling"),
+    "compiles": ("count", "programs compiled in the first call at each depth or size"),
+    "operations": ("count", "operations of the traced program, without those inside a loop's body"),
+    "factor": ("1", "the seconds at the greatest depth or size, divided by those at the least"),
     "traces": ("count", "traces of a call that raised"),
     "graph_breaks": ("count", "breaks of the graph in a call that raised"),
     "fallback_ops": ("count", "operations that another backend ran in a call that raised"),
@@ -45,9 +46,9 @@ CLASSES = {
     "flat": "the program has the same operations whatever the size",
     "interprets": "nothing is compiled: the operations run one by one",
 }
-GROWS = 2.0  # times the operations, of sixteen times the layers or shapes; where the program stays as it is, 1
-WARM = 2  # layers of what is compiled first of all; and of the programs of other shapes
-TIMES = (2, 8, 32)  # the least batch and sequence; not these themselves, which the depths have
+GROWS = 2.0  # times the operations, at sixteen times the layers or size or more; a program that doesn't grow has 1
+WARM = 2  # layers of the function that is compiled first, and of the functions for growing batch and sequence
+TIMES = (2, 8, 32)  # multiples of the least batch and sequence; not 1, since the functions of other depths have these
 
 JAX_SCAN = "https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html"
 TORCH_XLA_SCAN = "https://pytorch.org/xla/release/r2.6/features/scan.html"
@@ -55,7 +56,7 @@ TF_FUNCTION = "https://www.tensorflow.org/guide/function"
 
 
 def depths(dims: Mapping[str, int]) -> list[int]:
-    """1, 4, 16 and so on."""
+    """Returns the depths: 1, 4, 16 and so on, up to the dim `depth`."""
     return [4**power for power in range(10) if 4**power <= dims["depth"]]
 
 
@@ -69,7 +70,7 @@ def points(aspect: str, dims: Mapping[str, int]) -> list[tuple[int, int, int]]:
     return [(depth, batch, sequence) for depth in depths(dims)]
 
 
-def ask(
+def observe(
     stack: Any,
     recorder: Any,
     aspect: str,
@@ -78,8 +79,11 @@ def ask(
     words: str = "",
     forget: Callable[[], None] = lambda: None,
 ) -> None:
-    """Records one aspect. `operations` counts the operations in the program of a compiled function for its arguments.
-    `forget` has the framework compile a function anew that it has compiled for another shape."""
+    """Calls `code`, as the stack runs it, at each point of one aspect, and records the aspect.
+
+    `operations` counts the operations in a function's program for given arguments. `forget` makes the framework forget
+    what it has compiled, so that it compiles the same function again for another shape.
+    """
     dims = stack.dims
     taken: dict[str, list[float | None]] = {"seconds": [], "compile_seconds": [], "compiles": [], "operations": []}
     for depth, batch, sequence in [(WARM, dims["batch"], dims["sequence"]), *points(aspect, dims)]:
@@ -113,7 +117,7 @@ def known(figures: Sequence[float | None]) -> list[float] | None:
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By the operations at both ends, where anything was compiled."""
+    """Returns the class: if anything was compiled, by the operations at the least and the greatest depth or size."""
     if not sum(figures.get("compiles", ())):
         return "interprets"
     if figures["operations"][-1] < GROWS * figures["operations"][0]:

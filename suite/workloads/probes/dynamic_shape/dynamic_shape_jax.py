@@ -1,4 +1,4 @@
-"""JAX: under jit all shapes are known before there are values; what would depend on them is padded and masked."""
+"""JAX: under jit all shapes are known before the values; an array whose shape would depend on values is padded."""
 
 import jax.numpy as jnp
 
@@ -27,16 +27,16 @@ def squares(x):
     return (x * x).sum()
 
 
-def squares_of_padded(x, length):  # x is as long as the longest, zeros at its end or anything else
+def squares_of_padded(x, length):  # x is padded to the greatest length, with any values
     return jnp.where(jnp.arange(x.size) < length, x * x, 0).sum()
 
 
 def run(stack, recorder):
-    ask = recorder.spec.ask
-    ask(recorder, "mask", masked)
-    ask(recorder, "where", selected)
-    ask(recorder, "nonzero", places)
-    ask(recorder, "size", places_in_size)
-    ask(recorder, "slice", head)
-    plain = ask(recorder, "lengths", squares)
-    ask(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)
+    observe = recorder.spec.observe
+    observe(recorder, "mask", masked)
+    observe(recorder, "where", selected)
+    observe(recorder, "nonzero", places)
+    observe(recorder, "size", places_in_size)
+    observe(recorder, "slice", head)
+    plain = observe(recorder, "lengths", squares)
+    observe(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)

@@ -24,11 +24,11 @@ def squares(x):
 
 
 def run(stack, recorder):
-    ask = recorder.spec.ask
-    ask(recorder, "mask", masked)
-    ask(recorder, "where", selected)
-    ask(recorder, "nonzero", places)
+    observe = recorder.spec.observe
+    observe(recorder, "mask", masked)
+    observe(recorder, "where", selected)
+    observe(recorder, "nonzero", places)
     recorder.lacks("size", "np.nonzero takes no size: it counts before it allocates")
-    ask(recorder, "slice", head)
-    ask(recorder, "lengths", squares)
+    observe(recorder, "slice", head)
+    observe(recorder, "lengths", squares)
     recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")

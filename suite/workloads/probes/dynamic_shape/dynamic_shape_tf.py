@@ -1,4 +1,4 @@
-"""TensorFlow: a graph's shapes may be unknown until it runs; XLA compiles for those that it is called with."""
+"""TensorFlow: a graph's shapes may be unknown until it runs; XLA compiles a program for each shape of the arguments."""
 
 import tensorflow as tf
 
@@ -27,23 +27,23 @@ def any_length(function):
     return tf.function(function, input_signature=[tf.TensorSpec([None])])
 
 
-def squares_of_padded(x, length):  # x is as long as the longest, zeros at its end or anything else
+def squares_of_padded(x, length):  # x is padded to the greatest length, with any values
     return tf.reduce_sum(tf.where(tf.range(len(x)) < length, x * x, 0.0))
 
 
 def run(stack, recorder):
-    ask, name = recorder.spec.ask, stack.case.stack
-    ask(recorder, "mask", masked)
-    ask(recorder, "where", selected)
-    ask(recorder, "nonzero", places)
+    observe, name = recorder.spec.observe, stack.case.stack
+    observe(recorder, "mask", masked)
+    observe(recorder, "where", selected)
+    observe(recorder, "nonzero", places)
     recorder.lacks("size", "tf.where takes no size for what it finds")
-    ask(recorder, "slice", head)
-    plain = ask(recorder, "lengths", squares)
+    observe(recorder, "slice", head)
+    plain = observe(recorder, "lengths", squares)
     if name == "tf_eager":
         recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")
     elif name == "tf_graph":
         function = any_length(squares)
-        stack.functions.append(function)  # that its traces be counted
-        ask(recorder, "remedy", any_length, function, recorder.spec.inputs("lengths", stack.dims), plain)
+        stack.functions.append(function)  # so that its traces are counted
+        observe(recorder, "remedy", any_length, function, recorder.spec.inputs("lengths", stack.dims), plain)
     else:  # one trace would do here too, but XLA would compile it for each length
-        ask(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)
+        observe(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)

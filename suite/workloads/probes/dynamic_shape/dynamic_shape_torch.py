@@ -1,4 +1,4 @@
-"""PyTorch: eager takes any shape; torch.compile has dynamic ones; XLA, lazily or by torchax, wants them static."""
+"""PyTorch: eager takes any shape; torch.compile has dynamic shapes; PyTorch/XLA and torchax need static shapes."""
 
 import torch
 
@@ -38,24 +38,24 @@ def dynamic(function):
     return torch.compile(function, dynamic=True)
 
 
-def squares_of_padded(x, length):  # x is as long as the longest, zeros at its end or anything else
+def squares_of_padded(x, length):  # x is padded to the greatest length, with any values
     places = torch.arange(len(x), device=x.device)
     return torch.where(places < length, x * x, 0).sum()
 
 
 def run(stack, recorder):
-    ask, name = recorder.spec.ask, stack.case.stack
-    ask(recorder, "mask", masked)
-    ask(recorder, "where", selected)
-    ask(recorder, "nonzero", places)
-    # torchax has JAX's own; its nonzero_static counts first, which no trace can.
-    ask(recorder, "size", places_in_size_by_jax if name == "torchax_jit" else places_in_size)
-    ask(recorder, "slice", head)
-    plain = ask(recorder, "lengths", squares)
+    observe, name = recorder.spec.observe, stack.case.stack
+    observe(recorder, "mask", masked)
+    observe(recorder, "where", selected)
+    observe(recorder, "nonzero", places)
+    # torchax calls JAX's nonzero: torchax's own nonzero_static counts the places first, which a trace can't do.
+    observe(recorder, "size", places_in_size_by_jax if name == "torchax_jit" else places_in_size)
+    observe(recorder, "slice", head)
+    plain = observe(recorder, "lengths", squares)
     if name == "torch_eager":
         recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")
     elif name == "torch_inductor":
-        torch.compiler.reset()  # or the programs of the aspect before would serve
-        ask(recorder, "remedy", dynamic, dynamic(squares), recorder.spec.inputs("lengths", stack.dims), plain)
+        torch.compiler.reset()  # else the programs of the aspect before would be used
+        observe(recorder, "remedy", dynamic, dynamic(squares), recorder.spec.inputs("lengths", stack.dims), plain)
     else:
-        ask(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)
+        observe(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)

@@ -1,8 +1,9 @@
-"""dynamic_shape: shapes that only the values tell, and inputs of many lengths.
+"""dynamic_shape: shapes that depend on values, and inputs of many lengths.
 
-Each function is called once, and then with inputs that have other counts, or other lengths: what the framework
-compiles meanwhile, where it breaks its graph or lets another backend run an operation, and whether the answers are
-right. The remedies are the frameworks' own; their cost is a call's time beside that of a program for one length alone.
+Each function is called once, and then with inputs that have other counts of positive values, or other lengths. The
+probe records what the framework compiles meanwhile, where it breaks its graph or lets another backend run an operation,
+and whether the answers are right. The remedies are the frameworks' own; their cost is a call's time, divided by that of
+a call of a program for one length alone.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ASPECTS = {
     "remedy": "the same with the framework's own remedy",
 }
 FIGURES = calls.FIGURES | {
-    "factor": ("1", "a repeated call with the remedy, by one of the function compiled for this length alone; medians")
+    "factor": ("1", "a repeated call with the remedy, divided by one of a program for this length alone; medians")
 }
 CLASSES = {
     "one program": "what was compiled for the first call serves all the others",
@@ -36,12 +37,12 @@ CLASSES = {
     "recompiles": "other calls compile more programs, fewer than there are calls",
     "recompiles each time": "each call of another shape compiles again",
     "breaks the graph": "the graph ends there: Python runs the operation between two programs",
-    "left to Python": "the tracer gives the function up: Python runs it, nothing is compiled",
+    "left to Python": "the tracer gives up on the function: Python runs it, nothing is compiled",
     "falls back": "another backend than the stack's own runs the operation",
     "interprets": "nothing is ever compiled, so any shape will do",
     "wrong": "an answer isn't NumPy's",
 }
-FILL = -1  # where there are fewer places than the size that was given
+FILL = -1  # fills the array if there are fewer places than its size
 
 JAX_ERRORS = "https://docs.jax.dev/en/latest/errors.html"
 JAX_CONTROL_FLOW = "https://docs.jax.dev/en/latest/control-flow.html"
@@ -55,8 +56,8 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def inputs(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
-    """The arguments of each call. Sums of the values are exact in float32, in whichever order. No two lengths lie on
-    both sides of 4096, where Inductor sums in another way, with another program."""
+    """Returns the arguments of each call. Sums of the values are exact in float32, in any order. All lengths of a size
+    lie on the same side of 4096, because Inductor sums longer arrays in another way, by another program."""
     n, counts = dims["n"], [dims["n"] // 2 + call for call in range(dims["calls"])]
     values = np.arange(1, n + 1, dtype=np.float32)
     if aspect == "slice":
@@ -87,7 +88,7 @@ def answers(aspect: str, dims: Mapping[str, int]) -> list[Any]:
     return [x[x > 0].sum() for (x,) in arguments]
 
 
-def ask(
+def observe(
     recorder: Any,
     aspect: str,
     code: Callable[..., Any],
@@ -95,15 +96,15 @@ def ask(
     given: Sequence[Sequence[Any]] = (),
     beside: float = 0.0,
 ) -> float:
-    """Records one aspect. Returns the seconds of a compiled call; 0 if something was raised.
+    """Observes one aspect and records it. Returns the seconds of a compiled call; 0 if something was raised.
 
-    `function` is `code` compiled in another way than the stack's own, `given` are other inputs than the aspect's, and
-    `beside` are the seconds of a call without the remedy.
+    `function` is `code` compiled in another way than by the stack's `jit`; `given` replaces the aspect's inputs;
+    `beside` is the seconds of a call without the remedy.
     """
     stack = recorder.stack
     expected = answers("lengths" if aspect == "remedy" else aspect, stack.dims)
     function = function or stack.jit(code)
-    return calls.tell(
+    return calls.observe(
         recorder, aspect, code, function, given or inputs(aspect, stack.dims), expected, same_values, beside
     )
 
@@ -114,7 +115,7 @@ def same_values(result: Any, answer: Any) -> bool:
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By counts alone."""
+    """Returns the class, as `calls.classify` does, but distinguishes one or two compiles from more."""
     class_ = calls.classify(figures)
     return "recompiles once or twice" if class_ == "recompiles" and figures["compiles"] <= 2 else class_
 

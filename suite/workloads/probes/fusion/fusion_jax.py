@@ -1,4 +1,4 @@
-"""fusion in JAX. Kernels: instructions of the optimized program; op by op each call is a program of its own."""
+"""fusion in JAX. A kernel is an instruction of the optimized program; op by op, each call is a program of its own."""
 
 import jax
 import jax.numpy as jnp

@@ -1,7 +1,7 @@
-"""fusion in TensorFlow. Kernels: operations of the graph, once Grappler has optimized it, or of XLA's program."""
+"""fusion in TensorFlow. A kernel is an operation of the graph that Grappler has optimized, or of XLA's program."""
 
 import tensorflow as tf
-from tensorflow.python.eager import context  # what tf.summary.trace_on keeps graphs by; they go to no file here
+from tensorflow.python.eager import context  # tf.summary.trace_on collects graphs by it, for a file
 
 NO_KERNEL = {"Placeholder", "Const", "Identity", "NoOp", "_Arg", "_Retval"}
 
@@ -14,7 +14,7 @@ def run(stack, recorder):
     spec = recorder.spec
 
     def of_eager(function, x):
-        traced = tf.function(function).get_concrete_function(x).graph  # as written: nothing has optimized it yet
+        traced = tf.function(function).get_concrete_function(x).graph  # nothing has optimized it yet
         return sum(operation.type not in NO_KERNEL for operation in traced.get_operations())
 
     def of_graph(function, x):

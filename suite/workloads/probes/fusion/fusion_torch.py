@@ -1,4 +1,4 @@
-"""fusion in PyTorch, with SELU out of primitives: `F.elu` would be one kernel, fused by hand."""
+"""fusion in PyTorch, with SELU made of primitives: `F.elu` would be one kernel, fused by hand."""
 
 import torch
 
@@ -11,7 +11,7 @@ def run(stack, recorder):
     spec = recorder.spec
 
     def of_profiler(function, x):
-        with torch.profiler.profile() as profile:  # of all that is there: the CPU, a GPU
+        with torch.profiler.profile() as profile:  # of the CPU, and of a GPU if there is one
             function(x)
             stack.wait(None, None)
         events = profile.events()

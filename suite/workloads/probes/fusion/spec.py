@@ -1,11 +1,12 @@
 """fusion: are element-wise operations run one by one, or as one pass over the memory?
 
-SELU with the constants of the workload `selu`, written out of five primitives in every dialect (PyTorch's ELU would be
-one kernel by itself), and a chain of twenty operations, multiplications and additions in turns. Kernels are counted
-where they can be, by the framework's own means: operations dispatched by PyTorch (its profiler) and NumPy, kernels
-that Inductor generates, instructions of XLA's optimized program, operations of TensorFlow's graph once it is optimized.
-PyTorch/XLA can't be asked for its optimized program: there the chain is held against its first two operations alone.
-The bandwidth counts the array once read and once written; the machine's copy, by NumPy on one core, is counted alike.
+The probe runs SELU with the constants of the workload `selu`, made of five primitives in every dialect (PyTorch's ELU
+would be one kernel by itself), and a chain of twenty operations, in which multiplications and additions alternate.
+Kernels are counted by the framework's own means, where it has any: operations dispatched by PyTorch (its profiler) and
+NumPy, kernels that Inductor generates, instructions of XLA's optimized program, operations of TensorFlow's optimized
+graph. PyTorch/XLA gives no access to its optimized program: there the chain's time is compared with that of its first
+two operations. The bandwidth counts the array as read once and written once, both for a call and for the machine's
+copy, which NumPy makes on one core.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ OPERATIONS = {"selu": 5, "chain": 20}
 ASPECTS = {"selu": "SELU out of five primitives", "chain": "a chain of twenty operations"}
 FIGURES = {
     "seconds": ("s", "a call, until its result is computed"),
-    "share": ("1", "bandwidth, as a part of the machine's copy"),
-    "bandwidth": ("bytes/s", "the array once read and once written, by a call's median"),
+    "share": ("1", "the bandwidth, as a share of the machine's copy's"),
+    "bandwidth": ("bytes/s", "the array's bytes, once read and once written, divided by a call's median"),
     "kernels": ("count", "kernels that a call launches"),
-    "short_seconds": ("s", "a call of two operations alone, where nobody counts kernels"),
-    "copy_seconds": ("s", "NumPy's copy of such an array into one that is there already"),
+    "short_seconds": ("s", "a call of the chain's first two operations, where kernels can't be counted"),
+    "copy_seconds": ("s", "NumPy's copy of such an array into an existing one"),
 }
 CLASSES = {
-    "fused": "a few kernels do it all",
+    "fused": "a few kernels run all operations",
     "op by op": "each operation is a kernel, and a pass over the memory, of its own",
-    "measured": "its kernels couldn't be counted, and its time, the exponential's, doesn't tell",
+    "measured": "not classified: kernels can't be counted, and most of the time is the exponential's; see the figures",
 }
 
 JAX_JIT = "https://docs.jax.dev/en/latest/201/jit.html"
@@ -50,7 +51,7 @@ NO_KERNEL = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
 
 
 def launched(program: str) -> int:
-    """Kernels of an optimized program of XLA, as text: instructions of its entry that do something."""
+    """Returns the number of kernels in the text of XLA's optimized program: the instructions of its entry that work."""
     entry = ENTRY.search(program)
     return sum(name not in NO_KERNEL for name in INSTRUCTION.findall(entry[1] if entry else ""))
 
@@ -70,13 +71,13 @@ def short(x: Any) -> Any:
 def observe(
     recorder: Any, selu: Callable[[Any], Any], kernels: Callable[[Callable[[Any], Any], Any], int | None]
 ) -> None:
-    """Records both aspects. `selu` is the dialect's; `kernels` counts the kernels of a function for an array, or
-    returns None if the framework can't tell."""
+    """Observes both aspects and records them. `selu` is the dialect's function; `kernels` counts the kernels of a
+    function for an array, or returns None if the framework can't tell."""
     stack = recorder.stack
     n = stack.dims["n"]
     host = np.random.default_rng(0).standard_normal((n, n), np.float32)
     x, copy = stack.put(host), np.empty_like(host)
-    copy[...] = 0.0  # its memory is there
+    copy[...] = 0.0  # so that its memory is there before the copies
     copies = recorder.seconds(lambda: np.copyto(copy, host), SAMPLES)
     for aspect, function in {"selu": selu, "chain": chain}.items():
         compiled = stack.jit(function)
@@ -97,9 +98,9 @@ def observe(
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By the kernels, where they are known. Else a chain by its time: of twenty passes over the memory it takes about
-    ten times that of two, of one pass about the same; four is far from both. SELU's one exponential takes longer than
-    all of its passes."""
+    """Returns the class by the number of kernels, if it is known; else, for the chain, by its time. Twenty passes over
+    the memory take about ten times as long as two, and one pass for all operations as long as one for two; four times
+    is far from both. SELU's time doesn't tell: its exponential takes longer than all passes."""
     if "kernels" in figures:
         return "fused" if figures["kernels"] <= OPERATIONS[aspect] / 2 else "op by op"
     if aspect == "chain" and "short_seconds" in figures:

@@ -1,4 +1,4 @@
-"""JAX: arrays never change. A function may be given an array's memory, and a Ref is what can be written to."""
+"""JAX: arrays never change. An array can be donated to a function, and a Ref can be written to."""
 
 import jax
 import numpy as np
@@ -10,7 +10,7 @@ def assign(x):
 
 
 def write_views(x):
-    x[1:3].at[0].set(1.0)  # each gives a new array
+    x[1:3].at[0].set(1.0)  # each returns a new array
     x.reshape(-1).at[0].set(2.0)
     return x
 
@@ -24,7 +24,7 @@ def donate():
 
 
 def add_one():
-    return lambda x: x + 1.0  # without jax.jit there is no other way
+    return lambda x: x + 1.0  # without jax.jit nothing can be donated
 
 
 def add_one_donated():
@@ -43,7 +43,7 @@ def run(stack, recorder):
     spec, zeros = recorder.spec, np.zeros((4, 4), np.float32)
     compiled = stack.case.stack == "jax_jit"
 
-    spec.tell_assign(recorder, assign)
+    spec.observe_assign(recorder, assign)
     written = stack.fetch(stack.jit(write_views)(stack.put(zeros)))
     recorder.tell("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
     x_ref = jax.new_ref(stack.put(zeros))
@@ -55,9 +55,9 @@ def run(stack, recorder):
         deleted, reuse = float(given.is_deleted()), recorder.watch(lambda: given + 1.0)
         recorder.tell("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
     else:
-        recorder.lacks("donate", "arguments are given away to what jax.jit has compiled")
+        recorder.lacks("donate", "arguments can be donated only to functions that jax.jit has compiled")
     for aspect, code in {
         "own_way": add_one_donated if compiled else add_one,
         "one_value": set_first_donated if compiled else set_first,
     }.items():
-        spec.tell_update(recorder, aspect, code, code(), lambda x: x.unsafe_buffer_pointer())
+        spec.observe_update(recorder, aspect, code, code(), lambda x: x.unsafe_buffer_pointer())

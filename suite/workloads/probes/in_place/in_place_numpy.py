@@ -31,13 +31,13 @@ def set_first(x):
 def run(stack, recorder):
     spec, zeros = recorder.spec, np.zeros((4, 4), np.float32)
 
-    spec.tell_assign(recorder, assign)
+    spec.observe_assign(recorder, assign)
     x = stack.put(zeros)
     written = stack.jit(write_views)(x)
     recorder.tell("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
     x = stack.put(zeros)
     stack.jit(change)(x)
     recorder.tell("compiled", change, visible=float(x[0, 0] == 1))
-    recorder.lacks("donate", "NumPy has no arguments that are given away; a function writes where `out` says")
+    recorder.lacks("donate", "NumPy has no donated arguments; a function writes into the array that `out` names")
     for aspect, code in (("own_way", add_one), ("one_value", set_first)):
-        spec.tell_update(recorder, aspect, code, stack.jit(code), lambda x: x.ctypes.data)
+        spec.observe_update(recorder, aspect, code, stack.jit(code), lambda x: x.ctypes.data)

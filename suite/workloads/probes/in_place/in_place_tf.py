@@ -10,7 +10,7 @@ def assign(x):
 
 
 def write_views(variable):
-    variable[1:3].assign(tf.ones([2, 4]))  # what tf.reshape gives is a tensor, and nothing is written to those
+    variable[1:3].assign(tf.ones([2, 4]))  # tf.reshape returns a tensor, which can't be written to
     return variable.read_value()
 
 
@@ -23,23 +23,24 @@ def set_first(variable):
 
 
 def address(variable):
-    """Where its values are; None if that can't be read. A read shares their memory, unless the variable is on another
-    device or has been written to in part: from then on, reads are copies. Both are gone before the next change."""
-    one, other = (np.asarray(variable.value()) for _ in range(2))
-    return one.ctypes.data if one.ctypes.data == other.ctypes.data else None
+    """Returns the address of a variable's values; None if it can't be read. A read shares the variable's memory, unless
+    the variable is on another device or has been written to in part: then each read is a copy, with its own address.
+    Both reads are freed on return, before the variable changes again."""
+    first, second = (np.asarray(variable.value()) for _ in range(2))
+    return first.ctypes.data if first.ctypes.data == second.ctypes.data else None
 
 
 def run(stack, recorder):
     n, zeros = stack.dims["n"], np.zeros((4, 4), np.float32)
 
-    recorder.spec.tell_assign(recorder, assign)
+    recorder.spec.observe_assign(recorder, assign)
     variable = tf.Variable(stack.put(zeros))
     written = stack.fetch(stack.jit(write_views)(variable))
     recorder.tell("view", write_views, slice=float(written[1, 0] == 1))
     variable = tf.Variable(stack.put(zeros))
     stack.jit(add_one)(variable)
     recorder.tell("compiled", add_one, visible=float(stack.fetch(variable)[0, 0] == 1))
-    recorder.lacks("donate", "TensorFlow gives no arguments away: an operation overwrites what nothing else holds")
+    recorder.lacks("donate", "TensorFlow has no donated arguments: an operation reuses memory that nothing else holds")
     for aspect, code in (("own_way", add_one), ("one_value", set_first)):
         variable, update = tf.Variable(tf.zeros([n])), stack.jit(code)
         stack.wait(None, update(variable))

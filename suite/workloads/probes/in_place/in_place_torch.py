@@ -1,4 +1,4 @@
-"""PyTorch: tensors change, views share their memory, and a trailing underscore says that it is in place."""
+"""PyTorch: tensors change, views share their memory, and a method with a trailing underscore works in place."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def set_first_donated():
 
 
 def address_of(stack):
-    """How to read where a tensor's values are; PyTorch/XLA tells it in a private function alone."""
+    """Returns the function that reads the address of a tensor's values; in PyTorch/XLA it is a private one."""
     if stack == "torch_xla":
         import torch_xla
 
@@ -60,7 +60,7 @@ def address_of(stack):
 def run(stack, recorder):
     spec, name, zeros = recorder.spec, stack.case.stack, np.zeros((4, 4), np.float32)
 
-    spec.tell_assign(recorder, assign)
+    spec.observe_assign(recorder, assign)
     x = stack.put(zeros)
     seen = recorder.watch(lambda: stack.jit(write_views)(x))
     written = stack.fetch(x if seen.error else seen.value)
@@ -76,11 +76,11 @@ def run(stack, recorder):
         deleted, reuse = float(given.jax().is_deleted()), recorder.watch(lambda: given + 1.0)
         recorder.tell("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
     elif name == "torch_xla":
-        recorder.lacks("donate", "PyTorch/XLA gives away by itself the memory of what is changed in place")
+        recorder.lacks("donate", "PyTorch/XLA itself donates the memory of what is changed in place")
     else:
-        recorder.lacks("donate", "PyTorch gives no arguments away: what may be overwritten is changed in place")
+        recorder.lacks("donate", "PyTorch has no donated arguments: what may be overwritten is changed in place")
     donated = {add_one: add_one_donated, set_first: set_first_donated} if name == "torchax_jit" else {}
     for aspect, code in (("own_way", add_one), ("one_value", set_first)):
         shown = donated.get(code, code)
         update = shown() if donated else stack.jit(code)
-        spec.tell_update(recorder, aspect, shown, update, address_of(name))
+        spec.observe_update(recorder, aspect, shown, update, address_of(name))

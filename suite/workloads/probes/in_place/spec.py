@@ -1,8 +1,8 @@
-"""in_place: may an array be changed, who sees it, and is memory saved by it?
+"""in_place: may an array be changed, does the caller see the change, and does it save memory?
 
-Three things are called in-place: an assignment that the caller sees, an argument given away so that its memory can be
-used again, and an update that touches one value and not the whole array. Addresses are read where a framework tells
-them; one that stays is an update in place.
+Three things are called in-place: an assignment that the caller sees, an argument that is donated so that its memory can
+be used again, and an update that touches one value and not the whole array. Addresses are read where a framework gives
+them; if an update leaves an array's address unchanged, it is in place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ASPECTS = {
     "assign": "x[0] = 1, in a function as this stack runs it",
     "view": "writing to a slice and to a reshaped array, in a function as this stack runs it",
     "compiled": "a function as this stack runs it changes its argument: does the caller see the change?",
-    "donate": "an argument given away",
+    "donate": "a donated argument",
     "own_way": "1 is added to many values, in the framework's own way",
     "one_value": "one value of many is changed, in the framework's own way",
 }
@@ -39,8 +39,8 @@ CLASSES = {
     "changes": "the array has the new value",
     "ignores": "nothing is raised, and the array is as it was",
     "both write through": "a slice and a reshaped array share their memory with the array",
-    "slices alone write through": "a slice does; what is reshaped is an array of its own",
-    "reshaped alone writes through": "a reshaped array does; a slice is an array of its own",
+    "slices alone write through": "a slice shares its memory with the array; a reshaped array has memory of its own",
+    "reshaped alone writes through": "a reshaped array shares its memory with the array; a slice has memory of its own",
     "copies": "both are arrays of their own",
     "seen by the caller": "the caller's array is changed",
     "not seen": "the caller's array is as it was",
@@ -62,8 +62,8 @@ TF_VARIABLES = "https://www.tensorflow.org/guide/variable"
 THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
-def tell_assign(recorder: Any, assign: Callable[[Any], Any]) -> None:
-    """Records the aspect `assign`."""
+def observe_assign(recorder: Any, assign: Callable[[Any], Any]) -> None:
+    """Observes the aspect `assign` and records it."""
     stack = recorder.stack
     x = stack.put(np.zeros((4, 4), np.float32))
     seen = recorder.watch(lambda: stack.jit(assign)(x))
@@ -71,14 +71,14 @@ def tell_assign(recorder: Any, assign: Callable[[Any], Any]) -> None:
     recorder.tell("assign", assign, seen, seconds=None, changed=changed)
 
 
-def tell_update(
+def observe_update(
     recorder: Any, aspect: str, code: Callable[..., Any], update: Callable[[Any], Any], address: Callable[[Any], int]
 ) -> None:
-    """Records an aspect in which `update`, made of `code`, changes an array again and again. `address` returns where an
-    array's values lie; it raises if the device has no addresses."""
+    """Observes an aspect in which `update`, made of `code`, changes an array again and again, and records it. `address`
+    returns the address of an array's values; it raises if the device has no addresses."""
     stack = recorder.stack
     zeros = np.zeros(stack.dims["n"], np.float32)
-    x = stack.put(zeros)  # whose memory may be NumPy's, which can't be given away: the second update tells
+    x = stack.put(zeros)  # it may be in NumPy's memory, which can't be donated; after the first update it isn't
 
     def again() -> Any:
         nonlocal x
@@ -95,7 +95,7 @@ def tell_update(
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By values and addresses."""
+    """Returns the class, by values and addresses."""
     if aspect == "assign":
         return "changes" if figures["changed"] else "ignores"
     if aspect == "view":

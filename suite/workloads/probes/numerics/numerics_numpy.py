@@ -1,4 +1,4 @@
-"""NumPy: what the others are held against. Warnings of overflow and of division go to the log."""
+"""NumPy: its own float32 and int32 arithmetic. Its warnings of overflow and division by zero go to the log."""
 
 import numpy as np
 

@@ -1,7 +1,8 @@
 """numerics: how large are errors, and what becomes of values at the edges of a type?
 
-Every function is run as the stack runs functions, so that a compiler's arithmetic stands beside the eager one. All of
-it is float32 or int32 but for one product of bfloat16; errors are relative to float64 of the same operands, by NumPy.
+Every function is run as the stack runs functions, so that a compiler's arithmetic can be compared with eager
+arithmetic. Everything is float32 or int32, except for one product of bfloat16. Errors are relative to NumPy's float64
+result for the same operands.
 """
 
 from __future__ import annotations
@@ -42,24 +43,24 @@ FIGURES = {
     "operand": ("1", "share of the subnormal operands that survive a product with 1"),
     "result": ("1", "share of the subnormal products that survive"),
     "infinite": ("1", "share of the results that are infinite"),
-    "value": ("1", "the integers that came out; more than one, where it depends on the place in the array"),
-    "from_minus": ("1", "likewise, of -1e10, or of -1 // 0"),
-    "from_nan": ("1", "likewise, of nan"),
+    "value": ("1", "the integers that came out; several, if they depend on the place in the array"),
+    "from_minus": ("1", "the integers that came out of -1e10, or of -1 // 0"),
+    "from_nan": ("1", "the integers that came out of nan"),
 }
 CLASSES = {
-    "float32": "the error is one of float32's 24 bits",
-    "tf32 or bfloat16": "the error is one of operands rounded to 11 or 8 bits",
-    "bfloat16": "the operands' and the result's 8 bits make the error; the sums between are wider",
+    "float32": "the error is as with float32's 24 bits",
+    "tf32 or bfloat16": "the error is as with operands rounded to 11 or 8 bits",
+    "bfloat16": "the error comes from the 8 bits of operands and result; the sums between have more bits",
     "summed in bfloat16": "the sums are rounded to 8 bits, too",
     "pairwise or better": "the error doesn't grow with the number of values, or hardly",
-    "naive": "value after value, in one sum or in some side by side: the error grows with the number of values",
+    "naive": "values are added one by one, to one sum or to a few: the error grows with the number of values",
     "propagates": "a nan comes out",
     "ignores": "the largest of the other values comes out",
-    "loses values": "a smaller value comes out, or -inf: nan takes values beside it away",
-    "by its place": "it depends on where the nan stands",
+    "loses values": "a smaller value comes out, or -inf: values beside the nan are lost",
+    "by its place": "what comes out depends on the place of the nan",
     "IEEE 754": "nan is unequal to everything, and neither less nor greater",
     "not IEEE 754": "a comparison says otherwise",
-    "kept": "values below 1.2e-38 are computed with",
+    "kept": "values below 1.2e-38 are kept, in operands and results",
     "flushed to zero": "values below 1.2e-38 become 0, operands and results",
     "operands alone are kept": "a subnormal value survives a product with 1, a subnormal product becomes 0",
     "results alone are kept": "a subnormal product survives, a subnormal operand is taken for 0",
@@ -69,15 +70,15 @@ CLASSES = {
     "wraps": "what doesn't fit is dropped from the top: arithmetic modulo 2^32",
     "saturates": "the largest int32 comes out",
     "the lowest int32": "-2,147,483,648 comes out: what x86's conversion gives for all that doesn't fit",
-    "varies": "it depends on the place in the array, or is another value; see the figures",
+    "varies": "what comes out depends on the place in the array, or is another value; see the figures",
     "0": "0 comes out",
     "-1": "-1 comes out: all bits set",
-    "-2": "-2 comes out: all bits set, and 1 less because a rest was left",
+    "-2": "-2 comes out: all bits set, and 1 less because a remainder was left",
     "another value": "another number comes out; see the figures",
 }
 
-LENGTH = 67  # odd: processors' vectors end before the last elements, which are computed one by one
-ROWS = {"nan_max": 17, "nan_max_large": 259}  # libraries that compilers call take only what is large enough
+LENGTH = 67  # odd: vector instructions don't reach the last elements, which are computed one by one
+ROWS = {"nan_max": 17, "nan_max_large": 259}  # compilers call libraries only for arrays that are large enough
 COLUMNS = 2048
 SMALL, TINY = 1e-39, 1e-20
 LARGE = 1e10
@@ -98,9 +99,9 @@ def given(aspect: str, dims: Mapping[str, int]) -> tuple[Array, ...]:
     if aspect == "sum":
         return (np.full(dims["many"], 0.1, np.float32),)
     if aspect in ROWS:
-        # The largest come first: whoever starts anew behind nan has lost them.
+        # The largest values come first: a maximum that starts again after nan loses them.
         rows = np.tile(np.arange(ROWS[aspect], 0, -1, dtype=np.float32), (ROWS[aspect], 1))
-        np.fill_diagonal(rows, np.nan)  # at every place of a row once
+        np.fill_diagonal(rows, np.nan)  # nan is at another place in each row
         return (rows,)
     if aspect == "nan_max_columns":
         return (np.stack([np.full(COLUMNS, value, np.float32) for value in (np.nan, 2.0)]),)
@@ -128,7 +129,7 @@ def comparisons(x: Any, y: Any) -> Any:
 
 
 def multiplied(x: Any, y: Any) -> Any:
-    """Element by element."""
+    """Returns the products of two arrays, element by element."""
     return x * y
 
 
@@ -152,15 +153,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {  # of all dialects; each dialect's 
 
 
 def observe(recorder: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
-    """Records every aspect that has a function, in `functions` or else in `FUNCTIONS`."""
+    """Observes and records every aspect that has a function, in `FUNCTIONS` or in the dialect's `functions`."""
     for aspect in ASPECTS:
         function = ({**functions, **FUNCTIONS}).get(aspect)
-        if function is not None:  # else the dialect has said why
-            tell(recorder, aspect, function)
+        if function is not None:  # else the dialect has recorded why there is none
+            observe_aspect(recorder, aspect, function)
 
 
-def tell(recorder: Any, aspect: str, function: Callable[..., Any]) -> None:
-    """Records one aspect."""
+def observe_aspect(recorder: Any, aspect: str, function: Callable[..., Any]) -> None:
+    """Observes one aspect and records it."""
     stack = recorder.stack
     operands = given(aspect, stack.dims)
     arguments = [stack.put(operand) for operand in operands]
@@ -171,12 +172,12 @@ def tell(recorder: Any, aspect: str, function: Callable[..., Any]) -> None:
 
 
 def mixed(*values: float) -> Array:
-    """Returns an array in which these values alternate, so that each stands at all kinds of places."""
+    """Returns an array in which these values alternate, so that each value is at many places."""
     return np.tile(np.array(values, np.float32), LENGTH)
 
 
 def figures(aspect: str, operands: Sequence[Array], results: Sequence[Array]) -> dict[str, float | list[float]]:
-    """Returns the figures that an aspect records of its results."""
+    """Returns an aspect's figures, computed from its operands and results."""
     if aspect.startswith("matmul"):
         exact = operands[0].astype(np.float64) @ operands[1].astype(np.float64)
         return {"error": float(np.linalg.norm(results[0] - exact) / np.linalg.norm(exact))}
@@ -204,7 +205,7 @@ def figures(aspect: str, operands: Sequence[Array], results: Sequence[Array]) ->
 
 
 def largest_of_others(aspect: str, operands: Sequence[Array]) -> Array:
-    """Returns the maximum of each result, without nan."""
+    """Returns, for each result, the maximum of its operands that aren't nan."""
     if aspect == "nan_maximum":
         return np.fmax(*operands)
     largest: Array = np.nanmax(operands[0], axis=0 if aspect == "nan_max_columns" else 1)
@@ -217,7 +218,7 @@ def distinct(numbers: Array) -> list[float]:
 
 
 def spoken(values: Mapping[str, Any]) -> str:
-    """Returns integers as a text, with all digits: as figures they would be shown with three."""
+    """Returns the integers as text with all digits, since the page shows figures with three digits."""
     titles = {"value": "", "from_minus": "of the negative ", "from_nan": "of nan "}
     return ", ".join(
         title + " or ".join(f"{int(number):,}" for number in values[name])
@@ -227,8 +228,8 @@ def spoken(values: Mapping[str, Any]) -> str:
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """Returns the class of an aspect, by the values. The errors that were seen in a class are at least ten times away
-    from its threshold."""
+    """Returns the class of an aspect, by the figures. The function for an aspect names the errors that were seen on
+    both sides of its threshold."""
     rules = {
         "matmul": of_product,
         "matmul_bf16": of_product_bf16,
@@ -248,32 +249,34 @@ def classify(aspect: str, figures: Mapping[str, Any]) -> str:
 
 
 def of_product(figures: Mapping[str, Any]) -> str:
-    """float32's error is near 1e-7, TF32's and bfloat16's are near 3e-4 and 2e-3."""
+    """Returns the class of a product. float32's error is near 1e-7, TF32's near 3e-4 and bfloat16's near 2e-3."""
     return "float32" if figures["error"] < 1e-5 else "tf32 or bfloat16"
 
 
 def of_product_bf16(figures: Mapping[str, Any]) -> str:
-    """Rounded operands and a rounded result: near 2e-3. Rounded sums of 256 and more: over 1e-2."""
+    """Returns the class of a product of bfloat16. With rounded operands and result its error is near 2e-3, with rounded
+    sums of 256 and more terms it is over 1e-2."""
     if figures["error"] < 1e-4:
         return "float32"
     return "bfloat16" if figures["error"] < 6e-3 else "summed in bfloat16"
 
 
 def of_sum(figures: Mapping[str, Any]) -> str:
-    """Sums of sums: up to 3e-6, of however many. Value after value: of 10^6 in eight lanes 1e-3, of 10^7 in one 0.09;
-    the least that was seen, in many lanes, is 6e-5."""
+    """Returns the class of a sum. Sums of sums have errors of up to 3e-6, for any number of values. Adding value after
+    value gave 1e-3 for 10^6 values in eight lanes and 0.09 for 10^7 in one; the least error seen, in many lanes, is
+    6e-5."""
     return "pairwise or better" if figures["error"] < 1e-5 else "naive"
 
 
 def of_nan(figures: Mapping[str, Any]) -> str:
-    """By how many results are nan, or have lost a value."""
+    """Returns the class of a maximum, by the share of results that are nan or have lost a value."""
     if figures["lost"]:
         return "loses values"
     return {0.0: "ignores", 1.0: "propagates"}.get(float(figures["nan"]), "by its place")
 
 
 def of_subnormal(figures: Mapping[str, Any]) -> str:
-    """By how many values aren't 0."""
+    """Returns the class of subnormal values, by the share of them that didn't become 0."""
     names = {
         (1.0, 1.0): "kept",
         (0.0, 0.0): "flushed to zero",
@@ -284,14 +287,14 @@ def of_subnormal(figures: Mapping[str, Any]) -> str:
 
 
 def of_integers(aspect: str, values: Sequence[float]) -> str:
-    """By the one integer that came out."""
+    """Returns the class of an integer result, by the one integer that came out."""
     wrapped = {"int_overflow": INT_MIN, "float_to_int": int(LARGE) % 2**32}[aspect]
     names = {INT_MAX: "saturates", INT_MIN: "the lowest int32", wrapped: "wraps"}
     return names.get(int(values[0]), "varies") if len(values) == 1 else "varies"
 
 
 def of_division(figures: Mapping[str, Any]) -> str:
-    """By what 1 // 0 gave."""
+    """Returns the class of a division by zero, by the result of 1 // 0."""
     values, names = figures["value"], {0: "0", -1: "-1", -2: "-2", INT_MAX: "saturates"}
     return names.get(int(values[0]), "another value") if len(values) == 1 else "another value"
 

@@ -1,4 +1,4 @@
-"""JAX: on a GPU, three quarters of its memory at the first operation, unless told otherwise."""
+"""JAX: on a GPU, it takes three quarters of the memory at the first operation, unless a variable prevents it."""
 
 import sys
 
@@ -11,12 +11,12 @@ def first_array(target):
 
 def run(stack, recorder):
     off = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    stack.workload.spec.ask(stack, recorder, __file__, first_array, off, "")
+    stack.workload.spec.observe(stack, recorder, __file__, first_array, off, "")
 
 
 if __name__ == "__main__":
     import json
 
-    from spec import weigh
+    from spec import memory_taken
 
-    print(json.dumps(weigh("jax", first_array, sys.argv[2])))
+    print(json.dumps(memory_taken("jax", first_array, sys.argv[2])))

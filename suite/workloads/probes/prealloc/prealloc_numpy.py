@@ -10,7 +10,7 @@ def first_array(target):
 
 
 def run(stack, recorder):
-    stack.workload.spec.ask(
+    stack.workload.spec.observe(
         stack,
         recorder,
         __file__,
@@ -23,6 +23,6 @@ def run(stack, recorder):
 if __name__ == "__main__":
     import json
 
-    from spec import weigh
+    from spec import memory_taken
 
-    print(json.dumps(weigh("numpy", first_array, sys.argv[2])))
+    print(json.dumps(memory_taken("numpy", first_array, sys.argv[2])))

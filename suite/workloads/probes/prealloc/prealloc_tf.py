@@ -1,4 +1,4 @@
-"""TensorFlow: on a GPU, nearly all of its memory when the first operation runs, unless told otherwise."""
+"""TensorFlow: on a GPU, it takes nearly all memory at the first operation, unless a variable prevents it."""
 
 import sys
 
@@ -10,12 +10,12 @@ def first_array(target):
 
 
 def run(stack, recorder):
-    stack.workload.spec.ask(stack, recorder, __file__, first_array, {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}, "")
+    stack.workload.spec.observe(stack, recorder, __file__, first_array, {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}, "")
 
 
 if __name__ == "__main__":
     import json
 
-    from spec import weigh
+    from spec import memory_taken
 
-    print(json.dumps(weigh("tensorflow", first_array, sys.argv[2])))
+    print(json.dumps(memory_taken("tensorflow", first_array, sys.argv[2])))

@@ -1,4 +1,4 @@
-"""PyTorch: a pool that grows and keeps what it has; PyTorch/XLA and torchax have XLA's."""
+"""PyTorch: its memory pool grows as needed and keeps what it has; PyTorch/XLA and torchax use XLA's pool."""
 
 import sys
 
@@ -27,7 +27,7 @@ def first_array_torchax(target):
 
 
 WAYS = {
-    "torch_xla": ("torch_xla", first_array_xla, {}, "PyTorch/XLA preallocates on GPUs alone, which it has given up"),
+    "torch_xla": ("torch_xla", first_array_xla, {}, "PyTorch/XLA preallocates only on GPUs, which it has given up"),
     "torchax_jit": ("torchax", first_array_torchax, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, ""),
 }
 PLAIN = ("torch", first_array, {}, "PyTorch takes memory as tensors need it; there is nothing to turn off")
@@ -35,13 +35,13 @@ PLAIN = ("torch", first_array, {}, "PyTorch takes memory as tensors need it; the
 
 def run(stack, recorder):
     _, code, off, reason = WAYS.get(stack.case.stack, PLAIN)
-    stack.workload.spec.ask(stack, recorder, __file__, code, off, reason)
+    stack.workload.spec.observe(stack, recorder, __file__, code, off, reason)
 
 
 if __name__ == "__main__":
     import json
 
-    from spec import weigh
+    from spec import memory_taken
 
     modules = {code.__name__: (module, code) for module, code, _, _ in (PLAIN, *WAYS.values())}
-    print(json.dumps(weigh(*modules[sys.argv[1]], sys.argv[2])))
+    print(json.dumps(memory_taken(*modules[sys.argv[1]], sys.argv[2])))

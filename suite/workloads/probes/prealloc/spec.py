@@ -1,8 +1,9 @@
-"""prealloc: what does a framework take before it has done anything, as it comes and with preallocation turned off?
+"""prealloc: how much memory does a framework take at the start, by default and with preallocation turned off?
 
-Asked of fresh processes, because this one was started with preallocation off, and has taken what it takes. Each imports
-the framework and makes one small array on the device. On a GPU, the device's memory in use before and after tells; on a
-CPU nothing preallocates, and the process's resident memory is what a framework costs before the first useful byte.
+The probe starts fresh processes, because its own was started with preallocation off and has taken its memory already.
+A fresh process imports the framework and makes one small array on the device. On a GPU, the figure is by how much the
+device's used memory grows. On a CPU nothing preallocates: the figure is the process's resident memory, which a
+framework costs before it does anything useful.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ PASSES = ("forward",)
 
 ASPECTS = {"default": "the first array, as the framework comes", "off": "the first array, preallocation turned off"}
 FIGURES = {
-    "share": ("1", "share of the device's memory that the process has taken; of the machine's on a CPU"),
+    "share": ("1", "share of the device's memory that the process has taken; on a CPU, of the machine's memory"),
     "python_bytes": ("bytes", "resident memory of the process before the import"),
     "import_bytes": ("bytes", "resident memory that the import adds"),
     "array_bytes": ("bytes", "resident memory that the first array adds, with the runtime that it starts"),
-    "anonymous_bytes": ("bytes", "of it all, what isn't a page of a file"),
-    "device_bytes": ("bytes", "memory of the GPU in use that wasn't before the import"),
+    "anonymous_bytes": ("bytes", "the part of all resident memory that isn't pages of files"),
+    "device_bytes": ("bytes", "memory of the GPU that is in use and wasn't before the import"),
 }
 CLASSES = {
     "preallocates": "more than half of the device's memory is gone at the first array",
-    "takes what it needs": "less",
+    "takes what it needs": "at most half of the device's memory is gone at the first array",
 }
 
-# What this process was started with, so that peaks are what a model takes; the framework's users don't set it.
+# The worker sets these for its own process, so that peak memory is what a model takes. By default they aren't set.
 SETTINGS = ("XLA_PYTHON_CLIENT_PREALLOCATE", "TF_FORCE_GPU_ALLOW_GROWTH")
 
 JAX_MEMORY = "https://docs.jax.dev/en/latest/gpu_memory_allocation.html"
 TF_MEMORY = "https://www.tensorflow.org/guide/gpu"
 
-# Of "default" nothing is documented that holds on every device: JAX's 75 % and TensorFlow's nearly all are GPUs'.
+# "default" isn't here: what is documented (JAX takes 75 %, TensorFlow nearly all) holds for GPUs, not for every device.
 DOCUMENTED = {
     "off": dict.fromkeys(("jax_eager", "jax_jit"), ("takes what it needs", JAX_MEMORY))
     | dict.fromkeys(("tf_eager", "tf_graph", "tf_xla"), ("takes what it needs", TF_MEMORY))
@@ -49,38 +50,41 @@ DOCUMENTED = {
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By the share. A small array takes under a hundredth, with a context under a tenth; JAX's default is 0.75."""
+    """Returns the class, by the share of memory. A small array takes under a hundredth, with the device's context under
+    a tenth; JAX's default is 0.75."""
     return "preallocates" if figures["share"] > 0.5 else "takes what it needs"
 
 
-def ask(stack: Any, recorder: Any, file: str, code: Callable[..., Any], off: Mapping[str, str], reason: str) -> None:
-    """Records both aspects. `off` are the variables that turn preallocation off; if there are none, `reason` says
-    why."""
+def observe(
+    stack: Any, recorder: Any, file: str, code: Callable[..., Any], off: Mapping[str, str], reason: str
+) -> None:
+    """Observes both aspects and records them. `off` are the variables that turn preallocation off; if there are none,
+    `reason` says why."""
     target = stack.case.target
     if target == "tpu":
         for aspect in ASPECTS:
-            recorder.lacks(aspect, "one process at a time holds a TPU, and this one does")
+            recorder.lacks(aspect, "only one process at a time can hold a TPU, and the probe's own does")
         return
     plain = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    recorder.tell("default", code, **elsewhere(file, plain, code.__name__, target))
+    recorder.tell("default", code, **run_fresh(file, plain, code.__name__, target))
     if off:
         words = " ".join(f"{name}={value}" for name, value in off.items())
-        recorder.tell("off", code, words=words, **elsewhere(file, {**plain, **off}, code.__name__, target))
+        recorder.tell("off", code, words=words, **run_fresh(file, {**plain, **off}, code.__name__, target))
     else:
         recorder.lacks("off", reason)
 
 
-def elsewhere(file: str, environ: Mapping[str, str], *arguments: str) -> dict[str, float]:
-    """Runs a dialect's file in a fresh interpreter of this environment. Returns the last line that it prints, since the
-    framework may print first."""
+def run_fresh(file: str, environ: Mapping[str, str], *arguments: str) -> dict[str, float]:
+    """Runs a dialect's file in a fresh interpreter of this environment. Returns the figures in the last line that it
+    prints; the framework may print other lines before."""
     command = [sys.executable, file, *arguments]
     done = subprocess.run(command, env=environ, check=True, stdout=subprocess.PIPE, text=True)
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
 
-def weigh(module: str, first_array: Callable[[str], Any], target: str) -> dict[str, float]:
-    """Returns the figures of this process: before the framework's import, after it, and with one array on the
+def memory_taken(module: str, first_array: Callable[[str], Any], target: str) -> dict[str, float]:
+    """Returns the figures of this process's memory: before the framework's import, after it, and with one array on the
     device."""
     device_before, total = gpu() if target == "cuda" else (0, 0)
     before = status("VmRSS")
@@ -99,7 +103,7 @@ def weigh(module: str, first_array: Callable[[str], Any], target: str) -> dict[s
         figures |= {"device_bytes": taken, "share": taken / total}
     else:
         figures["share"] = after / memory()
-    del array  # until here it is there
+    del array  # it must exist until here
     return figures
 
 

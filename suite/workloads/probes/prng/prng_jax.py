@@ -1,4 +1,4 @@
-"""JAX: keys, values that functions take and leave as they are. There is no global state."""
+"""JAX: random functions take keys, which are values that nothing changes. There is no global state."""
 
 import jax
 import numpy as np
@@ -45,7 +45,7 @@ def run(stack, recorder):
     compare(recorder, "compiled_draws", draw, lambda: (function(key, n), function(key, n)))
     compare(recorder, "compiled_leaves", draw, lambda: (function(key, n), draw(key, n)))
     compare(recorder, "compiled_stream", draw_from_split, lambda: (draw_from_split(key, n), splitting(key, n)))
-    recorder.spec.tell_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
+    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
     stack.wait(None, function(key, many))
     recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(key, many), 3))
 

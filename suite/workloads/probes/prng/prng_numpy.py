@@ -48,7 +48,7 @@ def run(stack, recorder):
     compare(recorder, "compiled_draws", draw, lambda: both_from(function, function))
     compare(recorder, "compiled_leaves", draw, lambda: both_from(function, draw))
     compare(recorder, "compiled_stream", draw, inside_and_outside)
-    recorder.spec.tell_generator(recorder, uniforms, uniforms(), __file__)
+    recorder.spec.observe_generator(recorder, uniforms, uniforms(), __file__)
     generator = np.random.default_rng(0)
     function(generator, many)
     recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(generator, many), 3))

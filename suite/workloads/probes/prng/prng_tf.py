@@ -39,12 +39,12 @@ def run(stack, recorder):
 
     def both(first, second, seeds):
         tf.random.set_seed(0)
-        one = first(n)
+        numbers = first(n)
         if seeds > 1:
             tf.random.set_seed(0)
-        return one, second(n)
+        return numbers, second(n)
 
-    generators = [tf.random.Generator.from_seed(0) for _ in range(2)]  # alive as long as the function that has it
+    generators = [tf.random.Generator.from_seed(0) for _ in range(2)]  # a function that uses a generator needs it alive
     compare(recorder, "same_seed", same_seed, lambda: same_seed(n))
     compare(recorder, "two_draws", two_draws, lambda: two_draws(n))
     compare(recorder, "split", split, lambda: split(n), seeds=1)
@@ -53,7 +53,7 @@ def run(stack, recorder):
     compare(recorder, "compiled_draws", draw, lambda: both(function, function, seeds=1))
     compare(recorder, "compiled_leaves", draw, lambda: both(function, draw, seeds=1))
     compare(recorder, "compiled_stream", draw_from, lambda: (draw_from(generators[0], n), streamed(generators[1], n)))
-    recorder.spec.tell_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
+    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
     stack.wait(None, function(many))
     recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(many), 3))
 

@@ -36,8 +36,8 @@ def uniforms(seed, device):
 
 
 def state_of(stack, target):
-    """Returns the function that seeds a stack's global state, and the device's name. `torch.manual_seed` reaches
-    neither PyTorch/XLA's nor torchax's."""
+    """Returns the function that seeds a stack's global state, and the device. `torch.manual_seed` seeds neither
+    PyTorch/XLA's state nor torchax's."""
     if stack == "torch_xla":
         import torch_xla
 
@@ -59,15 +59,15 @@ def run(stack, recorder):
 
     def both(first, second, seeds):
         seed(0)
-        one = first(n, device)
+        numbers = first(n, device)
         if seeds > 1:
             seed(0)
-        return one, second(n, device)
+        return numbers, second(n, device)
 
     def from_generators():
         streamed = stack.jit(draw_from, static=(0, 1, 2))
-        one, other = (torch.Generator(home).manual_seed(1) for _ in range(2))
-        return draw_from(one, n, device), streamed(other, n, device)
+        first, second = (torch.Generator(home).manual_seed(1) for _ in range(2))
+        return draw_from(first, n, device), streamed(second, n, device)
 
     compare(recorder, "same_seed", same_seed, lambda: same_seed(seed, n, device))
     compare(recorder, "two_draws", two_draws, lambda: two_draws(seed, n, device))
@@ -75,10 +75,10 @@ def run(stack, recorder):
     compare(recorder, "compiled", draw, lambda: both(draw, function, seeds=2))
     compare(recorder, "compiled_seed", draw, lambda: both(function, function, seeds=2))
     compare(recorder, "compiled_draws", draw, lambda: both(function, function, seeds=1))
-    afresh = stack.jit(draw, static=(0, 1))  # what tracing leaves behind counts, too
+    afresh = stack.jit(draw, static=(0, 1))  # a new function, because what tracing does to the state counts, too
     compare(recorder, "compiled_leaves", draw, lambda: both(afresh, draw, seeds=1))
     compare(recorder, "compiled_stream", draw_from, from_generators)
-    recorder.spec.tell_generator(recorder, uniforms, stack.fetch(uniforms(seed, device)), __file__, name, target)
+    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms(seed, device)), __file__, name, target)
     seed(0)
     stack.wait(None, function(many, device))
     recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(many, device), 3))

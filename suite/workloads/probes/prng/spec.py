@@ -1,7 +1,7 @@
 """prng: random numbers from a global state that a seed sets, or from keys and generators that are passed along.
 
-Numbers are compared bit by bit. Compiling may round the same generator differently, or use another generator; the
-largest difference tells which.
+Numbers are compared bit by bit. A compiled function may round the same generator's numbers differently, or use another
+generator; the largest difference tells which.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ PRIMER = {
 }
 
 
-def compared(one: NDArray[np.float32], other: NDArray[np.float32]) -> dict[str, float]:
+def compared(first: NDArray[np.float32], second: NDArray[np.float32]) -> dict[str, float]:
     """Returns the figures that compare two draws."""
     return {
-        "equal": float(np.mean(one.view(np.uint32) == other.view(np.uint32))),
-        "difference": float(np.max(np.abs(one - other))),
+        "equal": float(np.mean(first.view(np.uint32) == second.view(np.uint32))),
+        "difference": float(np.max(np.abs(first - second))),
     }
 
 
@@ -125,15 +125,15 @@ def digest(numbers: NDArray[np.float32]) -> int:
 
 
 def run_fresh(file: str, *arguments: str) -> int:
-    """Runs a workload file in a fresh interpreter of this environment; returns the last number it prints, since a
-    framework may print first."""
+    """Runs a dialect's file in a fresh interpreter of this environment. Returns the last number that it prints; the
+    framework may print other lines before."""
     done = subprocess.run([sys.executable, file, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return int(done.stdout.split()[-1])
 
 
 def compare(recorder: Any, aspect: str, code: Callable[..., Any], draws: Callable[[], Any], **figures: float) -> None:
-    """Records one aspect: whether the first two arrays that `draws` returns are equal. An optional third array is a
-    second draw from the first array's stream; it is used only if each stream needs its own seed."""
+    """Records one aspect: whether the first two arrays that `draws` returns are equal. If there is a third array, it is
+    a second draw from the first array's stream; it is used only if each stream needs its own seed."""
     seen = recorder.watch(draws)
     numbers = [recorder.stack.fetch(value) for value in seen.value or ()]
     if numbers[2:] and figures.get("seeds", 1) > 1:
@@ -142,12 +142,12 @@ def compare(recorder: Any, aspect: str, code: Callable[..., Any], draws: Callabl
     recorder.tell(aspect, code, seen, seconds=None, **figures)
 
 
-def tell_generator(recorder: Any, uniforms: Callable[..., Any], numbers: Any, file: str, *arguments: str) -> None:
-    """Records `processes` and `digest`. `numbers` is what `uniforms` drew here; `file`, a workload file, prints their
-    digest in a fresh process that is started with `arguments`."""
+def observe_generator(recorder: Any, uniforms: Callable[..., Any], numbers: Any, file: str, *arguments: str) -> None:
+    """Observes and records `processes` and `digest`. `numbers` is what `uniforms` drew in this process; `file`, the
+    dialect's file, prints their digest in a fresh process that is started with `arguments`."""
     here = digest(numbers)
     if recorder.stack.case.target == "tpu":
-        recorder.lacks("processes", "one process at a time holds a TPU, and this one does")
+        recorder.lacks("processes", "only one process at a time can hold a TPU, and the probe's own does")
     else:
         there = run_fresh(file, *arguments)
         recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))

@@ -1,4 +1,4 @@
-"""What makes a function be traced and compiled again: it is called once, then with one thing changed, and again."""
+"""A function that is called once, and then again with one thing changed: is it traced and compiled again?"""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """retrace: what makes a compiled function be traced and compiled again?
 
-A function of an array, a Python number and a word is called once, then with one thing changed. Counted by the
-framework's own counters; `again_seconds` are calls after the changed one, with nothing changed.
+A function of an array, a Python number and a word is called once, and then with one thing changed. The framework's own
+counters tell whether it was traced and compiled again.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ ASPECTS = {
 }
 MORE = 8
 FIGURES = {
-    "seconds": ("s", "the changed call, until its result is computed; of several numbers, all calls"),
-    "again_seconds": ("s", "a call after it"),
+    "seconds": ("s", "the changed call, until its result is computed; for eight numbers, all eight calls together"),
+    "again_seconds": ("s", "the changed call repeated"),
 }
 CLASSES = {
     "reuses": "the compiled program is used as it is",
     "retraces": "the function is traced, and compiled, once more",
-    "retraces each time": "in each of several calls",
-    "retraces at times": "in some of several calls",
+    "retraces each time": "the function is traced, or compiled, in each of several calls",
+    "retraces at times": "the function is traced, or compiled, in some of several calls",
     "interprets": "nothing is ever compiled: Python runs the function in each call",
 }
 
@@ -43,7 +43,7 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By what the framework has counted in the changed call."""
+    """Returns the class, by the traces and compiles that the framework counted in the changed call."""
     counts = [figures[name] for name in ("traces", "compiles") if name in figures]
     if not counts:
         return "interprets"

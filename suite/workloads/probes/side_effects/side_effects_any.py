@@ -1,4 +1,4 @@
-"""Functions that do more than compute a result. Plain Python: each framework makes of it what it does."""
+"""Functions with side effects, in plain Python: each stack runs them in its own way."""
 
 import io
 from contextlib import redirect_stdout

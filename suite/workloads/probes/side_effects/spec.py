@@ -1,7 +1,8 @@
-"""side_effects: what a function does besides its result, when it is compiled.
+"""side_effects: what becomes of a function's side effects when it is compiled.
 
-Ten calls of each function, five with one length and five with another, so that a framework which traces does so twice:
-how often a text is printed, a list grows, and a global that is changed before each call is read anew.
+Each function is called ten times, five times with one length and five with another, so that a framework which traces
+does so twice. The probe counts how often a text is printed, how often a list grows, and how often a global, which is
+changed before each call, has its new value.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ FIGURES = {
     "seconds": ("s", "all calls, until their results are in the host's memory"),
     "calls": ("count", "calls"),
     "times": ("count", "texts printed, or values appended"),
-    "right": ("count", "calls that used the global's value of that moment"),
+    "right": ("count", "calls that used the global's value at the time of the call"),
 }
 CLASSES = {
-    "each call": "it happens in each call, as Python says",
+    "each call": "it happens in each call, as in plain Python",
     "while tracing": "it happens only when the function is traced: once for each length",
     "never": "it doesn't happen",
     "stale": "a call uses the value that the global had when the function was traced",
@@ -39,7 +40,7 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By counts alone."""
+    """Returns the class, by counts alone."""
     if aspect == "global":
         return "each call" if figures["right"] == figures["calls"] else "stale"
     if figures["times"] == figures["calls"]:

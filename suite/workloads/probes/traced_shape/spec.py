@@ -1,7 +1,7 @@
-"""traced_shape: a value on the device, taken as a shape.
+"""traced_shape: a value on the device, used as a shape.
 
-An array of zeros whose length is on the device, with another length in each call, and a reshape whose shape is
-computed by the framework; then the same with Python's own numbers, as a static argument or from `x.shape`.
+The probe makes an array of zeros whose length is on the device, another length in each call, and reshapes an array to a
+shape that the framework computes; then it does the same with Python numbers, from a static argument or from `x.shape`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLASSES = {
     "recompiles": "other values compile more programs, fewer than there are calls",
     "recompiles each time": "each value has a program of its own",
     "breaks the graph": "the graph ends there: Python reads the value between two programs",
-    "left to Python": "the tracer gives the function up: Python runs it, nothing is compiled",
+    "left to Python": "the tracer gives up on the function: Python runs it, nothing is compiled",
     "falls back": "another backend than the stack's own runs an operation",
     "interprets": "nothing is ever compiled: the value is read in each call",
     "wrong": "an answer isn't NumPy's",
@@ -42,7 +42,7 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def inputs(aspect: str, dims: Mapping[str, int]) -> list[list[Any]]:
-    """Returns the arguments of each call; a number is a static argument. No length comes twice in the process."""
+    """Returns the arguments of each call; a number is a static argument. No length is used twice in a process."""
     n = dims["n"]
     lengths = [n // 2 + call + (dims["calls"] if aspect == "static" else 0) for call in range(dims["calls"])]
     if aspect in {"zeros", "static"}:
@@ -59,19 +59,19 @@ def answers(aspect: str, dims: Mapping[str, int]) -> list[Any]:
     return [x.ravel() for (x,) in arguments]
 
 
-def ask(recorder: Any, aspect: str, code: Callable[..., Any]) -> None:
-    """Records one aspect."""
+def observe(recorder: Any, aspect: str, code: Callable[..., Any]) -> None:
+    """Observes one aspect and records it."""
     dims, function = recorder.stack.dims, recorder.stack.jit(code, static=(1,) if aspect == "static" else ())
-    calls.tell(recorder, aspect, code, function, inputs(aspect, dims), answers(aspect, dims))
+    calls.observe(recorder, aspect, code, function, inputs(aspect, dims), answers(aspect, dims))
 
 
 def reshaped_by_python(x: Any) -> Any:
-    """Takes the new shape from Python's own numbers."""
+    """Returns x as one axis, whose length Python computes."""
     return x.reshape(math.prod(x.shape))
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """Returns the class, by the counts of programs and calls alone."""
+    """Returns the class, as `calls.classify` does."""
     return calls.classify(figures)
 
 

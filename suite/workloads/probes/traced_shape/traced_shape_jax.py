@@ -1,4 +1,4 @@
-"""JAX: shapes are Python numbers while tracing; a traced value is none yet."""
+"""JAX: while tracing, shapes are Python numbers; a traced value has no number yet."""
 
 import jax.numpy as jnp
 
@@ -13,7 +13,7 @@ def reshaped(x):
 
 def run(stack, recorder):
     spec = recorder.spec
-    spec.ask(recorder, "zeros", zeros)
-    spec.ask(recorder, "static", zeros)
-    spec.ask(recorder, "reshape", reshaped)
-    spec.ask(recorder, "python", spec.reshaped_by_python)
+    spec.observe(recorder, "zeros", zeros)
+    spec.observe(recorder, "static", zeros)
+    spec.observe(recorder, "reshape", reshaped)
+    spec.observe(recorder, "python", spec.reshaped_by_python)

@@ -1,4 +1,4 @@
-"""NumPy: any integer is a shape, an array of no axes too."""
+"""NumPy: any integer can be a shape, also one in an array without axes."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def reshaped(x):
 
 def run(stack, recorder):
     spec = recorder.spec
-    spec.ask(recorder, "zeros", zeros)
-    spec.ask(recorder, "static", zeros)
-    spec.ask(recorder, "reshape", reshaped)
-    spec.ask(recorder, "python", spec.reshaped_by_python)
+    spec.observe(recorder, "zeros", zeros)
+    spec.observe(recorder, "static", zeros)
+    spec.observe(recorder, "reshape", reshaped)
+    spec.observe(recorder, "python", spec.reshaped_by_python)

@@ -1,4 +1,4 @@
-"""PyTorch: a tensor of one integer is read where a size is asked for, unless it is traced."""
+"""PyTorch: a tensor of one integer can be a size: PyTorch reads its value, unless it is traced."""
 
 import torch
 
@@ -13,9 +13,9 @@ def reshaped(x):
 
 def run(stack, recorder):
     spec = recorder.spec
-    spec.ask(recorder, "zeros", zeros)
+    spec.observe(recorder, "zeros", zeros)
     if stack.case.stack == "torch_inductor":
-        torch.compiler.reset()  # or it would know by now that the length varies
-    spec.ask(recorder, "static", zeros)
-    spec.ask(recorder, "reshape", reshaped)
-    spec.ask(recorder, "python", spec.reshaped_by_python)
+        torch.compiler.reset()  # else it would already know that the length varies
+    spec.observe(recorder, "static", zeros)
+    spec.observe(recorder, "reshape", reshaped)
+    spec.observe(recorder, "python", spec.reshaped_by_python)

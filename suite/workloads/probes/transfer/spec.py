@@ -1,8 +1,8 @@
 """transfer: how fast do arrays go to the device and back, and on a CPU, are they copied at all?
 
-By each framework's shortest public way: `np.asarray`, `jax.device_put`, `torch.from_numpy`, `tf.constant`; back by
-`np.asarray` or `.numpy()`. Whether memory is shared is seen by writing to the host's and looking at the device's.
-Large arrays begin where Linux's allocator lets NumPy's begin, 16 bytes past a multiple of 64.
+The probe uses each framework's shortest public way: `np.asarray`, `jax.device_put`, `torch.from_numpy`, `tf.constant`;
+back, `np.asarray` or `.numpy()`. To see whether memory is shared, it writes to the host's array and reads the device's.
+Large arrays begin 16 bytes past a multiple of 64, as NumPy's do with Linux's allocator.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ PASSES = ("forward",)
 
 SAMPLES = 5
 LATENCY_SAMPLES = 50
-LINE = 64  # bytes at whose multiples XLA wants memory that it is to share
-OFF = 16  # past such a multiple is where Linux's allocator lets large arrays begin
+LINE = 64  # bytes; XLA shares the host's memory only if it begins at a multiple of this
+OFF = 16  # bytes past such a multiple: there Linux's allocator lets large arrays begin
 NOTHING_TO_PIN = "the host's memory is the device's: pinned or not, nothing has to cross a bus"
 
 ASPECTS = {
@@ -32,23 +32,23 @@ ASPECTS = {
     "to_host": "a large array back to NumPy",
     "to_host_latency": "four bytes back to NumPy",
     "copy_in": "whether the shortest way in copies",
-    "copy_put": "whether the way in that this suite's workloads take copies",
+    "copy_put": "whether the way in that this suite's workloads use copies",
     "copy_out": "whether the way out copies",
     "pinned": "a large array to the device, from pinned memory",
 }
 FIGURES = {
     "seconds": ("s", "until the array is there"),
-    "bandwidth": ("bytes/s", "the array's bytes by the median; where they stay where they are there is none"),
-    "shared": ("1", "1: the device's memory is the host's, 0: it is its own"),
-    "shared_aligned": ("1", f"likewise, of an array that begins at a multiple of {LINE} bytes"),
-    "writable": ("1", "1: the array that came back can be written to"),
+    "bandwidth": ("bytes/s", "the array's bytes, divided by the median; none if the bytes don't move"),
+    "shared": ("1", "1 if the host's and the device's array share memory"),
+    "shared_aligned": ("1", f"1 if they share memory, for an array that begins at a multiple of {LINE} bytes"),
+    "writable": ("1", "1 if the array that came back can be written to"),
 }
 CLASSES = {
     "copies": "the array has memory of its own",
-    "aliases": "the array's memory is the other's: what is written to one is seen in both",
-    "aliases if aligned": f"it is, if it begins at a multiple of {LINE} bytes; else it is copied",
+    "aliases": "both arrays share their memory: what is written to one is seen in both",
+    "aliases if aligned": f"both share their memory if it begins at a multiple of {LINE} bytes; else it is copied",
     "aliases, read-only": "the array's memory is the device's, and NumPy refuses to write to it",
-    "measured": "figures alone",
+    "measured": "not classified; see the figures",
 }
 
 NUMPY_ASARRAY = "https://numpy.org/doc/2.0/reference/generated/numpy.asarray.html"
@@ -61,7 +61,7 @@ ToHost = Callable[[Any], Host]
 
 
 def ones(size: int, past: int = OFF) -> Host:
-    """Returns an array of the host that begins so many bytes past a multiple of `LINE`."""
+    """Returns an array on the host that begins `past` bytes after a multiple of `LINE`."""
     raw = np.empty(4 * size + 2 * LINE, np.uint8)
     start = -raw.ctypes.data % LINE + past
     array = raw[start : start + 4 * size].view(np.float32)
@@ -75,7 +75,7 @@ def large(stack: Any, past: int = OFF) -> Host:
 
 
 def shared_in(stack: Any, to_device: ToDevice, past: int = OFF) -> bool:
-    """Whether the device sees what is written to the host's array after it was brought."""
+    """Whether the device sees what is written to the host's array after it went to the device."""
     host = large(stack, past)
     x = to_device(host)
     stack.wait(None, x)
@@ -84,21 +84,21 @@ def shared_in(stack: Any, to_device: ToDevice, past: int = OFF) -> bool:
 
 
 def shared_out(stack: Any, x: Any, host: Host) -> bool:
-    """Whether the device sees what is written to an array that came from it: past NumPy, which may be told that it is
-    read-only."""
+    """Whether the device sees what is written to an array that came from it. The write is not by NumPy, to which the
+    array may be read-only."""
     ctypes.memset(host.ctypes.data, 0, host.nbytes)
     return bool(stack.fetch(x + 0)[0] == 0.0)
 
 
 def observe(stack: Any, recorder: Any, to_device: ToDevice, to_host: ToHost, convert: ToDevice | None = None) -> None:
-    """Records the aspects that are alike in all dialects. `convert` is a shorter way to the device than the one that is
-    timed; None if there is none."""
+    """Observes and records the aspects that are alike in all dialects. `convert` is a shorter way to the device than
+    the one that is timed; None if there is none."""
     much, little = large(stack), ones(1)
 
     def way_back(host: Host, samples: int) -> list[float]:
         taken = []
         for _ in range(samples):
-            x = to_device(host)  # a new one each time: some keep what NumPy was given
+            x = to_device(host)  # a new one each time: some frameworks keep the array that NumPy got
             stack.wait(None, x)
             start = perf_counter()
             to_host(x)
@@ -127,8 +127,9 @@ def observe(stack: Any, recorder: Any, to_device: ToDevice, to_host: ToHost, con
     recorder.tell("copy_out", to_host, shared=out, writable=writable)
 
 
-def tell_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], pinned: Any) -> None:
-    """Records the aspect `pinned`, with a large array in pinned memory; it is about devices behind a bus."""
+def observe_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], pinned: Any) -> None:
+    """Observes the aspect `pinned` and records it. The array `pinned` is in pinned memory, which only devices behind a
+    bus need."""
     seen = recorder.watch(lambda: to_device(pinned))
     if seen.error:
         recorder.tell("pinned", to_device, seen)
@@ -138,7 +139,7 @@ def tell_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], pinn
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By what was seen, not by time."""
+    """Returns the class, by whether memory is shared, not by time."""
     if "shared" not in figures:
         return "measured"
     if not figures["shared"]:

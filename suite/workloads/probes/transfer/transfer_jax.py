@@ -1,4 +1,4 @@
-"""transfer in JAX: moved by `jax.device_put`, which is also what this suite's workloads take, or just converted."""
+"""transfer in JAX, by `jax.device_put`, which this suite's workloads also use, and by the shorter `jnp.asarray`."""
 
 import jax
 import jax.numpy as jnp
@@ -30,4 +30,4 @@ def run(stack, recorder):
         return
     home = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
     pinned = jax.block_until_ready(jax.device_put(spec.large(stack), home))
-    spec.tell_pinned(stack, recorder, from_pinned, pinned)
+    spec.observe_pinned(stack, recorder, from_pinned, pinned)

@@ -44,6 +44,6 @@ def run(stack, recorder):
     into = {"torch_xla": to_xla, "torchax_jit": to_torchax}.get(stack.case.stack, plain)
     spec.observe(stack, recorder, into, to_host if into in (to_cpu, to_torchax) else by_cpu_to_host)
     if into is to_cuda:
-        spec.tell_pinned(stack, recorder, from_pinned, torch.from_numpy(spec.large(stack)).pin_memory())
+        spec.observe_pinned(stack, recorder, from_pinned, torch.from_numpy(spec.large(stack)).pin_memory())
     else:
         recorder.lacks("pinned", spec.NOTHING_TO_PIN if target == "cpu" else "pin_memory is for CUDA's devices")

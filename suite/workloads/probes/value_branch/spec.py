@@ -1,8 +1,8 @@
 """value_branch: an `if` on a tensor's value.
 
-Each function is called with a value that takes the one branch, then with one that takes the other: does one program
-serve both, does the framework break its graph, wait for the value, or raise? `factor` is what the branching costs: a
-call's time beside that of a function which is the branch taken and nothing else.
+Each function is called with a value that takes one branch, then with a value that takes the other: does one program
+serve both, or does the framework break its graph, wait for the value, or raise? `factor` is the cost of branching: a
+call's time, divided by that of a function that consists only of the branch taken.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ ASPECTS = {
     "remedy": "the framework's own branch",
 }
 FIGURES = {
-    "seconds": ("s", "calls that take the one branch, compiled before"),
-    "plain_seconds": ("s", "calls of a function that is this branch alone, compiled before"),
-    "factor": ("1", "the first by the second, medians"),
-    "first_seconds": ("s", "the first call, which takes the one branch"),
+    "seconds": ("s", "calls that take the first branch, compiled before"),
+    "plain_seconds": ("s", "calls of a function that consists only of this branch, compiled before"),
+    "factor": ("1", "the former divided by the latter; medians"),
+    "first_seconds": ("s", "the first call, which takes the first branch"),
     "other_seconds": ("s", "the second call, which takes the other branch"),
     "right": ("count", "right answers of the two"),
     "first_compiles": ("count", "programs compiled in the first call"),
@@ -36,15 +36,15 @@ FIGURES = {
     "compiles": ("count", "programs compiled in the second call"),
     "graph_breaks": ("count", "breaks of the graph in both calls"),
     "fallback_ops": ("count", "operations that another backend ran in both calls"),
-    "skipped": ("count", "functions that the tracer gave up"),
+    "skipped": ("count", "functions that the tracer gave up on"),
     "reads": ("count", "values that Python waited for in both calls"),
 }
 CLASSES = {
-    "one program": "both branches are in one program, which looks at the value as it runs",
-    "a program per branch": "each value has a program of its own, compiled when it first comes",
-    "waits for the value": "what comes before is computed and its value read, then a program of the branch runs",
+    "one program": "both branches are in one program, which tests the value as it runs",
+    "a program per branch": "each branch has a program of its own, compiled when it is first taken",
+    "waits for the value": "Python waits until the value is computed, then a program of one branch runs",
     "breaks the graph": "the graph ends at the if: Python takes the branch between two programs",
-    "left to Python": "the tracer gives the function up: Python runs it, nothing is compiled",
+    "left to Python": "the tracer gives up on the function: Python runs it, nothing is compiled",
     "interprets": "the function is never compiled: Python takes the branch in each call",
     "wrong": "an answer isn't NumPy's",
 }
@@ -61,14 +61,14 @@ THE_PRIMER = "https://sineeli.github.io/2025/12/20/jax-series-1"
 
 
 def python_if(x: Any) -> Any:
-    """Branches by the values of an array."""
+    """Takes a branch by the values of an array."""
     if x.sum() > 0:
         return x * 2
     return x - 1
 
 
 def static_if(x: Any, double: bool) -> Any:
-    """Branches by a Python value."""
+    """Takes a branch by a Python value."""
     if double:
         return x * 2
     return x - 1
@@ -84,23 +84,23 @@ def lessened(x: Any) -> Any:
     return x - 1
 
 
-def ask(recorder: Any, aspect: str, code: Callable[..., Any], words: str = "") -> None:
-    """Records one aspect."""
+def observe(recorder: Any, aspect: str, code: Callable[..., Any], words: str = "") -> None:
+    """Observes one aspect and records it."""
     stack, static = recorder.stack, aspect == "static"
     up = np.ones(stack.dims["n"], np.float32)
     function = stack.jit(code, static=(1,) if static else ())
-    one, other = ([stack.put(x), *([x is up] if static else [])] for x in (up, -up))
+    up_arguments, down_arguments = ([stack.put(x), *([x is up] if static else [])] for x in (up, -up))
     before = stack.probe_counters()
-    first = recorder.watch(lambda: stack.fetch(function(*one)))
-    second = first if first.error else recorder.watch(lambda: stack.fetch(function(*other)))
+    first = recorder.watch(lambda: stack.fetch(function(*up_arguments)))
+    second = first if first.error else recorder.watch(lambda: stack.fetch(function(*down_arguments)))
     if second.error:
         recorder.tell(aspect, code, second)
         return
     counts = calls.counted_in_all(recorder, before, first, second)
     plain = stack.jit(doubled)
-    plain(one[0])
-    seconds = recorder.seconds(lambda: function(*one), calls.AGAIN)
-    plain_seconds = recorder.seconds(lambda: plain(one[0]), calls.AGAIN)
+    plain(up_arguments[0])
+    seconds = recorder.seconds(lambda: function(*up_arguments), calls.AGAIN)
+    plain_seconds = recorder.seconds(lambda: plain(up_arguments[0]), calls.AGAIN)
     answers = (first.value, up * 2), (second.value, -up - 1)
     figures = counts | {
         "seconds": seconds,
@@ -115,7 +115,7 @@ def ask(recorder: Any, aspect: str, code: Callable[..., Any], words: str = "") -
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """By counts alone."""
+    """Returns the class, by counts alone."""
     if figures["right"] < 2:
         return "wrong"
     if figures.get("graph_breaks"):

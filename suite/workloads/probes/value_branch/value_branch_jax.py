@@ -1,4 +1,4 @@
-"""JAX: a traced value can't be asked; `lax.cond` has both branches in the program."""
+"""JAX: an `if` can't test a traced value; `lax.cond` puts both branches into the program."""
 
 import jax
 import numpy as np
@@ -10,8 +10,8 @@ def run(stack, recorder):
     def cond(x):
         return jax.lax.cond(x.sum() > 0, spec.doubled, spec.lessened, x)
 
-    # Op by op each operation is a program of its own: compiled here, so that those of a branch aren't counted later.
+    # Op by op each operation is a program of its own. They are compiled here, so that they aren't counted later.
     x = stack.put(np.ones(stack.dims["n"], np.float32))
     spec.python_if(x), spec.python_if(-x)
     for aspect, code in (("python_if", spec.python_if), ("static", spec.static_if), ("remedy", cond)):
-        spec.ask(recorder, aspect, code)
+        spec.observe(recorder, aspect, code)

@@ -3,6 +3,6 @@
 
 def run(stack, recorder):
     spec = recorder.spec
-    spec.ask(recorder, "python_if", spec.python_if)
-    spec.ask(recorder, "static", spec.static_if)
-    recorder.lacks("remedy", "Python's if needs none here")
+    spec.observe(recorder, "python_if", spec.python_if)
+    spec.observe(recorder, "static", spec.static_if)
+    recorder.lacks("remedy", "Python's if works in NumPy, so there is nothing to remedy")

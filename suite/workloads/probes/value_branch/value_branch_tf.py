@@ -1,4 +1,4 @@
-"""TensorFlow: AutoGraph makes a `tf.cond` of an `if` on a tensor, in whatever `tf.function` traces."""
+"""TensorFlow: where `tf.function` traces, AutoGraph turns an `if` on a tensor into a `tf.cond`."""
 
 import tensorflow as tf
 
@@ -15,7 +15,7 @@ def cond(x):
 
 def run(stack, recorder):
     spec = recorder.spec
-    converted = "" if stack.case.stack == "tf_eager" else "AutoGraph makes a tf.cond of the if"
-    spec.ask(recorder, "python_if", python_if, words=converted)
-    spec.ask(recorder, "static", spec.static_if)
-    spec.ask(recorder, "remedy", cond)
+    converted = "" if stack.case.stack == "tf_eager" else "AutoGraph turns the if into a tf.cond"
+    spec.observe(recorder, "python_if", python_if, words=converted)
+    spec.observe(recorder, "static", spec.static_if)
+    spec.observe(recorder, "remedy", cond)

@@ -1,4 +1,4 @@
-"""PyTorch: Python waits for the value, or torch.compile breaks its graph; `torch.cond` has both branches in it."""
+"""PyTorch: Python waits for the value, or torch.compile breaks its graph; `torch.cond` puts both branches into it."""
 
 import torch
 
@@ -15,7 +15,7 @@ def run(stack, recorder):
 
         return call_jax(jax.lax.cond, x.sum() > 0, doubled, lessened, x)
 
-    spec.ask(recorder, "static", spec.static_if)  # first: the others have the same branches
-    spec.ask(recorder, "python_if", spec.python_if)
-    # torchax has no lowering of torch.cond; its way is to call JAX's
-    spec.ask(recorder, "remedy", cond_by_jax if stack.case.stack == "torchax_jit" else cond)
+    spec.observe(recorder, "static", spec.static_if)  # first: the others compile the same branches
+    spec.observe(recorder, "python_if", spec.python_if)
+    # torchax has no lowering of torch.cond; its own way is to call JAX's lax.cond.
+    spec.observe(recorder, "remedy", cond_by_jax if stack.case.stack == "torchax_jit" else cond)
