@@ -75,7 +75,7 @@ def test_the_adapter_interposes_it_in_the_tuned_track_alone() -> None:
 
 def test_without_a_c_compiler_the_case_is_unsupported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(base.Unsupported, match="a C compiler makes, and there is none"):
+    with pytest.raises(base.Unsupported, match="there is no C compiler"):
         mkl_path.interpose()
 
 

@@ -30,9 +30,7 @@ class Adapter(torch_eager.Adapter):
     def device(self):
         for path in (os.environ["TORCHINDUCTOR_CACHE_DIR"], sys.prefix):
             if " " in path and self.case.target == "cpu":
-                raise Unsupported(
-                    f"Inductor passes paths to the C++ compiler unquoted, and there is a space in {path}"
-                )
+                raise Unsupported(f"Inductor passes paths to the C++ compiler unquoted, and there is a space in {path}")
         return super().device()
 
     def compile(self, function):
