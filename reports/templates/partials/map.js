@@ -151,10 +151,7 @@
         if (told) told.textContent = chosen.over[place] || "Baseline: " + state.baseline + ".";
       });
     });
-    each("figcaption", function (caption) {
-      var over = /peedup over ([^\s,]+)/.exec(caption.textContent);
-      if (over) caption.parentNode.classList.toggle("other", over[1] !== state.baseline);
-    });
+    each("[data-over]", function (node) { node.toggleAttribute("hidden", node.getAttribute("data-over") !== state.baseline); });
   }
   function fillRow(row, at, entry) {
     if (!entry) return;

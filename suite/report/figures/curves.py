@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from suite.report.figures.axes import Axis, Tick
 from suite.report.figures.lines import HEIGHT, apart, looks_of
@@ -25,7 +25,8 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CurveChart:
-    """All curves. `marks` are single points with words, in percent, y from the top, and so is the dashed `limit`."""
+    """All curves. `marks` are single points with words, in percent, y from the top, and so is the dashed `limit`;
+    `marks_over` has those that the page shows with one of its baselines alone."""
 
     id: str
     title: str
@@ -33,7 +34,8 @@ class CurveChart:
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
     curves: tuple[Curve, ...]
-    marks: tuple[tuple[float, float, str], ...]
+    marks: tuple[tuple[float, float, str], ...] = ()
+    marks_over: Mapping[str, tuple[tuple[float, float, str], ...]] = field(default_factory=dict)
     height: int = HEIGHT
     limit: float | None = None
 

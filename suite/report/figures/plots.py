@@ -15,16 +15,21 @@ WORDS = {word: word for word in ("faster", "slower", "tie", "close", "undecided"
 KINDS = {"process": "one process", "twin": "its A/A twin", "rejected": "not counted"}
 
 
-def comparison_plots(comparison: Comparison, of_run: Mapping[str, Unit], anchor: str, tie: float) -> tuple[Plot, ...]:
-    """Returns the figures that a comparison has data for. `of_run` has the unit of its first, second and steady runs,
-    which its table has, too."""
-    stacks = comparison.stacks
+def comparison_plots(stacks: Sequence[StackFigures], of_run: Mapping[str, Unit], anchor: str) -> tuple[Plot, ...]:
+    """Returns the figures of a comparison's times; none without a stack. `of_run` has the unit of its first, second and
+    steady runs, which its table has, too."""
     if not stacks:
         return ()
-    entries = [(stack.stack, stack.speedup.ratio, str(stack.speedup.verdict)) for stack in stacks if stack.speedup]
+    return processes(stacks, of_run["steady"], anchor), phases(stacks, of_run, anchor)
+
+
+def speedup_plot(comparison: Comparison, anchor: str, tie: float) -> Plot | None:
+    """Returns the plot of a comparison's speedups; None if no stack has one."""
+    entries = [
+        (stack.stack, stack.speedup.ratio, str(stack.speedup.verdict)) for stack in comparison.stacks if stack.speedup
+    ]
     title = f"Speedup over {comparison.baseline}"
-    speedups = [forest(f"{anchor}-forest", title, entries, tie)] if entries else []
-    return (*speedups, processes(stacks, of_run["steady"], anchor), phases(stacks, of_run, anchor))
+    return forest(f"{anchor}-over-{comparison.baseline}", title, entries, tie) if entries else None
 
 
 def ratio_axis(ratios: Iterable[Estimate], tie: float) -> LogAxis:

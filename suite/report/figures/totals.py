@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from suite import units
 from suite.report.figures.axes import LogAxis
 from suite.report.figures.curves import CurveChart, curves, from_top
 from suite.results.cases.break_even import Calls, steps_shown
 
+Crosses = tuple[Calls, int, str]  # a stack, the step at which its total crosses the baseline's, and words for it
 
-def totals_chart(id_: str, name: str, stacks: Sequence[tuple[Calls, tuple[int, str] | None]], last: int) -> CurveChart:
-    """Returns the chart of one question, `name`, from 1 to `last` steps. `stacks` has each stack's calls, and (step,
-    words) of the point where it crosses the baseline, or None."""
+
+def totals_chart(
+    id_: str, name: str, stacks: Sequence[Calls], crossings: Mapping[str, Sequence[Crosses]], last: int
+) -> CurveChart:
+    """Returns the chart of one question, `name`, from 1 to `last` steps. `crossings` has, by baseline, the points where
+    stacks cross it."""
     across = LogAxis.over([1, last])
-    up = LogAxis.over([calls.total(at) for calls, _ in stacks for at in (1, last)])
+    up = LogAxis.over([calls.total(at) for calls in stacks for at in (1, last)])
     series = {
         calls.stack: ([(at, calls.total(at)) for at in steps_shown(last)], line_words(calls, last))
-        for calls, _ in stacks
+        for calls in stacks
     }
     return CurveChart(
         id=f"{id_}-chart",
@@ -26,11 +30,14 @@ def totals_chart(id_: str, name: str, stacks: Sequence[tuple[Calls, tuple[int, s
         across=across.ticks(),
         up=up.ticks(words=round_time),
         curves=curves(series, across, up),
-        marks=tuple(
-            (across.percent(mark[0]), from_top(up, calls.total(mark[0])), mark[1])
-            for calls, mark in stacks
-            if mark and mark[0] <= last
-        ),
+        marks_over={
+            baseline: tuple(
+                (across.percent(steps), from_top(up, calls.total(steps)), words)
+                for calls, steps, words in points
+                if steps <= last
+            )
+            for baseline, points in crossings.items()
+        },
     )
 
 

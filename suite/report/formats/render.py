@@ -16,6 +16,7 @@ from markupsafe import Markup
 from suite import results, units
 from suite.errors import UserError
 from suite.guard.printable import printable
+from suite.report.map.other_baselines import other_baselines
 from suite.report.page import Report, report_of
 from suite.report.sections.labels import WORDS, outcome_text
 from suite.report.sections.timed.headlines import modes_text
@@ -85,12 +86,14 @@ def page(loaded: results.Results, baseline: str | None = None, stacks: Sequence[
 def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
     """Returns the HTML of a report that is at hand; `home` leads from it to the index of a site that it is part of.
     `beside` says that results.parquet will lie beside the page, which then leads to it."""
+    overview = report.overview()
     return filled(
         "page.html.j2",
         styles=("style.css", "lines.css", "map.css"),
         scripts=("script.js", "map.js"),
         report=report,
-        overview=report.overview(),
+        overview=overview,
+        others=other_baselines(overview) if overview else (),
         panels=report.panels(),
         home=home,
         beside=beside,

@@ -21,7 +21,7 @@ SYNCED = "synced"
 @dataclass(frozen=True, slots=True)
 class PageMap:
     """The map as the page begins with it, and `data`: every other choice. `passes` and `precisions` are those of the
-    set; a control with one value isn't shown."""
+    set; a control with one value isn't shown. `analyses` has the set over each baseline that can be chosen."""
 
     shown: Map
     baseline: str
@@ -31,6 +31,7 @@ class PageMap:
     metrics: tuple[Metric, ...]
     sentence: Sentence | None
     data: Mapping[str, Any]
+    analyses: Mapping[str, Analysis]
 
 
 def page_map(
@@ -68,6 +69,7 @@ def page_map(
         metrics=metrics,
         sentence=sentences[analysis.baseline],
         data=choices(maps, means, sentences),
+        analyses={baseline: over[SYNCED, baseline] for baseline in baselines},
     )
 
 

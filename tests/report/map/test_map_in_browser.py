@@ -12,6 +12,10 @@ from playwright.sync_api import Page
 
 from suite import results, units
 from suite.report.formats.render import render
+from suite.report.page import report_of
+from suite.report.sections.timed.break_even import LAST, BreakEvenSection
+from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.report.sections.timed.summary import SummarySection
 from tests.browser import NARROW, Tabs, told
 from tests.report import synthetic
 
@@ -58,6 +62,37 @@ def test_every_baseline_shows_the_suites_own_numbers(tabs: Tabs, html_file: Path
                 assert lines[stack][0] == size and word in lines[stack][1]
                 seen += 1
     assert seen > 150
+
+
+def test_charts_means_and_crossings_are_those_of_the_chosen_baseline(
+    tabs: Tabs, html_file: Path, loaded: results.Results
+) -> None:
+    tab = tabs.open(html_file)
+    for base in ("jax_jit", "numpy", "torch_eager"):
+        choose(tab, "baseline", base)
+        shown = told(
+            tab,
+            """
+            all("details").forEach(details => { details.open = true; });
+            const values = figure => [...figure.querySelectorAll("text.value")].map(text);
+            const over = box => [...box.querySelectorAll("figure[data-over], [data-over] figure")].filter(visible);
+            out.charts = all(".comparison").map(box => over(box).map(values));
+            out.means = over(document.getElementById("summary")).map(values);
+            out.rows = all("#summary table").filter(visible).map(table => table.tBodies[0].rows.length);
+            out.crossings = all("#break-even tbody tr").map(row => text([...row.cells].filter(visible).pop()));
+            out.circles = all("#break-even .crossing").filter(visible).length""",
+        )
+        report = report_of(loaded, loaded.analysis(base))
+        comparisons, summary, crossings = map(report.section, (ComparisonsSection, SummarySection, BreakEvenSection))
+        assert comparisons and summary and summary.plot and crossings
+        assert shown["charts"] == [
+            [[row.value for row in view.speedups.rows]] if view.speedups else [] for view in comparisons.views
+        ]
+        assert shown["means"] == [[row.value for row in summary.plot.rows]]
+        assert shown["rows"] == [len(summary.ranked)]
+        rows = [row for view in crossings.views for row in view.rows]
+        assert shown["crossings"] == [row.words for row in rows]
+        assert shown["circles"] == sum(row.crosses is not None and row.crosses[1] <= LAST for row in rows)
 
 
 def test_a_choice_survives_a_reload_and_hides_a_stack_everywhere(tabs: Tabs, html_file: Path) -> None:

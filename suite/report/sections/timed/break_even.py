@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from suite.report.figures.curves import CurveChart
-from suite.report.figures.totals import totals_chart
+from suite.report.figures.totals import Crosses, totals_chart
 from suite.report.sections.labels import comparison_anchor
 from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import counted
 from suite.report.tables import Table
-from suite.results.analysis import Comparison
+from suite.results.analysis import Analysis
 from suite.results.cases.break_even import Calls, Course, Crossing, crossing, least
 from suite.results.stack_figures import StackFigures
 from suite.units import Unit, time_unit
@@ -33,20 +33,22 @@ class BreakEvenRow:
     words: str
 
     @property
-    def mark(self) -> tuple[int, str] | None:
-        """Returns the step at which it crosses the baseline, with words; None where it doesn't."""
+    def crosses(self) -> Crosses | None:
+        """Returns the point where it crosses the baseline; None where it doesn't."""
         steps = self.crossing.steps if self.crossing else None
-        return (steps, f"{self.calls.stack}: {self.words}") if steps else None
+        return (self.calls, steps, f"{self.calls.stack}: {self.words}") if steps else None
 
 
 @dataclass(frozen=True, slots=True)
 class BreakEvenView:
     """One question, computed when it is asked for; `id` is that of its part of the section, `anchor` that of the
-    comparison. `known` are the stacks whose times count."""
+    comparison. `known` are the stacks whose times count. `baseline` is that of the comparison: another stack than the
+    `chosen` one where that has no time that counts."""
 
     name: str
     id: str
     anchor: str
+    chosen: str
     baseline: str
     known: tuple[tuple[StackFigures, Calls], ...]
 
@@ -75,10 +77,10 @@ class BreakEvenView:
             for stack, calls in self.known
         )
 
-    @property
-    def chart(self) -> CurveChart:
-        """Returns the total times over steps."""
-        return totals_chart(self.id, self.name, [(line.calls, line.mark) for line in self.rows], LAST)
+    def chart(self, over: Sequence[BreakEvenView]) -> CurveChart:
+        """Returns the total times over steps, with the points where stacks cross each of the baselines."""
+        crossings = {view.chosen: [line.crosses for line in view.rows if line.crosses] for view in over}
+        return totals_chart(self.id, self.name, [calls for _, calls in self.known], crossings, LAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,8 @@ class BreakEvenSection(Section):
     @classmethod
     def of(cls, context: Context) -> BreakEvenSection | None:
         """Returns the section; None where no question has two stacks to compare."""
-        views = map(break_even_view, context.analysis.comparisons)
-        shown = tuple(view for view in views if view is not None)
-        return cls(shown) if shown else None
+        views = break_even_views(context.analysis)
+        return cls(views) if views else None
 
     @property
     def heading(self) -> str:
@@ -144,11 +145,19 @@ class BreakEvenSection(Section):
         ]
 
 
-def break_even_view(comparison: Comparison) -> BreakEvenView | None:
-    """Returns what is shown of one question; None with fewer than two stacks whose times count."""
-    known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))
-    anchor = comparison_anchor(comparison)
-    return BreakEvenView(comparison.name, f"e-{anchor}", anchor, comparison.baseline, known) if len(known) > 1 else None
+def break_even_views(analysis: Analysis) -> tuple[BreakEvenView, ...]:
+    """Returns what is shown of each question in which two stacks or more have times that count."""
+    views = []
+    for comparison in analysis.comparisons:
+        known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))
+        anchor = comparison_anchor(comparison)
+        if len(known) > 1:
+            views.append(
+                BreakEvenView(
+                    comparison.name, f"e-{anchor}", anchor, analysis.baseline, comparison.baseline, known
+                )
+            )
+    return tuple(views)
 
 
 def row(calls: Calls, crosses: Crossing | None, is_baseline: bool, of_steps: Sequence[Unit]) -> BreakEvenRow:

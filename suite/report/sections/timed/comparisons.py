@@ -11,7 +11,7 @@ from suite import units
 from suite.case import Outcome
 from suite.report.figures.axes import Plot
 from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
-from suite.report.figures.plots import comparison_plots
+from suite.report.figures.plots import comparison_plots, speedup_plot
 from suite.report.sections.labels import compared_stacks, comparison_anchor, outcome_text, subtitle
 from suite.report.sections.section import AnswerLine, Context, Section
 from suite.report.sections.sentences import counted, listed
@@ -63,10 +63,15 @@ class ComparisonView:
 
     @property
     def plots(self) -> tuple[Plot, ...]:
-        """Returns its figures."""
+        """Returns its figures that no baseline changes."""
         column = column_units(self.comparison)
         of_run = {"first": column.first, "second": column.second, "steady": column.steady}
-        return comparison_plots(self.comparison, of_run, self.anchor, self.tie)
+        return comparison_plots(self.comparison.stacks, of_run, self.anchor)
+
+    @property
+    def speedups(self) -> Plot | None:
+        """Returns the figure of its speedups over its baseline."""
+        return speedup_plot(self.comparison, self.anchor, self.tie)
 
     @property
     def peaks(self) -> Bars | None:

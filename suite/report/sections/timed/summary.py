@@ -38,12 +38,14 @@ class SummarySection(Section):
     @classmethod
     def of(cls, context: Context) -> SummarySection | None:
         """Returns the section; None without a timed process."""
-        analysis = context.analysis
-        if not analysis.comparisons:
-            return None
+        return cls.over(context.analysis) if context.analysis.comparisons else None
+
+    @classmethod
+    def over(cls, analysis: Analysis) -> SummarySection:
+        """Returns the means over an analysis's baseline: the set's own, or another that the page's reader chooses."""
         ranked = sorted([*analysis.summaries, baseline_summary(analysis)], key=rank) if analysis.speedups else ()
         names = {comparison.id: comparison.name for comparison in analysis.comparisons}
-        plot = means_plot(ranked, analysis.baseline, context.protocol.tie_ratio)
+        plot = means_plot(ranked, analysis.baseline, analysis.protocol.tie_ratio)
         return cls(analysis.baseline, analysis.summaries, tuple(ranked), names, plot)
 
     @property
@@ -94,7 +96,7 @@ def means_plot(stacks: Sequence[Summary], baseline: str, tie: float) -> Plot | N
     entries = [(summary.stack, mean, "mean") for summary, mean in means if mean]
     which = "common comparisons" if shared else "each stack's own comparisons"
     title = f"Geometric mean speedup over {baseline}, {which}"
-    return forest("summary-forest", title, entries, tie) if entries else None
+    return forest(f"summary-over-{baseline}", title, entries, tie) if entries else None
 
 
 def means_table(section: SummarySection) -> Table:
