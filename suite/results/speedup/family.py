@@ -16,7 +16,7 @@ from statistics import fmean
 import numpy as np
 
 from suite.results.speedup.moderation import Array, Moderated, moderate
-from suite.results.speedup.reference import DRAWS, EVERY, SMALL, Reference, Shape, reference_of
+from suite.results.speedup.reference import EVERY, SMALL, Reference, Shape, reference_of
 from suite.stats import Estimate, spread
 
 LOG_MAX = 700.0  # exp of more overflows a float, and the interval of two blocks may be that wide
@@ -86,11 +86,11 @@ def step_down(equal: Reference, ratios: Sequence[int], p: Array) -> tuple[Array,
 
     A rank with a small p asks only for small p of its own and of all later ranks.
     """
-    shares, smallest = np.empty(len(p)), np.ones(DRAWS)
+    shares, smallest = np.empty(len(p)), np.ones(equal.draws)
     for rank in reversed(range(len(p))):
         sets, of_equal = equal.small(ratios[rank]) if p[rank] <= SMALL else (EVERY, equal.p(ratios[rank]))
         smallest[sets] = np.minimum(smallest[sets], of_equal)
-        shares[rank] = (1 + np.count_nonzero(smallest <= p[rank])) / (1 + DRAWS)
+        shares[rank] = (1 + np.count_nonzero(smallest <= p[rank])) / (1 + equal.draws)
     return shares, smallest
 
 
@@ -100,13 +100,13 @@ def quantile(equal: Reference, ratios: Sequence[int], smallest: Array, share: fl
     low, high = around(smallest, share)
     if high > SMALL:
         low, high = around(np.minimum.reduce([equal.p(ratio) for ratio in ratios]), share)
-    return low + share * (DRAWS - 1) % 1 * (high - low)
+    return low + share * (equal.draws - 1) % 1 * (high - low)
 
 
 def around(values: Array, share: float) -> tuple[float, float]:
     """Returns the values of the simulated sets between which this share of them ends; numpy's own quantile takes four
     times as long."""
-    below = int(share * (DRAWS - 1))
+    below = int(share * (len(values) - 1))
     low, high = np.partition(values, (below, below + 1))[below : below + 2].tolist()
     return low, high
 

@@ -21,6 +21,9 @@ from suite.results.speedup.moderation import Array, Moderated, Prior, log_varian
 
 UNEQUAL_SPREADS = 0.5  # standard deviation of ln(sd) over the simulated processes: sds of 2 to 10 % have 0.45
 DRAWS = 10_000  # simulated sets; 5 % of them is known to +-0.2 %
+# Ratios of a set for which all DRAWS are simulated. Sets of more have fewer draws, so that the time of a page stops
+# growing; of DRAWS_LEAST draws, 5 % is known to +-0.4 %.
+RATIOS, DRAWS_LEAST = 2_000, 2_500
 SEED = 20_250_101
 SMALL = 0.05  # p that decide something: of sets of many ratios, these alone are kept
 MANY = 250  # ratios; all p of fewer are kept, at most 20 MB
@@ -32,7 +35,7 @@ EVERY = slice(None)
 
 
 class Reference:
-    """The p of ratios of one shape in DRAWS simulated sets of equal stacks.
+    """The p of ratios of one shape in simulated sets of equal stacks: DRAWS of them, fewer for very many ratios.
 
     Each stack, and the control, has its own standard deviation, log-normal over stacks.
     """
@@ -41,6 +44,7 @@ class Reference:
         """Simulates the sets once, for the prior of each."""
         self.shape: list[list[int]] = np.frombuffer(shape, np.int64).reshape(-1, 4).tolist()
         self.longest = max(blocks for _, blocks, *_ in self.shape)
+        self.draws = min(DRAWS, max(DRAWS_LEAST, DRAWS * RATIOS // len(self.shape)))
         self.random = np.random.default_rng(SEED)
         self.states: list[Mapping[str, Any]] = []  # of the generator, before a ratio's own processes
         self.controls: dict[int, tuple[Mapping[str, Any], int]] = {}  # the same before a question's control
@@ -51,7 +55,7 @@ class Reference:
 
     def typical(self) -> Prior:
         """Returns the prior of each simulated set."""
-        total, squares, controls = np.zeros(DRAWS), np.zeros(DRAWS), dict[int, Array]()
+        total, squares, controls = np.zeros(self.draws), np.zeros(self.draws), dict[int, Array]()
         last = {question: ratio for ratio, (question, *_) in enumerate(self.shape)}
         for ratio, (question, blocks, _, processes) in enumerate(self.shape):
             if question not in controls:
@@ -68,12 +72,12 @@ class Reference:
         return Prior.of(mean, (squares - total * mean) / max(1, count - 1), blocks_of)
 
     def control(self, processes: int) -> Array:
-        """Returns log-times [DRAWS, longest] of the control that the next ratios of a question share."""
-        return simulated(self.random, self.longest) / math.sqrt(processes)
+        """Returns log-times [draws, longest] of the control that the next ratios of a question share."""
+        return simulated(self.random, self.draws, self.longest) / math.sqrt(processes)
 
     def moments(self, control: Array, blocks: int) -> tuple[Array, Array]:
         """Returns mean and variance, in each simulated set, of the next ratio's block log-ratios."""
-        logs = control[:, :blocks] - simulated(self.random, blocks)
+        logs = control[:, :blocks] - simulated(self.random, self.draws, blocks)
         means = column_sums(logs) / blocks
         logs -= means[:, None]
         logs *= logs
@@ -125,10 +129,10 @@ def reference_of(shape: Shape) -> Reference:
     return Reference(shape)
 
 
-def simulated(random: np.random.Generator, blocks: int) -> Array:
-    """Returns log-times [DRAWS, blocks] of processes whose standard deviation is drawn for each simulated set."""
-    drawn = random.standard_normal(DRAWS * (1 + blocks))
-    spreads, logs = np.exp(UNEQUAL_SPREADS * drawn[:DRAWS]), drawn[DRAWS:].reshape(DRAWS, blocks)
+def simulated(random: np.random.Generator, draws: int, blocks: int) -> Array:
+    """Returns log-times [draws, blocks] of processes whose standard deviation is drawn for each simulated set."""
+    drawn = random.standard_normal(draws * (1 + blocks))
+    spreads, logs = np.exp(UNEQUAL_SPREADS * drawn[:draws]), drawn[draws:].reshape(draws, blocks)
     logs *= spreads[:, None]
     return logs
 
