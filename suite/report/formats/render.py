@@ -115,11 +115,11 @@ def filled(
 
 @cache
 def environment() -> Environment:
-    """Returns Jinja2's environment, which compiles a template once: it escapes every value in every template, and a
-    missing value is an error."""
+    """Returns Jinja2's environment, which compiles a template once: it escapes every value in every template of HTML,
+    and a missing value is an error."""
     templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
+        autoescape=lambda name: name is None or not name.endswith(".md.j2"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
