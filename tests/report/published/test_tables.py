@@ -88,6 +88,12 @@ def test_speedups_have_a_column_for_each_question_that_is_named() -> None:
     assert "`--allocator=kept`, the default" in table.text and "page faults" not in table.text
 
 
+def test_markdown_has_names_as_they_are() -> None:
+    loaded = results.load(THREE_QUESTIONS)
+    named = dataclasses.replace(loaded, machine=dict(loaded.machine) | {"cpu_model": "AMD's <EPYC>"})
+    assert " on AMD's <EPYC>, " in published(defined("speedups"), {"one": named}).text
+
+
 def with_faults(folder: Path, times: dict[str, list[float]], **columns: Any) -> results.Results:
     pq.write_table(to_table([row | columns for row in rows_of(times)]), folder)
     return results.load(folder)
