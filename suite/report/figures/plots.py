@@ -29,7 +29,8 @@ def speedup_plot(comparison: Comparison, anchor: str, tie: float) -> Plot | None
         (stack.stack, stack.speedup.ratio, str(stack.speedup.verdict)) for stack in comparison.stacks if stack.speedup
     ]
     title = f"Speedup over {comparison.baseline}"
-    return forest(f"{anchor}-over-{comparison.baseline}", title, entries, tie) if entries else None
+    chosen = comparison.stands_in_for or comparison.baseline  # several may have the same stand-in
+    return forest(f"{anchor}-over-{chosen}", title, entries, tie) if entries else None
 
 
 def ratio_axis(ratios: Iterable[Estimate], tie: float) -> LogAxis:

@@ -20,8 +20,7 @@ def totals_chart(
     across = LogAxis.over([1, last])
     up = LogAxis.over([calls.total(at) for calls in stacks for at in (1, last)])
     series = {
-        calls.stack: ([(at, calls.total(at)) for at in steps_shown(last)], line_words(calls, last))
-        for calls in stacks
+        calls.stack: ([(at, calls.total(at)) for at in steps_shown(last)], line_words(calls, last)) for calls in stacks
     }
     return CurveChart(
         id=f"{id_}-chart",

@@ -31,7 +31,9 @@ def other_baselines(overview: PageMap) -> tuple[OtherBaseline, ...]:
         if baseline == overview.baseline:
             continue
         anchors = ((comparison_anchor(comparison), comparison) for comparison in analysis.comparisons)
-        plots = {anchor: speedup_plot(comparison, anchor, analysis.protocol.tie_ratio) for anchor, comparison in anchors}
+        plots = {
+            anchor: speedup_plot(comparison, anchor, analysis.protocol.tie_ratio) for anchor, comparison in anchors
+        }
         speedups = {anchor: plot for anchor, plot in plots.items() if plot}
         crossings = {view.anchor: view for view in break_even_views(analysis)}
         others.append(OtherBaseline(baseline, SummarySection.over(analysis), speedups, crossings))

@@ -153,9 +153,7 @@ def break_even_views(analysis: Analysis) -> tuple[BreakEvenView, ...]:
         anchor = comparison_anchor(comparison)
         if len(known) > 1:
             views.append(
-                BreakEvenView(
-                    comparison.name, f"e-{anchor}", anchor, analysis.baseline, comparison.baseline, known
-                )
+                BreakEvenView(comparison.name, f"e-{anchor}", anchor, analysis.baseline, comparison.baseline, known)
             )
     return tuple(views)
 
