@@ -67,9 +67,7 @@ COUPLED = """optax.chain(
     )"""
 TORCH_SETUP = "optimizer = self.make_optimizer(self.model.parameters()) if updates else None\n"
 TORCH_BACKWARD = "        loss.backward()\n        if optimizer is None:"
-TORCH_READ = (
-    "        for name, value in model.named_buffers():\n            value.copy_(before[name])  # reading isn't a step"
-)
+TORCH_READ = "        for name, value in model.named_buffers():\n            value.copy_(before[name])  # the loss has"
 TORCH_UPDATE = "        optimizer.step()\n        return state, loss.detach()"
 JAX_APPLY = "        parameters, moments = self.apply(parameters, moments, gradients)\n        return (parameters,"
 COUNTED = "        self.places = getattr(self, 'places', 0) + 1\n"  # the gate places twice more after the timed steps
