@@ -1,4 +1,4 @@
-"""The vocabulary: the question (Case), one process that answers it (Attempt), how that ended (Outcome).
+"""The vocabulary: the question (Case), one process that answers it (Attempt), how the process ended (Outcome).
 
 Standard library only, since the worker imports it in every environment.
 """
@@ -21,15 +21,15 @@ PASSES = ("forward", "train")
 PRECISIONS = ("f32", "tf32", "bf16")
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
-ALLOCATORS = ("kept", "system")  # of freed memory: it stays with the process, or the C library decides
-# Dims whose increase can only need more memory, unlike an image's patch size or the number of heads.
+ALLOCATORS = ("kept", "system")  # freed memory stays with the process, or the C library decides
+# A larger value of these dims never needs less memory; of an image's patch size or the number of heads it may.
 GROWING = frozenset({"batch", "seq", "image", "n"})
-CUSTOM = "custom"  # the size of dims that no named size of the workload has
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")  # of a workload, a stack, a dim: part of files' names
+CUSTOM = "custom"  # the size's name where no named size of the workload has these dims
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")  # of a workload, a stack or a dim; files' names contain it
 DIMS_MAX, DIM_MAX = 64, 2**31 - 1
 THREADS_MAX = 2**16
 ROUNDS_MAX = 10**6
-COUNT_MAX = 10**6  # blocks, processes in one, and how often one was tried again
+COUNT_MAX = 10**6  # of blocks, of processes in a block, and of retries
 
 
 class Outcome(StrEnum):
@@ -56,7 +56,7 @@ class Flag(StrEnum):
     ASSUMED = "assumed"  # too few samples to test for a steady state
     NOISY = "noisy"
     DISTURBED = "disturbed"  # too few samples during which no other process took the cores
-    PAGE_FAULTS = "page_faults"  # a step touches new pages of memory, and the kernel's time for them shows
+    PAGE_FAULTS = "page_faults"  # new pages of memory take more than 5 % of the process's processor time
     RECOMPILED = "recompiled"
     FALLBACK_OPS = "fallback_ops"
     GRAPH_BREAKS = "graph_breaks"
@@ -66,7 +66,7 @@ class Flag(StrEnum):
     INCOMPLETE_BLOCK = "incomplete_block"
     REJECTED_BLOCK = "rejected_block"
     HARNESS = "harness"  # the harness, not the stack, caused the outcome; a resumed run tries again
-    UNPINNED = "unpinned"  # by an interpreter that isn't from a lock
+    UNPINNED = "unpinned"  # the process ran on an interpreter that no lock pins
 
 
 class Purpose(StrEnum):
@@ -99,20 +99,20 @@ PHASES = {
     "first": "in the first run",
     "second": "in the second run",
     "steady": "in the steady runs",
-    "hold": "while it held, between two turns",
+    "hold": "while it waited for its turn",
     "pipelined": "in the pipelined runs",
     "fetch": "while fetching",
     "memory": "while reading memory",
     "probe": "in the precision probe",
     "gate": "in the equivalence gate",
-    "explain": "while telling kernels and memory",
+    "explain": "while recording its kernels and memory",
     "ir": "while keeping its programs",
     "compile": "in its compiler",
     "profile": "under the profiler",
     "observe": "while being observed",
     "end": "at its end",
 }
-COMPILE_PHASES = ("first", "second")  # compilers work in them; each has its own time limit
+COMPILE_PHASES = ("first", "second")  # in these phases compilers run; each phase has its own time limit
 
 # The worker's events.jsonl: the version of its lines, and the greatest size of the file and of a message.
 EVENTS_VERSION = 1
@@ -126,7 +126,7 @@ def canonical_json(value: Any) -> str:
 
 
 def phase_words(phase: str | None) -> str:
-    """Returns when a process ended, in words: `in the first run`, say; None is before its first phase."""
+    """Returns in words when a process ended: `in the first run`. `phase` is None before the first phase."""
     return "before its first phase" if phase is None else PHASES.get(phase, f"in phase {phase}")
 
 
@@ -147,8 +147,8 @@ class Case:
 
     `size` is the name of these `dims` in the workload's spec, or `custom`; `dims` are whole numbers by name.
     `threads` is the number of CPU cores that the framework gets; `limit_memory_bytes` is None if only the machine
-    limits the process. `allocator` decides on freed memory: `kept`, it stays with the process until that ends;
-    `system`, the C library's rules decide.
+    limits the process. `allocator` says what happens to freed memory: `kept` leaves it with the process until the
+    process ends; with `system` the C library decides.
     """
 
     workload: str
@@ -189,7 +189,7 @@ class Case:
         if not 1 <= self.threads <= THREADS_MAX:
             raise UserError(f"A case has from 1 to {THREADS_MAX:,} threads, not {self.threads:,}.")
         if self.limit_memory_bytes is not None and self.limit_memory_bytes < 1:
-            raise UserError("A case's limit of memory is at least a byte.")
+            raise UserError("A case's memory limit is at least 1 byte.")
 
     def to_json(self) -> dict[str, Any]:
         """Returns a plain dict with the public column names (`pass`, not `pass_`)."""
@@ -231,11 +231,11 @@ class Case:
 
     @property
     def comparison_name(self) -> str:
-        """Returns the question without the stack: `gemm-quick-forward-f32-cpu`, `gemm-custom-n=100-forward-…`."""
+        """Returns the case's name without the stack: `gemm-quick-forward-f32-cpu`, `gemm-custom-n=100-forward-…`."""
         return self.comparison_name_in(self.precision)
 
     def comparison_name_in(self, precision: str) -> str:
-        """Returns the question without the stack, with these words for the precision."""
+        """Returns `comparison_name` with other words for the precision."""
         size = f"{CUSTOM}-{dims_text(dict(sorted(self.dims.items())))}" if self.size == CUSTOM else self.size
         parts = [self.workload, size, self.pass_, precision, self.target]
         if self.device != self.target:
@@ -253,7 +253,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A case, and why it isn't run: it can't run here, or it is predicted to run out of memory. None: it runs."""
+    """A case of a plan. If it isn't run, one of two fields has the reason: `unsupported` (it can't run here) or
+    `too_large` (it is predicted to run out of memory)."""
 
     case: Case
     unsupported: str | None = None

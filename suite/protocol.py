@@ -11,13 +11,15 @@ from dataclasses import dataclass, fields
 
 from suite.errors import UserError, unknown
 
-# The variable by which a worker learns that it takes its samples in turn with others: the descriptors, of pipes, from
-# which it reads orders and to which it writes answers.
+# A worker that finds this environment variable takes its samples in turn with other workers. The value is two
+# descriptors of pipes: from the first the worker reads orders, to the second it writes answers.
 TURNS_VARIABLE = "STACKWARS_TURNS"
-# An order is `round N`, or one of these: go on to what comes after the samples, or take them alone.
+# An order is `round N` (take the samples of this round) or one of two words. `rest`: go on to the phases after the
+# samples; `alone`: take all samples without turns.
 REST, ALONE = "rest", "alone"
-# An answer says what a process that holds asks for, and the bytes of memory that it needs in its turns: `more 123`.
-MORE, ENOUGH, FULL = "more", "enough", "full"  # full: it has taken the most that the protocol allows
+# An answer, like `more 123`, says whether the waiting process needs more turns, and the bytes of memory that it needs
+# in a turn. `full`: it has taken the most samples that the protocol allows.
+MORE, ENOUGH, FULL = "more", "enough", "full"
 
 # The least and greatest value of each constant: a preset or a stranger's set may ask for any.
 ANY = (0, 10**9)
@@ -42,7 +44,7 @@ BOUNDS = {
 class Protocol:
     """The numbers that decide when a measurement starts, stops or is doubted."""
 
-    # The stop rule of the synced clock: both minima must be reached, and the first maximum ends it.
+    # The stop rule of the synced clock: it stops once both minima are reached, or at the first maximum.
     samples_min: int = 30
     seconds_min: float = 2.0
     samples_max: int = 2000
@@ -51,10 +53,11 @@ class Protocol:
     slow_samples_min: int = 5
     batch_seconds: float = 0.25  # events are written between batches of samples, never during one
 
-    # `alone`: each process takes its samples as soon as it is warm. `rounds`: the processes of a question hold once
+    # `alone`: each process takes its samples as soon as it is warm. `rounds`: the processes of a question wait once
     # they are warm, and are sampled in turn, round after round; a turn lasts `batch_seconds`.
     sampling: str = SAMPLINGS[0]
-    rounds_min: int = 8  # turns of a process, unless its calls are slow; `samples_max` / `rounds_min` samples in each
+    # The least turns of a process whose calls aren't slow; a turn takes at most `samples_max` / `rounds_min` samples.
+    rounds_min: int = 8
 
     # The pipelined clock: k submitted steps and one wait.
     pipelined_calls_min: int = 4
@@ -66,7 +69,8 @@ class Protocol:
     side_slow_seconds: float = 0.5
     side_seconds_max: float = 5.0  # calls longer than this get no pipelined or fetch sample
 
-    replaced_seconds_max: float = 20.0  # how many seconds of disturbed samples a process takes again
+    # A process takes disturbed samples again until the disturbed ones sum up to this time; then all samples count.
+    replaced_seconds_max: float = 20.0
 
     # Limits, enforced by the supervising process.
     compile_timeout_seconds: float = 600.0
@@ -75,10 +79,11 @@ class Protocol:
     # Blocks.
     blocks: int = 5
     blocks_max: int = 15  # equal to `blocks`: no second stage
-    costly_blocks: int = 0  # a stack whose processes take long runs only in so many first blocks; 0: in all
+    costly_blocks: int = 0  # a stack that compiles for long runs only in this number of first blocks; 0: in all blocks
     baseline_replicates: int = 2  # processes of the baseline in each block, unless a preset has no twin
     noisy_retries: int = 2
-    disturbed_retries: int = 2  # of a process whose samples stayed disturbed, each beside a further baseline process
+    # How often a process whose samples stayed disturbed is run again, each time beside a new process of the baseline.
+    disturbed_retries: int = 2
     tie_ratio: float = 1.03
     confidence: float = 0.95
 
@@ -92,10 +97,10 @@ class Protocol:
 
     roofline: bool = True  # measure once a day what the machine reaches
     # Further processes of each case, after the blocks:
-    ir: bool = False  # one that keeps the programs that its stack hands to a compiler
-    abstract: bool = False  # that one compiles for shapes alone, and runs nothing
-    profile: bool = False  # one that shows where a step's time goes
-    explain: bool = False  # one that shows which kernels run and what holds memory
+    ir: bool = False  # a process that keeps the programs that its stack hands to a compiler
+    abstract: bool = False  # the ir process compiles for shapes alone, and runs nothing
+    profile: bool = False  # a process that shows where a step's time goes
+    explain: bool = False  # a process that shows which kernels run and what holds memory
 
     def __post_init__(self) -> None:
         """Raises UserError for a constant out of its bounds."""
@@ -109,7 +114,7 @@ class Protocol:
                 raise UserError(f"'{field.name}' of the protocol is from {least} to {most}, not {value}.")
 
 
-# The share of the cores' time in a batch of samples from which on its samples count as disturbed by other processes.
+# The samples of a batch count as disturbed if other processes take more than this share of the cores' time in it.
 OTHERS_SHARE_MAX = 0.05
 
 # AdamW of every stack (Loshchilov & Hutter 2019, arXiv:1711.05101, algorithm 2 with lr-scaled decay):
@@ -123,9 +128,9 @@ WEIGHT_DECAY = 0.01
 # SGD with momentum as PyTorch has it: v = momentum v + g; p -= lr v (the same learning rate).
 MOMENTUM = 0.9
 
-# More operations a second than an x86-64 core reaches at 6 GHz (f32: two 512-bit multiply-adds a cycle; bf16: one AMX
-# tile, 1024 multiply-adds). Without a measured roof, a faster row is flagged `implausible`: it can't have
-# computed what it says.
+# No x86-64 core does more operations a second: at 6 GHz, two 512-bit multiply-adds a cycle in f32, one AMX tile (1024
+# multiply-adds) in bf16. On a machine without a measured roofline, a faster row is flagged `implausible`: it can't have
+# computed its step.
 FLOPS_PER_CORE_MAX = {"f32": 2 * 2 * 16 * 6e9, "bf16": 2 * 1024 * 6e9}
 
 # Tolerances by precision: the largest relative Frobenius error of a correct stack. TOLERANCE is for one operation;
@@ -135,16 +140,18 @@ TOLERANCE = {"f32": 5e-6, "tf32": 2e-3, "bf16": 2e-2}
 # JAX's norms are in bfloat16 too, which brought gradients of correct tiny models in bf16 to 2.4e-2.
 MODEL_TOLERANCE = {"f32": 2e-5, "tf32": 2e-3, "bf16": 5e-2}
 DIGEST_TOLERANCE = {"f32": 1e-4, "tf32": 2e-3, "bf16": 5e-2}
-# Relative error, in f32, of what stressed weights give. Inputs of norms are up to 300 deviations from zero: rounding
-# them to float32 is 2e-5 of a deviation in each norm; deep models reach 2e-4. E[x^2] - E[x]^2 is off by 3e-3 or more.
+# Relative error of the outputs with stressed weights, in f32. These weights bring the inputs of norms up to 300
+# standard deviations from zero. Rounding such inputs to float32 costs 2e-5 of a deviation in each norm; deep models
+# reach 2e-4. A norm that computes the variance as E[x^2] - E[x]^2 is off by 3e-3 or more.
 STRESSED_TOLERANCE = 1e-3
 # Relative error of a whole tensor's movement by AdamW in f32, beyond what rounding the weights explains. Correct stacks
 # stay at 0, but an element whose gradient is just over ZERO_GRADIENT may be off by a hundredth of its step.
 MOVEMENT_TOLERANCE = 1e-3
-# Relative error of the timed movement against its replay by the same functions; a smaller tolerance goes before it.
+# Relative error of the timed movement against its replay by the same functions, unless the movement's own tolerance is
+# smaller.
 REPLAY_TOLERANCE_MAX = 0.5
-# Of the step after the clocks in f32. Correct stacks differ by nothing beyond rounding, but loss and gradients may be
-# small differences of large numbers by then; rounding to bfloat16 is 1.6e-3. Where gradients jump (a spec's
+# Relative error of the step after the clocks, in f32. Correct stacks differ only by rounding, but loss and gradients
+# may be small differences of large numbers by then; rounding to bfloat16 is 1.6e-3. Where gradients jump (a spec's
 # `GRADIENT_TOLERANCE`), two programs of one stack may differ by a few signs.
 LATE_TOLERANCE = 1e-3
 LATE_TOLERANCE_OF_JUMPS = 1e-2
@@ -154,7 +161,7 @@ OPTIMIZER_TOLERANCE = 2e-7  # absolute, after three steps with injected gradient
 # 1e-6, one element of a bias of 768 brought correct stacks to errors of 4.7e-6 (NumPy) and 5.7e-6 (TensorFlow) on mha;
 # at 1e-5 all stay under 4e-7.
 ZERO_GRADIENT = 1e-5
-# The share of the model's largest |g| that rounding noise in place of a zero gradient may have; 4.5e-4 was seen on vit
-# in bf16.
+# Rounding noise in place of a zero gradient may be up to this share of the model's largest |g|; vit in bf16 showed
+# 4.5e-4.
 ZERO_NOISE = {"f32": ZERO_GRADIENT, "tf32": 5e-4, "bf16": 4e-3}
 GATE_STEPS = 3

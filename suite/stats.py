@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
 
-NORMAL_CONSISTENT = 1.4826  # times the median absolute deviation of a normal sample: its standard deviation
+NORMAL_CONSISTENT = 1.4826  # the standard deviation of a normal sample over its median absolute deviation
 MEDIAN_EFFICIENCY = 1.2533  # the standard error of a normal sample's median over that of its mean
 DRIFT_MIN = 0.01  # log times that differ by less never count as drift
-DRIFT_ERRORS = 3.0  # nor those that differ by fewer standard errors
-CLOSE = 1.10  # `close`: a difference over 10 % is excluded
-FLOOR_MAX = 1.10  # equal processes whose interval is wider than ±10 % say little about unequal ones
-MODES_SPREAD = 1.3  # the slowest over the fastest of equal processes; above it, they run in more than one mode
+DRIFT_ERRORS = 3.0  # log times that differ by fewer standard errors don't count as drift either
+CLOSE = 1.10  # `close`: the interval excludes a difference of more than 10 %
+FLOOR_MAX = 1.10  # on a machine with a noise floor beyond ±10 %, ratios of stacks say little
+MODES_SPREAD = 1.3  # equal processes whose slowest takes more than this times the fastest run in more than one mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +88,15 @@ class Estimate:
     value: float
     low: float | None = None
     high: float | None = None
-    p: float | None = (
-        None  # two-sided, of the hypothesis that the speedup is 1; in a family, adjusted for the other ratios
-    )
+    p: float | None = None  # two-sided, of the speedup being 1; in a family, adjusted for the other ratios
     blocks: int = 0
 
 
 def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Estimate:
     """Returns the geometric mean of block ratios with its t interval.
 
-    `log_ratios` are ln(t_B/t_A) block by block. `freedom` is that of the first stage of blocks, because the size of a
-    second stage depends on the first one's spread (Stein 1945).
+    `log_ratios` are ln(t_B/t_A) block by block. `freedom` has the degrees of freedom of the first stage of blocks,
+    because the size of a second stage depends on the first one's spread (Stein 1945).
     """
     from scipy import special  # workers' environments lack scipy
 
@@ -119,9 +117,10 @@ def spread(values: Sequence[float]) -> float:
 
 
 def verdict(ratio: Estimate, tie: float) -> Word:
-    """Returns one of five words, read off the interval that is shown.
+    """Returns the verdict on a ratio, which depends on its interval alone.
 
-    `tie`: a difference beyond the band `tie` is excluded; `close`: one beyond `CLOSE` is, and 1 isn't.
+    A `tie` has its whole interval inside the band 1 / `tie` to `tie`. Else an interval on one side of 1 is `faster` or
+    `slower`; one that contains 1 is `close` if it lies inside the band of `CLOSE`, else `undecided`.
     """
     if ratio.low is None or ratio.high is None:
         return "undecided"
@@ -135,7 +134,7 @@ def verdict(ratio: Estimate, tie: float) -> Word:
 
 
 def is_doubtful(floor: Estimate, confidence: float) -> bool:
-    """Whether equal processes surely differ; `floor.p` is adjusted for all questions of the set."""
+    """Whether the processes of an A/A pair differ by more than chance; `floor.p` is adjusted for all A/A pairs."""
     return floor.p is not None and floor.p <= 1 - confidence
 
 
@@ -156,15 +155,15 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def has_modes(seconds: Sequence[float]) -> bool:
-    """Whether equal processes (their medians) differ by more than the noise of one mode."""
+    """Whether equal processes run in more than one mode, by their medians."""
     return len(seconds) > 1 and max(seconds) > MODES_SPREAD * min(seconds)
 
 
 def blocks_needed(ratios: Iterable[Estimate], least: int, most: int, tie: float) -> int:
     """Returns the number of blocks that makes the widest of the first stage's intervals as narrow as the tie band.
 
-    Widths go with the root of the number of blocks. The second stage keeps the first one's degrees of freedom, and so
-    the critical value of these intervals (Stein 1945).
+    An interval's width falls with the square root of the number of blocks. The second stage keeps the first one's
+    degrees of freedom, and so the critical value of these intervals (Stein 1945).
     """
     needed = (
         ratio.blocks * (math.log(ratio.high / ratio.low) / 2 / math.log(tie)) ** 2

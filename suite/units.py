@@ -1,9 +1,8 @@
 """Numbers as people read them: three significant digits, and one unit for a whole column.
 
-The rule of units: a column has one unit, in which its middle value is at least 1. A value of a column has the column's
-unit wherever it is written, in a sentence or a line of progress, too; but a value that would take five digits there,
-or be under a hundredth, has the unit that fits it, with its name: 17.4 s in a column of milliseconds. A value that is
-in no column has the unit that fits it.
+The rule of units: a column has one unit, chosen so that its median is at least 1. A value of the column keeps this unit
+in sentences and lines of progress, too. A value that would take five digits in it, or be under a hundredth, is written
+in the unit that fits it, with that unit's name: 17.4 s in a column of milliseconds. So is a value that is in no column.
 
 Every function returns a dash for an unknown number (None or not finite), so that no page shows "None" or "nan".
 """
@@ -30,7 +29,7 @@ BYTES = {
     "g": 2**30,
 }
 SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
-LEAST, MOST = 0.01, 9_995.0  # of a column's unit: what is beyond has a unit of its own
+LEAST, MOST = 0.01, 9_995.0  # in a column's unit; a value outside of these is written in another unit
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _PLAIN = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -42,7 +41,7 @@ def is_known(value: float | None) -> bool:
 
 
 def digits(value: float | None) -> str:
-    """Returns three significant digits, not in scientific notation between 1e-4 and 1e15: `24,800`, `0.0221`."""
+    """Returns three significant digits: `24,800`, `0.0221`; in scientific notation below 1e-4 and from 1e15 on."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
     if value == 0:
@@ -57,18 +56,18 @@ def digits(value: float | None) -> str:
 
 
 def short(value: float | None) -> str:
-    """Returns the same without trailing zeros, for round numbers: `20`, not `20.0`."""
+    """Returns three significant digits without trailing zeros: `20`, not `20.0`."""
     shown = digits(value)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
-Scale = tuple[tuple[float, str], ...]  # (size, name) of units that measure the same, the largest first
+Scale = tuple[tuple[float, str], ...]  # (size, name) of the units of one quantity, the largest first
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit and its size in the base unit: milliseconds are Unit('ms', 1e-3). With a `scale` it gives way to another
-    unit of it where a value doesn't suit it."""
+    """A unit and its size in the base unit: milliseconds are Unit('ms', 1e-3). A value outside `LEAST` to `MOST` is
+    written in another unit of the `scale`, if there is one."""
 
     name: str
     size: float
@@ -81,8 +80,8 @@ class Unit:
         return _fitting([value], self.scale)
 
     def show(self, value: float | None, number: Callable[[float | None], str] = digits) -> str:
-        """Returns the number alone, for a cell whose column names the unit; with the name of another unit if it has
-        another. `number` says how it is written."""
+        """Returns the number alone, for a cell whose column names the unit; with the unit's name if the value is
+        written in another unit. `number` formats it."""
         return self.written(value, number) if self.of(value) != self else number(self.scaled(value))
 
     def __call__(self, value: float | None) -> str:
@@ -90,10 +89,10 @@ class Unit:
         return self.written(value, digits)
 
     def written(self, value: float | None, number: Callable[[float | None], str]) -> str:
-        """Returns the number, as `number` writes it, with the name of the unit that it has."""
-        own = self.of(value)
-        shown = number(own.scaled(value))
-        return shown if shown == UNKNOWN or not own.name else f"{shown} {own.name}"
+        """Returns the number, formatted by `number`, with the name of its unit."""
+        unit = self.of(value)
+        shown = number(unit.scaled(value))
+        return shown if shown == UNKNOWN or not unit.name else f"{shown} {unit.name}"
 
     def scaled(self, value: float | None) -> float | None:
         """Returns a value in this unit."""
@@ -152,7 +151,7 @@ def quantity(value: float | None) -> str:
 
 
 def quantity_of(value: float | None, item: str) -> str:
-    """Returns one number of something else than bytes: `2.5 GFLOP`."""
+    """Returns one number of `item`, in thousands, millions …: `2.5 GFLOP`."""
     return _fitting([value], tuple((size, f"{name}{item}") for size, name in _PLAIN))(value)
 
 
@@ -162,17 +161,18 @@ def ratio(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None, unit: Unit | None = None) -> str:
-    """Returns `[1.35, 1.50]`; empty without one.
+    """Returns an interval: `[1.35, 1.50]`; empty if an end is unknown.
 
-    Without a unit it is a ratio's. An end that isn't 1 has as many digits as it takes to show that: `[0.848, 0.9996]`.
-    An end that is 1 exactly, where a step-down test has excluded 1, has an open bracket: `[0.848, 1.00)`.
+    Without a unit it is the interval of a ratio. Then an end near 1 gets the digits that tell it from 1:
+    `[0.848, 0.9996]`; an end that is exactly 1 has an open bracket, since a step-down test has excluded 1:
+    `[0.848, 1.00)`.
     """
     if low is None or high is None or not (is_known(low) and is_known(high)):
         return ""
     if unit is not None:
-        own = unit.of(high)
-        shown = f"[{digits(own.scaled(low))}, {digits(own.scaled(high))}]"
-        return shown if own == unit else f"{shown} {own.name}"
+        fitting = unit.of(high)
+        shown = f"[{digits(fitting.scaled(low))}, {digits(fitting.scaled(high))}]"
+        return shown if fitting == unit else f"{shown} {fitting.name}"
     left, right = "(" if low == 1 < high else "[", ")" if low < 1 == high else "]"
     return f"{left}{beside_one(low)}, {beside_one(high)}{right}"
 
