@@ -18,11 +18,12 @@ FILE = ROOT / "docs" / "figures.toml"
 @dataclass(frozen=True, slots=True)
 class Definition:
     """One published table. `page` is a path from the repository's root and `template` a file of
-    reports/templates/figures. `sets` are names of commands, the main set first; none for a table of the locks.
+    reports/templates/figures. `sets` are the names of its sets in docs/figures.toml, the main set first; none for a
+    table of the locks.
 
-    `system` names the set that was measured with --allocator=system, `vendor` the processor's vendor that the table is
-    for, `questions` those that it shows, in this order (default: all of the set). `waiting` is the reason why the table
-    in the page doesn't come from a set yet; empty once it does.
+    `system` names the set that was measured with --allocator=system. `vendor` is the processor vendor that the table is
+    for, `questions` are those that it shows, in this order (default: all of its sets). `waiting` is the reason why the
+    table in the page doesn't come from a set yet; empty once it does.
     """
 
     name: str
@@ -37,7 +38,8 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """All of docs/figures.toml. `prose` says of tables without a set why: {page: {first row of the table: reason}}."""
+    """All of docs/figures.toml. `prose` has the reason for each table that comes from no set: {page: {first row of the
+    table: reason}}."""
 
     commands: Mapping[str, str]
     tables: Mapping[str, Definition]
@@ -49,7 +51,7 @@ class Definitions:
         return sorted({definition.page for definition in self.tables.values()})
 
     def command(self, name: str) -> str:
-        """Returns the command, without `./stackwars`, that makes a set. Raises UserError for a set that isn't named."""
+        """Returns the command, without `./stackwars`, that makes a set. Raises UserError for an unknown set."""
         if name not in self.commands:
             raise unknown("set", name, self.commands, of="docs/figures.toml")
         return self.commands[name]

@@ -1,4 +1,4 @@
-"""Published tables in a page of Markdown, each between two markers. The first marker says what the table rests on:
+"""Published tables in a page of Markdown, each between two markers. The first marker has the table's origin:
 
 <!-- figures: NAME {"sets": ["2026-11-24.cpu.0123456789ab"], "versions": {"jax": {"jax": "0.12.0.1"}}, "noise": …} -->
 …
@@ -20,8 +20,8 @@ TABLE = re.compile(r"(?:^\|.*\|\n)+", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a table rests on: names of result sets (with date, target and digest), {environment: {package: version}},
-    and the least and greatest noise floor of its questions (None where no stack ran twice). All empty: nobody knows."""
+    """Where a table comes from: names of result sets (with date, target and digest), {environment: {package: version}},
+    and the least and greatest noise floor of its questions (None if no stack ran twice). All are empty if unknown."""
 
     sets: tuple[str, ...] = ()
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -29,18 +29,18 @@ class Origin:
     target: str = "cpu"
 
     def to_json(self) -> str:
-        """Returns what a first marker says, in one line; empty if nothing is known. Raises UserError for a version that
-        would end the marker."""
+        """Returns the JSON of a first marker, in one line; empty if nothing is known. Raises UserError for a version
+        that would end the marker."""
         for environment, versions in self.versions.items():
             for package, version in versions.items():
                 if not re.fullmatch(r"[\w.+!]+", version):
-                    raise UserError(f"{package} of {environment} has a version that is none: {version[:60]!r}.")
+                    raise UserError(f"{package} of {environment} has an invalid version: {version[:60]!r}.")
         fields = {name: value for name, value in asdict(self).items() if value}
         return json.dumps(fields) if fields.keys() - {"target"} else ""
 
     @classmethod
     def from_json(cls, text: str, name: str) -> Origin:
-        """Returns what a first marker says. Raises Damaged if it can't be read."""
+        """Returns the origin in a first marker's JSON. Raises Damaged if it can't be read."""
         try:
             fields = json.loads(text or "{}")
             noise = fields.get("noise")
@@ -54,7 +54,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """What stands in a page between the markers of one name, and what it rests on."""
+    """The text between the two markers of one name in a page, and its origin."""
 
     name: str
     origin: Origin
@@ -67,7 +67,7 @@ class PublishedTable:
 
 
 def published_tables(page: str) -> dict[str, PublishedTable]:
-    """Returns {name: table} of a page's text. Raises Damaged for a name that stands there twice, and for a marker that
+    """Returns {name: table} of a page's text. Raises Damaged for a name that the page has twice, and for a marker that
     isn't closed."""
     tables: dict[str, PublishedTable] = {}
     for name, origin, text in PUBLISHED.findall(page):
@@ -80,17 +80,17 @@ def published_tables(page: str) -> dict[str, PublishedTable]:
 
 
 def replaced(page: str, table: PublishedTable) -> str:
-    """Returns the page's text with a table in the place of the one of its name. Raises UserError if there is none."""
+    """Returns the page's text with the table of this name replaced. Raises UserError if the page has none."""
     if table.name not in published_tables(page):
         raise UserError(
-            f"The page has no place for the figures '{table.name}'. Put these two lines where they shall stand:\n"
+            f"The page has no place for the figures '{table.name}'. Put these two lines where the table belongs:\n"
             f"<!-- figures: {table.name} -->\n<!-- /figures -->"
         )
     return PUBLISHED.sub(lambda match: table.written() if match[1] == table.name else match[0], page)
 
 
 def tables_outside(page: str) -> list[str]:
-    """Returns the first row of each table that stands between no markers, as `column | column`."""
+    """Returns the first row of each table that isn't between markers, as `column | column`."""
     rest = PUBLISHED.sub("", page)
     return [
         " | ".join(cell.strip() for cell in rows.splitlines()[0].strip("|").split("|")) for rows in TABLE.findall(rest)

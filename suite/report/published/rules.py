@@ -18,14 +18,14 @@ PACKAGES = {
     "torchax": "torchax",
     "tensorflow": "TensorFlow",
     "numpy": "NumPy",
-}  # those that a table names, by the name that a lock has for them
+}  # the packages that a table names: {name in a lock: name in the table}
 BUILDS = {"tensorflow-cpu": "tensorflow", "tensorflow-tpu": "tensorflow"}  # other names of the same package
 
 Versions = Mapping[str, str]
 
 
 def named_versions(packages: Versions) -> dict[str, str]:
-    """Returns {package: version} of the packages that a table names, by one spelling."""
+    """Returns {package: version} of the packages that a table names, each under its name in `PACKAGES`."""
     spelled = {name.replace("_", "-"): version for name, version in packages.items()}
     spelled = {BUILDS.get(name, name): version for name, version in spelled.items()}
     return {name: spelled[name] for name in PACKAGES if name in spelled}
@@ -38,15 +38,15 @@ def locked_versions(environment: str, target: str) -> list[tuple[Path, dict[str,
 
 
 def broken_rules(definition: Definition, table: PublishedTable) -> list[str]:
-    """Returns what is wrong with a table in a page, by the rules; none if it may stay. One that waits for its set may
-    lack it, and its machine may have been restless."""
+    """Returns a sentence for each rule that a table in a page breaks. A table that waits for its set may lack the set,
+    and its machine may have been restless."""
     origin = table.origin
     if not definition.sets or (definition.waiting and not table.text):
         return []
     problems = lock_problems(origin)
-    problems += [f"beside it must stand: {words}" for words in older_locks(origin) if words not in table.text]
+    problems += [f"its text must also say: {words}" for words in older_locks(origin) if words not in table.text]
     if definition.waiting:
-        return [*problems, *["it has a set, so that its `waiting` must go"] * bool(origin.sets)]
+        return [*problems, *["it comes from a set now, so delete its `waiting`"] * bool(origin.sets)]
     return [*problems, *noise_problems(origin), *["it comes from no result set"] * (not origin.sets)]
 
 
@@ -64,7 +64,7 @@ def lock_problems(origin: Origin) -> list[str]:
 
 
 def older_locks(origin: Origin) -> list[str]:
-    """Returns a sentence for each version of an older lock, to stand beside the table."""
+    """Returns a sentence for each version that comes from an older lock; the table's text must have these sentences."""
     sentences: dict[str, str] = {}
     for environment, versions in sorted(origin.versions.items()):
         locks = locked_versions(environment, origin.target)
@@ -82,7 +82,7 @@ def older_locks(origin: Origin) -> list[str]:
 
 
 def noise_problems(origin: Origin) -> list[str]:
-    """Returns a sentence if equal processes differed so much that the machine was restless."""
+    """Returns a sentence if the machine was restless: equal processes differed by more than `FLOOR_MAX`."""
     if origin.noise is None or 1 / FLOOR_MAX <= origin.noise[0] <= origin.noise[1] <= FLOOR_MAX:
         return []
     low, high = map(units.ratio, origin.noise)
@@ -90,21 +90,21 @@ def noise_problems(origin: Origin) -> list[str]:
 
 
 def listed(versions: Versions) -> str:
-    """Returns `JAX 0.12.0.1, NumPy 2.4.6`."""
+    """Returns packages with their versions: `JAX 0.12.0.1, NumPy 2.4.6`."""
     return ", ".join(f"{PACKAGES[package]} {version}" for package, version in versions.items())
 
 
 def in_words(origin: Origin) -> str:
-    """Returns the versions of all environments in one line; several of one package with their environments."""
+    """Returns the versions of all packages in one line. Where a package has several, each names its environments."""
     by_package: dict[str, dict[str, list[str]]] = {}
     for environment, versions in sorted(origin.versions.items()):
         for package, version in versions.items():
             by_package.setdefault(package, {}).setdefault(version, []).append(environment)
-    return ", ".join(one_package(package, by_package[package]) for package in PACKAGES if package in by_package)
+    return ", ".join(with_versions(package, by_package[package]) for package in PACKAGES if package in by_package)
 
 
-def one_package(package: str, environments: Mapping[str, Sequence[str]]) -> str:
-    """Returns `PyTorch 2.13.0+cpu (torch) and 2.9.0 (torch_xla, torchax)`."""
+def with_versions(package: str, environments: Mapping[str, Sequence[str]]) -> str:
+    """Returns a package with its versions: `PyTorch 2.13.0+cpu (torch) and 2.9.0 (torch_xla, torchax)`."""
     if len(environments) == 1:
         return f"{PACKAGES[package]} {next(iter(environments))}"
     versions = (f"{version} ({', '.join(names)})" for version, names in environments.items())

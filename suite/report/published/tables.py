@@ -1,4 +1,4 @@
-"""Renders a published table from the result sets that it is defined by."""
+"""Renders a published table from the result sets that its definition names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Source:
 
     @classmethod
     def of(cls, results: Results) -> Source:
-        """Raises UserError for a set that isn't whole: a figure must lead to a set with a digest."""
+        """Returns the source of a loaded set. Raises UserError if the set isn't whole: it must have a digest, by which
+        readers of the table find it."""
         if not (results.path / manifest.NAME).is_file():
             raise UserError(
                 f"{results.path} isn't a whole result set. `{COMMAND} run --resume={results.path}` completes it."
@@ -52,12 +53,12 @@ class Source:
 
     @property
     def measured_on(self) -> str:
-        """Returns the date, like `2026-11-24`."""
+        """Returns the day on which the set was begun, like `2026-11-24`."""
         return self.set_name.partition(".")[0]
 
     @property
     def outcomes(self) -> str:
-        """Returns `440 processes in 5 blocks, 435 of them ok (5 wrong)`."""
+        """Returns how the processes ended: `440 processes in 5 blocks, 435 of them ok (5 wrong)`."""
         rows = [row for row in self.analysis.counted if row["provenance"] is not None]
         ended: dict[str, int] = {}
         for row in rows:
@@ -68,7 +69,7 @@ class Source:
         return f"{len(rows)} processes{blocks}, " + (f"{ok} of them ok ({others})" if others else "all ok")
 
     def comparison(self, name: str) -> Comparison | None:
-        """Returns the question of that name; None where the set wasn't asked it."""
+        """Returns the question of this name; None if the set doesn't have it."""
         return next((comparison for comparison in self.analysis.comparisons if comparison.name == name), None)
 
 
@@ -102,7 +103,7 @@ def check_vendor(definition: Definition, source: Source) -> None:
 
 
 def origin_of(sources: Sequence[Source]) -> Origin:
-    """Returns what a table of these sets rests on."""
+    """Returns the origin of a table of these sets."""
     versions: dict[str, dict[str, str]] = {}
     for source in sources:
         for row in source.analysis.counted:
@@ -118,10 +119,10 @@ def origin_of(sources: Sequence[Source]) -> Origin:
 
 
 def text(definition: Definition, sources: Sequence[Source], system: Source | None, origin: Origin) -> str:
-    """Returns the Markdown of a table by its template."""
+    """Returns the Markdown of a table, rendered by its template. Raises UserError for a question that the sets lack."""
     comparisons = {c.name: c for source in sources for c in source.analysis.comparisons}
     if unknown := [name for name in definition.questions if name not in comparisons]:
-        raise UserError(f"The figures '{definition.name}' show {unknown[0]}, which the set wasn't asked.")
+        raise UserError(f"The figures '{definition.name}' show {unknown[0]}, a question that the set doesn't have.")
     used_comparisons = [c for source in (*sources, *([system] if system else [])) for c in source.analysis.comparisons]
     template = environment().get_template(f"figures/{definition.template}.md.j2")
     rendered = template.render(
@@ -130,7 +131,7 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
         comparisons=[comparisons[name] for name in definition.questions or comparisons],
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
         predicted=lambda analysis: [device_view(device) for device in analysis.predicted],
-        captured=lambda analysis: [one for one in captures(analysis.counted) if one.row.outcome == "ok"],
+        captured=lambda analysis: [capture for capture in captures(analysis.counted) if capture.row.outcome == "ok"],
         vendor=definition.vendor,
         versions=in_words(origin),
         older_locks=older_locks(origin),
@@ -143,7 +144,7 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
 
 
 def has_page_faults(comparison: Comparison) -> bool:
-    """Whether page faults cost a stack of this question more than 5 % of a step, by its flag."""
+    """Whether page faults cost some stack of this question more than 5 % of its processor time, by its flag."""
     return any(flag == Flag.PAGE_FAULTS for figures in comparison.stacks for flag, _ in figures.flags)
 
 
@@ -154,7 +155,7 @@ def newest_lock(environment: str, target: str) -> str:
         return UNKNOWN
     pinned = pins(lock.read_text(encoding="utf-8"))
     versions = [f"{PACKAGES[name]} {version}" for name, version in named_versions(pinned).items()]
-    versions = versions[:-1] or versions  # every lock pins the same NumPy: it is named for its own environment alone
+    versions = versions[:-1] or versions  # every lock pins the same NumPy, so only its own environment names it
     versions += [f"{name} {pinned[name]}" for name in ("optax", "libtpu") if name in pinned]
     runtime = next((pinned[name] for name in sorted(pinned) if name.startswith("nvidia-cuda-runtime")), "")
     versions += [f"CUDA {'.'.join(runtime.split('.')[:2])}"] * (target == "cuda" and bool(runtime))

@@ -50,5 +50,5 @@ def test_a_page_without_a_place_says_what_to_put_there() -> None:
 
 
 def test_a_version_can_t_end_its_marker() -> None:
-    with pytest.raises(UserError, match="jax of jax has a version that is none: '1 --> x'"):
+    with pytest.raises(UserError, match="jax of jax has an invalid version: '1 --> x'"):
         Origin(versions={"jax": {"jax": "1 --> x"}}).to_json()

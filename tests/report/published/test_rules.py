@@ -40,7 +40,7 @@ def test_an_older_lock_must_be_said_beside_the_table() -> None:
     older = replace(QUIET, versions={"jax": OLDEST})
     (words,) = older_locks(older)
     assert words == "JAX 0.10.2 is of an older lock (jax-py3.11.txt); the newest has 0.12.0.1."
-    assert problems(older) == [f"beside it must stand: {words}"]
+    assert problems(older) == [f"its text must also say: {words}"]
     assert problems(older, f"Words. {words}\n") == []
 
 
@@ -57,7 +57,7 @@ def test_a_table_that_waits_for_its_set_may_lack_it_and_nothing_else() -> None:
     assert problems(by_hand, definition=waiting) == []
     assert problems(Origin(), "", waiting) == [], "its place is empty"
     assert problems(Origin(), definition=waiting) == ["its versions aren't known"]
-    assert problems(QUIET, definition=waiting) == ["it has a set, so that its `waiting` must go"]
+    assert problems(QUIET, definition=waiting) == ["it comes from a set now, so delete its `waiting`"]
 
 
 def test_versions_stand_in_one_line() -> None:
