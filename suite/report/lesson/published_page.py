@@ -12,7 +12,7 @@ from suite.machine.published_peaks import PublishedPeaks
 from suite.machine.roofline import MARGIN, TIMES_MOVED
 from suite.report.tables import Table, markdown
 from suite.results.documents.figures import Document, PublishedTime, documents
-from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, chip_of, dims_of, readings
+from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, chip_of, dims_of, possible_work
 from suite.workloads import catalog
 
 HEAD = """# What others published
@@ -51,7 +51,7 @@ def sections(document: Document) -> Iterator[str]:
         ]
         yield markdown(Table("", ["training step", "on", *document.verdicts[0].fits], lines))
     for time in document.times:
-        if (chip := chip_of(time)) is not None and readings(time):
+        if (chip := chip_of(time)) is not None and possible_work(time):
             yield arithmetic(time, chip)
 
 
@@ -73,16 +73,16 @@ def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
     parameters = sum(tensor.size for tensor in spec.parameters(dims).values())
     cache = TIMES_MOVED * chip.on_chip_bytes
     rate = chip.bytes_per_second
-    whole = readings(time)[0]
+    whole = possible_work(time)[0]
     lines = [
         [
-            reading.words,
-            f"{reading.moved / parameters:.3g}" if reading.moved else "0",
-            f"{reading.moved / 1e9:.3g} GB",
-            units.seconds(reading.least) if reading.least else "none",
-            reading.verdict(time.seconds),
+            work.words,
+            f"{work.moved / parameters:.3g}" if work.moved else "0",
+            f"{work.moved / 1e9:.3g} GB",
+            units.seconds(work.least) if work.least else "none",
+            work.verdict(time.seconds),
         ]
-        for reading in readings(time)
+        for work in possible_work(time)
     ]
     heads = ["what a step is", "bytes a parameter", "bytes", "least time", f"{units.seconds(time.seconds)} is"]
     return (
@@ -99,11 +99,11 @@ def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
 
 def conclusion(time: PublishedTime) -> str:
     """Returns what can be said of a published time, and what can't."""
-    first, *others = readings(time)
+    first, *others = possible_work(time)
     if first.verdict(time.seconds) != IMPOSSIBLE:
         return "\nThe time can be that of a whole step.\n"
     times = units.digits(first.least / time.seconds)
-    listed = "; ".join(reading.words for reading in others if reading.verdict(time.seconds) == POSSIBLE)
+    listed = "; ".join(work.words for work in others if work.verdict(time.seconds) == POSSIBLE)
     return (
         f"\nA whole step would be at least {times} times as long, so the time isn't that of a whole training step in "
         "float32, the optimizer's update included, that was waited for. It can be one of these: "

@@ -1,1 +1,1 @@
-"""What other documents published (docs/published/), and which of it can't be."""
+"""Times and verdicts that other documents published (docs/published/), and which of these times can't be true."""

@@ -16,8 +16,8 @@ FOLDER = Path(__file__).parents[3] / "docs" / "published"
 
 @dataclass(frozen=True, slots=True)
 class PublishedTime:
-    """A time in seconds. `device` is as the document names it. `ends` is where the result was: `host`, `device`, or
-    `not said`. `dims` are those that the document gives."""
+    """A time in seconds. `device` is as the document names it. `ends` says where the result was when the clock stopped:
+    `host`, `device`, or `not said`. `dims` are those that the document gives."""
 
     workload: str
     dims: Mapping[str, int]
@@ -39,7 +39,7 @@ class PublishedVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document. `url` is empty where there is no public copy; `known` says how it measured."""
+    """One document. `url` is empty if there is no public copy; `known` is what is known of how it measured."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class Document:
 
 @lru_cache(maxsize=1)
 def documents(folder: Path = FOLDER) -> tuple[Document, ...]:
-    """Returns the documents, by name. Raises UserError, naming the file that isn't valid."""
+    """Returns the documents, by name. Raises UserError, with the file's name, for a file that isn't valid."""
     return tuple(document(path) for path in sorted(folder.glob("*.toml")))
 
 

@@ -1,4 +1,4 @@
-"""Which published times can't be: what a step must touch, and how fast its chip can touch it."""
+"""Finds published times that can't be true, by the bytes that a step must move and the speed of its chip."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ IMPOSSIBLE, DOUBTFUL, POSSIBLE = "can't be", "at the limit", "possible"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What may have been timed: `words` say it, `moved` is the bytes that it can't avoid touching, `least` the seconds
-    that the chip needs for it at least."""
+class TimedWork:
+    """Work that a published time may stand for: a description, the bytes that it must move, and the least seconds that
+    the chip needs for it."""
 
     words: str
     moved: int
     least: float
 
     def verdict(self, seconds: float) -> str:
-        """Returns whether so few seconds are enough: `IMPOSSIBLE` below the least time by more than `MARGIN`,
-        `DOUBTFUL` below it."""
+        """Returns whether the work can take this time: `IMPOSSIBLE` below the least time by more than the factor
+        `MARGIN`, `DOUBTFUL` below it by less, else `POSSIBLE`."""
         if seconds * MARGIN < self.least:
             return IMPOSSIBLE
         return DOUBTFUL if seconds < self.least else POSSIBLE
@@ -38,12 +38,12 @@ def dims_of(time: PublishedTime) -> Mapping[str, int]:
 
 
 def chip_of(time: PublishedTime) -> PublishedPeaks | None:
-    """Returns the chip that a document names; None where it says `TPU`, say, and no more."""
+    """Returns the chip that a document names; None if it names none, only `TPU`, say."""
     return peaks_of(time.device)
 
 
 def least_seconds(time: PublishedTime) -> float | None:
-    """Returns the least seconds of what was published as timed, by this suite's own count; None on an unnamed chip."""
+    """Returns the least seconds of a published step, by this suite's count of its work; None on an unnamed chip."""
     chip, spec = chip_of(time), catalog.find()[time.workload].spec
     if chip is None:
         return None
@@ -51,9 +51,9 @@ def least_seconds(time: PublishedTime) -> float | None:
     return chip.roofline().seconds(spec.flops(dims, time.pass_), spec.bytes_floor(dims, time.pass_), FLOAT32)
 
 
-def readings(time: PublishedTime) -> tuple[Reading, ...]:
-    """Returns what a published training step may have been, from all of the step to none of it, with the bytes of each.
-    Empty for other passes and on an unnamed chip."""
+def possible_work(time: PublishedTime) -> tuple[TimedWork, ...]:
+    """Returns the work that the time of a training step may stand for, from the whole step down to none of it. Empty
+    for other passes and on an unnamed chip."""
     chip, spec = chip_of(time), catalog.find()[time.workload].spec
     if chip is None or time.pass_ != "train":
         return ()
@@ -73,7 +73,7 @@ def readings(time: PublishedTime) -> tuple[Reading, ...]:
         ("forward pass and loss alone, in float32: weights read", weights, "forward", FLOAT32),
     )
     listed = [
-        Reading(words, moved, roof.seconds(spec.flops(dims, pass_), moved, precision) or 0.0)
+        TimedWork(words, moved, roof.seconds(spec.flops(dims, pass_), moved, precision) or 0.0)
         for words, moved, pass_, precision in counted
     ]
-    return (*listed, Reading("a call that wasn't waited for: the step may still have been under way", 0, 0.0))
+    return (*listed, TimedWork("a call that wasn't waited for: the step may still have been under way", 0, 0.0))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from suite.results.documents.figures import PublishedTime, documents
-from suite.results.documents.reach import DOUBTFUL, IMPOSSIBLE, POSSIBLE, Reading, least_seconds, readings
+from suite.results.documents.reach import DOUBTFUL, IMPOSSIBLE, POSSIBLE, TimedWork, least_seconds, possible_work
 
 (GPT2,) = [time for document in documents() for time in document.times if time.workload == "gpt2"]
 PARAMETERS = 124_439_808
@@ -21,12 +21,12 @@ def by_hand(bytes_per_parameter: int) -> float:
 
 def test_the_study_s_step_of_gpt_2_is_too_short_for_a_whole_step() -> None:
     assert (GPT2.device, GPT2.seconds) == ("v6e", 0.708e-3)
-    found = readings(GPT2)
-    assert [reading.least for reading in found] == [
+    all_work = possible_work(GPT2)
+    assert [work.least for work in all_work] == [
         *(pytest.approx(by_hand(count)) for count in (24, 32, 12, 8, 4)),
         0.0,
     ]
-    assert [reading.verdict(GPT2.seconds) for reading in found] == [
+    assert [work.verdict(GPT2.seconds) for work in all_work] == [
         IMPOSSIBLE,
         IMPOSSIBLE,
         DOUBTFUL,
@@ -34,24 +34,24 @@ def test_the_study_s_step_of_gpt_2_is_too_short_for_a_whole_step() -> None:
         POSSIBLE,
         POSSIBLE,
     ]
-    assert least_seconds(GPT2) == found[0].least
+    assert least_seconds(GPT2) == all_work[0].least
 
 
 def test_a_step_that_takes_long_enough_is_possible() -> None:
-    assert {reading.verdict(3e-3) for reading in readings(GPT2)} == {POSSIBLE}
+    assert {work.verdict(3e-3) for work in possible_work(GPT2)} == {POSSIBLE}
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(0.8, IMPOSSIBLE), (0.9, DOUBTFUL), (1.0, POSSIBLE)])
 def test_a_time_counts_as_impossible_by_a_margin(seconds: float, verdict: str) -> None:
-    assert Reading("a step", 1, 1.0).verdict(seconds) == verdict
+    assert TimedWork("a step", 1, 1.0).verdict(seconds) == verdict
 
 
 def test_a_chip_without_a_name_is_held_to_nothing() -> None:
     unnamed: PublishedTime = replace(GPT2, device="TPU")
-    assert least_seconds(unnamed) is None and readings(unnamed) == ()
+    assert least_seconds(unnamed) is None and possible_work(unnamed) == ()
 
 
 def test_arithmetic_binds_where_it_takes_longer_than_the_bytes() -> None:
     product = replace(GPT2, workload="gemm", dims={"n": 8192}, pass_="forward")
     assert least_seconds(product) == pytest.approx(2 * 8192**3 / 918e12)
-    assert readings(product) == (), "only a training step has parts to leave out"
+    assert possible_work(product) == (), "only a training step has parts to leave out"

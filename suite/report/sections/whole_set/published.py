@@ -14,7 +14,7 @@ from suite.report.sections.sentences import counted
 from suite.report.tables import Table
 from suite.results.analysis import Comparison
 from suite.results.documents.figures import Document, PublishedTime, documents
-from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, Reading, dims_of, least_seconds
+from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, TimedWork, dims_of, least_seconds
 from suite.results.questions.grouping import grouped
 
 HEADS = ("Question", "Stack", "Published", "On", "Its chip needs at least", "Measured here", "Source")
@@ -128,7 +128,7 @@ def row(comparison: Comparison, document: Document, time: PublishedTime) -> Publ
         device=time.device,
         ends=time.ends,
         least=least,
-        verdict=Reading("", 0, least).verdict(time.seconds) if least is not None else "",
+        verdict=TimedWork("", 0, least).verdict(time.seconds) if least is not None else "",
         here=None if figures is None else figures.fetch if time.ends == "host" else figures.median.value,
         source=document.title,
         url=document.url,
