@@ -14,13 +14,13 @@ from suite.protocol import FLOPS_PER_CORE_MAX
 from suite.results.store.rows import Row
 
 FLOPS, BYTES = "FLOPs", "bytes"
-SINGLE_MARGIN = 2.0  # by so much a single sample must be beyond a limit: a machine may be faster for a moment
+SINGLE_MARGIN = 2.0  # a single sample breaks a limit only by this factor: a machine may be faster for a moment
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
-    """`amount` FLOPs or bytes, of which `whose` handles at most `rate` a second. `counted` says where the amount is
-    from."""
+class SpeedLimit:
+    """A limit on the speed of a step: its `amount` of FLOPs or bytes (`kind`), at `rate` a second at most. `whose` says
+    in words whose rate it is, `counted` what the amount is of."""
 
     kind: str
     amount: float
@@ -35,7 +35,8 @@ class Limit:
 
     @property
     def words(self) -> str:
-        """Returns `its 2 GFLOP take at least 7.75 ms (258 GFLOP/s, 1.2 times what this machine reached)`."""
+        """Returns the limit in words: `its 2 GFLOP take at least 7.75 ms (258 GFLOP/s, 1.2 times what this machine
+        reached)`."""
         if self.kind == FLOPS:
             amount, rate = units.quantity_of(self.amount, "FLOP"), units.quantity_of(self.rate, "FLOP/s")
         else:
@@ -43,32 +44,32 @@ class Limit:
         return f"{self.counted} {amount} take at least {units.seconds(self.seconds)} ({rate}, {self.whose})"
 
     def exceeded_by(self, row: Row) -> str:
-        """Returns why a row's times can't be."""
+        """Returns why a row's times can't be true."""
         median, least = row.median(), shortest(row)
         if median is not None and median >= self.seconds:
             return f"a step took {units.seconds(least)}, others {units.seconds(median)}; {self.words}"
         return f"a step took {units.seconds(median)}; {self.words}"
 
 
-def limits(row: Row, measured: Roofline | None, programs: Sequence[Program] = ()) -> Iterator[Limit]:
-    """Yields what a row's steps can't be faster than, by its spec and by its own compiled `programs`, where they are
-    known. All with a margin of `MARGIN`."""
+def limits(row: Row, measured: Roofline | None, programs: Sequence[Program] = ()) -> Iterator[SpeedLimit]:
+    """Yields the limits of a row's steps, by the FLOPs and bytes of its spec and the FLOPs of its own compiled
+    `programs`. A rate that was measured or published is multiplied by `MARGIN`."""
     roof, whose = roof_of(row, measured)
     flops, moved, precision = row.number("flops") or 0.0, row.number("bytes_floor") or 0.0, row.text("precision")
     rate = roof.flops_per_second.get(precision, 0.0) * MARGIN if roof else 0.0
     if not rate and row["target"] == "cpu" and precision in FLOPS_PER_CORE_MAX:
         rate, whose = FLOPS_PER_CORE_MAX[precision] * row["threads"], "more than such cores do at 6 GHz"
     if rate:
-        yield Limit(FLOPS, flops, rate, whose)
-        yield Limit(FLOPS, compiled_flops(programs), rate, whose, "its own compiled program's")
+        yield SpeedLimit(FLOPS, flops, rate, whose)
+        yield SpeedLimit(FLOPS, compiled_flops(programs), rate, whose, "its own compiled program's")
     for level in roof.levels if roof else ():
         beyond = max(0.0, moved - TIMES_MOVED * level.nearer_bytes)
-        yield Limit(BYTES, beyond, level.bytes_per_second * MARGIN, whose)
+        yield SpeedLimit(BYTES, beyond, level.bytes_per_second * MARGIN, whose)
 
 
 def roof_of(row: Row, measured: Roofline | None) -> tuple[Roofline | None, str]:
-    """Returns what a row's machine reaches, and words for it: a CPU's is `measured`, an accelerator's what its maker
-    publishes. None where it isn't known."""
+    """Returns the roofline of a row's machine, and words for it: a CPU's was `measured`, an accelerator's is what its
+    maker publishes. The roofline is None if unknown."""
     if row["target"] == "cpu":
         return measured, f"{MARGIN} times what this machine reached"
     peaks = peaks_of(str(row.mapping("environment_facts").get("device") or "")) or peaks_of(row.text("device"))
@@ -76,10 +77,10 @@ def roof_of(row: Row, measured: Roofline | None) -> tuple[Roofline | None, str]:
 
 
 def compiled_flops(programs: Sequence[Program]) -> float:
-    """Returns the FLOPs of a steady step's program, by XLA's count of what it compiled; 0 where that isn't known.
+    """Returns the FLOPs of a steady step's program, by XLA's count; 0 if unknown.
 
-    A step runs the programs that were compiled last, at least the largest of them. XLA counts a loop's body once, and a
-    call of a library not at all: the count is at most the work.
+    A steady step runs at least the largest of the programs of the last step that compiled any. XLA counts a loop's body
+    once, and a call of a library not at all: the count is never more than the work.
     """
     last = programs[-1].steps[-1] if programs and programs[-1].steps else ""
     return max((p.compiled.cost.flops for p in programs if p.compiled and last in p.steps), default=0.0)
@@ -90,12 +91,12 @@ def shortest(row: Row) -> float | None:
     return min(row["synced_seconds"] or (), default=None)
 
 
-def exceeded(row: Row, measured: Roofline | None, programs: Sequence[Program] = ()) -> Limit | None:
-    """Returns the limit that a row's steps are furthest beyond; None where they keep all limits, and for a row without
-    samples.
+def exceeded(row: Row, measured: Roofline | None, programs: Sequence[Program] = ()) -> SpeedLimit | None:
+    """Returns the strictest limit if a row's steps break it; None if they keep it, and for a row without samples.
 
-    Their median may not be below it, nor any single one below 1 / `SINGLE_MARGIN` of it. A stack that doesn't wait may
-    have plausible medians, because its queue of steps is full after some; but the first ones return at once.
+    Steps break a limit if their median takes less than its `seconds`, or a single one less than 1 / `SINGLE_MARGIN` of
+    them. A stack that doesn't wait for its steps may have a plausible median, because its queue of steps fills up; but
+    its first steps return at once.
     """
     binding = max(limits(row, measured, programs), key=lambda limit: limit.seconds, default=None)
     median, least = row.median(), shortest(row)

@@ -21,7 +21,7 @@ from suite.launch.engine import worker_environment
 from suite.machine.bandwidth import caches
 from suite.machine.description import moved
 from suite.machine.roofline import PLACES, TIMES_MOVED, Roofline, undisturbed
-from suite.results.limits import Limit
+from suite.results.limits import SpeedLimit
 from suite.results.questions.programs import programs_of
 from suite.results.store.files import write_json
 from suite.results.store.result_set import ResultSet
@@ -96,7 +96,9 @@ def again(store: ResultSet, workloads: Mapping[str, Workload]) -> Roofline | Non
     return Roofline.limits(store.roofline, store.ceilings)
 
 
-def hold_against_programs(store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], Limit | None]) -> list[Row]:
+def hold_against_programs(
+    store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], SpeedLimit | None]
+) -> list[Row]:
     """Holds the timed processes of a set against what their stack compiled, which is known once the processes that keep
     it have run. Each that was faster than its own program can be has a further row with its samples, flagged. Returns
     those rows."""

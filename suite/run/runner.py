@@ -23,7 +23,7 @@ from suite.launch.process import Exit, Limits
 from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
 from suite.reference.floor import floor
-from suite.results.limits import Limit, exceeded
+from suite.results.limits import SpeedLimit, exceeded
 from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
@@ -222,7 +222,7 @@ class Runner:
             row["reason"] = broken.exceeded_by(row)
         return row
 
-    def too_fast(self, row: Row, programs: Sequence[Program] = ()) -> Limit | None:
+    def too_fast(self, row: Row, programs: Sequence[Program] = ()) -> SpeedLimit | None:
         """Returns the limit that a row's steps are faster than. Before it says so, the machine is measured again."""
         broken = exceeded(row, self.roofline, programs)
         if broken is not None and self.again is not None:

@@ -16,7 +16,7 @@ from suite.machine import roofline
 from suite.machine.bandwidth import Caches
 from suite.machine.description import moved
 from suite.machine.roofline import MemoryLevel, Roofline
-from suite.results.limits import Limit
+from suite.results.limits import SpeedLimit
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, counting
 from suite.run import ceilings
@@ -160,9 +160,9 @@ def test_a_process_that_is_faster_than_its_own_program_has_a_further_row(tmp_pat
     store.write_block(1, 1, record(1, 1))
     asked = []
 
-    def too_fast(row: Row, programs: Sequence[Program]) -> Limit:
+    def too_fast(row: Row, programs: Sequence[Program]) -> SpeedLimit:
         asked.append((row["stack"], len(programs)))
-        return Limit("FLOPs", 2e9, 1e9, "this machine", "its own compiled program's")
+        return SpeedLimit("FLOPs", 2e9, 1e9, "this machine", "its own compiled program's")
 
     (flagged,) = ceilings.hold_against_programs(store, too_fast)
     assert asked == [("numpy", 1)], "a case without a program isn't held against one"
