@@ -9,7 +9,7 @@ import pytest
 
 from suite import results
 from suite.case import Outcome
-from suite.results.questions.behaviour import Answer, behaviours
+from suite.results.questions.behaviour import ProbeAnswer, behaviours
 from suite.results.store.rows import accepted
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import find
@@ -44,7 +44,7 @@ KNOWN_OTHERWISE: dict[Cell, str] = {
 
 
 @cache
-def cells_of(*folders: Path) -> dict[Cell, Answer]:
+def cells_of(*folders: Path) -> dict[Cell, ProbeAnswer]:
     """Every cell, by (probe, aspect, stack)."""
     rows = [row for folder in folders for row in accepted(results.load(folder).rows)]
     return {
@@ -56,7 +56,7 @@ def cells_of(*folders: Path) -> dict[Cell, Answer]:
 
 
 @pytest.fixture
-def cells(runs: Lanes) -> dict[Cell, Answer]:
+def cells(runs: Lanes) -> dict[Cell, ProbeAnswer]:
     return cells_of(*(runs[name].folder for name in RUNS))
 
 
@@ -71,7 +71,7 @@ def test_every_process_ends_as_a_result(runs: Lanes) -> None:
 
 
 @pytest.mark.runs(*RUNS)
-def test_no_cell_is_empty(cells: dict[Cell, Answer]) -> None:
+def test_no_cell_is_empty(cells: dict[Cell, ProbeAnswer]) -> None:
     wanted = {
         (probe, aspect, stack)
         for probe, workload in PROBES.items()
@@ -84,7 +84,7 @@ def test_no_cell_is_empty(cells: dict[Cell, Answer]) -> None:
 
 
 @pytest.mark.runs(*RUNS)
-def test_every_class_is_one_that_the_spec_explains(cells: dict[Cell, Answer]) -> None:
+def test_every_class_is_one_that_the_spec_explains(cells: dict[Cell, ProbeAnswer]) -> None:
     for (probe, aspect, stack), answer in cells.items():
         explained = {*PROBES[probe].spec.CLASSES, "unsupported"}
         told = answer.class_.startswith("raises: ") or (aspect == "digest" and len(answer.class_) == 12)
@@ -92,12 +92,12 @@ def test_every_class_is_one_that_the_spec_explains(cells: dict[Cell, Answer]) ->
 
 
 @pytest.mark.runs(*RUNS)
-def test_each_answer_quotes_the_code_that_ran(cells: dict[Cell, Answer]) -> None:
+def test_each_answer_quotes_the_code_that_ran(cells: dict[Cell, ProbeAnswer]) -> None:
     silent = {cell for cell, answer in cells.items() if answer.class_ != "unsupported" and "def " not in answer.code}
     assert silent == set()
 
 
 @pytest.mark.runs(*RUNS)
-def test_what_frameworks_document_is_what_they_do(cells: dict[Cell, Answer]) -> None:
+def test_what_frameworks_document_is_what_they_do(cells: dict[Cell, ProbeAnswer]) -> None:
     otherwise = {cell: answer.class_ for cell, answer in cells.items() if answer.is_otherwise}
     assert otherwise == KNOWN_OTHERWISE

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from suite.case import Case, Planned
 from suite.results.questions.capacity import MemoryQuestion
-from suite.results.questions.curves import Curve
+from suite.results.questions.curves import MemoryCurve
 from suite.units import percent, quantity
 
 
@@ -15,7 +15,7 @@ from suite.units import percent, quantity
 class Fit:
     """A curve of peaks along a dim (`axis`), one of the cases that it goes through, and the set that it is from."""
 
-    curve: Curve
+    curve: MemoryCurve
     case: Case
     axis: str
     set_name: str

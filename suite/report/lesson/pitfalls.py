@@ -18,7 +18,7 @@ from suite.report.formats.render import environment
 from suite.report.lesson.primer import TITLES, ExampleTime, Published, example_times, published
 from suite.report.sections.questions.behaviour import in_words
 from suite.results import Results
-from suite.results.questions.behaviour import Answer
+from suite.results.questions.behaviour import ProbeAnswer
 from suite.stacks.catalog import STACKS
 
 TEMPLATE = "pitfalls.md.j2"
@@ -155,7 +155,7 @@ TOLD = (
 )
 
 
-def cell_of(answer: Answer) -> Observed:
+def cell_of(answer: ProbeAnswer) -> Observed:
     """Returns an answer in short."""
     return Observed(
         answer.class_,

@@ -1,1 +1,1 @@
-"""Answers of a set besides times: memory, programs, profiles and behaviour, question by question."""
+"""What a set shows besides times, question by question: memory, programs, profiles, behaviour, predictions."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from suite.case import Outcome, Purpose
-from suite.results.questions.grouping import answers
+from suite.results.questions.grouping import by_question
 from suite.results.store.rows import Row
 
-KIND = "behaviour"  # the kind of those metrics that are a probe's figures
+KIND = "behaviour"  # the kind of the metrics that are a probe's figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class StatedClass:
 
     @classmethod
     def of(cls, entry: Mapping[str, str] | None) -> StatedClass | None:
-        """Returns the belief in a row's entry; None where no page says anything."""
+        """Returns the stated class in an entry of a row; None if no page states one."""
         return cls(entry["class"], entry["page"]) if entry else None
 
 
@@ -36,8 +36,9 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One cell: the observed class and the evidence for it. `words` are the framework's, `code` the lines that ran."""
+class ProbeAnswer:
+    """What a probe observed of one aspect on one stack: the class and the evidence for it. `words` are the framework's,
+    `code` the lines that ran. A stack without an answer has its outcome as the class, and the reason as `words`."""
 
     class_: str
     words: str
@@ -67,13 +68,13 @@ class Aspect:
 
     name: str
     title: str
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, ProbeAnswer]
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
     """One probe, with its aspects in the order in which they were tried; `head` is one of its rows. `without` is
-    {stack: (outcome, reason)} of the stacks that didn't end `ok`, so that answers of theirs are missing."""
+    {stack: (outcome, reason)} of the stacks that didn't end `ok`: some of their answers are missing."""
 
     id: str
     name: str
@@ -86,13 +87,13 @@ class Behaviour:
 
 def behaviours(rows: Iterable[Row]) -> tuple[Behaviour, ...]:
     """Returns every probe of the set, sorted by name. `rows` has one row for each planned process."""
-    return answers(rows, Purpose.PROBE, behaviour)
+    return by_question(rows, Purpose.PROBE, behaviour)
 
 
 def behaviour(id_: str, name: str, rows: Sequence[Row]) -> Behaviour:
     """Returns one probe, from one row a stack. A stack without an answer to an aspect has its outcome in that cell."""
     title, titles = name, dict[str, str]()
-    by_aspect: dict[str, dict[str, Answer]] = {}
+    by_aspect: dict[str, dict[str, ProbeAnswer]] = {}
     for row in sorted(rows, key=lambda row: -len(row.entries("behaviour"))):
         figures = figures_of(row)
         for entry in row.entries("behaviour"):
@@ -100,15 +101,15 @@ def behaviour(id_: str, name: str, rows: Sequence[Row]) -> Behaviour:
             titles.setdefault(entry["aspect"], entry["title"])
             by_stack = by_aspect.setdefault(entry["aspect"], {})
             by_stack[row.stack_name] = answer(entry, figures.get(entry["aspect"], ()))
-    ended = {row.stack_name: Answer(row.outcome, row.text("reason"), "", (), None, None) for row in rows}
+    ended = {row.stack_name: ProbeAnswer(row.outcome, row.text("reason"), "", (), None, None) for row in rows}
     aspects = tuple(Aspect(aspect, title, ended | by_aspect[aspect]) for aspect, title in titles.items())
     without = {row.stack_name: (row.outcome, row.text("reason")) for row in rows if row.outcome != Outcome.OK}
     return Behaviour(id_, name, title, rows[0], tuple(sorted(ended)), aspects, without)
 
 
-def answer(entry: Mapping[str, Any], figures: Sequence[Figure]) -> Answer:
+def answer(entry: Mapping[str, Any], figures: Sequence[Figure]) -> ProbeAnswer:
     """Returns the answer in one entry of a row, with the figures of its aspect."""
-    return Answer(
+    return ProbeAnswer(
         entry["class"],
         entry["words"],
         entry["code"],
@@ -133,7 +134,7 @@ CellKey = tuple[str, str, str]  # (probe, aspect, stack)
 
 @dataclass(frozen=True, slots=True)
 class ChangedClass:
-    """A cell that has one class in one set, or one version, and another class in the other."""
+    """A cell of the grid whose class differs between two sets, or between two versions in one set."""
 
     probe: str
     aspect: str
@@ -144,7 +145,7 @@ class ChangedClass:
 
 @dataclass(frozen=True, slots=True)
 class ClassComparison:
-    """How many cells two sets, or two versions in one set, have in common, and those whose class differs."""
+    """The number of cells that two sets, or two versions in one set, have in common, and those whose class differs."""
 
     common: int
     moved: tuple[ChangedClass, ...]
@@ -170,7 +171,7 @@ def classes(probes: Iterable[Behaviour]) -> dict[CellKey, str]:
 
 
 def by_variant(cells: Mapping[CellKey, str]) -> dict[str, ClassComparison]:
-    """Compares, inside one set, each variant's cells with those of the stacks as locked; returns {variant: result}."""
+    """Compares, inside one set, each variant's cells with those of the same stacks without a variant."""
     plain = {key: class_ for key, class_ in cells.items() if "@" not in key[2]}
     variants = sorted({stack.partition("@")[2] for _, _, stack in cells} - {""})
     by_name = {

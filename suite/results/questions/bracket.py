@@ -1,4 +1,4 @@
-"""Where a limit lies between what was tried: the largest value that holds, and the smallest that doesn't."""
+"""The range in which a limit lies, by the values that were tried: the largest that holds, the smallest that doesn't."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Bracket:
 
     @classmethod
     def of(cls, holds: Mapping[int, bool]) -> Bracket:
-        """Returns the bracket of what was tried: {value: whether it holds}."""
+        """Returns the bracket of the values that were tried, {value: whether it holds}."""
         return cls(
             max((value for value, held in holds.items() if held), default=0),
             min((value for value, held in holds.items() if not held), default=None),
         )
 
     def is_closed(self, tolerance: float = 0.0) -> bool:
-        """Whether nothing is left to try: `high` is the next value, or above `low` by at most a share `tolerance`."""
+        """Whether no value is left to try: `high` is `low` + 1, or above `low` by at most the share `tolerance`."""
         return self.high is not None and self.high - self.low <= max(1, tolerance * self.low)

@@ -9,8 +9,8 @@ from functools import partial
 from suite.case import GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
 from suite.results.names import dims_words
 from suite.results.questions.bracket import Bracket
-from suite.results.questions.curves import Curve, curve
-from suite.results.questions.grouping import answers, grouped
+from suite.results.questions.curves import MemoryCurve, curve
+from suite.results.questions.grouping import by_question, grouped
 from suite.results.questions.memory_parts import floor_bytes
 from suite.results.store.rows import Row
 
@@ -25,34 +25,35 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One stack over all sizes of a question; a row is None where the stack wasn't asked. `limit` is in bytes."""
+class StackCapacity:
+    """One stack over all sizes of a question: `rows` has one row a size, None if the stack has no process of this size.
+    `limit` is in bytes."""
 
     stack: str
     rows: tuple[Row | None, ...]
-    curve: Curve | None
+    curve: MemoryCurve | None
     limit: float | None
     sizes: tuple[Size, ...]
 
     @property
     def tried(self) -> int:
-        """Returns how many processes were run."""
+        """Returns how many sizes were run, not inferred or predicted."""
         return sum(row is not None and row["provenance"] == "measured" for row in self.rows)
 
     @property
     def bracket(self) -> Bracket:
-        """Returns between which sizes the largest that fits lies, by the processes that fitted or ran out of memory."""
+        """Returns the bracket of the largest size that fits, by the processes that fitted or ran out of memory."""
         fits = {size: row.outcome == Outcome.OK for size, row in self.valued() if has_fitted_or_failed(row)}
         return Bracket.of(fits)
 
     @property
     def largest(self) -> int | None:
-        """Returns the largest size that fits; None where none does."""
+        """Returns the largest size that fits; None if none does."""
         return self.bracket.low or None
 
     @property
     def failed(self) -> int | None:
-        """Returns the smallest size that was run and ran out of memory; None where none did."""
+        """Returns the smallest size that was run and ran out of memory; None if none did."""
         return self.bracket.high
 
     @property
@@ -92,22 +93,23 @@ class Line:
         return peaks_of(self.valued())
 
     def valued(self) -> list[tuple[int, Row]]:
-        """Returns (value of the one dim that varies, row) of each size that the stack was asked."""
+        """Returns (value of the one dim that varies, row) of each size that has both."""
         return valued(self.sizes, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryQuestion:
-    """One workload and pass under one limit, over all sizes that were asked. `head` is one of its rows; `axis` is the
-    one dim that varies, empty where none or several do. A search ends when the smallest size that fails is larger than
-    the largest that fits by at most the share `tolerance`; None where all stacks were asked the same sizes."""
+    """One workload and pass under one limit, over all of its sizes, with a line for each stack. `head` is one of its
+    rows; `axis` is the one dim that varies, empty if none or several do. `tolerance` is that of a search, which ends
+    when the smallest size that fails is larger than the largest that fits by at most this share; it is None without a
+    search, when all stacks have the same sizes."""
 
     id: str
     name: str
     head: Row
     axis: str
     sizes: tuple[Size, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[StackCapacity, ...]
     tolerance: float | None = None
 
     @property
@@ -118,8 +120,8 @@ class MemoryQuestion:
 
 def memory_questions(rows: Iterable[Row], tolerance: float | None = None) -> tuple[MemoryQuestion, ...]:
     """Returns every question of the memory processes, sorted by name. `rows` has one row for each planned process;
-    `tolerance` is that of the search that they belong to, else None."""
-    return answers(rows, Purpose.MEMORY, partial(question, tolerance=tolerance), question_of)
+    `tolerance` is that of a search for the largest size that fits, else None."""
+    return by_question(rows, Purpose.MEMORY, partial(question, tolerance=tolerance), question_of)
 
 
 def question_of(row: Row) -> str:
@@ -129,7 +131,7 @@ def question_of(row: Row) -> str:
 
 
 def question(id_: str, name: str, rows: Sequence[Row], tolerance: float | None) -> MemoryQuestion:
-    """Returns one question, from its rows."""
+    """Returns a memory question of these rows."""
     growing = [dim for dim in rows[0].case.dims if dim in GROWING]
     varying = [dim for dim in growing if len({row.case.dims[dim] for row in rows}) > 1]
     axis = varying[0] if len(varying) == 1 else ""
@@ -143,15 +145,17 @@ def question(id_: str, name: str, rows: Sequence[Row], tolerance: float | None) 
         )
     of_size = [by_size[values] for values in sorted(by_size)]
     stacks = sorted({row.stack_name for row in rows})
-    lines = tuple(line(stack, of_size, tuple(sizes), axis) for stack in stacks)
+    lines = tuple(stack_capacity(stack, of_size, tuple(sizes), axis) for stack in stacks)
     return MemoryQuestion(id_, name, rows[0], axis, tuple(sizes), lines, tolerance if axis else None)
 
 
-def line(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str) -> Line:
-    """Returns the line of one stack, with the curve through its peaks; `of_size` has the rows of each size."""
+def stack_capacity(
+    stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str
+) -> StackCapacity:
+    """Returns one stack over all sizes, with the curve through its peaks; `of_size` has the rows of each size."""
     rows = tuple(next((row for row in group if row.stack_name == stack), None) for group in of_size)
     limit = next((row.limit_bytes for row in rows if row is not None and row.limit_bytes), None)
-    return Line(stack, rows, curve(peaks_of(valued(sizes, rows)), axis), limit, sizes)
+    return StackCapacity(stack, rows, curve(peaks_of(valued(sizes, rows)), axis), limit, sizes)
 
 
 def has_fitted_or_failed(row: Row) -> bool:

@@ -1,4 +1,4 @@
-"""A curve through one case's peak memory over sizes: the fixed part, what each item adds, and what would fit."""
+"""A curve through a stack's peak memory over sizes: the fixed part, the part of each item, and the sizes that fit."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 LINEAR_AXES = ("batch",)  # memory grows linearly with these; with the square of a sequence or an image's edge
 GOOD_ERROR = 0.05  # a curve with a larger error isn't trusted
-LEAST_POINTS = 3  # a curve keeps so many points when the smallest sizes are left out
+LEAST_POINTS = 3  # of a straight line that leaves out the smallest sizes; a parabola keeps one point more
 SIZE_MAX = 1 << 20  # a limit that allows more doesn't limit anything
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class MemoryCurve:
     """Peak bytes over sizes: `coefficients` of 1, size (and its square).
 
-    `since` is the smallest of the `points` sizes that the curve goes through; below it, something else than the step
-    has the peak, such as compiling or placing. `error` is the largest relative difference from those peaks.
+    `since` is the smallest of the `points` sizes that the curve goes through; below it, the peak isn't the step's but
+    comes from compiling or placing, say. `error` is the largest relative difference from those peaks.
     """
 
     coefficients: tuple[float, ...]
@@ -28,7 +28,7 @@ class Curve:
 
     @property
     def fixed_bytes(self) -> float:
-        """Returns the bytes of a step without any item."""
+        """Returns the bytes that a step takes at size 0, by the curve."""
         return self.coefficients[0]
 
     @property
@@ -51,7 +51,7 @@ class Curve:
 
 
 def last_size(holds: Callable[[int], bool]) -> int:
-    """Returns the largest size up to `SIZE_MAX` for which `holds`, which must hold for all smaller ones; 0 if none."""
+    """Returns the largest size up to `SIZE_MAX` for which `holds` is true, and for all smaller ones; 0 if none."""
     low, high = 0, SIZE_MAX
     while low < high:
         middle = (low + high + 1) // 2
@@ -59,9 +59,9 @@ def last_size(holds: Callable[[int], bool]) -> int:
     return low
 
 
-def curve(peaks: Mapping[int, float], axis: str) -> Curve | None:
-    """Returns the curve through {size: peak}, without the smallest sizes where only so it is good; None if there are
-    too few points, or if the curve doesn't rise."""
+def curve(peaks: Mapping[int, float], axis: str) -> MemoryCurve | None:
+    """Returns the curve through {size: peak}. If it isn't good, the smallest sizes are left out, as many as needed.
+    Returns None if there are too few points, or if the curve doesn't rise."""
     degree = 1 if axis in LINEAR_AXES else 2
     sizes = sorted(peaks)
     drawn = [
@@ -72,11 +72,12 @@ def curve(peaks: Mapping[int, float], axis: str) -> Curve | None:
     return next((curve for curve in drawn if curve and curve.is_good), drawn[0] if drawn else None)
 
 
-def through(peaks: Mapping[int, float], degree: int) -> Curve | None:
-    """Returns the curve with the least squares of relative differences; None if it doesn't rise beyond the peaks."""
+def through(peaks: Mapping[int, float], degree: int) -> MemoryCurve | None:
+    """Returns the curve with the least squares of relative differences; None if it doesn't rise beyond the largest
+    size."""
     sizes, seen = np.array(sorted(peaks), np.float64), np.array([peaks[size] for size in sorted(peaks)])
     terms = np.stack([sizes**power for power in range(degree + 1)], axis=1) / seen[:, None]
     coefficients, *_ = np.linalg.lstsq(terms, np.ones(len(seen)), rcond=None)
     error = float(np.max(np.abs(terms @ coefficients - 1.0)))
-    curve = Curve(tuple(map(float, coefficients)), int(sizes[0]), len(sizes), error)
+    curve = MemoryCurve(tuple(map(float, coefficients)), int(sizes[0]), len(sizes), error)
     return curve if curve.at(2 * sizes[-1]) > curve.at(sizes[-1]) else None

@@ -1,4 +1,4 @@
-"""Groups the rows of a set: by any key, and by question into one answer each."""
+"""Groups the rows of a set by any key, and by question."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from suite.results.store.rows import Row
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
-Answer = TypeVar("Answer")
+Question = TypeVar("Question")
 
 
-def grouped(rows: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Returns {key: its rows}; keys and rows keep the order in which they come."""
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Returns {key: its items}; keys and items keep the order in which they come."""
     groups: dict[Key, list[Item]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups
 
 
@@ -34,13 +34,14 @@ def reasons(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def answers(
+def by_question(
     rows: Iterable[Row],
     purpose: Purpose,
-    answer: Callable[[str, str, list[Row]], Answer],
-    question_of: Callable[[Row], str] = by_comparison,
-) -> tuple[Answer, ...]:
-    """Returns `answer(id, name, rows)` for every question with rows of a purpose, sorted by the questions' names."""
-    groups = grouped((row for row in rows if row["purpose"] == purpose), question_of)
+    question: Callable[[str, str, list[Row]], Question],
+    id_of: Callable[[Row], str] = by_comparison,
+) -> tuple[Question, ...]:
+    """Returns `question(id, name, rows)` for every question with rows of a purpose, sorted by the questions' names.
+    `id_of` returns the id of a row's question."""
+    groups = grouped((row for row in rows if row["purpose"] == purpose), id_of)
     names = question_names([group[0] | {"comparison_id": id_} for id_, group in groups.items()])
-    return tuple(answer(id_, names[id_], groups[id_]) for id_ in sorted(groups, key=lambda id_: names[id_]))
+    return tuple(question(id_, names[id_], groups[id_]) for id_ in sorted(groups, key=lambda id_: names[id_]))

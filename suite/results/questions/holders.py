@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.case import Outcome, Purpose
-from suite.results.questions.grouping import answers
+from suite.results.questions.grouping import by_question
 from suite.results.store.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class StackHolders:
-    """What one stack holds at the peak of a step: (category, bytes), most first, and the largest tensors as (category,
-    name, bytes). `told_by` is the tool that recorded it, empty where none could."""
+    """The memory that one stack holds at the peak of a step: (category, bytes), most first, and the largest tensors as
+    (category, name, bytes). `told_by` is the tool that recorded it, empty if no tool could."""
 
     stack: str
     told_by: str
@@ -39,11 +39,11 @@ def holder_questions(rows: Iterable[Row]) -> tuple[HolderQuestion, ...]:
     """Returns every question with holders of some stack, by name. `rows` has one row for each planned process."""
     explained = [row for row in rows if row["purpose"] == Purpose.EXPLAIN and row.outcome == Outcome.OK]
     known = {row["comparison_id"] for row in explained if row.mapping("holders")}
-    return answers((row for row in explained if row["comparison_id"] in known), Purpose.EXPLAIN, holder_question)
+    return by_question((row for row in explained if row["comparison_id"] in known), Purpose.EXPLAIN, holder_question)
 
 
 def holder_question(id_: str, name: str, rows: Sequence[Row]) -> HolderQuestion:
-    """Returns one question, from its rows."""
+    """Returns the question of these rows, with the holders of each stack."""
     return HolderQuestion(id_, name, tuple(sorted(map(stack_holders, rows), key=lambda holders: holders.stack)))
 
 

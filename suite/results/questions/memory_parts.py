@@ -1,4 +1,4 @@
-"""A row's peak memory (`Row.peak_bytes`) split into parts, and its floor: the least that any stack must hold."""
+"""A row's peak memory (`Row.peak_bytes`) split into parts, and its floor: the least bytes that any stack must hold."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ Parts = tuple[tuple[str, float], ...]  # (kind, bytes), from the bottom up
 
 
 def parts(row: Row) -> Parts:
-    """Returns the peak as what each phase (`HOST`) adds to the peak before it, and what only the cgroup saw: compilers
-    that had ended. A device's peak is one part. The sum is `row.peak_bytes`. Empty where a figure isn't known."""
+    """Returns the peak in parts: the bytes that each phase of `HOST` adds to the peak before it, and as `ended` those
+    that only the cgroup saw, of compilers that had ended. A device's peak is one part. The sum is `row.peak_bytes`.
+    Empty if a figure is unknown."""
     peak = row.peak_bytes
     if peak is None:
         return ()
@@ -30,7 +31,7 @@ def parts(row: Row) -> Parts:
 
 
 def floor_bytes(row: Row) -> float:
-    """Returns the bytes of parameters, the optimizer's moments and inputs; 0 for those that the row lacks."""
+    """Returns the bytes of parameters, the optimizer's moments and inputs; a figure that the row lacks counts as 0."""
     return sum(row.number(floor) or 0.0 for floor in FLOORS)
 
 

@@ -1,4 +1,4 @@
-"""The predictions of a set: what accelerators' own compilers say of each case, beside what a study has published."""
+"""The predictions of a set: the verdicts of accelerators' own compilers on each case, beside published verdicts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from suite.results.questions.grouping import by_comparison, grouped
 from suite.results.store.rows import Row
 
 FITS, OUT, NEITHER = "fits", "out of memory", "no verdict"
-# What a published verdict on a model is about, as far as it is known: the published model, one training step.
+# The case of a published verdict on a model, as far as it is known: one training step of the published model.
 PUBLISHED_SIZE, PUBLISHED_PASS, PUBLISHED_PRECISION = "full", "train", "f32"
-STACKS = {"JAX": "jax_jit", "PyTorch": "torch_xla"}  # by the document's name of a framework, on a TPU
+STACKS = {"JAX": "jax_jit", "PyTorch": "torch_xla"}  # {a framework, as documents name it: its stack on a TPU}
 # What libtpu's refusal says: "the total memory required for HLO temporaries (74.58G) exceeds available HBM (31.24G)".
 REQUIRED = re.compile(r"\(([\d.]+)([KMGT]?)\)|\bUsed ([\d.]+)([KMGT]) of")
 BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -46,8 +46,8 @@ class Predicted:
 
     @property
     def needed_bytes(self) -> float | None:
-        """Returns the bytes of the device's memory that a step needs; of a program that the compiler refused, what it
-        says; None where nothing says."""
+        """Returns the bytes of the device's memory that a step needs, by the prediction, or by the compiler's message
+        if it refused the program; None if neither has them."""
         if self.prediction is not None:
             return float(self.prediction.needed_bytes)
         match = REQUIRED.search(self.row.text("message")) if self.verdict == OUT else None
@@ -79,14 +79,15 @@ class VerdictPair:
 
     @property
     def agrees(self) -> bool:
-        """Whether both say the same."""
+        """Whether the published verdict is the predicted one."""
         return self.published == self.case.verdict
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedSearch:
-    """The largest value of a dim that fits, of one stack on one question: `bracket` has it and the smallest that
-    doesn't fit; `needed_bytes` is what the largest needs, None where none fits; `tried` is how many were compiled."""
+    """The search of one stack on one question for the largest value of a dim that fits. `bracket` has this value and
+    the smallest that doesn't fit; `needed_bytes` is the memory that the largest needs, None if no value fits; `tried`
+    is the number of values that were compiled."""
 
     question: str
     stack: str
@@ -109,7 +110,7 @@ class PredictedDevice:
 
     @property
     def cases(self) -> tuple[Predicted, ...]:
-        """Returns every case."""
+        """Returns the cases of all questions."""
         return tuple(case for question in self.questions for case in question.cases if case is not None)
 
 
@@ -121,7 +122,7 @@ def predicted_devices(rows: Iterable[Row]) -> tuple[PredictedDevice, ...]:
 
 
 def predicted_device(name: str, target: str, rows: Sequence[Row]) -> PredictedDevice:
-    """Returns what was predicted for one device."""
+    """Returns all that was predicted for one device; `rows` are its predict processes."""
     stacks = tuple(sorted({row.stack_name for row in rows}))
     groups = grouped(rows, by_comparison)
     names = question_names([group[0] for group in groups.values()])
@@ -136,7 +137,7 @@ def predicted_device(name: str, target: str, rows: Sequence[Row]) -> PredictedDe
 
 
 def searches(cases: Sequence[Predicted]) -> Iterator[PredictedSearch]:
-    """Yields a search for each case that was asked at several values of one growing dim."""
+    """Yields a search for each case that was predicted at several values of one growing dim, and of no other dim."""
     series = grouped(cases, lambda case: (replace(case.row.case, size=CUSTOM, dims={}).case_id, without_growing(case)))
     for sizes in series.values():
         growing = [{name: case.row.case.dims[name] for name in case.row.case.dims if name in GROWING} for case in sizes]
@@ -158,12 +159,12 @@ def searches(cases: Sequence[Predicted]) -> Iterator[PredictedSearch]:
 
 
 def without_growing(case: Predicted) -> str:
-    """Returns a case's dims but for those that a search can vary."""
+    """Returns a case's dims without those that a search can vary."""
     return dims_text({name: value for name, value in case.row.case.dims.items() if name not in GROWING})
 
 
 def held_against(device: str, target: str, questions: Sequence[PredictedQuestion]) -> Iterator[VerdictPair]:
-    """Yields each published verdict on a TPU of this kind that a question predicts as well."""
+    """Yields each published verdict on a TPU of this kind, beside the predicted case of the same model and stack."""
     published = (PUBLISHED_SIZE, PUBLISHED_PASS, PUBLISHED_PRECISION)
     cases = {
         (case.row.text("workload"), case.row.stack_name): case

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from suite.case import Purpose
 from suite.ir.timeline import Profile
-from suite.results.questions.grouping import answers, by_comparison, grouped, reasons
+from suite.results.questions.grouping import by_comparison, by_question, grouped, reasons
 from suite.results.store.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileQuestion:
-    """One question: each stack's profile, the fastest first, and (stack, reason) of those without one. `kernels` are
-    those that explain processes named, by stack; `head` is one of its rows."""
+    """One question: each stack's profile, the fastest first, and (stack, reason) of the stacks that have none.
+    `kernels` are those that explain processes named, by stack; `head` is one of its rows."""
 
     id: str
     name: str
@@ -35,4 +35,4 @@ def profile_questions(rows: Iterable[Row]) -> tuple[ProfileQuestion, ...]:
         kernels = {row.stack_name: row.kernels for row in explained.get(id_, ())}
         return ProfileQuestion(id_, name, group[0], tuple(known), reasons(group), kernels)
 
-    return answers(listed, Purpose.PROFILE, question)
+    return by_question(listed, Purpose.PROFILE, question)

@@ -9,14 +9,14 @@ from itertools import combinations
 from suite.case import Purpose
 from suite.ir.findings import Finding, Handed, findings
 from suite.ir.summary import Program
-from suite.results.questions.grouping import answers, reasons
+from suite.results.questions.grouping import by_question, reasons
 from suite.results.questions.memory_parts import parts
 from suite.results.store.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramPair:
-    """Two stacks of a question, and what differs between the programs of their steps."""
+    """Two stacks of a question, and the differences between the programs of their steps."""
 
     stacks: tuple[str, str]
     findings: tuple[Finding, ...]
@@ -24,7 +24,8 @@ class ProgramPair:
 
 @dataclass(frozen=True, slots=True)
 class ProgramQuestion:
-    """One question: its stacks with programs, sorted by name, and why others have none. `head` is one of its rows."""
+    """One question: its stacks with programs, sorted by name, and the reasons why other stacks have none. `head` is one
+    of its rows."""
 
     id: str
     name: str
@@ -34,26 +35,26 @@ class ProgramQuestion:
 
     @property
     def of_xla(self) -> tuple[Handed, ...]:
-        """Returns the stacks whose step is a program of XLA's; of generated code only the kernels are known."""
+        """Returns the stacks whose step is an XLA program; of generated code, only the kernels are known."""
         return tuple(stack for stack in self.stacks if stack.step.contents)
 
     @property
     def pairs(self) -> tuple[ProgramPair, ...]:
-        """Returns every two stacks with programs of XLA's, and what differs between them."""
+        """Returns every two stacks with XLA programs, and the differences between their programs."""
         return tuple(ProgramPair((a.stack, b.stack), tuple(findings(a, b))) for a, b in combinations(self.of_xla, 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A process that kept the programs of a case, and the memory process of the same case; None where there is none."""
+    """An ir process, which kept the programs of a case (`row`), and the memory process of the same case, if any."""
 
     row: Row
     memory: Row | None
 
     @property
     def planned_bytes(self) -> float | None:
-        """Returns what the step's compiler plans to hold: arguments, results beside them, temporaries. None where it
-        doesn't say."""
+        """Returns the bytes that the step's compiler plans to hold: arguments, temporaries, and results that overwrite
+        no argument. None if it doesn't say."""
         names = ("argument", "output", "temporary", "aliased")
         sizes = [self.row.number(f"program_{name}_bytes") for name in names]
         argument, output, temporary, aliased = (size or 0.0 for size in sizes)
@@ -61,28 +62,29 @@ class Capture:
 
     @property
     def held_bytes(self) -> float | None:
-        """Returns what a process held at its peak, measured, beyond Python and the framework; None where unknown."""
+        """Returns the bytes that the memory process held at its peak, without Python and the framework; None if
+        unknown."""
         held = [size for kind, size in parts(self.memory) if kind != "base"] if self.memory else []
         return sum(held) if held else None
 
     @property
     def first_seconds(self) -> float | None:
-        """Returns its own first call, or its compiling on shapes alone."""
+        """Returns the seconds of the ir process's first call, or of compiling for shapes alone; None if unknown."""
         return self.figure("first call")
 
     @property
     def seconds(self) -> float | None:
-        """Returns the whole process with the reading of its programs."""
+        """Returns the seconds of the whole ir process and of reading its programs; None if unknown."""
         return self.figure("capture")
 
     def figure(self, name: str) -> float | None:
-        """Returns one of its own seconds by name; None where it has none."""
+        """Returns a time of the ir process, in seconds, by the metric's name; None if it has no such metric."""
         metrics = self.row["metrics"] or []
         return next((m["values"][0] for m in metrics if m["kind"] == Purpose.IR and m["name"] == name), None)
 
 
 def captures(rows: Iterable[Row]) -> tuple[Capture, ...]:
-    """Returns every process that kept programs, in the order of rows."""
+    """Returns every ir process, in the order of rows."""
     listed = [*rows]
     memory = {row["case_id"]: row for row in listed if row["purpose"] == Purpose.MEMORY}
     return tuple(Capture(row, memory.get(row["case_id"])) for row in listed if row["purpose"] == Purpose.IR)
@@ -90,17 +92,17 @@ def captures(rows: Iterable[Row]) -> tuple[Capture, ...]:
 
 def program_questions(rows: Iterable[Row]) -> tuple[ProgramQuestion, ...]:
     """Returns every question with an ir process, sorted by name. `rows` has one row for each planned process."""
-    return answers(rows, Purpose.IR, program_question)
+    return by_question(rows, Purpose.IR, program_question)
 
 
 def program_question(id_: str, name: str, rows: Sequence[Row]) -> ProgramQuestion:
-    """Returns one question, from its rows."""
+    """Returns the question of these rows, with the programs of each stack."""
     stacks = sorted((handed(row) for row in rows if row.entries("programs")), key=lambda handed: handed.stack)
     return ProgramQuestion(id_, name, rows[0], tuple(stacks), reasons(rows))
 
 
 def handed(row: Row) -> Handed:
-    """Returns what a stack handed to its compiler, as one ir process recorded it."""
+    """Returns the programs that a stack handed to its compiler, as one ir process recorded them."""
     compiles = tuple(row[f"compiles_{step}"] for step in ("first", "second", "steady"))
     return Handed(row.stack_name, programs_of(row), compiles, row["graph_breaks"])
 

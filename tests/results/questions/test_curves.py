@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.results.questions.curves import SIZE_MAX, Curve, curve
+from suite.results.questions.curves import SIZE_MAX, MemoryCurve, curve
 
 GIB = 2.0**30
 BATCHES = (1, 2, 4, 8, 16)
@@ -48,8 +48,8 @@ def test_without_growth_there_is_no_curve(peaks: dict[int, float]) -> None:
 
 @given(fixed=st.floats(0, 10), item=st.floats(0.01, 5), limit=st.floats(0.1, 100))
 def test_the_largest_size_is_the_last_under_the_limit(fixed: float, item: float, limit: float) -> None:
-    drawn = Curve((fixed, item), 1, 3, 0.0)
+    drawn = MemoryCurve((fixed, item), 1, 3, 0.0)
     size = drawn.largest(limit)
     assert size == 0 or drawn.at(size) <= limit
     assert drawn.at(size + 1) > limit
-    assert Curve((0.0, 1e-12), 1, 3, 0.0).largest(1.0) == SIZE_MAX
+    assert MemoryCurve((0.0, 1e-12), 1, 3, 0.0).largest(1.0) == SIZE_MAX

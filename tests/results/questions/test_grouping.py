@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.case import Purpose
-from suite.results.questions.grouping import answers, grouped, reasons
+from suite.results.questions.grouping import by_question, grouped, reasons
 from tests.results.rows import attempt_of, row_of
 
 
@@ -18,11 +18,11 @@ def test_every_question_of_a_purpose_is_answered_once_by_name() -> None:
     asked = [("jax_jit", "train"), ("numpy", "forward"), ("numpy", "train")]
     rows = [row_of(attempt_of(stack, purpose=Purpose.IR, pass_=pass_)) for stack, pass_ in asked]
     rows.append(row_of(attempt_of("numpy", purpose=Purpose.MEMORY, pass_="forward")))
-    assert answers(rows, Purpose.IR, lambda _, name, group: (name, len(group))) == (
+    assert by_question(rows, Purpose.IR, lambda _, name, group: (name, len(group))) == (
         ("gemm forward", 1),
         ("gemm train", 2),
     )
-    merged = answers(rows, Purpose.IR, lambda id_, _, group: (id_, len(group)), lambda row: row.text("workload"))
+    merged = by_question(rows, Purpose.IR, lambda id_, _, group: (id_, len(group)), lambda row: row.text("workload"))
     assert merged == (("gemm", 3),)
 
 

@@ -17,7 +17,7 @@ from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import capital, counted, listed
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis
-from suite.results.questions.behaviour import Answer, Aspect, Behaviour, Figure
+from suite.results.questions.behaviour import Aspect, Behaviour, Figure, ProbeAnswer
 
 SCALES = ("depths", "sizes")  # figures over which the seconds of equal length are drawn
 SHOWN = ("depth", "per_op", "seconds", "factor", "share")  # the first of these that a cell has stands in the grid
@@ -29,7 +29,7 @@ class GridCell:
 
     anchor: str
     stack: str
-    answer: Answer
+    answer: ProbeAnswer
     tag: str
     figure: str
     figures: tuple[tuple[str, str], ...]
@@ -202,7 +202,7 @@ def chart(aspect: Aspect, id_: str) -> CurveChart | None:
     )
 
 
-def grid_cell(anchor: str, stack: str, answer: Answer) -> GridCell:
+def grid_cell(anchor: str, stack: str, answer: ProbeAnswer) -> GridCell:
     """Returns the cell of one aspect on one stack."""
     tag = "bad" if answer.class_ in ("error", "crashed", "timeout") else "plain"
     tag = "warn" if answer.is_otherwise or answer.class_.startswith("raises") else tag
@@ -259,7 +259,7 @@ def behaviour_json(probe: Behaviour) -> dict[str, Any]:
     }
 
 
-def answer_json(stack: str, answer: Answer) -> dict[str, Any]:
+def answer_json(stack: str, answer: ProbeAnswer) -> dict[str, Any]:
     """Returns what was observed of one aspect on one stack, as JSON has it."""
     return {
         "stack": stack,

@@ -17,7 +17,7 @@ from suite.report.sections.section import Answered, AnswerLine, Context, Section
 from suite.report.sections.sentences import counted, first_of
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis
-from suite.results.questions.capacity import Line, MemoryQuestion
+from suite.results.questions.capacity import MemoryQuestion, StackCapacity
 from suite.results.questions.memory_parts import parts
 from suite.results.store.rows import Row
 
@@ -137,7 +137,7 @@ def memory_view(question: MemoryQuestion) -> MemoryView:
     )
 
 
-def cells(line: Line) -> tuple[MemoryCell | None, ...]:
+def cells(line: StackCapacity) -> tuple[MemoryCell | None, ...]:
     """Returns the cells of one stack; None for a size that it wasn't asked."""
     return tuple(
         cell(row, line.limit, size.floor_bytes) if row is not None else None
@@ -185,7 +185,7 @@ def peak_chart(question: MemoryQuestion, anchor: str) -> CurveChart | None:
     )
 
 
-def curve_points(line: Line, across: LinearAxis, up: LinearAxis) -> list[tuple[float, float]]:
+def curve_points(line: StackCapacity, across: LinearAxis, up: LinearAxis) -> list[tuple[float, float]]:
     """Returns a stack's curve as far as it stays inside the plot; without a curve its peaks, joined."""
     curve = line.curve
     if curve is None:
@@ -196,7 +196,7 @@ def curve_points(line: Line, across: LinearAxis, up: LinearAxis) -> list[tuple[f
     return inside or sorted(line.peaks.items())
 
 
-def curve_words(line: Line, axis: str) -> str:
+def curve_words(line: StackCapacity, axis: str) -> str:
     """Returns `jax_jit: 1.20 GiB at batch 1 to 7.90 GiB at batch 64`."""
     ends = sorted(line.peaks.items())
     words = [f"{units.quantity(peak)} at {axis} {size:,}" for size, peak in (ends[0], ends[-1])]

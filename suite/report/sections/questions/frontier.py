@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.report.sections.labels import WORDS
-from suite.results.questions.capacity import Line, MemoryQuestion
+from suite.results.questions.capacity import MemoryQuestion, StackCapacity
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Frontier:
     tried: int
 
 
-def frontier(line: Line) -> Frontier:
+def frontier(line: StackCapacity) -> Frontier:
     """Returns what is known of the largest size that fits."""
     curve, bound = line.curve, line.predicted
     return Frontier(
@@ -41,7 +41,7 @@ def frontier(line: Line) -> Frontier:
     )
 
 
-def error_words(line: Line) -> str:
+def error_words(line: StackCapacity) -> str:
     """Returns the largest relative error of the curve, and the size from which on it holds."""
     curve = line.curve
     if curve is None:
@@ -52,7 +52,7 @@ def error_words(line: Line) -> str:
     return f"{units.percent(curve.error)}{since}"
 
 
-def fails(line: Line) -> str:
+def fails(line: StackCapacity) -> str:
     """Returns the first size that doesn't fit, with the phase that ran out of memory; else what ended the search."""
     if line.failed is not None:
         return f"{line.failed:,}{f' (phase {line.failed_in})' if line.failed_in else ''}"
@@ -77,7 +77,7 @@ def answer(question: MemoryQuestion) -> str:
     return " ".join(sentences)
 
 
-def bracket(line: Line) -> str:
+def bracket(line: StackCapacity) -> str:
     """Returns the largest size that fits, or the two sizes between which it lies."""
     low, failed = line.largest or 0, line.failed
     if failed == low + 1:

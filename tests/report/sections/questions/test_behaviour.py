@@ -14,7 +14,7 @@ from suite.cli.sets.compare import compare
 from suite.report.formats.export import export
 from suite.report.formats.render import page
 from suite.report.sections.questions.behaviour import chart
-from suite.results.questions.behaviour import Answer, Aspect, Figure
+from suite.results.questions.behaviour import Aspect, Figure, ProbeAnswer
 from suite.results.store.rows import Row
 from suite.stacks.names import attempt_name
 from tests.results.questions.test_behaviour import entry, probe_row
@@ -91,7 +91,9 @@ def test_versions_in_one_set_are_compared(tmp_path: Path, rows: list[Row], capsy
 
 def test_times_over_sizes_are_drawn_a_line_a_stack() -> None:
     figures = (Figure("depths", "count", (1, 4, 16)), Figure("seconds", "s", (0.1, 0.2, 0.9)))
-    answers = {"jax_jit": Answer("grows", "", "", figures, None, None), "numpy": Answer("no", "", "", (), None, None)}
+    answers = {
+        "jax_jit": ProbeAnswer("grows", "", "", figures, None, None),
+        "numpy": ProbeAnswer("no", "", "", (), None, None)}
     drawn = chart(Aspect("unrolled", "compile time by depth", answers), "b-depth")
     assert drawn is not None
     (curve,) = drawn.curves
