@@ -1,7 +1,7 @@
-"""Many ratios judged at once: simultaneous intervals and step-down p-values, by the variances of all of them.
+"""Judges many ratios at once: simultaneous intervals and step-down p-values, by the variances of all ratios.
 
-Each ratio's variance borrows strength from the others (`moderation`). The smallest p of a family is held against that
-of equal stacks, which is simulated (`reference`). This is Dunnett's procedure for unequal variances, and p is adjusted
+Each ratio's variance borrows strength from the others (`moderation`). The smallest p of a family is compared with the
+smallest p of simulated equal stacks (`reference`). This is Dunnett's procedure for unequal variances, and p is adjusted
 by stepping down from rank to rank (Westfall, Young 1993; Romano, Wolf 2005). benchmarks/calibration.py measures the
 error rates of the procedure on other populations.
 """
@@ -26,8 +26,8 @@ LOG_MAX = 700.0  # exp of more overflows a float, and the interval of two blocks
 class Sample:
     """Mean and variance of one ratio's block log-ratios, of two blocks or more.
 
-    `freedom` is that of the first stage where its spread decided the size of a second one (Stein 1945); `controls` is
-    the number of baseline processes in a block, which all ratios of a question share.
+    `freedom` has the degrees of freedom: those of the first stage if its spread may decide the size of a second one
+    (Stein 1945). `controls` is the number of baseline processes in a block, which all ratios of a question share.
     """
 
     question: str
@@ -46,8 +46,8 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Samples that show together which spread is usual, with all that their families share: mean log-ratios, their
-    moderated errors and the p of each by itself, arrays [samples]; and their shape, which decides the reference."""
+    """Samples that show together which spread is usual. Arrays [samples] have their mean log-ratios, the moderated
+    errors of the means, and the p of each sample by itself. Their shape decides the reference distribution."""
 
     samples: tuple[Sample, ...]
     means: Array
@@ -71,53 +71,56 @@ def simultaneous(pool: Pool, family: Sequence[int], confidence: float) -> list[E
     if len(pool.samples) < 2 or not family:  # a single ratio needs no simulation: Student's t is exact
         return at_level(pool, family, 1 - confidence)
     chosen = np.asarray(family)
-    p, equal = pool.p[chosen], reference_of(pool.shape)
+    p, reference = pool.p[chosen], reference_of(pool.shape)
     order = np.argsort(p, kind="stable")
-    shares, smallest = step_down(equal, chosen[order].tolist(), p[order])
+    shares, smallest = step_down(reference, chosen[order].tolist(), p[order])
     adjusted = np.empty(len(p))
     adjusted[order] = np.maximum.accumulate(shares)
-    single_step = at_level(pool, family, quantile(equal, family, smallest, 1 - confidence))
+    single_step = at_level(pool, family, quantile(reference, family, smallest, 1 - confidence))
     return [replace(ratio, p=float(p)) for ratio, p in zip(single_step, adjusted, strict=True)]
 
 
-def step_down(equal: Reference, ratios: Sequence[int], p: Array) -> tuple[Array, Array]:
-    """Returns, for each rank of ratios by their p, the share of simulated sets in which the smallest p from this rank
-    on is as small; and the smallest p of each simulated set, as far as it is at most SMALL.
+def step_down(reference: Reference, ratios: Sequence[int], p: Array) -> tuple[Array, Array]:
+    """Returns two arrays for ratios in the order of their `p`. The first has, for each rank, the share of simulated
+    sets in which some ratio of this or a later rank has a p at most as small. The second has the smallest p of each
+    simulated set, which is exact up to SMALL.
 
-    A rank with a small p asks only for small p of its own and of all later ranks.
+    Where a rank's p is small, only the small simulated p matter, and `Reference.small` returns them faster.
     """
-    shares, smallest = np.empty(len(p)), np.ones(equal.draws)
+    shares, smallest = np.empty(len(p)), np.ones(reference.draws)
     for rank in reversed(range(len(p))):
-        sets, of_equal = equal.small(ratios[rank]) if p[rank] <= SMALL else (EVERY, equal.p(ratios[rank]))
-        smallest[sets] = np.minimum(smallest[sets], of_equal)
-        shares[rank] = (1 + np.count_nonzero(smallest <= p[rank])) / (1 + equal.draws)
+        ratio = ratios[rank]
+        sets, simulated_p = reference.small(ratio) if p[rank] <= SMALL else (EVERY, reference.p(ratio))
+        smallest[sets] = np.minimum(smallest[sets], simulated_p)
+        shares[rank] = (1 + np.count_nonzero(smallest <= p[rank])) / (1 + reference.draws)
     return shares, smallest
 
 
-def quantile(equal: Reference, ratios: Sequence[int], smallest: Array, share: float) -> float:
-    """Returns the p that the smallest of these ratios' falls below in a share of the simulated sets. `smallest` is that
-    of each set as far as it is at most SMALL."""
+def quantile(reference: Reference, ratios: Sequence[int], smallest: Array, share: float) -> float:
+    """Returns the quantile `share`, over the simulated sets, of the smallest p of these ratios. `smallest` has this p
+    for each set, exact up to SMALL."""
     low, high = around(smallest, share)
     if high > SMALL:
-        low, high = around(np.minimum.reduce([equal.p(ratio) for ratio in ratios]), share)
-    return low + share * (equal.draws - 1) % 1 * (high - low)
+        low, high = around(np.minimum.reduce([reference.p(ratio) for ratio in ratios]), share)
+    return low + share * (reference.draws - 1) % 1 * (high - low)
 
 
 def around(values: Array, share: float) -> tuple[float, float]:
-    """Returns the values of the simulated sets between which this share of them ends; numpy's own quantile takes four
-    times as long."""
+    """Returns the two neighbours, among the `values` of the simulated sets, between which the quantile `share` lies.
+    numpy's own quantile takes four times as long."""
     below = int(share * (len(values) - 1))
     low, high = np.partition(values, (below, below + 1))[below : below + 2].tolist()
     return low, high
 
 
 def critical(pool: Pool, family: Sequence[int], confidence: float) -> float:
-    """Returns the p that the smallest of a family of equal stacks falls below with probability 1 - confidence."""
+    """Returns the critical p of a family: if all its stacks are equal, some p falls below it with probability
+    1 - confidence."""
     if len(pool.samples) < 2:
         return 1 - confidence
-    equal = reference_of(pool.shape)
-    _, smallest = step_down(equal, family, np.zeros(len(family)))
-    return quantile(equal, family, smallest, 1 - confidence)
+    reference = reference_of(pool.shape)
+    _, smallest = step_down(reference, family, np.zeros(len(family)))
+    return quantile(reference, family, smallest, 1 - confidence)
 
 
 def at_level(pool: Pool, family: Sequence[int], p: float) -> list[Estimate]:
@@ -133,18 +136,18 @@ def at_level(pool: Pool, family: Sequence[int], p: float) -> list[Estimate]:
 def floors(twins: Sequence[Sample], beside: Sequence[Sample], confidence: float) -> list[Estimate]:
     """Estimates A/A pairs, each by itself; `beside` are other ratios that help to show which spread is usual.
 
-    A floor must not be too narrow: it is as wide as its own blocks make it, or wider where the others vary more.
+    A noise floor must not be too narrow: it is as wide as the pair's own blocks make it, or wider if others vary more.
     """
     means, errors = moderated([*twins, *beside])
     unmoderated = np.array([math.sqrt(sample.variance / sample.blocks) for sample in [*twins, *beside]])
     wider = Moderated(np.maximum(errors.errors, unmoderated), errors.freedoms)
     halves, p = wider.half(1 - confidence), wider.p(means)
-    own = slice(len(twins))
-    return estimated(means[own], halves[own], p[own], [sample.blocks for sample in twins])
+    of_twins = slice(len(twins))
+    return estimated(means[of_twins], halves[of_twins], p[of_twins], [sample.blocks for sample in twins])
 
 
 def cut(ratio: Estimate, confidence: float) -> Estimate:
-    """Returns the ratio with its interval ended at 1 where the step-down p excludes 1 and the interval doesn't."""
+    """Returns the ratio; if its step-down p excludes 1, but its interval contains 1, the interval is ended at 1."""
     if ratio.low is None or ratio.high is None or ratio.p is None or ratio.p > 1 - confidence:
         return ratio
     low, high = (max(ratio.low, 1.0), ratio.high) if ratio.value > 1 else (ratio.low, min(ratio.high, 1.0))
@@ -152,7 +155,7 @@ def cut(ratio: Estimate, confidence: float) -> Estimate:
 
 
 def estimated(means: Array, halves: Array, p: Array, blocks: Sequence[int]) -> list[Estimate]:
-    """Returns the ratios whose logs have these means and half widths."""
+    """Returns the ratios, with intervals, whose logs have these means and half widths."""
     ends = (np.exp(np.clip(means + side * halves, -LOG_MAX, LOG_MAX)).tolist() for side in (-1, 1))
     figures = zip(means.tolist(), *ends, p.tolist(), blocks, strict=True)
     return [Estimate(math.exp(mean), low, high, p, blocks) for mean, low, high, p, blocks in figures]
@@ -166,7 +169,7 @@ def moderated(samples: Collection[Sample]) -> tuple[Array, Moderated]:
 
 
 def shape_of(samples: Collection[Sample]) -> Shape:
-    """Returns all that the reference distribution of these samples depends on."""
+    """Returns the numbers that decide the reference distribution of these samples, four for each sample."""
     numbers: dict[str, int] = {}
     shape = [
         (numbers.setdefault(sample.question, len(numbers)), sample.blocks, sample.freedom, sample.controls)

@@ -1,4 +1,4 @@
-"""Which stacks the one with the lowest median on a question isn't shown to be faster than."""
+"""Finds the rivals of the stack with the lowest median on a question: those that it isn't shown to be faster than."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from suite.stats import Word
 
 
 def pair_shares(stacks: int) -> float:
-    """Returns among how many families the error probability of a question's pairs without the baseline is divided.
+    """Returns the number of families that share the error probability where the fastest stack is compared with stacks
+    other than the baseline.
 
-    The lowest median is chosen by the same times that it is then compared by: any of the stacks could have it. Half of
-    a family's errors are stacks that come out faster, which no answer says.
+    The fastest stack is chosen by the same times that it is then compared by, and any of the stacks could have been
+    chosen: each has a family of its own. But half of a family's errors are stacks that come out faster than the one
+    that it is about, and no answer says that. So half as many families share.
     """
     return max(1.0, stacks / 2)
 
@@ -31,7 +33,7 @@ def rivals(
         if first == baseline:
             return word == "slower"
         if stack == baseline or word == "faster":
-            # A stack that is faster than the baseline leads whoever isn't.
+            # A stack that is faster than the baseline leads every stack that isn't.
             return leads and (stack == baseline or over_first.get(stack) == "slower")
         return (leads and word == "slower") or over_first.get(stack) == "slower"
 

@@ -35,12 +35,12 @@ class Summary:
 
 
 def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protocol) -> list[Summary]:
-    """Returns a line for each stack but the baseline, ranked by `common`; `rows` show which questions it was asked."""
+    """Returns a summary for each stack but the baseline, ranked by `common`; `rows` show which questions it has."""
     ids: dict[str, set[str]] = defaultdict(set)
     for row in counting(rows):
         ids[row.stack_name].add(row["comparison_id"])
     by_stack: dict[str, list[Speedup]] = {stack: [] for stack in ids}
-    for speedup in speedups:  # also of stacks that aren't shown, whose rows aren't here
+    for speedup in speedups:  # of hidden stacks, too, whose rows aren't among `rows`
         by_stack.setdefault(speedup.stack, []).append(speedup)
     by_value = {stack: sorted(group, key=lambda s: (s.ratio.value, s.name)) for stack, group in by_stack.items()}
     answered = {stack: group for stack, group in by_value.items() if group}
@@ -63,7 +63,7 @@ def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protoc
 
 
 def rank(line: Summary) -> tuple[bool, float, str]:
-    """Returns the sort key of a line: the greatest `common` first, then the name; lines without a ratio come last."""
+    """Returns the sort key of a summary: the greatest `common` first, then by name; those without a ratio come last."""
     return line.ratio is None, -line.common.value if line.common else 0.0, line.stack
 
 
@@ -76,10 +76,10 @@ def common_questions(speedups: Iterable[Speedup]) -> frozenset[str]:
 
 
 def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -> dict[str, Estimate]:
-    """Returns the geometric mean over its questions of each stack that has any.
+    """Returns {stack: geometric mean of its ratios over its questions}, without stacks that have no ratio.
 
-    An interval is that of the block means, over the blocks that all questions of the stack have; all stacks' intervals
-    hold at once. The mean over one question is its ratio, with the interval that it has there.
+    The interval comes from the blocks that all questions of the stack have, each with its mean over questions; the
+    intervals of all stacks hold at once. A stack with one question has that question's ratio and interval.
     """
     means = {stack: fmean(math.log(s.ratio.value) for s in group) for stack, group in speedups.items() if group}
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}
@@ -97,8 +97,8 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
 
 
 def block_means(speedups: Sequence[Speedup], mean: float) -> list[float]:
-    """Returns the mean log-ratio over questions of each block that all of them have, shifted so that their mean is
-    `mean`: that is of all blocks, and only the interval's width comes from the common ones.
+    """Returns, for each block that all questions have, the mean log-ratio over questions. These means are shifted so
+    that their own mean is `mean`, which is over all blocks: only the interval's width comes from the common blocks.
     """
     blocks = sorted(set.intersection(*(set(s.log_ratios) for s in speedups)))
     per_block = [fmean(s.log_ratios[block] for s in speedups) for block in blocks]

@@ -1,9 +1,10 @@
-"""Variances that borrow strength: what a few blocks say of their own spread, beside what all ratios of a set show.
+"""Moderates variances: the spread of a ratio's few blocks is combined with the usual spread of all ratios of a set.
 
 A ratio's data are its block log-ratios. Three blocks say little about their own spread (Student's t: 4.3), but all
 ratios of a set together show which spread is usual. So each variance is moderated (Smyth 2004, "Linear models and
 empirical Bayes methods for assessing differential expression in microarray experiments"): it is drawn towards the
-set's typical variance, with the more degrees of freedom the more the variances agree, at most PRIOR_FREEDOM_MAX.
+set's typical variance. The better the variances agree, the more degrees of freedom the typical variance counts for, at
+most PRIOR_FREEDOM_MAX.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Moderated:
     freedoms: Array
 
     def t(self, means: Array) -> Array:
-        """Returns the size of each mean in standard errors; 0 for a mean of 0, infinite for another without error."""
+        """Returns the size of each mean in standard errors: 0 for a mean of 0, infinite for another with an error of
+        0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(means == 0, 0.0, np.abs(means) / self.errors)
 
@@ -43,19 +45,19 @@ class Moderated:
         return tails
 
     def half(self, p: float) -> Array:
-        """Returns half the width, in logs, of the intervals that the true mean lies outside of with probability `p`."""
+        """Returns half the width, in logs, of the intervals that miss the true mean with probability `p`."""
         widths: Array = special.stdtrit(self.freedoms, 1 - p / 2) * self.errors
         return widths
 
     def of(self, places: NDArray[np.intp]) -> Moderated:
-        """Returns those of some ratios."""
+        """Returns the errors of some ratios, by their indices."""
         return Moderated(self.errors[places], self.freedoms[places])
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """The typical variance of the ratios that stand together, and for how many degrees of freedom it counts; arrays
-    [...], one for each set."""
+    """The typical variance of the ratios of a set, and the degrees of freedom that it counts for; arrays [...] with an
+    entry for each set."""
 
     variances: Array
     freedoms: Array
@@ -71,14 +73,14 @@ class Prior:
         return cls(typical, np.where(index < 0, 0.0, np.minimum(prior, PRIOR_FREEDOM_MAX)))
 
     def moderate(self, variances: Array, blocks: Array | float, freedoms: Array | float) -> Moderated:
-        """Draws variances of `blocks` log-ratios each towards the typical one. All have the same shape, or one that
-        numpy stretches to it."""
+        """Draws variances of `blocks` log-ratios each towards the typical variance. The arrays have one shape, or
+        shapes that numpy broadcasts."""
         mixed = (self.freedoms * self.variances + freedoms * variances) / (self.freedoms + freedoms)
         return Moderated(np.sqrt(mixed / blocks), self.freedoms + freedoms)
 
 
 def log_variances(variances: Array, blocks: Array | float) -> Array:
-    """Returns ln(variance) so that its mean is that of the true variance's logarithm, for `blocks` log-ratios each."""
+    """Returns ln(variance), corrected so that its mean is ln(true variance); a variance is of `blocks` log-ratios."""
     half = (blocks - 1) / 2
     logs: Array = np.log(np.maximum(variances, VARIANCE_MIN)) - special.digamma(half) + np.log(half)
     return logs

@@ -21,9 +21,9 @@ Side = tuple[str, str]  # (comparison_id, stack): a stack on a question
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One process: when it ran in its block, and its median in seconds. `started` is in seconds of the clock, if known;
-    `disturbed` says that other programs used its cores until the end. `sampling` is `alone` or `rounds`; `turns` has
-    the median of each turn, in seconds, by the number of the block's run and of the round."""
+    """One process: when it ran in its block, and its median in seconds. `started` is the time of day in seconds since
+    1970, if known. `disturbed` says that other programs used the process's cores until its end. `sampling` is `alone`
+    or `rounds`; `turns` has the median of each turn, in seconds."""
 
     replicate: int
     order: float
@@ -39,7 +39,7 @@ Logs = Mapping[int, float]  # {block: ln(t_baseline / t_stack)}
 
 
 def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[Timing]]]:
-    """Returns {(comparison_id, stack): {block: ok processes}}; a block has disturbed ones only if it has no others."""
+    """Returns {(comparison_id, stack): {block: ok processes}}; disturbed processes only if a block has no others."""
     timings: dict[Side, dict[int, list[Timing]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         seconds = row.median(clock)
@@ -68,12 +68,12 @@ def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[
 def log_ratios(stack: Timings, baseline: Timings) -> dict[int, float]:
     """Returns {block: ln(t_baseline / t_stack)} of each block in which both ran and were sampled the same way.
 
-    A ratio's blocks are all of one way, too: of the one that more blocks have.
+    All blocks of a ratio were sampled the same way. If both ways occur, the way with more blocks counts.
     """
-    ways = {timing.sampling for side in (stack, baseline) for processes in side.values() for timing in processes}
+    used = {timing.sampling for side in (stack, baseline) for processes in side.values() for timing in processes}
     by_sampling: list[dict[int, float]] = []
-    for sampling in filter(ways.__contains__, reversed(SAMPLINGS)):
-        sides = (sampled(stack, sampling), sampled(baseline, sampling)) if len(ways) > 1 else (stack, baseline)
+    for sampling in filter(used.__contains__, reversed(SAMPLINGS)):
+        sides = (sampled(stack, sampling), sampled(baseline, sampling)) if len(used) > 1 else (stack, baseline)
         logs = {
             block: log_ratio(sides[0][block], sides[1][block]) for block in sorted(sides[0].keys() & sides[1].keys())
         }
@@ -108,7 +108,7 @@ def log_ratio(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float | No
 
 def log_ratio_in_rounds(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float | None:
     """Returns the mean over rounds of ln(t_baseline / t_stack) inside a round, by the medians of their turns; None
-    without a round that both have. Of several processes of a stack in a round, log times are averaged."""
+    without a round that both have. If a stack has several processes in a round, their log times are averaged."""
     ours, theirs = logs_by_turn(stack), logs_by_turn(baseline)
     gaps = [theirs[turn] - ours[turn] for turn in ours.keys() & theirs.keys()]
     return fmean(gaps) if gaps else None
@@ -127,8 +127,9 @@ def log_ratio_by_time(stack: Sequence[Timing], baseline: Sequence[Timing]) -> fl
     """Returns ln(t_baseline / t_stack) in one block, between the processes nearest to each other in time.
 
     A machine changes pace for seconds at a time. So each process of the side that ran less often is compared with the
-    other side at the same moment: log time interpolated between the process before and the one after; before the first
-    and after the last, with that one alone. Moments are `started_at`, or the order where any process lacks it.
+    other side at the same moment: with the log time interpolated between the process before and the process after. A
+    process before the first, or after the last, is compared with that process alone. A moment is `started_at`, or the
+    order in the block if any process lacks it.
     """
     dated = all(timing.started is not None for timing in (*stack, *baseline))
     fewer, more = (stack, baseline) if len(stack) <= len(baseline) else (baseline, stack)
@@ -142,7 +143,7 @@ def log_ratio_by_time(stack: Sequence[Timing], baseline: Sequence[Timing]) -> fl
 
 
 def place_in_time(timing: Timing, dated: bool) -> float:
-    """Returns when a process started, in seconds of the clock, or its order in the block if not `dated`."""
+    """Returns when a process started, in seconds since 1970, or its order in the block if not `dated`."""
     return timing.started if dated and timing.started is not None else timing.order
 
 
@@ -170,9 +171,10 @@ def all_seconds(timings: Timings) -> list[float]:
 
 
 def best_mode(timings: Timings) -> dict[int, list[Timing]]:
-    """Returns the processes of the fast mode: those within MODES_SPREAD of the median of all near to the fastest.
+    """Returns the processes of the fast mode: those up to MODES_SPREAD times the median of the processes near the
+    fastest.
 
-    The fastest is an extreme: counted from it, the slower processes of the same mode would be cut off.
+    The fastest process is an extreme: a limit counted from it would cut off slower processes of the same mode.
     """
     medians = all_seconds(timings)
     middle = median(seconds for seconds in medians if seconds <= MODES_SPREAD * min(medians))

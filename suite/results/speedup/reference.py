@@ -1,9 +1,9 @@
-"""How small p gets where all stacks are equal: processes that differ by chance alone, judged as those of a set are.
+"""Simulates how small p gets if all stacks are equal and their processes differ by chance alone.
 
-The distribution of the smallest p among equal stacks is simulated: the same procedure runs on processes with the
-blocks, questions and shared controls of a set. All simulated p of 9,000 ratios are 720 MB, and most are never asked
-for. So a reference keeps the moderated variances' prior of each simulated set, and makes the p of a ratio when it is
-asked for, from the same random numbers; of a set of many ratios it keeps the small ones.
+The procedure that judges a set also judges simulated sets, with the set's blocks, questions and shared controls. All
+simulated p of 9,000 ratios would take 720 MB, and most of them are never used. So a reference keeps the prior of each
+simulated set. It computes the p of a ratio when they are needed, from the same random numbers again; if the set has
+many ratios, it keeps only the small p.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from scipy import special
 from suite.results.speedup.moderation import Array, Moderated, Prior, log_variances
 
 UNEQUAL_SPREADS = 0.5  # standard deviation of ln(sd) over the simulated processes: sds of 2 to 10 % have 0.45
-DRAWS = 10_000  # simulated sets; 5 % of them is known to +-0.2 %
-# Ratios of a set for which all DRAWS are simulated. Sets of more have fewer draws, so that the time of a page stops
-# growing; of DRAWS_LEAST draws, 5 % is known to +-0.4 %.
+DRAWS = 10_000  # simulated sets; with so many, a share of 5 % is known to +-0.2 %
+# A set of more than RATIOS ratios has fewer draws, so that the time of a page stops growing, but never fewer than
+# DRAWS_LEAST; with these, a share of 5 % is known to +-0.4 %.
 RATIOS, DRAWS_LEAST = 2_000, 2_500
 SEED = 20_250_101
-SMALL = 0.05  # p that decide something: of sets of many ratios, these alone are kept
-MANY = 250  # ratios; all p of fewer are kept, at most 20 MB
+SMALL = 0.05  # a greater p decides nothing, so that sets of many ratios don't keep it
+MANY = 250  # of a set with at most so many ratios, all p are kept: at most 20 MB
 
-# Four numbers for each ratio: its question's, blocks, freedom, controls. Bytes, whose hash Python computes only once.
+# Four numbers for each ratio: question, blocks, freedom, controls. As bytes, whose hash Python computes only once.
 Shape = bytes
-Some = tuple[NDArray[np.intp] | slice, Array]  # (simulated sets, the p of a ratio in them)
+SomeP = tuple[NDArray[np.intp] | slice, Array]  # (simulated sets, the p of a ratio in these sets)
 EVERY = slice(None)
 
 
 class Reference:
-    """The p of ratios of one shape in simulated sets of equal stacks: DRAWS of them, fewer for very many ratios.
+    """The p of a set's ratios in simulated sets of equal stacks: DRAWS sets, or fewer if there are very many ratios.
 
-    Each stack, and the control, has its own standard deviation, log-normal over stacks.
+    Each stack, and the control, has its own standard deviation, which is log-normal over stacks.
     """
 
     def __init__(self, shape: Shape) -> None:
-        """Simulates the sets once, for the prior of each."""
+        """Simulates all sets once, to compute the prior of each."""
         self.shape: list[list[int]] = np.frombuffer(shape, np.int64).reshape(-1, 4).tolist()
         self.longest = max(blocks for _, blocks, *_ in self.shape)
         self.draws = min(DRAWS, max(DRAWS_LEAST, DRAWS * RATIOS // len(self.shape)))
         self.random = np.random.default_rng(SEED)
-        self.states: list[Mapping[str, Any]] = []  # of the generator, before a ratio's own processes
-        self.controls: dict[int, tuple[Mapping[str, Any], int]] = {}  # the same before a question's control
-        self.at_hand: tuple[int, Array] | None = None  # the control of the question that was asked for last
-        self.kept: dict[int, Some] = {}
+        self.states: list[Mapping[str, Any]] = []  # of the generator, before it makes each ratio's processes
+        self.controls: dict[int, tuple[Mapping[str, Any], int]] = {}  # {question: (state before it, its processes)}
+        self.last_control: tuple[int, Array] | None = None  # (question, its control) that was used last
+        self.kept: dict[int, SomeP] = {}
         self.prior = self.typical()
         self.leasts: dict[int, Array] = {}
 
     def typical(self) -> Prior:
-        """Returns the prior of each simulated set."""
+        """Returns the prior of each simulated set; keeps the generator's states, to make the same sets again."""
         total, squares, controls = np.zeros(self.draws), np.zeros(self.draws), dict[int, Array]()
         last = {question: ratio for ratio, (question, *_) in enumerate(self.shape)}
         for ratio, (question, blocks, _, processes) in enumerate(self.shape):
@@ -72,7 +72,8 @@ class Reference:
         return Prior.of(mean, (squares - total * mean) / max(1, count - 1), blocks_of)
 
     def control(self, processes: int) -> Array:
-        """Returns log-times [draws, longest] of the control that the next ratios of a question share."""
+        """Returns log-times [draws, longest] of a question's control, which the next ratios share: the mean of so many
+        processes."""
         return simulated(self.random, self.draws, self.longest) / math.sqrt(processes)
 
     def moments(self, control: Array, blocks: int) -> tuple[Array, Array]:
@@ -84,13 +85,13 @@ class Reference:
         return means, column_sums(logs) / (blocks - 1)
 
     def judged(self, ratio: int) -> tuple[Array, Moderated]:
-        """Returns the mean log-ratio in each simulated set, and its moderated error."""
+        """Returns the mean log-ratio of a ratio in each simulated set, and its moderated error."""
         question, blocks, freedom, _ = self.shape[ratio]
-        if self.at_hand is None or self.at_hand[0] != question:
+        if self.last_control is None or self.last_control[0] != question:
             self.random.bit_generator.state, processes = self.controls[question]
-            self.at_hand = question, self.control(processes)
+            self.last_control = question, self.control(processes)
         self.random.bit_generator.state = self.states[ratio]
-        means, variances = self.moments(self.at_hand[1], blocks)
+        means, variances = self.moments(self.last_control[1], blocks)
         return means, self.prior.moderate(variances, blocks, freedom)
 
     def p(self, ratio: int) -> Array:
@@ -103,8 +104,8 @@ class Reference:
             self.kept[ratio] = EVERY, p
         return p
 
-    def small(self, ratio: int) -> Some:
-        """Returns the p of a ratio up to SMALL, of which there may be more."""
+    def small(self, ratio: int) -> SomeP:
+        """Returns all p of a ratio up to SMALL, with their simulated sets; there may be greater ones among them."""
         if len(self.shape) <= MANY:
             return EVERY, self.p(ratio)
         if ratio not in self.kept:
@@ -115,8 +116,8 @@ class Reference:
         return self.kept[ratio]
 
     def least(self, freedom: int) -> Array:
-        """Returns, for each simulated set, the t of a ratio of so many degrees of freedom from which on its p is at
-        most SMALL, or a hair above."""
+        """Returns, for each simulated set, the least t at which a ratio with `freedom` degrees of freedom has a p of at
+        most SMALL, or a hair more."""
         if freedom not in self.leasts:
             priors, which = np.unique(self.prior.freedoms, return_inverse=True)
             self.leasts[freedom] = (-special.stdtrit(priors + freedom, SMALL / 2) * (1 - 1e-9))[which]
@@ -125,7 +126,7 @@ class Reference:
 
 @lru_cache(maxsize=16)
 def reference_of(shape: Shape) -> Reference:
-    """Returns the reference of a shape; the last ones are kept."""
+    """Returns the reference of a shape; caches the last 16."""
     return Reference(shape)
 
 
@@ -138,7 +139,7 @@ def simulated(random: np.random.Generator, draws: int, blocks: int) -> Array:
 
 
 def column_sums(logs: Array) -> Array:
-    """Returns the sum of each row, column by column: numpy is slow along a short axis."""
+    """Returns the sum of each row, added column by column, because numpy is slow along a short axis."""
     total = logs[:, 0].copy()
     for column in range(1, logs.shape[1]):
         total += logs[:, column]

@@ -24,16 +24,16 @@ from suite.results.speedup.ratios import Ratios, controls, freedom
 from suite.results.store.rows import Row, check_clock, counting
 from suite.stats import Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
 
-ALONE = "by this question; not sure among all of the set"
+ALONE = "sure for this question alone, not among all of the set"
 
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """The speedup of a stack over the baseline on one question; over itself where it ran twice in each block (A/A).
+    """The speedup of a stack over the baseline on one question; of an A/A twin, over its own stack.
 
     `ratio` and `verdict` are judged with the other ratios of the question as one family; `in_set` is the verdict with
-    all ratios of the set as one family. `best` is the ratio of the best modes alone, where the processes of either
-    stack run in two modes. `reason` says why the verdict is undecided although the interval alone would allow one.
+    all ratios of the set as one family. `best` is the ratio of the best modes alone, if the processes of either stack
+    run in two modes. `reason` says why the verdict is undecided although the interval alone would allow one.
     """
 
     comparison_id: str
@@ -50,28 +50,28 @@ class Speedup:
 
     @property
     def why(self) -> str:
-        """Returns in plain words why the ratio is undecided; empty where it isn't."""
+        """Returns in plain words why the ratio is undecided; empty if it isn't."""
         return why_undecided(self.verdict, self.ratio, self.reason)
 
     @property
     def note(self) -> str:
-        """Returns what a reader must know beside the verdict: `reason`, or that it holds for its question alone."""
+        """Returns a note for beside the verdict: the `reason`, or that the verdict holds for its question alone."""
         alone = self.verdict in ("faster", "slower") and self.in_set != self.verdict
         return self.reason or (ALONE if alone else "")
 
 
 def why_undecided(word: Word | None, ratio: Estimate | None, reason: str) -> str:
-    """Returns in plain words why a ratio is undecided, by `reason` if there is one; empty where it isn't undecided."""
+    """Returns in plain words why a ratio is undecided: the `reason`, if there is one. Empty if it isn't undecided."""
     if word != "undecided" or ratio is None:
         return ""
-    return reason or ("one block has no interval" if ratio.low is None else "the interval holds 1×")
+    return reason or ("one block has no interval" if ratio.low is None else "the interval contains 1×")
 
 
 def judge(ratio: Estimate, tie: float, noise: Mapping[str, Estimate], best: Estimate | None = None) -> tuple[Word, str]:
-    """Returns (verdict, why it is undecided although the interval of `ratio` allows a verdict).
+    """Returns (verdict, the reason if it is undecided although the interval of `ratio` allows a verdict).
 
-    `noise` is {reason: what equal things differ by}: inside such an interval no ratio is `faster` or `slower`. `best`
-    is the ratio of the best modes; None where neither stack has two modes.
+    `noise` is {reason: an interval in which equal processes differ}: a ratio inside of it is neither `faster` nor
+    `slower`. `best` is the ratio of the best modes; None if neither stack has two modes.
     """
     word = verdict(ratio, tie)
     if word in ("faster", "slower"):
@@ -85,8 +85,7 @@ def judge(ratio: Estimate, tie: float, noise: Mapping[str, Estimate], best: Esti
 
 @dataclass(slots=True)
 class Known:
-    """What was computed before of a pairing's processes, whatever the level of confidence: a page asks for every
-    question by itself."""
+    """Results of a pairing that are computed once and used again, since a page judges every question by itself."""
 
     ratios: dict[str, Ratios] = field(default_factory=dict)  # by baseline
     twins: dict[float, tuple[Speedup, ...]] = field(default_factory=dict)  # by confidence
@@ -125,30 +124,31 @@ class Pairing:
         question: str | None = None,
         confidence: float | None = None,
     ) -> list[Speedup]:
-        """Returns the speedups over the baseline of all stacks or some, on all questions or one, with the protocol's
+        """Returns the speedups over the baseline: of all stacks or some, on all questions or one, with the protocol's
         confidence or another.
 
-        The ratios of a question are one family: what else the set asks doesn't change its verdicts. `in_set` is judged
-        with all of these speedups as one family.
+        The ratios of a question are one family: other questions of the set don't change its verdicts. `in_set` is
+        judged with all returned speedups as one family.
         """
-        sure = confidence or self.protocol.confidence
+        level = confidence or self.protocol.confidence
         ratios = self.ratios(baseline)
-        asked = ratios.logs if question is None else ratios.by_question.get(question, ())
-        family = [side for side in asked if stacks is None or side[1] in stacks]
-        alone = self.estimates(ratios, family, sure, one=self.one_family)
-        in_set = alone if self.one_family or question is not None else self.estimates(ratios, family, sure, one=True)
-        best = self.best_over(baseline, family, sure)
-        floors_by_question = {twin.comparison_id: twin.ratio for twin in self.twins(sure)}
+        sides_of_question = ratios.logs if question is None else ratios.by_question.get(question, ())
+        sides = [side for side in sides_of_question if stacks is None or side[1] in stacks]
+        by_question = self.estimates(ratios, sides, level, one_family=self.one_family)
+        is_one_family = self.one_family or question is not None
+        in_set = by_question if is_one_family else self.estimates(ratios, sides, level, one_family=True)
+        best = self.best_over(baseline, sides, level)
+        floors_by_question = {twin.comparison_id: twin.ratio for twin in self.twins(level)}
         return [
             self.judged(
                 side,
                 baseline,
-                cut(alone[side], sure),
-                cut(in_set[side], sure),
+                cut(by_question[side], level),
+                cut(in_set[side], level),
                 best.get(side),
                 floors_by_question.get(side[0]),
             )
-            for side in family
+            for side in sides
         ]
 
     def judged(
@@ -160,13 +160,15 @@ class Pairing:
         best: Estimate | None,
         floor: Estimate | None,
     ) -> Speedup:
-        """Returns a ratio with its verdicts: by its question alone, and `of_set`."""
+        """Returns a speedup with two verdicts: on `ratio`, estimated among its question's ratios, and on `of_set`, the
+        same ratio estimated among all of the set."""
         comparison, stack = side
         noise, tie = {"equal processes differ as much": floor} if floor else {}, self.protocol.tie_ratio
         word, reason = judge(ratio, tie, noise, best)
         word_of_set, _ = judge(of_set, tie, noise, best)
         if word != "undecided" and (disturbed := self.disturbed(side) + self.disturbed((comparison, baseline))):
-            word, reason = "undecided", f"other programs used the cores of {disturbed} of its processes"
+            words = f"{disturbed} process" if disturbed == 1 else f"{disturbed} processes"
+            word, reason = "undecided", f"other programs used the cores of {words} of this stack or the baseline"
             word_of_set = word
         return Speedup(
             comparison,
@@ -183,31 +185,32 @@ class Pairing:
         )
 
     def disturbed(self, side: Side) -> int:
-        """Returns how many of a stack's processes on a question other programs disturbed until the end."""
+        """Returns how many processes of a stack on a question were disturbed by other programs until the end."""
         return sum(timing.disturbed for processes in self.timings[side].values() for timing in processes)
 
     def ratios(self, baseline: str) -> Ratios:
-        """Returns every stack over the baseline."""
+        """Returns the ratios of every stack over the baseline."""
         if baseline not in self.known.ratios:
             self.known.ratios[baseline] = Ratios.of(self.timings, baseline, self.protocol)
         return self.known.ratios[baseline]
 
     def estimates(
-        self, ratios: Ratios, sides: Collection[Side], confidence: float, *, one: bool
+        self, ratios: Ratios, sides: Collection[Side], confidence: float, *, one_family: bool
     ) -> dict[Side, Estimate]:
-        """Estimates the ratios of each family together, or all as `one`; a ratio of one block has no interval."""
+        """Estimates the ratios of each question together, or all as `one_family`; a ratio of one block has no
+        interval."""
         estimates = {
             side: Estimate(math.exp(fmean(logs.values())), blocks=len(logs))
             for side, logs in ((side, ratios.logs[side]) for side in sides)
         }
-        for members, places in ratios.families(sides, one=one):
+        for members, places in ratios.families(sides, one_family=one_family):
             together = simultaneous(ratios.pool, places, confidence)
             estimates |= dict(zip(members, together, strict=True))
         return estimates
 
     @property
     def modal(self) -> frozenset[Side]:
-        """Returns the stacks on questions whose processes run in two modes."""
+        """Returns the sides whose processes run in two modes."""
         if self.known.modal is None:
             modal = (side for side, timings in self.timings.items() if has_modes(all_seconds(timings)))
             self.known.modal = frozenset(modal)
@@ -215,25 +218,25 @@ class Pairing:
 
     @property
     def best(self) -> Pairing:
-        """Returns the processes of the best modes alone."""
+        """Returns the pairing of the processes in their best modes alone."""
         if self.known.best is None:
             best = {side: best_mode(timings) for side, timings in self.timings.items()}
             self.known.best = replace(self, timings=best)
         return self.known.best
 
-    def best_over(self, baseline: str, family: Collection[Side], confidence: float) -> dict[Side, Estimate]:
-        """Estimates the ratios of the best modes alone, for those of a family in which either stack has two modes.
+    def best_over(self, baseline: str, sides: Collection[Side], confidence: float) -> dict[Side, Estimate]:
+        """Estimates the ratios of the best modes alone, for the sides on which the stack or the baseline has two modes.
 
-        The level of their intervals is the critical p of their family by all processes.
+        Their intervals miss with the critical p that their family has with all processes.
         """
-        wanted = [side for side in family if side in self.modal or (side[0], baseline) in self.modal]
+        wanted = [side for side in sides if side in self.modal or (side[0], baseline) in self.modal]
         if not wanted:
             return {}
         questions = {side[0] for side in wanted}
-        beside = family if self.one_family else [side for side in family if side[0] in questions]
+        in_families = sides if self.one_family else [side for side in sides if side[0] in questions]
         ratios, of_best = self.ratios(baseline), self.best.ratios(baseline)
         estimates: dict[Side, Estimate] = {}
-        for members, places in ratios.families(beside, one=self.one_family):
+        for members, places in ratios.families(in_families, one_family=self.one_family):
             level = critical(ratios.pool, places, confidence)
             known = [side for side in members if side in of_best.places]
             of_known = at_level(of_best.pool, [of_best.places[side] for side in known], level)
@@ -241,24 +244,25 @@ class Pairing:
         return {side: estimates.get(side) or self.fastest(side, baseline) for side in wanted}
 
     def fastest(self, side: Side, baseline: str) -> Estimate:
-        """Returns the ratio of the fastest processes, for best modes that share fewer than two blocks."""
+        """Returns the ratio of the fastest processes, without an interval: for best modes that share fewer than two
+        blocks."""
         ours, theirs = same_way(self.timings[side], self.timings[side[0], baseline])
         return Estimate(min(all_seconds(theirs)) / min(all_seconds(ours)))
 
     def twins(self, confidence: float | None = None) -> tuple[Speedup, ...]:
-        """Returns the A/A pairs, each a stack over itself. Their intervals are the noise floor of the set.
+        """Returns the A/A pairs, each a stack over itself. Their intervals are the noise floors of the set's questions.
 
-        Each interval holds by itself; the other twins and the ratios over the same stack show which spread is usual. p
-        is adjusted for all twins, and without it no twin is `faster` or `slower`: on a quiet machine, the set has one
-        with a probability of at most 1 - confidence.
+        Each interval holds by itself; the stack's other twins and the ratios over it show which spread is usual. p is
+        adjusted for all twins, and a twin is `faster` or `slower` only if its p is small enough: on a quiet machine, a
+        set has such a twin with a probability of at most 1 - confidence.
         """
-        sure = confidence or self.protocol.confidence
-        if sure not in self.known.twins:
-            self.known.twins[sure] = self.judged_twins(sure)
-        return self.known.twins[sure]
+        level = confidence or self.protocol.confidence
+        if level not in self.known.twins:
+            self.known.twins[level] = self.judged_twins(level)
+        return self.known.twins[level]
 
     def judged_twins(self, confidence: float) -> tuple[Speedup, ...]:
-        """Judges the A/A pairs."""
+        """Returns the A/A pairs at this confidence, computed anew."""
         logs = {side: by_block for side, timings in self.timings.items() if (by_block := twin_log_ratios(timings))}
         pairs = {side: Estimate(math.exp(fmean(log.values())), blocks=len(log)) for side, log in logs.items()}
         for stack in {stack for _, stack in logs}:
@@ -286,8 +290,9 @@ class Pairing:
     def blocks_needed(self, baseline: str) -> int:
         """Returns how many blocks, both stages together, the ratios over the baseline need."""
         ratios = self.ratios(baseline)
-        needing = self.estimates(ratios, ratios.logs, self.protocol.confidence, one=self.one_family).values()
-        return blocks_needed(needing, self.protocol.blocks, self.protocol.blocks_max, self.protocol.tie_ratio)
+        confidence = self.protocol.confidence
+        estimates = self.estimates(ratios, ratios.logs, confidence, one_family=self.one_family).values()
+        return blocks_needed(estimates, self.protocol.blocks, self.protocol.blocks_max, self.protocol.tie_ratio)
 
 
 def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = "synced") -> list[Speedup]:

@@ -81,7 +81,7 @@ def test_two_modes_are_said_with_best_mode_and_mean(capsys: pytest.CaptureFixtur
     analysis = analysis_of(rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01] * 3}))
     lines = shown(analysis, capsys)
     assert lines["numpy"].split(" | ")[1] == "baseline (two modes)"
-    assert lines[JAX].split(" | ")[1] == "undecided (the interval holds 1×)"
+    assert lines[JAX].split(" | ")[1] == "undecided (the interval contains 1×)"
     [answer] = headlines(analysis)
     assert "Processes of numpy run in two modes: the slowest takes 3.00× as long as the fastest. " in answer.text
     assert "The fastest process has a median of 20.0 ms, the typical one 41.6 ms." in answer.text
