@@ -92,7 +92,7 @@ def test_exchanged_facts_are_found(stored: ResultSet, shelf: Storage, tmp_path: 
         day = str(facts["created_at"])[:10]
         told = day + str(value)[10:] if fact == "created_at" else value
         exchange(shelf, name, **{fact: told})
-        said = f"the manifest says another {fact} than the files"
+        said = f"the manifest has another {fact} than the files"
         assert fetch.verify(shelf, name) == [said]
         with pytest.raises(UserError, match=said):
             fetch.fetch(shelf, name, tmp_path / "elsewhere")
@@ -102,7 +102,7 @@ def test_exchanged_facts_are_found(stored: ResultSet, shelf: Storage, tmp_path: 
 def test_exchanged_facts_of_a_set_here_are_found(stored: ResultSet) -> None:
     path = stored.folder / manifest.NAME
     path.write_text(json.dumps(json.loads(path.read_text()) | {"command": "rm -rf /"}))
-    assert stored.problems() == ["the manifest says another command than the files"]
+    assert stored.problems() == ["the manifest has another command than the files"]
 
 
 @pytest.mark.parametrize(

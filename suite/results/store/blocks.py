@@ -1,4 +1,4 @@
-"""Records of complete blocks, and what rows learn from them: the noise around them, and whether the block counts."""
+"""Records of complete blocks, and what they add to rows: the noise around the processes, and if the block counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RequiredKeys(TypedDict):
 
 class Record(RequiredKeys, total=False):
     """A block's record, as the run and `machine.noise` write it. `shard` names the share that the block comes
-    from, in a set that was put together; `unverified` has the case_ids of which nothing said what is right."""
+    from, in a set that was put together from shares; `unverified` has the case_ids whose results nothing verified."""
 
     retry: int
     shard: str
@@ -50,7 +50,7 @@ class Block:
         """Returns the block of a record. Raises Damaged if it lacks its retry, or a canary before and after."""
         retry = record.get("retry")
         if not retry or len(record["canary_seconds"]) != 2:
-            raise Damaged(f"{where} is no record of a block: it lacks its retry, or a canary before and after.")
+            raise Damaged(f"{where} isn't a block's record: it lacks its retry, or a canary before and after.")
         return cls(record["block"], retry, record)
 
     @property
@@ -60,36 +60,36 @@ class Block:
 
 
 def with_noise(rows: Iterable[Row], blocks: Sequence[Block]) -> list[Row]:
-    """Returns the rows with the canaries, steal share and flags of their blocks."""
+    """Returns the rows with the canaries, steal shares and flags of their blocks."""
     by_run = {(block.block, block.retry): block for block in blocks}
     return [row if row["purpose"] in OUTSIDE_BLOCKS else of_block(row, by_run) for row in rows]
 
 
 def of_block(row: Row, by_run: dict[tuple[int, int], Block]) -> Row:
-    """Returns one row with what its block's record says; a block without a record was cut short."""
-    block = by_run.get((row["block"], row["retry"])) or mended(by_run, row)
+    """Returns one row with the columns and flags of its block's record; a block without a record was cut short."""
+    block = by_run.get((row["block"], row["retry"])) or earlier_block(by_run, row)
     if block is None:
         return row | {"flags": flags(row, Flag.INCOMPLETE_BLOCK)}
-    more = []
+    added = []
     if block.record["reasons"] and row["outcome"] != Outcome.UNSUPPORTED:  # where no process ran, none was disturbed
-        more.append(Flag.NOISY)
+        added.append(Flag.NOISY)
     if row["case_id"] in block.record.get("unverified", []) and row["outcome"] == Outcome.OK:
-        more.append(Flag.UNVERIFIED)
+        added.append(Flag.UNVERIFIED)
     if not block.accepted:
-        more.append(Flag.REJECTED_BLOCK)
+        added.append(Flag.REJECTED_BLOCK)
     return row | {
         "canary_seconds": block.record["canary_seconds"],
         "steal_share": block.record["steal_share"],
-        "flags": flags(row, *more),
+        "flags": flags(row, *added),
     }
 
 
-def flags(row: Row, *more: Flag) -> list[str]:
-    """Returns the row's flags and some more, each once."""
-    return list(dict.fromkeys([*row["flags"], *map(str, more)]))
+def flags(row: Row, *added: Flag) -> list[str]:
+    """Returns the row's flags with some added; none occurs twice."""
+    return list(dict.fromkeys([*row["flags"], *map(str, added)]))
 
 
-def mended(by_run: dict[tuple[int, int], Block], row: Row) -> Block | None:
-    """Returns the accepted block of a process that was later run again alone: such a run leaves no block record."""
+def earlier_block(by_run: dict[tuple[int, int], Block], row: Row) -> Block | None:
+    """Returns the accepted block of a process that was later run again by itself, which leaves no block record."""
     blocks = (by_run[run] for run in by_run if run[0] == row["block"] and run[1] < row["retry"])
     return next((block for block in blocks if block.accepted), None)

@@ -16,15 +16,15 @@ from typing import Any
 
 from suite.errors import UserError
 
-FREE_BYTES_MIN = 200 * 2**20  # what raw samples, logs and the report of a large run take
-GROWTH_MAX = 200  # bytes of a file unpacked over those packed; programs reach 20
-GROWTH_FREE_BYTES = 64 * 2**20  # so small a file may grow by any factor: every reader has room for it
+FREE_BYTES_MIN = 200 * 2**20  # raw samples, logs and the report of a large run take this much
+GROWTH_MAX = 200  # a file's bytes after unpacking over those before; programs reach 20
+GROWTH_FREE_BYTES = 64 * 2**20  # a file that unpacks to less may grow by any factor: every reader has room for it
 PIECE_BYTES = 2**20
 
 
 def check_writable(folder: Path, option: str = "--results") -> None:
-    """Makes the folder, which `option` names, and writes a file there as a test. Raises UserError if that fails or the
-    disk is nearly full."""
+    """Makes the folder and writes a file there as a test. If that fails, or the disk is nearly full, raises UserError,
+    which names the `option` for another folder."""
     probe = folder / f".probe-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,8 +62,8 @@ def commit(draft: Path, path: Path) -> None:
 
 
 def gunzipped(path: Path) -> Iterator[bytes]:
-    """Yields a gzip file's content in pieces. Raises UserError if it isn't a gzip file, and as soon as it is far larger
-    than it was packed: such a file was made to fill a disk or memory."""
+    """Yields a gzip file's content in pieces. Raises UserError if it isn't a gzip file, and as soon as the content is
+    far larger than the file: such a file was made to fill a disk or memory."""
     most = max(GROWTH_FREE_BYTES, GROWTH_MAX * path.stat().st_size)
     nbytes = 0
     try:

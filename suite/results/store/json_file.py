@@ -1,5 +1,5 @@
-"""Reads a set's JSON files against types and with a bound on their size. A set may come from anywhere, so the error
-names the file and the place of what is wrong before anything uses it."""
+"""Reads a set's JSON files with a limit on their size, and checks their types. A set may come from anywhere, so a wrong
+file raises an error, with the file's name and the place in it, before anything uses its content."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import msgspec
 from suite.errors import Damaged, UserError
 from suite.guard import plain_files
 
-BYTES_MAX = 32 * 2**20  # a plan of twenty thousand processes
-SMALL_BYTES = 2**20  # every other JSON file of a set
+BYTES_MAX = 32 * 2**20  # of plan.json; enough for twenty thousand processes
+SMALL_BYTES = 2**20  # of every other JSON file of a set
 
 
 def read(path: Path, most: int = SMALL_BYTES) -> Any:

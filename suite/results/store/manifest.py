@@ -1,5 +1,5 @@
-"""Reads and writes manifest.json: the name of a whole set, and the digest and size of each of its files. It is written
-last. What it says is checked before it is used, because a set may come from anywhere."""
+"""Reads and writes manifest.json: the name and facts of a whole set, and the digest and size of each of its files. It
+is written last. Its content is checked before it is used, because a set may come from anywhere."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ RESULTS = "results.parquet"
 FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", RESULTS, "report.html")
 FOLDERS = ("inputs", "blocks", files.FOLDER)
 ATTEMPTS = "attempts"  # results.parquet has all its rows, and only a resumed run needs it
-# How many digits of the sha256 a name has: 128 bits. The signature covers all digits.
+# A set's name has 32 digits of the sha256, which are 128 bits. The signature covers all 64 digits.
 DIGITS, ALL_DIGITS = 32, 64
 SET_NAME = re.compile(r"\d{4}-\d\d-\d\d\.[a-z]{2,8}\.[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 DERIVED = ("report.html",)  # made from the other files, and made anew by whoever fetches the set
 FILES_MAX, BYTES_MAX = 100_000, 64 * 2**30
-# What a manifest says about the set beside its files: each fact, derived from them, with its type.
+# The facts that a manifest has beside its list of files, each with its type. All are derived from the files.
 FACTS = (
     dict.fromkeys(("set_id", "created_at", "target", "command", "revision", "preset"), str)
     | dict.fromkeys(("locks", "outcomes", "images", "machine"), dict)
@@ -40,7 +40,7 @@ FACTS = (
 )
 
 # The columns that the facts are derived from.
-TELLING = frozenset(
+FACT_COLUMNS = frozenset(
     {
         *CASE,
         "schema_version",
@@ -62,7 +62,7 @@ TELLING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file's sha256 and size in bytes, by the manifest."""
+    """A file's sha256 and size in bytes, as the manifest lists them."""
 
     digest: str
     nbytes: int
@@ -77,11 +77,12 @@ class Manifest:
 
     @property
     def name(self) -> str:
-        """Returns the set's name, `2026-11-21.cpu.3f2a91c0…`: date, target, and the digest of what is in it."""
+        """Returns the set's name, `2026-11-21.cpu.3f2a91c0…`: date, target, and the digest of its content."""
         return self.called(DIGITS)
 
     def called(self, digits: int) -> str:
-        """Returns the name with so many digits of the digest over the digests of all files but the derived ones."""
+        """Returns the set's name with this number of digits of its digest, which is over the digests of all files but
+        the derived ones."""
         content = json.dumps(sorted((name, file.digest) for name, file in self.files.items() if name not in DERIVED))
         date, target = self.facts.get("created_at", "")[:10], self.facts.get("target", "")
         return f"{date}.{target}.{hashlib.sha256(content.encode()).hexdigest()[:digits]}"
@@ -103,8 +104,9 @@ class Manifest:
 
     @classmethod
     def parsed(cls, data: bytes, where: str) -> Manifest:
-        """Returns the manifest in a file's bytes. Raises UserError, naming what is wrong: a file that isn't part of a
-        set or lies outside of it, a malformed digest or size, a set larger than any."""
+        """Returns the manifest in a file's bytes. Raises UserError for an unreadable manifest, another schema version,
+        a fact of the wrong type, a listed file that no set has or that lies outside of it, a malformed digest or size,
+        a set larger than any, and a name that isn't the files'."""
         try:
             facts = json.loads(data)
             version, listed = facts["schema_version"], facts.pop("files")
@@ -130,7 +132,7 @@ class Manifest:
 
 
 def facts_of(file: PlanFile, rows: Sequence[Row], preset: str | None, machine: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the facts of a set's manifest. `rows` need the columns of `TELLING`."""
+    """Returns the facts of a set's manifest. `rows` need the columns of `FACT_COLUMNS`."""
     return {
         "schema_version": SCHEMA_VERSION,
         "set_id": file.plan.set_id,
@@ -148,9 +150,11 @@ def facts_of(file: PlanFile, rows: Sequence[Row], preset: str | None, machine: M
 
 
 def images(rows: Iterable[Row]) -> dict[str, list[str]]:
-    """Returns {environment: digests of the images that ran}: one digest each, unless an image was built again."""
-    pairs = sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]})
-    return {name: [image for other, image in pairs if other == name] for name, _ in pairs}
+    """Returns {environment: digests of the images that ran}; there are several if an image was built again."""
+    images_by_environment: dict[str, list[str]] = {}
+    for name, image in sorted({(row["environment"], row["image_digest"]) for row in rows if row["image_digest"]}):
+        images_by_environment.setdefault(name, []).append(image)
+    return images_by_environment
 
 
 def check_facts(where: str, facts: Mapping[str, Any]) -> None:
@@ -165,15 +169,15 @@ def check_facts(where: str, facts: Mapping[str, Any]) -> None:
 
 
 def misstated(known: Manifest, derived: Mapping[str, Any]) -> list[str]:
-    """Returns a line for each fact of a manifest that isn't the one derived from the files."""
+    """Returns a sentence for each fact of a manifest that differs from the fact derived from the files."""
     by_files = json.loads(json.dumps(derived))
     facts = sorted(known.facts.keys() | by_files.keys())
     wrong = (fact for fact in facts if known.facts.get(fact) != by_files.get(fact))
-    return [f"the manifest says another {fact} than the files" for fact in wrong]
+    return [f"the manifest has another {fact} than the files" for fact in wrong]
 
 
 def file_of(listed: Any) -> File:
-    """Returns the file of one entry."""
+    """Returns the file in one entry of a manifest's JSON."""
     return File(listed["sha256"], listed["bytes"])
 
 
@@ -187,7 +191,7 @@ def check_part(where: str, file: str) -> None:
 
 
 def described(folder: Path, facts: Mapping[str, Any]) -> Manifest:
-    """Returns the manifest of a set's folder as it is now."""
+    """Returns the manifest of the files that a set's folder has now."""
     return Manifest(facts, {name: File(sha256(path), path.stat().st_size) for name, path in parts(folder).items()})
 
 

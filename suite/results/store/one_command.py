@@ -1,4 +1,4 @@
-"""Locks a set, so that one command uses it at a time: a run, its resume, a fetch, a collect, a publish."""
+"""Locks a set, so that only one command uses it at a time: a run, its resume, a fetch, a collect, a publish."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from suite.guard.held import held
 def sole(folder: Path) -> Iterator[int]:
     """Holds the lock of a set's folder, which needn't exist yet; yields the descriptor of the lock file beside it.
 
-    Raises UserError if another command holds the lock, even with --force, or if the lock can't be written.
+    Raises UserError if another command holds the lock (--force doesn't change that), or if the lock can't be written.
     """
     path = folder.resolve()
     lock = path.with_name(f".{path.name}.lock")

@@ -1,5 +1,5 @@
-"""plan.json: what a run was asked, and with which programs, locks and machine. It is written before anything runs; this
-is its one reader and writer."""
+"""plan.json: the plan of a run, and its command, locks, source and machine. It is written before anything runs. Only
+this module reads and writes it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAN_FIELDS = tuple(field.name for field in dataclasses.fields(Plan))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFile:
-    """The plan of one result set, and what it runs with. On disk the plan's fields stand beside the others."""
+    """The plan of one result set, and its surroundings. In the file, the plan's fields stand beside the others."""
 
     plan: Plan
     created_at: str
@@ -40,7 +40,7 @@ class PlanFile:
     stack_paths: tuple[str, ...] = ()
     machine_id: str
     cores: tuple[int, ...]
-    attempts: tuple[Attempt, ...]  # in order, with the blocks that run whatever the spread
+    attempts: tuple[Attempt, ...]  # in order; of the blocks, those of the first stage, which always run
     units: Mapping[str, str] = field(default_factory=dict)  # what a step's items are (tokens, images), by workload
     locks: Mapping[str, str | None] = field(default_factory=dict)  # sha256 by environment
     fallbacks: Mapping[str, str] = field(default_factory=dict)  # why an environment has an older lock
@@ -49,20 +49,22 @@ class PlanFile:
     dirty: bool = False  # whether the source was changed since the revision
     change: str = ""  # sha256 of that change
     collected: tuple[str, ...] = ()  # the shares that the set was put together from
-    scheduler: str = ""  # decides on which machine each comparison runs; empty: this one
+    scheduler: str = ""  # decides on which machine each comparison runs; empty: all run on this machine
     schema_version: int = SCHEMA_VERSION  # of the program that wrote it
 
     def __post_init__(self) -> None:
-        """Raises UserError for what no run has: names become those of files and folders, and whoever made the set may
-        be a stranger. Machine, engine, interpreter and command are facts about the place where it was made."""
+        """Raises UserError for a value that no run has: the set may come from a stranger, names become names of files
+        and folders, and pages show the command. Machine, engine and interpreter are only facts about the run."""
         if self.target not in TARGETS:
             raise unknown("target", self.target[:60], TARGETS)
         for name, digest in self.locks.items():
             if not ENVIRONMENT.fullmatch(name) or not (digest is None or DIGEST.fullmatch(digest)):
-                raise UserError(f"{name[:60]!r} with {str(digest)[:64]!r} is no environment with its lock's sha256.")
+                raise UserError(
+                    f"{name[:60]!r} isn't an environment's name, or {str(digest)[:64]!r} isn't its lock's sha256."
+                )
         for name, variables in self.flags.items():
             if not ENVIRONMENT.fullmatch(name) or "@" not in name or not all(map(VARIABLE.fullmatch, variables)):
-                raise UserError(f"{name[:60]!r} is no variant with its variables: nothing else has any.")
+                raise UserError(f"{name[:60]!r} isn't a variant's name, or has a variable with an invalid name.")
         if not is_one_command(self.command):
             raise UserError(f"{self.command[:60]!r} isn't a command with its words quoted.")
         if self.revision is not None and not REVISION.fullmatch(self.revision):
@@ -91,7 +93,7 @@ class PlanFile:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any], where: str = "plan.json") -> PlanFile:
-        """Returns the plan file of a file's content. Raises Damaged, naming the place, for what is no plan."""
+        """Returns the plan file in a file's content. Raises Damaged, with the place, if the content isn't a plan."""
         try:
             check_version(fields["schema_version"])
             cases, predictions = (
@@ -125,20 +127,20 @@ def check_version(version: Any) -> None:
 
 
 def spelled(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a case's values under the names of its fields: `pass` is `pass_`, since Python has that word."""
+    """Returns a case's values under the names of its fields: `pass` becomes `pass_`, because Python reserves `pass`."""
     fields = {"pass_" if name == "pass" else name: value for name, value in case.items() if name not in REASONS}
     check_names(Case, fields)
     return fields
 
 
 def check_names(kind: type, fields: Mapping[str, Any]) -> None:
-    """Raises UserError for a name that a dataclass doesn't have: a constant that would be left out isn't in force."""
+    """Raises UserError for a name that a dataclass doesn't have: else its value would be ignored without a word."""
     if unknown_names := fields.keys() - {field.name for field in dataclasses.fields(kind)}:
         raise UserError(f"a {kind.__name__.lower()} has no '{min(unknown_names)[:60]}'.")
 
 
 def is_one_command(text: str) -> bool:
-    """Whether a line is one of our commands, and nothing in it does more in a shell: readers copy it from a page."""
+    """Whether a line is one of our commands and does nothing else in a shell: readers copy it from a page."""
     try:
         words = shlex.split(text)
     except ValueError:

@@ -59,14 +59,15 @@ class ResultSet:
 
     @classmethod
     def open(cls, folder: Path) -> ResultSet:
-        """Opens an existing result set. Raises UserError if the folder isn't one, or a newer version wrote it."""
+        """Opens an existing result set. Raises UserError if the folder has no plan, or if the plan is damaged or of
+        another schema version."""
         if not (folder / "plan.json").is_file():
             raise UserError(f"{folder} is no result set: it has no plan.json.")
         return cls(folder)
 
     @property
     def plan(self) -> Plan:
-        """Returns what the run asks."""
+        """Returns the plan: the cases, and how to run them."""
         return self.plan_file.plan
 
     @property
@@ -89,11 +90,12 @@ class ResultSet:
         return (self.folder / manifest.NAME).exists()
 
     def log_folder(self, attempt: Attempt) -> Path:
-        """Returns the folder of what one process wrote: ATTEMPT.json, events.jsonl, its outputs, exit.json."""
+        """Returns the folder of one process's files: ATTEMPT.json, events.jsonl, its outputs, exit.json."""
         return self.folder / "logs" / attempt_name(attempt)
 
     def cache_folder(self, attempt: Attempt) -> Path:
-        """Returns the folder of a case's compile caches in one run of a block; a warm case shares it with its prime."""
+        """Returns the folder of a case's compile caches in one run of a block, which its prime and its timed process
+        share."""
         name = f"b{attempt.block:02d}-{attempt.case.case_id[:12]}-r{attempt.replicate}-a{attempt.retry}"
         return self.folder / "caches" / name
 
@@ -110,15 +112,15 @@ class ResultSet:
         return self.folder / files.FOLDER / attempt / f"{program}{files.STABLEHLO}.gz"
 
     def program_header(self, attempt: str, program: str) -> str:
-        """Returns the first line of what the compiler made of that program; empty if it left nothing. Raises UserError
-        for a file that isn't whole."""
+        """Returns the first line of the optimized program that the compiler made of it; empty if there is none. Raises
+        UserError for a file that isn't whole."""
         path = self.folder / files.FOLDER / attempt / f"{program}{files.OPTIMIZED}.gz"
         if not path.exists():
             return ""
         return b"".join(gunzipped(path)).partition(b"\n")[0].decode("utf-8", "replace")
 
     def shares(self) -> list[ResultSet]:
-        """Returns the shares that other machines have sent of a run on several machines, in the plan's order."""
+        """Returns the shares of a run on several machines that have arrived, in the plan's order."""
         folders = (self.folder / "shares").glob("[0-9]*of[0-9]*")
         return [ResultSet(path) for path in sorted(folders, key=lambda path: int(path.name.partition("of")[0]))]
 
@@ -252,10 +254,11 @@ class ResultSet:
         return fields
 
     def commit(self) -> list[Row]:
-        """Merges all rows into results.parquet, then writes the manifest, which marks the set as whole."""
+        """Merges all rows into results.parquet, then writes the manifest, which marks the set as whole. Returns the
+        rows."""
         (self.folder / manifest.NAME).unlink(missing_ok=True)
         shares = self.shares()
-        if shares:  # an earlier commit's files go: what was measured again has other records and programs
+        if shares:  # deletes what an earlier commit copied: blocks that ran again have other records and programs
             for part in ("blocks", files.FOLDER, "logs"):
                 shutil.rmtree(self.folder / part, ignore_errors=True)
             (self.folder / "blocks").mkdir()
@@ -267,18 +270,19 @@ class ResultSet:
         return rows
 
     def settle(self, plan_file: PlanFile) -> None:
-        """Writes the plan again, before anything is measured: now it has what its machines said they can't run."""
+        """Writes the plan again, before anything is measured, with the cases that its machines have said they can't
+        run."""
         write_json(self.folder / "plan.json", plan_file.to_json())
         self.plan_file = plan_file
 
     def write_rows(self, rows: list[Row]) -> None:
-        """Writes results.parquet."""
+        """Writes results.parquet, as a whole file or not at all."""
         draft = self.folder / "results.draft"
         pq.write_table(to_table(rows), draft)
         commit(draft, self.results_path)
 
     def adopt(self, share: ResultSet) -> None:
-        """Copies a share's files but its rows: block records, programs, inputs, logs, plan and machine."""
+        """Copies a share's files, except its rows: block records, programs, inputs, logs, plan and machine."""
         shard = share.plan.shard.replace("/", "of")
         for block in share.blocks():
             record = block.record | {"shard": share.plan.shard}
@@ -295,11 +299,11 @@ class ResultSet:
         manifest.write(self.folder, self.facts())
 
     def facts(self) -> dict[str, Any]:
-        """Returns the facts of a manifest, all derived from the set's files; for a set that isn't whole, from the rows
-        that it has so far."""
+        """Returns the facts of a manifest, all derived from the set's files; before the set is whole, from its rows so
+        far."""
         with understood(self.results_path):
             whole = self.results_path.exists()
-            rows = read_rows(self.results_path, manifest.TELLING) if whole else self.merged()
+            rows = read_rows(self.results_path, manifest.FACT_COLUMNS) if whole else self.merged()
         preset = next((path.stem for path in (self.folder / "inputs").glob("*.toml")), None)
         return manifest.facts_of(self.plan_file, rows, preset, self.machine)
 
@@ -308,7 +312,7 @@ class ResultSet:
         return manifest.problems(self.folder) or self.misstated(manifest.read(self.folder))
 
     def misstated(self, known: Manifest) -> list[str]:
-        """Returns a line for each fact of a manifest that the files contradict; raises UserError for damaged rows."""
+        """Returns a line for each fact of a manifest that the files contradict. Raises UserError for damaged rows."""
         if self.results_path.exists():
             check_parquet(self.results_path)
         return manifest.misstated(known, self.facts())

@@ -1,4 +1,5 @@
-"""Rows, one for each attempt: typed access to their columns, and the only place with the rules of which rows count."""
+"""Rows, one for each attempt: typed access to their columns, and the rules on which rows count, which no other module
+has."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
 LEAST_SHARE = 0.05  # a library is named on the page if it takes this share of a step's known time or more
 HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
-IMPLAUSIBLE = str(Flag.IMPLAUSIBLE)  # the outcome, for readers, of an `ok` row whose case has the flag
-# The reason where the row itself doesn't say which limit it broke; rows of schema versions up to 9 don't.
+IMPLAUSIBLE = str(Flag.IMPLAUSIBLE)  # readers see this outcome for an `ok` row whose case has the flag
+# The reason of a row that doesn't say which limit it broke.
 TOO_FAST = "its steps take less time than this machine needs for them, so they can't have computed what they should"
 ProcessKey = tuple[str, int, int, str]  # (case_id, block, replicate, purpose)
 
@@ -48,7 +49,7 @@ class Row(dict[str, Any]):
 
     @property
     def stack_name(self) -> str:
-        """Returns `jax_jit`, say, or `jax_jit@nightly` for a variant."""
+        """Returns the stack as people write it: `jax_jit`, or `jax_jit@nightly` for a variant."""
         return f"{self['stack']}@{self['variant']}" if self["variant"] else str(self["stack"])
 
     @property
@@ -58,7 +59,7 @@ class Row(dict[str, Any]):
 
     @property
     def place(self) -> ProcessKey:
-        """Returns the key of the planned process, which all attempts at it share."""
+        """Returns the key of the planned process that the attempt belongs to; all attempts at the process share it."""
         return self["case_id"], self["block"], self["replicate"], str(self["purpose"])
 
     @property
@@ -72,8 +73,8 @@ class Row(dict[str, Any]):
         return tuple(self.get("flags") or ())
 
     def samples(self, clock: str = "synced") -> Sequence[float]:
-        """Returns the samples of one clock in seconds, without warm-up, and without those that other programs disturbed
-        unless all were. Raises UserError for an unknown clock."""
+        """Returns the samples of one clock in seconds, without warm-up. Samples that other programs disturbed are left
+        out, unless all were disturbed. Raises UserError for an unknown clock."""
         value = self[f"{check_clock(clock)}_seconds"]
         if clock in ("first", "second"):
             return [] if value is None else [value]
@@ -89,8 +90,8 @@ class Row(dict[str, Any]):
         return [*compress(samples, undisturbed(others))] or samples
 
     def round_medians(self, clock: str) -> Mapping[int, float]:
-        """Returns {round: median of the turn's samples in seconds} of a process that was sampled in rounds, without
-        turns that other programs disturbed unless all were; empty for one that was sampled alone."""
+        """Returns {round: median of the turn's samples in seconds}; empty for a process that was sampled alone. Turns
+        that other programs disturbed are left out, unless all were disturbed."""
         if clock not in ("synced", "dispatch") or not self["synced_rounds"]:
             return {}
         numbers, samples = self["synced_rounds"], self[f"{clock}_seconds"]
@@ -133,11 +134,12 @@ class Row(dict[str, Any]):
     @property
     def peak_bytes(self) -> float | None:
         """Returns the peak memory in bytes of this process and its children: device memory on an accelerator, anonymous
-        memory on a CPU, because the kernel drops pages of files under a limit. None where unknown.
+        memory on a CPU, where the kernel can drop pages of files when memory is short. None if unknown.
 
-        On a CPU it is the greater of two lower bounds: the process's own counter, which is exact for the process but
-        misses compilers that have ended, and samples of its cgroup. The counter is read before the gate, while the
-        cgroup is sampled to the end: of a gated process it also has what the reference took, so it isn't used.
+        On a CPU it is the greater of two lower bounds. One is the process's own counter, which is exact for the process
+        but misses compilers that have ended. The other comes from samples of its cgroup. The counter is read before the
+        gate, but the cgroup is sampled to the end: in a gated process it includes the memory of the reference, so it
+        isn't used there.
         """
         if self["target"] != "cpu":
             return self.number("device_peak_bytes")
@@ -156,8 +158,8 @@ class Row(dict[str, Any]):
 
     @property
     def kernels(self) -> str:
-        """Returns the libraries and instruction sets that did the work, by the explain process, those with most time
-        first: `MKL AVX2; rest ATen AVX512`; empty where unknown. Those under `LEAST_SHARE` are left out."""
+        """Returns the libraries and instruction sets that did the work, as the explain process recorded them, those
+        with most time first: `MKL AVX2; rest ATen AVX512`; empty if unknown. Those under `LEAST_SHARE` are left out."""
         used = self.entries("kernels")
         seconds = sum(kernel["seconds"] or 0.0 for kernel in used)
         shown = [kernel for kernel in used if kernel["seconds"] is None or kernel["seconds"] >= LEAST_SHARE * seconds]
@@ -167,7 +169,7 @@ class Row(dict[str, Any]):
 
 
 def undisturbed(others: Iterable[float | None]) -> list[bool]:
-    """Returns, for each sample's share of the cores that other programs used, whether the sample counts."""
+    """Returns whether each sample counts, by the share of the cores' time that other programs took during it."""
     return [not (share or 0) > OTHERS_SHARE_MAX for share in others]
 
 
@@ -179,7 +181,7 @@ def check_clock(clock: str) -> str:
 
 
 def empty_row(attempt: Attempt) -> Row:
-    """Returns a row for an attempt, with all columns of its identity and case; every other column is None.
+    """Returns a row for an attempt, with the columns of its identity and case; nearly every other column is None.
 
     The caller adds machine_id, dialect, environment, engine and lock_sha256; the launch adds outcome and figures.
     """
@@ -205,7 +207,7 @@ def empty_row(attempt: Attempt) -> Row:
 def accepted(rows: Iterable[Row]) -> list[Row]:
     """Returns the row that counts for each planned process: its last attempt in a complete block.
 
-    An attempt in a rejected block counts only if there is none in an accepted block.
+    An attempt in a rejected block counts only if the process has no attempt in an accepted block.
     """
     attempts: dict[ProcessKey, list[Row]] = defaultdict(list)
     for row in rows:
@@ -234,7 +236,7 @@ def judged(rows: Iterable[Row]) -> list[Row]:
 
 
 def ended(row: Row) -> Row:
-    """Returns a row as its process ended for a reader: one that was faster than the machine can be isn't `ok`."""
+    """Returns a row with the outcome that readers see: `implausible` for an `ok` process with this flag."""
     if row.outcome != Outcome.OK or Flag.IMPLAUSIBLE not in row.flags:
         return row
     return row | {"outcome": IMPLAUSIBLE, "reason": row["reason"] or TOO_FAST}

@@ -12,7 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-# Raised where a column comes, goes or changes its meaning. Sets of every published version stay readable.
+# Raised when a column is added, removed or changes its meaning. Once a version is published, its sets stay readable;
+# none is yet, so that readers know this version alone.
 SCHEMA_VERSION = 10
 
 JSON = "json"  # stored as a string, because the keys differ from row to row
@@ -34,7 +35,7 @@ ARROW_TYPES: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class StoredColumn:
     """One column: its type (a key of `ARROW_TYPES`), its unit (empty where it has none) and its meaning."""
 
     name: str
@@ -43,39 +44,39 @@ class Column:
     doc: str
 
 
-def _identity(name: str, type_: str, doc: str) -> Column:
-    return Column(name, type_, "", doc)
+def _identity(name: str, type_: str, doc: str) -> StoredColumn:
+    return StoredColumn(name, type_, "", doc)
 
 
-def _seconds(name: str, doc: str) -> Column:
-    return Column(name, "float64", "seconds", doc)
+def _seconds(name: str, doc: str) -> StoredColumn:
+    return StoredColumn(name, "float64", "seconds", doc)
 
 
-def _samples(name: str, doc: str) -> Column:
-    return Column(name, "list<float64>", "seconds", doc)
+def _samples(name: str, doc: str) -> StoredColumn:
+    return StoredColumn(name, "list<float64>", "seconds", doc)
 
 
-def _share(name: str, doc: str) -> Column:
-    return Column(name, "float64", "1", doc)
+def _share(name: str, doc: str) -> StoredColumn:
+    return StoredColumn(name, "float64", "1", doc)
 
 
-def _shares(name: str, doc: str) -> Column:
-    return Column(name, "list<float64>", "1", doc)
+def _shares(name: str, doc: str) -> StoredColumn:
+    return StoredColumn(name, "list<float64>", "1", doc)
 
 
-def _bytes(name: str, doc: str) -> Column:
-    return Column(name, "int64", "bytes", doc)
+def _bytes(name: str, doc: str) -> StoredColumn:
+    return StoredColumn(name, "int64", "bytes", doc)
 
 
-def _count(name: str, doc: str) -> Column:
-    return Column(name, "int64", "count", doc)
+def _count(name: str, doc: str) -> StoredColumn:
+    return StoredColumn(name, "int64", "count", doc)
 
 
-def _text(name: str, doc: str, type_: str = "string") -> Column:
-    return Column(name, type_, "", doc)
+def _text(name: str, doc: str, type_: str = "string") -> StoredColumn:
+    return StoredColumn(name, type_, "", doc)
 
 
-GROUPS: dict[str, tuple[Column, ...]] = {
+GROUPS: dict[str, tuple[StoredColumn, ...]] = {
     "identity": (
         _identity("schema_version", "int64", "version of this table of columns"),
         _identity("set_id", "string", "the result set"),
@@ -85,15 +86,15 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _identity("comparison_id", "string", "shared by cases that differ in stack and variant alone"),
         _identity("block", "int64", "the block, from 1; the unit of pairing"),
         _identity("order", "int64", "the place in the block's shuffled order"),
-        _identity("replicate", "int64", "1; 2 for a stack's second run in the block, its A/A twin"),
+        _identity("replicate", "int64", "1, and 2 for a stack's second run in the block, its A/A twin"),
         _identity(
             "purpose",
             "string",
             "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain "
             "(which kernels run, what memory is made of), profile (where the time goes), ir (what compilers "
-            "are handed), probe (how a stack behaves), predict (what an accelerator's compiler makes of that)",
+            "are handed), probe (how a stack behaves), predict (what an accelerator's compiler makes of a case)",
         ),
-        _identity("retry", "int64", "1; one more with every further run of the block or of this process alone"),
+        _identity("retry", "int64", "1, and one more each time that the block, or this process alone, is run again"),
         _identity("seed", "int64", "seed of the generator of weights and inputs"),
     ),
     "case": (
@@ -121,11 +122,11 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _text("flags", "what a reader must know beyond the outcome", "list<string>"),
         _text("phase", "the last phase that the worker began"),
         _text("provenance", "measured, inferred (from another row) or predicted"),
-        _text("inferred_from", "case_name of the row that an inferred one rests on"),
+        _text("inferred_from", "case_name of the row that this row was inferred from"),
         _text("exception_type", "type of the exception that ended the worker"),
         _text("message", "its message, at most 4 KiB"),
-        Column("exit_code", "int64", "", "the process's exit code; null where a signal ended it"),
-        Column("signal", "int64", "", "the signal that ended it"),
+        StoredColumn("exit_code", "int64", "", "the process's exit code; null where a signal ended it"),
+        StoredColumn("signal", "int64", "", "the signal that ended it"),
         _text("stderr_tail", "the last lines of standard error"),
     ),
     "times": (
@@ -146,24 +147,24 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _count("compiles_second", "compiles and retraces during the second call"),
         _count("compiles_steady", "compiles and retraces in later calls; any sets the flag recompiled"),
         _count("graph_breaks", "graph breaks"),
-        _shares("synced_others", "share of our cores' time that others used, in the batch of each synced sample"),
+        _shares("synced_others", "share of our cores' time that other processes took in the batch of each sample"),
         _shares("pipelined_others", "the same for pipelined_seconds"),
         _shares("fetch_others", "the same for fetch_seconds"),
-        _share("first_others", "the same of the first call"),
-        _share("second_others", "the same of the second"),
-        Column(
+        _share("first_others", "the same for the first call"),
+        _share("second_others", "the same for the second call"),
+        StoredColumn(
             "effective_cores", "float64", "cores", "our processor time over wall time, in the samples of synced_seconds"
         ),
         _share("kernel_share", "share of that processor time that the kernel used"),
-        Column("minor_faults_per_step", "float64", "count", "minor page faults per step, in the same samples"),
+        StoredColumn("minor_faults_per_step", "float64", "count", "minor page faults per step, in the same samples"),
         _text("sampling", "how the samples were taken: alone, or in rounds, in turn with other processes"),
-        Column(
+        StoredColumn(
             "synced_rounds",
             "list<int64>",
             "",
-            "round of each synced sample; 0: taken before the first turn, or the call that leads into one; null: alone",
+            "round of each synced sample; 0: taken before the first turn, or leading into a turn; null: sampled alone",
         ),
-        _count("company", "processes that were held together for the rounds, with this one; null: alone"),
+        _count("company", "processes that took turns in the rounds, with this one; null: sampled alone"),
         _seconds("held_seconds", "waiting for turns, while other processes were measured"),
         _seconds("held_processor_seconds", "processor time that this process took while it waited"),
         _count("restless_handovers", "waits that began before the process had come to rest"),
@@ -190,8 +191,8 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         _text("holders", "what holds the memory, by an explain process: bytes by category, largest tensors", JSON),
     ),
     "work": (
-        Column("flops", "int64", "FLOP", "analytic floating-point operations of a call"),
-        Column("bytes_floor", "int64", "bytes", "the least bytes that a call must move"),
+        StoredColumn("flops", "int64", "FLOP", "analytic floating-point operations of a call"),
+        StoredColumn("bytes_floor", "int64", "bytes", "the least bytes that a call must move"),
         _count("parameters", "trained numbers"),
         _count("items_per_step", "tokens, images or rows in a call"),
         _text(
@@ -233,25 +234,27 @@ GROUPS: dict[str, tuple[Column, ...]] = {
         ),
     ),
     "gate": (
-        Column("relative_error", "float64", "1", "worst relative Frobenius error against the reference"),
+        StoredColumn("relative_error", "float64", "1", "worst relative Frobenius error against the reference"),
         _text("precision_observed", "arithmetic observed in use"),
         _text("weights_sha256", "digest of the generated weights and inputs, equal on all stacks"),
     ),
     "surroundings": (
         _samples("canary_seconds", "time of a fixed piece of work before and after the block"),
-        Column("steal_share", "float64", "1", "share of the block's processor time that the hypervisor took"),
+        StoredColumn("steal_share", "float64", "1", "share of the block's processor time that the hypervisor took"),
         _text("versions", "packages' versions by name, an object", JSON),
         _text("lock_sha256", "digest of the environment's lock file"),
         _text("image_digest", "digest of the container's image"),
         _text("engine_version", "version of the container engine"),
         _text("environment_facts", "what the worker saw of its surroundings, an object", JSON),
-        Column("started_at", "timestamp", "UTC", "when the process was started"),
+        StoredColumn("started_at", "timestamp", "UTC", "when the process was started"),
     ),
     "metrics": (
-        Column("metrics", "list<metric>", "", "further figures of a workload: name, unit, kind and values of each"),
+        StoredColumn(
+            "metrics", "list<metric>", "", "further figures of a workload: name, unit, kind and values of each"
+        ),
     ),
 }
-COLUMNS: tuple[Column, ...] = tuple(column for group in GROUPS.values() for column in group)
+COLUMNS: tuple[StoredColumn, ...] = tuple(column for group in GROUPS.values() for column in group)
 NAMES: tuple[str, ...] = tuple(column.name for column in COLUMNS)
 SCHEMA: Any = pa.schema(
     [pa.field(column.name, ARROW_TYPES[column.type]) for column in COLUMNS],

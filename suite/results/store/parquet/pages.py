@@ -16,7 +16,7 @@ from suite.results.store.parquet.thrift import Fields, struct
 
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError)  # raised by fields that are missing or of another type
 VALUES_MAX = 2**26  # in all columns that are read; 10,000 attempts of 200 samples have 10 million
-BYTES_MAX = 2**30  # of unpacked pages; also of texts, each counted as often as it occurs
+BYTES_MAX = 2**30  # of all pages once unpacked; also of all texts, each counted as often as it occurs
 FOOTER_BYTES_MAX = 2**22
 HEADER_BYTES_MAX = 2**15  # of one page; the page's least and greatest values take some kilobytes of it
 WRITER = b"parquet-cpp"  # Arrow itself; in files of some other writers Arrow reads more than the footer says
@@ -45,7 +45,7 @@ class ColumnChunk:
 
 
 def columns(file: Any, name: str) -> list[ColumnChunk]:
-    """Returns the column chunks of an open file. Raises ArrowInvalid unless it is a sound Parquet file by Arrow."""
+    """Returns the column chunks of an open file. Raises ArrowInvalid unless Arrow wrote it and its footer is sound."""
     size = file.size()
     file.seek(max(0, size - TAIL_BYTES))
     length = int.from_bytes(file.read(TAIL_BYTES)[:4], "little")

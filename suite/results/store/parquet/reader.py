@@ -1,4 +1,4 @@
-"""Reads rows from Parquet files."""
+"""Reads rows from Parquet files. They may come from anywhere, so their size is checked before they are unpacked."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from suite.results.store.parquet.row_check import check_columns, check_row
 from suite.results.store.rows import Row
 from suite.results.store.schema import NAMES, SCHEMA, SCHEMA_VERSION
 
-# Columns for those who count rows and don't compare times: samples are nearly all of a set's bytes.
+# Columns for code that doesn't need samples, which are nearly all of a set's bytes.
 WITHOUT_SAMPLES = frozenset(
     field.name for field in SCHEMA if not pa.types.is_list(field.type) or field.type.value_type == pa.string()
 )
 
 
 def read_parquet(path: Path) -> list[Row]:
-    """Returns the rows of a merged file. Raises UserError if it can't be read or lacks columns, which it names."""
+    """Returns the rows of a merged file. Raises UserError if it can't be read, or lacks columns."""
     with understood(path):
         stored = pq.read_schema(path)
     missing = [name for name in NAMES if name not in stored.names]
@@ -36,7 +36,7 @@ def read_parquet(path: Path) -> list[Row]:
 
 @contextmanager
 def understood(path: Path) -> Iterator[None]:
-    """Turns errors of a file that can't be read as Parquet, or that has more than any set, into UserError."""
+    """Turns errors from reading a Parquet file, which may be damaged or too large, into UserError."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as broken:
@@ -44,10 +44,11 @@ def understood(path: Path) -> Iterator[None]:
 
 
 def read_rows(path: Path, wanted: Collection[str] = NAMES, having: Any = None) -> list[Row]:
-    """Returns the rows of a file of any schema version under today's column names. Columns that aren't `wanted` are
-    None; those of the case must be wanted. `having` filters by columns that have one name in all versions.
+    """Returns the rows of a file. Columns that aren't `wanted` are None; those of the case must be wanted. `having` is
+    Arrow's filter of rows.
 
-    Raises ArrowInvalid for a file with more than any set has, before it is unpacked, and for one that isn't ours.
+    Raises ArrowInvalid for a file with more than any set has, before it is unpacked, and for a file that this suite, in
+    this schema version, didn't write.
     """
     # Arrow opens the file itself. It releases a Python file from its own threads at any time, and a thread that needs
     # the interpreter while the process is ending (after a Ctrl-C, say) aborts the process.
@@ -77,14 +78,14 @@ def read_rows(path: Path, wanted: Collection[str] = NAMES, having: Any = None) -
 
 
 def check_parquet(path: Path) -> None:
-    """Raises UserError for a file of rows that can't be read, or that has more than any set."""
+    """Raises UserError for a file of rows that can't be read, or that has more than any set has."""
     with understood(path), pa.OSFile(str(path)) as file:
         table_in(file, NAMES, path.name)
 
 
 def table_in(file: Any, wanted: Collection[str], name: str) -> pa.Table:
-    """Returns the wanted columns that an open file has. Equal texts are stored once (dictionary
-    encoded), since one text may occur a billion times. Raises ArrowInvalid as `read_rows` does."""
+    """Returns the wanted columns that an open file has. Equal texts are stored once (dictionary encoded), because one
+    text may occur a billion times. Raises ArrowInvalid as `read_rows` does."""
     chunks = pages.columns(file, name)
     texts = {".".join(chunk.path) for chunk in chunks if chunk.type == pages.BYTE_ARRAY}
     try:

@@ -1,5 +1,5 @@
-"""Checks rows that may come from anywhere: what no process can have written is refused when the file is read, so that
-later code needn't expect it. Numbers are checked by column, JSON texts against the types of their content."""
+"""Checks rows when a file is read, which may come from anywhere: later code needn't expect values that no process can
+have written. Numbers are checked by column, JSON texts against the types of their content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suite.results.store.rows import CLOCKS
 TIMES = frozenset(f"{clock}_seconds" for clock in CLOCKS)  # ratios divide by them, so none may be 0
 SECONDS = (1e-12, 1e12)  # the least and most that a time can be
 MOST = 1e24  # the most that any figure can be: a machine's operations per second have 15 digits
-ANY = {"relative_error", "exit_code", "signal"}  # an error is infinite if a result is; codes may be negative
+ANY = {"relative_error", "exit_code", "signal"}  # an infinite result has an infinite error; codes may be negative
 
 
 class HolderJson(TypedDict):
