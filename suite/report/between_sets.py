@@ -19,7 +19,7 @@ from suite.report.tables import VERSION, Export, Table, Value
 from suite.results.between_sets import CaseChange, SetPair
 from suite.results.questions.behaviour import ChangedClass
 from suite.results.stack_columns import estimate_json
-from suite.results.within_set import Ways
+from suite.results.within_set import FieldComparison
 from suite.stats import Estimate
 
 HEADS = ("question", "stack", "before", "after", "speedup", "verdict")
@@ -99,7 +99,7 @@ def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> lis
     ]
 
 
-def compared_ways(ways: Ways, base: str, tie: float) -> Compared:
+def compared_ways(ways: FieldComparison, base: str, tie: float) -> Compared:
     """Returns the values of a field compared with one of them, `base`, within one set."""
     view = ways_view(ways, base)
     entries = (
@@ -197,7 +197,7 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
     return Export(tables, COLUMNS, lines, [pair_json(pair, threshold) for pair in pairs])
 
 
-def export_ways(ways: Ways, base: str, set_id: str, tie: float) -> Export:
+def export_ways(ways: FieldComparison, base: str, set_id: str, tie: float) -> Export:
     """Returns two ways within one set, for every format."""
     view, compared = ways_view(ways, base), compared_ways(ways, base, tie)
     lines: list[list[Value]] = [

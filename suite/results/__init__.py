@@ -51,12 +51,13 @@ SUMMARY_COLUMNS = (
     "common_high",
     "n_common",
 )
-CELL_COLUMNS = ("comparison", "stack", "outcome", "reason", "ok", "planned")  # of a stack, timed or not
+CELL_COLUMNS = ("comparison", "stack", "outcome", "reason", "ok", "planned")  # known of every planned stack
 
 
 @dataclass(frozen=True)
 class Results:
-    """A loaded result set. `rows` are attempts; `frame`, `accepted`, `stacks`, `ratios`, `summary` are DataFrames."""
+    """A loaded result set. `rows` has a row for each attempt; `frame`, `accepted`, `stacks()`, `ratios()` and
+    `summary()` are DataFrames."""
 
     path: Path
     plan_file: PlanFile | None = field(repr=False)  # None for a bare Parquet file
@@ -68,7 +69,7 @@ class Results:
 
     @property
     def plan(self) -> Plan | None:
-        """Returns what the run asked; None for a bare Parquet file."""
+        """Returns the run's plan; None for a bare Parquet file."""
         return self.plan_file.plan if self.plan_file else None
 
     @property
@@ -85,8 +86,8 @@ class Results:
 
     @property
     def baseline(self) -> str:
-        """Returns the stack that the run compared against. A bare Parquet file doesn't say which that was: then it is
-        the stack that ran more than once in a block, as a baseline does; else the first one. Empty without rows."""
+        """Returns the stack that the run compared against. A bare Parquet file doesn't name it: then it is a stack that
+        ran more than once in a block, as a baseline does, else the first stack. Empty without rows."""
         if self.plan is not None:
             return self.plan.baseline
         twins = [row.stack_name for row in self.rows if row["replicate"] > 1]
@@ -117,8 +118,8 @@ class Results:
     def analysis(
         self, baseline: str | None = None, stacks: Sequence[str] = (), questions: Sequence[str] = ()
     ) -> Analysis:
-        """Returns everything that the page shows, as plain values, of all stacks and questions or of some (globs).
-        Raises UserError for a baseline, a stack or a question that the set lacks."""
+        """Returns everything that the page shows, as plain values. `stacks` and `questions` are globs; without globs
+        the analysis has all of them. Raises UserError for a baseline, a stack or a question that the set lacks."""
         from suite.errors import UserError
         from suite.machine.roofline import Roofline
         from suite.results.analysis import analyse
@@ -132,7 +133,7 @@ class Results:
 
     def stacks(self, baseline: str | None = None) -> pd.DataFrame:
         """Returns one row for each question and stack, as in the page's tables; `comparison` is the question's name."""
-        from suite.results.stack_columns import Place, columns_in, values_in
+        from suite.results.stack_columns import ColumnPlace, columns_in, values_in
 
         lines = [
             {
@@ -143,19 +144,19 @@ class Results:
                 "reason": cell.reason,
                 "ok": cell.ok,
                 "planned": cell.total,
-                **values_in(Place.FRAME, comparison.of(cell.stack)),
+                **values_in(ColumnPlace.FRAME, comparison.of(cell.stack)),
             }
             for comparison in self.analysis(baseline).comparisons
             for cell in comparison.cells
         ]
-        columns = [*CELL_COLUMNS, *(column.name for column in columns_in(Place.FRAME))]
+        columns = [*CELL_COLUMNS, *(column.name for column in columns_in(ColumnPlace.FRAME))]
         columns.insert(columns.index("items_per_second") + 1, "item")
         return table(lines, columns)
 
     def ratios(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
         """Returns the speedups over the baseline, one row for each comparison and stack; a `value` above 1 is faster.
 
-        Raises UserError for a baseline that the set lacks, and for a clock that there isn't.
+        Raises UserError for a baseline that the set lacks, and for an unknown clock.
         """
         from suite.results.speedup.verdicts import ratios
 
@@ -167,8 +168,9 @@ class Results:
         return table(lines, RATIO_COLUMNS)
 
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
-        """Returns geometric means over comparisons, with n_ok of n, least and greatest; `common` is over the questions
-        that all stacks answered, and ranks them. Raises as `ratios` does."""
+        """Returns one row for each stack but the baseline: the geometric mean of its ratios, over `n_ok` of `n`
+        questions, with the least and the greatest ratio. `common` is the mean over the `n_common` questions that all
+        stacks answered; rows are sorted by it. Raises UserError as `ratios` does."""
         from suite.results.speedup.geometric_means import summaries
         from suite.results.speedup.verdicts import ratios
         from suite.results.store.rows import accepted, unrun
@@ -212,7 +214,7 @@ def load(path: str | Path) -> Results:
     if not path.is_dir():
         raise UserError(f"There is no result set at {path}. `{COMMAND} run` makes one.")
     stored = ResultSet.open(path)
-    # Without its manifest a run is under way, or was interrupted.
+    # A set without a manifest is still being run, or its run was interrupted.
     rows = read_parquet(stored.results_path) if stored.is_whole else stored.merged()
     blocks = [block.record for block in stored.blocks()]
     return Results(path, stored.plan_file, rows, blocks, stored.machine, stored.roofline, stored.ceilings)

@@ -24,7 +24,7 @@ from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.rows import NOT_RUN, Row, judged, unrun
-from suite.results.within_set import Ways, all_ways
+from suite.results.within_set import FieldComparison, field_comparisons
 
 ITEMS = "items"  # what a step processes, if no plan gives it a name
 
@@ -33,10 +33,11 @@ ITEMS = "items"  # what a step processes, if no plan gives it a name
 class Comparison:
     """One question asked of several stacks.
 
-    `stacks` are those with times, the fastest first, those that don't count last; `cells` those that were planned, by
-    name. `baseline` is the stack that the ratios are over; it `stands_in_for` the set's baseline if that has no time
-    that counts (else empty). `head` is one of the rows, for what all of them share; `item` is what a step processes
-    (tokens, images, rows). `noise` is the A/A twin's ratio over itself, and `noise_flags` the flags of its second runs.
+    `stacks` has the figures of the stacks with times: the fastest first, those that don't count last. `cells` has every
+    planned stack, by name. `baseline` is the stack that the ratios are over. If the set's baseline has no time that
+    counts, another stack stands in for it, and `stands_in_for` is the set's baseline; else it is empty. `head` is one
+    of the rows, for the columns that all of them share; `item` is what a step processes (tokens, images, rows).
+    `noise` is the A/A twin's ratio over itself, and `noise_flags` are the flags of its second runs.
     """
 
     id: str
@@ -52,7 +53,7 @@ class Comparison:
 
     @property
     def cell_of_baseline(self) -> Cell | None:
-        """Returns the cell of the set's baseline; None where it wasn't asked this question."""
+        """Returns the cell of the set's baseline; None if it wasn't planned for this question."""
         baseline = self.stands_in_for or self.baseline
         return next((cell for cell in self.cells if cell.stack == baseline), None)
 
@@ -69,8 +70,9 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All results of a set. `rows` has every attempt, and a row for each planned process without one; `counted` has one
-    row for each planned process, as `judged` returns it. `summaries` has a line for each stack but the baseline.
+    """All results of a set. `rows` has every attempt, and a row for each planned process that has no attempt; `counted`
+    has one row for each planned process, as `judged` returns it. `summaries` has an entry for each stack but the
+    baseline, `ways` one for each field of the case that has several values.
     """
 
     rows: tuple[Row, ...]
@@ -87,7 +89,7 @@ class Analysis:
     profiles: tuple[ProfileQuestion, ...]
     behaviour: tuple[Behaviour, ...]
     predicted: tuple[PredictedDevice, ...]
-    ways: tuple[Ways, ...]
+    ways: tuple[FieldComparison, ...]
     hidden: tuple[str, ...] = ()  # stacks of the set that the reader chose not to see
     left_out: int = 0  # questions of the set that the reader chose not to see
 
@@ -108,20 +110,20 @@ class Analysis:
         return sum(row.outcome == NOT_RUN for row in self.counted)
 
     def over(
-        self, baseline: str, stacks: Collection[str], question: str | None = None, of: float = 1.0
+        self, baseline: str, stacks: Collection[str], question: str | None = None, families: float = 1.0
     ) -> dict[tuple[str, str], Speedup]:
-        """Returns {(comparison_id, stack): speedup} of some stacks over another baseline, judged as a family.
+        """Returns {(comparison_id, stack): speedup} of some stacks over another baseline, judged as one family.
 
-        `of` such families share the error probability (Bonferroni).
+        `families` is the number of families that share the error probability (Bonferroni).
         """
-        speedups = sharing_doubt(self.pairing, baseline, stacks, question, of)
+        speedups = sharing_doubt(self.pairing, baseline, stacks, question, families)
         return {(speedup.comparison_id, speedup.stack): speedup for speedup in speedups}
 
 
 def analyse(
     rows: Iterable[Row], file: PlanFile | None, protocol: Protocol, baseline: str, roofline: Roofline | None
 ) -> Analysis:
-    """Returns the analysis of a set against one baseline; `roofline` is the measured one, None without one.
+    """Returns the analysis of a set over one baseline; `roofline` is None if none was measured.
 
     Raises UserError for a baseline that the set doesn't have.
     """
@@ -149,7 +151,7 @@ def analyse(
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
         predicted=predicted_devices(counted),
-        ways=all_ways(counted, protocol),
+        ways=field_comparisons(counted, protocol),
     )
 
 
@@ -204,8 +206,8 @@ def comparisons(
 
 
 def raised(measured: Roofline | None, rows: Iterable[Row]) -> Roofline | None:
-    """Returns the measured roofline, raised to the fastest row of each of its precisions that exceeds it; None without
-    one. Rows with flags are left out: a step that skips work would raise the roof to itself."""
+    """Returns the measured roofline, raised for each precision to the fastest row that exceeds it; None if none was
+    measured. Rows with flags are left out: a step that skips work would raise the roof to itself."""
     if measured is None:
         return None
     flops = dict(measured.flops_per_second)

@@ -1,6 +1,6 @@
-"""Chooses the baseline of each question: the set's, or the fastest stack where the set's has no time that counts.
+"""Chooses the baseline of each question: the set's baseline, or the fastest stack if the set's has no time that counts.
 
-The stand-in is chosen by the same times that it is then compared with. So the error probability is split over all pairs
+The stand-in is chosen by the same times that it is then compared by. So the error probability is split over all pairs
 of the question's stacks (Bonferroni), and geometric means leave these ratios out.
 """
 
@@ -16,7 +16,8 @@ from suite.results.store.rows import NOT_RUN
 
 
 def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigures]) -> str:
-    """Returns the fastest of several stacks that count, if the baseline was run and doesn't; else an empty string."""
+    """Returns the stack that stands in for a baseline that was run and has no time that counts: the fastest stack, if
+    several count. Else returns an empty string."""
     failed = any(cell.stack == baseline and not cell.counts and cell.outcome != NOT_RUN for cell in cells)
     counting = [stack for stack in figures if stack.counts]
     if not failed or len(counting) < 2:
@@ -25,16 +26,16 @@ def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigure
 
 
 def over_stand_in(pairing: Pairing, chosen: str, question: str, figures: Sequence[StackFigures]) -> list[StackFigures]:
-    """Returns the same figures with ratios over the stand-in `chosen`."""
+    """Returns the figures of a question's stacks with ratios over the stand-in `chosen`."""
     others = [stack.stack for stack in figures if stack.counts and stack.stack != chosen]
-    speedups = sharing_doubt(pairing, chosen, others, question, of=(len(others) + 1) / 2)
+    speedups = sharing_doubt(pairing, chosen, others, question, families=(len(others) + 1) / 2)
     over = {speedup.stack: speedup for speedup in speedups}
     return [replace(stack, is_baseline=stack.stack == chosen, speedup=over.get(stack.stack)) for stack in figures]
 
 
 def sharing_doubt(
-    pairing: Pairing, baseline: str, stacks: Collection[str], question: str | None, of: float
+    pairing: Pairing, baseline: str, stacks: Collection[str], question: str | None, families: float
 ) -> list[Speedup]:
-    """Returns the speedups of a family that is one `of` so many which share the error probability (Bonferroni)."""
-    doubt = (1 - pairing.protocol.confidence) / of
+    """Returns the speedups of one family; the number of `families` share the error probability (Bonferroni)."""
+    doubt = (1 - pairing.protocol.confidence) / families
     return pairing.over(baseline, stacks, question, confidence=1 - doubt)

@@ -1,8 +1,8 @@
 """Compares one set with another. They have no block in common, so no processes are paired. Pure functions.
 
 A case's processes in two sets are two independent samples, and the spread inside each set gives the interval of their
-ratio. A verdict must also exceed the noise floors (A/A) of both sets, and how far the machine's own speed has drifted
-between the runs.
+ratio. For a verdict, the ratio must also exceed the noise floors (A/A) of both sets, and the drift of the machine's own
+speed between the runs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ LIKE = {
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What one set brings to a comparison: its name, the processes and rows that count, the noise floors, the f32
-    ceiling, and the classes that its probes observed."""
+    """One set of a comparison: its name, the processes and rows that count, the noise floors, the f32 ceiling, and the
+    classes that its probes observed."""
 
     name: str
     pairing: Pairing
@@ -55,10 +55,10 @@ class Times:
         rows = list(rows)
         counted = tuple(counting(rows))
         pairing = Pairing.of(counted, protocol)
-        reached = [reading["flops_per_second"] for reading in ceilings if reading.get("flops_per_second")]
+        flops_per_second = [reading["flops_per_second"] for reading in ceilings if reading.get("flops_per_second")]
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
         observed = classes(behaviours(judged(rows)))
-        return cls(name, pairing, counted, floors, reached[0] if reached else None, observed)
+        return cls(name, pairing, counted, floors, next(iter(flops_per_second), None), observed)
 
     def logs(self, row: Row) -> list[float]:
         """Returns the logarithms of the medians, in seconds, of all processes of a row's case."""
@@ -67,8 +67,9 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class CaseChange:
-    """A case in two sets. `ratio` is its time in the first over that in the second (above 1: the second is faster),
-    None without both; `outcomes` and `seconds` are (first, second). `reason`: why `verdict` isn't the interval's."""
+    """A case in two sets. `ratio` is its time in the first set over its time in the second (above 1: the second is
+    faster), None if either set has no time; `outcomes` and `seconds` are (first, second). `reason` says why the verdict
+    is undecided although the interval alone would allow one."""
 
     name: str
     stack: str
@@ -91,9 +92,10 @@ class CaseChange:
 
 @dataclass(frozen=True, slots=True)
 class SetPair:
-    """All cases of two sets, compared. `shift` is the median of their ratios; `drift` the ratio, at least 1, of the f32
-    ceilings; `unlike` names columns that differ, so that there are no verdicts; `alone` names cases of one set only;
-    `versions` those that differ, `jax 0.10.1 → 0.10.2 (jax)`; `observed` compares the classes that probes observed."""
+    """All cases of two sets, compared. `shift` is the median of their ratios, `drift` the greater f32 ceiling over the
+    smaller. `unlike` names the columns that differ; if there are any, no case has a verdict. `alone` names the cases
+    that only one set has, `versions` the changed packages, like `jax 0.10.1 → 0.10.2 (jax)`. `observed` compares the
+    classes that probes observed."""
 
     first: str
     second: str
@@ -124,7 +126,7 @@ def compare_sets(first: Times, second: Times) -> SetPair:
     drift = None
     if first.ceiling and second.ceiling:
         drift = max(first.ceiling / second.ceiling, second.ceiling / first.ceiling)
-    # Times of processes that were sampled alone and in rounds make no ratio.
+    # Times of processes that were sampled alone can't be compared with those of processes that took turns.
     comparable = [] if LIKE["sampling"] in unlike else both
     ratios = estimates(first, second, [before[case][0] for case in comparable])
     changes = [change(first, second, before[case], after[case], ratios.get(case), drift) for case in both]
@@ -132,10 +134,10 @@ def compare_sets(first: Times, second: Times) -> SetPair:
         changes = [replace(case, verdict=None, reason="") for case in changes]
     logs = [math.log(case.ratio.value) for case in changes if case.ratio]
     alone = [
-        f"{rows[0].text('case_name')}: in {times.name} alone"
-        for times, by_id, other in ((first, before, after), (second, after, before))
+        f"{rows[0].text('case_name')}: only in {times.name}"
+        for times, by_id, by_id_of_other in ((first, before, after), (second, after, before))
         for case, rows in by_id.items()
-        if case not in other
+        if case not in by_id_of_other
     ]
     return SetPair(
         first=first.name,
@@ -180,14 +182,14 @@ def change(
 
 
 def unlikeness(first: Iterable[Sequence[Row]], second: Iterable[Sequence[Row]]) -> list[str]:
-    """Returns the names in words of the `LIKE` columns in which the cases of two sets differ; None is no difference."""
+    """Returns, in words, the `LIKE` columns in which the cases of two sets differ; unknown values don't differ."""
     sides = [[row for rows in side for row in rows] for side in (first, second)]
     values = {name: [{row[name] for row in rows} - {None} for rows in sides] for name in LIKE}
     return [LIKE[name] for name, (before, after) in values.items() if before and after and before != after]
 
 
 def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
-    """Returns the packages whose version in an environment differs between the sets, with the environments."""
+    """Returns the packages whose versions differ between the sets, with their environments."""
     before, after = (
         {
             (row.text("environment"), name): str(version)
@@ -198,15 +200,15 @@ def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
     )
     by_change: dict[str, list[str]] = {}
     for (environment, name), version in sorted(before.items()):
-        now = after.get((environment, name), version)
-        if now != version:
-            by_change.setdefault(f"{name} {version} → {now}", []).append(environment)
+        new_version = after.get((environment, name), version)
+        if new_version != version:
+            by_change.setdefault(f"{name} {version} → {new_version}", []).append(environment)
     return [f"{change} ({', '.join(environments)})" for change, environments in sorted(by_change.items())]
 
 
 def estimates(first: Times, second: Times, cases: Iterable[Row]) -> dict[str, Estimate]:
     """Returns {case_id: ratio} of the cases with times in both sets, estimated as one family; a ratio has no interval
-    where either set has fewer than two processes. `cases` has a row of each."""
+    if either set has fewer than two processes. `cases` has one row of each case."""
     confidence = first.pairing.protocol.confidence
     logs = {row["case_id"]: (first.logs(row), second.logs(row)) for row in cases}
     means = {
@@ -222,8 +224,8 @@ def estimates(first: Times, second: Times, cases: Iterable[Row]) -> dict[str, Es
 
 
 def unpaired(case: str, first: Sequence[float], second: Sequence[float], protocol: Protocol) -> Sample:
-    """Returns the difference of two means of log times, with its variance and Welch's degrees of freedom (1947). It has
-    as many blocks as a paired ratio with these degrees of freedom."""
+    """Returns the difference of two means of log times, with its variance and Welch's degrees of freedom (1947). The
+    sample has as many blocks as a paired ratio with these degrees of freedom has."""
     parts = [spread(logs) ** 2 / len(logs) for logs in (first, second)]
     freedoms = [freedom(len(logs), protocol) for logs in (first, second)]
     denominator = sum(part**2 / free for part, free in zip(parts, freedoms, strict=True))

@@ -1,4 +1,4 @@
-"""Names of a set's questions, made only of what tells one from another."""
+"""Names a set's questions, by workload, pass and the columns in which they differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {
     "limit_memory_bytes": "limit {}",
     "allocator": "{} allocator",
 }
-# Products, convolutions and attention are bfloat16 in every framework; each decides for itself about all other code.
+# Products, convolutions and attention are bfloat16 in every framework; each chooses the precision of all other code.
 PRECISION_WORDS = {"bf16": "bf16 (each framework's own mixed precision)"}
 
 
@@ -45,7 +45,7 @@ def counted(names: Mapping[str, str]) -> list[tuple[str, str, int]]:
 
 
 def details(row: Row, names: Sequence[str]) -> list[str]:
-    """Returns columns of a question in words: `full`, `f32`, `warm cache`, `4 cores`."""
+    """Returns the columns `names` of a question in words: `full`, `f32`, `warm cache`, `4 cores`."""
     values = {name: row.text(name) for name in names}
     if "precision" in values:
         values["precision"] = precision_words(row)
@@ -55,7 +55,7 @@ def details(row: Row, names: Sequence[str]) -> list[str]:
 
 
 def precision_words(row: Row) -> str:
-    """Returns `f32`, say; for bf16, also that it isn't the same arithmetic in every framework."""
+    """Returns the precision in words; bf16 says that it isn't the same arithmetic in every framework."""
     return PRECISION_WORDS.get(row.text("precision"), row.text("precision"))
 
 

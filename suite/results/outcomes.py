@@ -25,7 +25,7 @@ SEVERITY = (
 )
 
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
-# Of reasons for `unsupported`: what the machine lacks, as suite/run/engines.py says it, rather than the stack.
+# Words in those reasons for `unsupported` that are about the machine, not the stack, as suite/run/engines.py has them.
 LACKING = (
     "there is no lock for environment",
     "isn't on this machine",
@@ -85,7 +85,7 @@ def cell(stack: str, rows: Sequence[Row]) -> Cell:
 
 
 def is_absent(reason: str) -> bool:
-    """Whether a case is unsupported because its machine lacks something, by the reason: another machine may run it."""
+    """Whether a case is unsupported because its machine lacks something, by the reason; another machine may run it."""
     return any(words in reason for words in LACKING)
 
 

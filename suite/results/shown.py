@@ -1,4 +1,4 @@
-"""Hides some stacks or questions of a set's analysis: the figures of the others stay those of the whole set."""
+"""Hides some stacks or questions of a set's analysis; the others keep their figures, computed from the whole set."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from suite.results.questions.predictions import predicted_devices
 from suite.results.questions.profiles import profile_questions
 from suite.results.questions.programs import program_questions
 from suite.results.store.rows import Row
-from suite.results.within_set import Ways
+from suite.results.within_set import FieldComparison
 
 
 def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = ()) -> Analysis:
-    """Returns the analysis with the stacks that match some glob, and the baseline, on the questions whose names match
-    some glob; without globs, with all. Speedups, their intervals and geometric means stay as computed among all.
+    """Returns the analysis of the stacks that match some glob, and of the baseline, on the questions whose names match
+    some glob; without globs, of all. Speedups, their intervals and geometric means stay those of the whole set.
 
     Raises UserError for a glob that matches nothing of the set.
     """
@@ -47,14 +47,14 @@ def of_stacks(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
             hidden=tuple(stack for stack in stacks if stack not in shown),
             summaries=tuple(line for line in analysis.summaries if line.stack in shown),
             comparisons=tuple(comparison for comparison in comparisons if comparison.cells),
-            ways=tuple(ways for ways in (ways_of(ways, shown) for ways in analysis.ways) if ways.stacks),
+            ways=tuple(ways for ways in (of_shown(ways, shown) for ways in analysis.ways) if ways.stacks),
         ),
         lambda row: row.stack_name in shown,
     )
 
 
 def of_questions(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
-    """Returns the analysis of some questions; what holds questions against each other isn't part of it."""
+    """Returns the analysis of some questions, without the comparisons by field (`ways`), which span questions."""
     names = [comparison.name for comparison in analysis.comparisons]
     shown = matching("question", patterns, names)
     if not patterns or shown == {*names}:
@@ -76,7 +76,7 @@ def matching(kind: str, patterns: Iterable[str], names: Collection[str]) -> set[
 
 
 def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
-    """Returns the analysis with some rows, and with all that is computed from each question's rows alone."""
+    """Returns the analysis with some rows, and anew what is computed from each question's rows alone."""
     rows, counted = (tuple(filter(is_shown, kept)) for kept in (analysis.rows, analysis.counted))
     return replace(
         analysis,
@@ -91,7 +91,7 @@ def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
     )
 
 
-def ways_of(ways: Ways, shown: Collection[str]) -> Ways:
-    """Returns the ways with the shown stacks only; for variants, with the stacks that they are variants of."""
+def of_shown(ways: FieldComparison, shown: Collection[str]) -> FieldComparison:
+    """Returns the comparison of the shown stacks only; by variant, of the stacks that they are variants of."""
     names = {name.partition("@")[0] for name in shown} if ways.field == "variant" else shown
     return replace(ways, stacks={id_: stack for id_, stack in ways.stacks.items() if stack in names})

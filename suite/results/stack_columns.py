@@ -1,6 +1,7 @@
-"""The columns of a stack: one entry gives a figure its name, its words and every place where it is shown.
+"""The columns of a stack: one entry of `COLUMNS` has a figure's name, its words and every place that shows it.
 
-The page's two tables, the data frame, CSV and JSON all loop over `COLUMNS`; docs/adding-a-column.md adds one.
+The page's two tables, the data frame, CSV and JSON all loop over `COLUMNS`; docs/adding-a-column.md shows how to add a
+column.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from suite.results.stack_figures import StackFigures
 from suite.stats import Estimate
 
 
-class Place(StrEnum):
-    """Where a column can be shown."""
+class ColumnPlace(StrEnum):
+    """A place that can show a column."""
 
     TIMING = "timing"  # the page's table "Time of one step"
     CLOCKS = "clocks"  # the page's table "Clocks, compiling and memory"
@@ -25,11 +26,11 @@ class Place(StrEnum):
     JSON = "json"
 
 
-TIMING, CLOCKS, FRAME, CSV, JSON = Place
+TIMING, CLOCKS, FRAME, CSV, JSON = ColumnPlace
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class StackColumn:
     """A column of a stack: its name in the data frame, CSV and JSON, the value, and the places that show it.
 
     On the page `title` and, in small print, `note` head the column, where {unit} and {confidence} are filled in and a
@@ -40,7 +41,7 @@ class Column:
 
     name: str
     value: Callable[[StackFigures], Any]
-    places: tuple[Place, ...]
+    places: tuple[ColumnPlace, ...]
     title: str = ""
     note: str = "{unit}"
     unit: str = ""
@@ -49,12 +50,12 @@ class Column:
 
 
 COLUMNS = (
-    Column("first_seconds", lambda stack: stack.first, (TIMING, FRAME, CSV, JSON), "First run", unit="first"),
-    Column("second_seconds", lambda stack: stack.second, (TIMING, FRAME, CSV, JSON), "Second run", unit="second"),
-    Column(
+    StackColumn("first_seconds", lambda stack: stack.first, (TIMING, FRAME, CSV, JSON), "First run", unit="first"),
+    StackColumn("second_seconds", lambda stack: stack.second, (TIMING, FRAME, CSV, JSON), "Second run", unit="second"),
+    StackColumn(
         "average_seconds", lambda stack: stack.average, (TIMING, FRAME, JSON), "Average\nsteady state", unit="steady"
     ),
-    Column(
+    StackColumn(
         "median_seconds",
         lambda stack: stack.median.value,
         (TIMING, FRAME, CSV, JSON),
@@ -62,7 +63,7 @@ COLUMNS = (
         unit="steady",
         drawn="median",
     ),
-    Column(
+    StackColumn(
         "median_interval",
         lambda stack: stack.median,
         (TIMING,),
@@ -70,19 +71,19 @@ COLUMNS = (
         unit="steady",
         drawn="interval",
     ),
-    Column("low_seconds", lambda stack: stack.median.low, (FRAME, CSV)),
-    Column("high_seconds", lambda stack: stack.median.high, (FRAME, CSV)),
-    Column("median_low_seconds", lambda stack: stack.median.low, (JSON,)),
-    Column("median_high_seconds", lambda stack: stack.median.high, (JSON,)),
-    Column("p5_seconds", lambda stack: stack.p5, (TIMING, FRAME), "p5", unit="steady"),
-    Column("p95_seconds", lambda stack: stack.p95, (TIMING, FRAME), "p95", unit="steady"),
-    Column("outliers", lambda stack: stack.outliers, (TIMING,), "Out-\nliers", "", drawn="count"),
-    Column("dispatch_seconds", lambda stack: stack.dispatch, (CLOCKS, FRAME), "Dispatch", unit="steady"),
-    Column("synced_seconds", lambda stack: stack.median.value, (CLOCKS,), "Synced", unit="steady"),
-    Column("pipelined_seconds", lambda stack: stack.pipelined, (CLOCKS, FRAME), "Pipelined", unit="steady"),
-    Column("fetch_seconds", lambda stack: stack.fetch, (CLOCKS, FRAME), "Fetch", unit="steady"),
-    Column("items_per_second", lambda stack: stack.items_per_second, (CLOCKS, FRAME), "Throughput", unit="rate"),
-    Column(
+    StackColumn("low_seconds", lambda stack: stack.median.low, (FRAME, CSV)),
+    StackColumn("high_seconds", lambda stack: stack.median.high, (FRAME, CSV)),
+    StackColumn("median_low_seconds", lambda stack: stack.median.low, (JSON,)),
+    StackColumn("median_high_seconds", lambda stack: stack.median.high, (JSON,)),
+    StackColumn("p5_seconds", lambda stack: stack.p5, (TIMING, FRAME), "p5", unit="steady"),
+    StackColumn("p95_seconds", lambda stack: stack.p95, (TIMING, FRAME), "p95", unit="steady"),
+    StackColumn("outliers", lambda stack: stack.outliers, (TIMING,), "Out-\nliers", "", drawn="count"),
+    StackColumn("dispatch_seconds", lambda stack: stack.dispatch, (CLOCKS, FRAME), "Dispatch", unit="steady"),
+    StackColumn("synced_seconds", lambda stack: stack.median.value, (CLOCKS,), "Synced", unit="steady"),
+    StackColumn("pipelined_seconds", lambda stack: stack.pipelined, (CLOCKS, FRAME), "Pipelined", unit="steady"),
+    StackColumn("fetch_seconds", lambda stack: stack.fetch, (CLOCKS, FRAME), "Fetch", unit="steady"),
+    StackColumn("items_per_second", lambda stack: stack.items_per_second, (CLOCKS, FRAME), "Throughput", unit="rate"),
+    StackColumn(
         "efficiency",
         lambda stack: stack.efficiency,
         (CLOCKS, FRAME),
@@ -91,8 +92,8 @@ COLUMNS = (
         drawn="hundredths",
         hidden_without="efficiency",
     ),
-    Column("compile_seconds", lambda stack: stack.compile, (CLOCKS,), "Compile time", unit="compile"),
-    Column(
+    StackColumn("compile_seconds", lambda stack: stack.compile, (CLOCKS,), "Compile time", unit="compile"),
+    StackColumn(
         "compiles",
         lambda stack: stack.compiles,
         (CLOCKS,),
@@ -100,8 +101,8 @@ COLUMNS = (
         "in first / second / steady runs",
         drawn="counts",
     ),
-    Column("graph_breaks", lambda stack: stack.graph_breaks, (CLOCKS,), "Graph\nbreaks", "", drawn="count"),
-    Column(
+    StackColumn("graph_breaks", lambda stack: stack.graph_breaks, (CLOCKS,), "Graph\nbreaks", "", drawn="count"),
+    StackColumn(
         "cores",
         lambda stack: stack.cores,
         (CLOCKS,),
@@ -110,7 +111,7 @@ COLUMNS = (
         drawn="count",
         hidden_without="cores",
     ),
-    Column(
+    StackColumn(
         "page_faults",
         lambda stack: stack.faults,
         (CLOCKS,),
@@ -119,26 +120,28 @@ COLUMNS = (
         drawn="count",
         hidden_without="cores",
     ),
-    Column("peak_bytes", lambda stack: stack.peak_bytes, (CLOCKS, FRAME), "Peak memory", unit="memory"),
-    Column("relative_error", lambda stack: stack.relative_error, (CLOCKS,), "Worst error", "relative", drawn="error"),
-    Column("baseline", lambda stack: stack.speedup and stack.speedup.baseline, (FRAME, CSV)),
-    Column("speedup", lambda stack: stack.speedup and stack.speedup.ratio.value, (FRAME, CSV)),
-    Column("speedup", lambda stack: ratio_json(stack.speedup), (JSON,)),
-    Column("verdict", lambda stack: stack.speedup, (TIMING,), "Verdict", "", drawn="verdict"),
-    Column("speedup", lambda stack: stack.speedup, (TIMING,), "Speedup", "", drawn="speedup"),
-    Column("speedup_interval", lambda stack: stack.speedup, (TIMING,), "Interval", "", drawn="speedup_interval"),
-    Column("speedup_low", lambda stack: stack.speedup and stack.speedup.ratio.low, (FRAME, CSV)),
-    Column("speedup_high", lambda stack: stack.speedup and stack.speedup.ratio.high, (FRAME, CSV)),
-    Column("verdict", lambda stack: stack.speedup and stack.speedup.verdict, (FRAME, CSV)),
-    Column("verdict_in_set", lambda stack: stack.speedup and stack.speedup.in_set, (FRAME, CSV)),
-    Column("verdict_reason", lambda stack: stack.speedup and stack.speedup.reason, (FRAME, CSV)),
-    Column("two_modes", lambda stack: stack.has_modes, (FRAME, JSON)),
-    Column("best_seconds", lambda stack: stack.best, (FRAME, JSON)),
-    Column("spread", lambda stack: stack.spread, (FRAME, JSON)),
-    Column("peak_bytes", lambda stack: stack.peak_bytes, (CSV, JSON)),
-    Column("flags", lambda stack: [flag for flag, _ in stack.flags], (CSV, JSON)),
-    Column("notes", lambda stack: stack.flags, (TIMING,), "Notes", "", unit="steady", drawn="notes"),
-    Column(
+    StackColumn("peak_bytes", lambda stack: stack.peak_bytes, (CLOCKS, FRAME), "Peak memory", unit="memory"),
+    StackColumn(
+        "relative_error", lambda stack: stack.relative_error, (CLOCKS,), "Worst error", "relative", drawn="error"
+    ),
+    StackColumn("baseline", lambda stack: stack.speedup and stack.speedup.baseline, (FRAME, CSV)),
+    StackColumn("speedup", lambda stack: stack.speedup and stack.speedup.ratio.value, (FRAME, CSV)),
+    StackColumn("speedup", lambda stack: ratio_json(stack.speedup), (JSON,)),
+    StackColumn("verdict", lambda stack: stack.speedup, (TIMING,), "Verdict", "", drawn="verdict"),
+    StackColumn("speedup", lambda stack: stack.speedup, (TIMING,), "Speedup", "", drawn="speedup"),
+    StackColumn("speedup_interval", lambda stack: stack.speedup, (TIMING,), "Interval", "", drawn="speedup_interval"),
+    StackColumn("speedup_low", lambda stack: stack.speedup and stack.speedup.ratio.low, (FRAME, CSV)),
+    StackColumn("speedup_high", lambda stack: stack.speedup and stack.speedup.ratio.high, (FRAME, CSV)),
+    StackColumn("verdict", lambda stack: stack.speedup and stack.speedup.verdict, (FRAME, CSV)),
+    StackColumn("verdict_in_set", lambda stack: stack.speedup and stack.speedup.in_set, (FRAME, CSV)),
+    StackColumn("verdict_reason", lambda stack: stack.speedup and stack.speedup.reason, (FRAME, CSV)),
+    StackColumn("two_modes", lambda stack: stack.has_modes, (FRAME, JSON)),
+    StackColumn("best_seconds", lambda stack: stack.best, (FRAME, JSON)),
+    StackColumn("spread", lambda stack: stack.spread, (FRAME, JSON)),
+    StackColumn("peak_bytes", lambda stack: stack.peak_bytes, (CSV, JSON)),
+    StackColumn("flags", lambda stack: [flag for flag, _ in stack.flags], (CSV, JSON)),
+    StackColumn("notes", lambda stack: stack.flags, (TIMING,), "Notes", "", unit="steady", drawn="notes"),
+    StackColumn(
         "kernels",
         lambda stack: stack.kernels or None,
         (CLOCKS, FRAME, JSON),
@@ -150,17 +153,17 @@ COLUMNS = (
 )
 
 
-def columns_in(place: Place) -> list[Column]:
-    """Returns the columns that a place shows, in its order."""
+def columns_in(place: ColumnPlace) -> list[StackColumn]:
+    """Returns the columns that a place shows, in the order of `COLUMNS`."""
     return [column for column in COLUMNS if place in column.places]
 
 
-def values_in(place: Place, stack: StackFigures | None) -> dict[str, Any]:
-    """Returns {column: value} of one stack; empty for a stack without times."""
+def values_in(place: ColumnPlace, stack: StackFigures | None) -> dict[str, Any]:
+    """Returns {column: value} of one stack in a place; empty for a stack without times."""
     return {} if stack is None else {column.name: column.value(stack) for column in columns_in(place)}
 
 
-def shown_columns(place: Place, stacks: Iterable[StackFigures]) -> list[Column]:
+def shown_columns(place: ColumnPlace, stacks: Iterable[StackFigures]) -> list[StackColumn]:
     """Returns the columns of one of the page's tables, without those that are hidden for these stacks."""
     listed = list(stacks)
 

@@ -21,7 +21,7 @@ from suite.stats import Estimate, has_modes, outliers, ratio_of
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process with its steady median in seconds. `counted` says whether it enters the ratios."""
+    """One process: `seconds` is its steady median, `counted` whether it enters the ratios."""
 
     block: int
     replicate: int
@@ -31,16 +31,17 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class StackFigures:
-    """One stack of a comparison. Times in seconds, memory in bytes; None is unknown.
+    """One stack of a comparison. Times are in seconds, memory is in bytes; None is unknown.
 
-    `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch`
-    are geometric means of the processes' medians, so that they can be compared with each other; `average` is the
-    mean of their means. p5 and p95 are over all steady samples, `outliers` counts those beyond 3 IQR of their
-    process. `peak_bytes` is the greatest peak of memory (`Row.peak_bytes`), `peak_parts` its parts. `early` is the
-    share of a synced step still to be computed when the call returned, `gain` synced over pipelined, `copy` fetch minus
-    synced, each a median over processes. `efficiency` is the roofline's least time over the median. `kernels` are the
-    libraries and instruction sets that an explain process named, those with most time first; empty without one.
-    `cores` is the least that any process had, `faults` the median over processes of page faults per step.
+    `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch` are
+    geometric means of the processes' medians, so that they can be compared with each other; `average` is the mean of
+    the processes' means. `p5` and `p95` are over all steady samples; `outliers` counts the samples more than three
+    interquartile ranges beyond the quartiles of their process. `peak_bytes` is the greatest peak memory
+    (`Row.peak_bytes`), `peak_parts` are its parts. These are medians over processes: `early` (the share of a synced
+    step that was still to be computed when the call returned), `gain` (synced over pipelined), `copy` (fetch minus
+    synced) and `faults` (page faults per step). `efficiency` is the roofline's least time over the median. `cores` is
+    the fewest cores that any process had. `kernels` are the libraries and instruction sets that an explain process
+    named, those with most time first; empty without such a process.
 
     The A/A twin is in `processes` and in the cell's counts, but not in the other figures.
     """
@@ -80,7 +81,7 @@ class StackFigures:
 
     @property
     def outcome(self) -> str:
-        """Returns the gravest outcome of its processes."""
+        """Returns the gravest outcome of the stack's processes."""
         return self.cell.outcome
 
     @property
@@ -90,12 +91,12 @@ class StackFigures:
 
     @property
     def has_modes(self) -> bool:
-        """Whether equal processes differ so much that they run in two modes: then their mean describes neither mode."""
+        """Whether equal processes differ so much that they run in two modes; then their mean describes neither mode."""
         return has_modes(self.counted_seconds)
 
     @property
     def best(self) -> float:
-        """Returns the median, in seconds, of the fastest process that counts; of the fastest of all if none counts."""
+        """Returns the median, in seconds, of the fastest process that counts; if none counts, of the fastest of all."""
         return min(self.counted_seconds or [process.seconds for process in self.processes])
 
     @property
@@ -118,7 +119,8 @@ def stack_figures(
     protocol: Protocol,
     kernels: str = "",
 ) -> StackFigures:
-    """Returns the figures of one case's processes, some with samples: those that ended `ok`, or all if none did."""
+    """Returns the figures of one case, computed from its processes that ended `ok`, or from all if none did. Some
+    process must have samples."""
     of_stack = [row for row in rows if row["replicate"] == 1]
     timed = [row for row in of_stack if row.samples()]
     used = [row for row in timed if row.outcome == Outcome.OK] or timed or [row for row in rows if row.samples()]
@@ -175,7 +177,7 @@ def stack_figures(
 
 
 def geometric_mean(medians: Sequence[float], protocol: Protocol) -> Estimate:
-    """Returns the geometric mean of processes' medians in seconds; two or more give it a t interval."""
+    """Returns the geometric mean of processes' medians in seconds, with a t interval if there are two or more."""
     freedom = min(protocol.blocks, len(medians)) - 1
     return ratio_of([math.log(seconds) for seconds in medians], freedom, protocol.confidence)
 

@@ -1,5 +1,5 @@
-"""Compares two ways in which one set asked the same: cold and warm cache, forward and train. Both ways share blocks, so
-their processes are paired as those of stacks are. Pure functions."""
+"""Compares cases of one set that differ in one field: cold and warm cache, forward and train. They share blocks, so
+their processes are paired like those of different stacks. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from suite.results.speedup.pairing import Side, Timing, Timings, block_timings
 from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.store.rows import Row, counting
 
-# The fields of a case that a set may have with several values, each with its plain value, the usual baseline.
+# The fields of a case that a set may have with several values, each with its plain value, which is the usual baseline.
 FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "variant": "as locked"}
 CLOCKS = {"cache": "first"}  # a cache shortens the first call; the other fields are compared by steady calls
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One stack on one question, asked with two values of a field. `speedup` is that of the one value over the other,
-    and its `stack` and `baseline` are these values."""
+class FieldSpeedup:
+    """The speedup of one value of a field over another, for one stack on one question. The `stack` and the `baseline`
+    of `speedup` are these two values."""
 
     question: str
     stack: str
@@ -29,9 +29,10 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """All that was asked with several values of a field. In `pairing` the field's values take the place of stacks, and
-    each stack on each question that of a question; `stacks` and `pairing.names` give their names by that question."""
+class FieldComparison:
+    """The cases of a set that have several values of a field. In `pairing`, the field's values take the place of
+    stacks, and each stack on each question takes the place of a question. `stacks` and `pairing.names` have the names
+    of the stack and of the question, by the id of this pair."""
 
     field: str
     pairing: Pairing
@@ -52,29 +53,29 @@ class Ways:
         """Returns the value that is the baseline by default."""
         return self.values[0]
 
-    def over(self, base: str) -> tuple[Way, ...]:
+    def over(self, base: str) -> tuple[FieldSpeedup, ...]:
         """Returns every other value over `base` on every question, judged together as one family."""
-        ways = [
-            Way(speedup.name, self.stacks[speedup.comparison_id], speedup)
+        speedups = [
+            FieldSpeedup(speedup.name, self.stacks[speedup.comparison_id], speedup)
             for speedup in self.pairing.over(base)
             if speedup.comparison_id in self.stacks
         ]
-        return tuple(sorted(ways, key=lambda way: (way.question, way.speedup.stack, way.stack)))
+        return tuple(sorted(speedups, key=lambda line: (line.question, line.speedup.stack, line.stack)))
 
 
-def compare_ways(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | None:
+def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldComparison | None:
     """Pairs a set's processes as if a field of the case were the stack, and each stack a question of its own. Returns
-    None if nothing was asked in two ways in the same blocks (shares of a set have no block in common)."""
+    None if no stack ran one question with two values of the field in one run (shares of a set are different runs)."""
     listed = list(rows)
     if len({row.text(field) for row in listed}) < 2:
         return None
     counted = counting(listed)
     timings = block_timings(counted, CLOCKS.get(field, "synced"))
-    if field != "variant":  # whose processes alone take turns with each other; others are paired by time
+    if field != "variant":  # only processes of variants take turns with each other; the others are paired by time
         timings = {side: without_turns(by_block) for side, by_block in timings.items()}
     by_value: dict[Side, Timings] = {}
     heads: dict[str, Row] = {}
-    machines: dict[str, set[tuple[str, str]]] = {}
+    runs: dict[str, set[tuple[str, str]]] = {}  # {id of a stack on a question: (machine_id, set_id) of its rows}
     pairs: dict[str, tuple[str, str]] = {}  # {id of a stack on a question: (id of the question, stack)}
     ids = {row["case_id"]: row for row in counted}
     digests = {case: (row.case.digest(field), row.case.digest(field, "stack", "variant")) for case, row in ids.items()}
@@ -83,10 +84,10 @@ def compare_ways(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | 
         if side in timings:
             by_value[id_, row.text(field) or FIELDS[field]] = timings[side]
             stack = row.text("stack") if field == "variant" else row.stack_name
-            machines.setdefault(id_, set()).add((row.text("machine_id"), row.text("set_id")))
+            runs.setdefault(id_, set()).add((row.text("machine_id"), row.text("set_id")))
             heads[question], pairs[id_] = row | {"comparison_id": question}, (question, stack)
-    times = Counter(id_ for id_, _ in by_value)
-    both = {id_ for id_, number in times.items() if number > 1 and len(machines[id_]) == 1}
+    value_counts = Counter(id_ for id_, _ in by_value)
+    both = {id_ for id_, count in value_counts.items() if count > 1 and len(runs[id_]) == 1}
     if not both:
         return None
     names = question_names(
@@ -100,15 +101,15 @@ def compare_ways(rows: Iterable[Row], field: str, protocol: Protocol) -> Ways | 
         protocol,
         one_family=True,
     )
-    return Ways(field, pairing, {id_: stack for id_, (_, stack) in pairs.items() if id_ in both})
+    return FieldComparison(field, pairing, {id_: stack for id_, (_, stack) in pairs.items() if id_ in both})
 
 
 def without_turns(timings: Timings) -> dict[int, list[Timing]]:
-    """Returns the processes without the medians of their turns."""
+    """Returns the processes without the medians of their turns, so that they are paired by time."""
     return {block: [replace(timing, turns={}) for timing in processes] for block, processes in timings.items()}
 
 
-def all_ways(rows: Iterable[Row], protocol: Protocol) -> tuple[Ways, ...]:
-    """Returns the comparison by each field that a set asked in two ways."""
+def field_comparisons(rows: Iterable[Row], protocol: Protocol) -> tuple[FieldComparison, ...]:
+    """Returns a comparison for each field of which a set has several values."""
     listed = list(rows)
-    return tuple(ways for field in FIELDS if (ways := compare_ways(listed, field, protocol)))
+    return tuple(comparison for field in FIELDS if (comparison := compare_field(listed, field, protocol)))

@@ -136,7 +136,7 @@ def test_one_block_has_no_interval_and_no_verdict() -> None:
 def test_sets_of_other_cases_have_what_they_share() -> None:
     found = compare_sets(times("a", drawn(1)), times("b", [row for row in drawn(2) if row["stack"] != "numpy"]))
     assert {each.stack for each in found.changes} == set(STACKS) - {"numpy"}
-    assert len(found.alone) == 5 and all(each.endswith("in a alone") for each in found.alone)
+    assert len(found.alone) == 5 and all(case.endswith("only in a") for case in found.alone)
 
 
 def test_versions_that_differ_are_told() -> None:

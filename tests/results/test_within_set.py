@@ -8,7 +8,7 @@ import pytest
 
 from suite.protocol import Protocol
 from suite.results.store.rows import Row
-from suite.results.within_set import FIELDS, Ways, all_ways, compare_ways
+from suite.results.within_set import FIELDS, FieldComparison, compare_field, field_comparisons
 from tests.results.rows import attempt_of, row_of, rows_of
 
 THREE = Protocol(blocks=3, blocks_max=3)
@@ -24,9 +24,9 @@ def two_ways(faster: float = 2.0, **change: Any) -> list[Row]:
     )
 
 
-def only(rows: list[Row], field: str) -> Ways:
+def only(rows: list[Row], field: str) -> FieldComparison:
     """The ways of one field, and of no other."""
-    (found,) = all_ways(rows, THREE)
+    (found,) = field_comparisons(rows, THREE)
     assert found.field == field
     return found
 
@@ -66,20 +66,20 @@ def test_questions_are_told_apart_by_what_differs() -> None:
     other: dict[str, Any] = {"size": "custom", "dims": {"n": 128}}
     rows = two_ways(pass_="train")
     rows += rows_of({"jax_jit": PACE}, **other) + rows_of({"jax_jit": PACE}, pass_="train", **other)
-    (ways,) = all_ways(rows, THREE)
+    (ways,) = field_comparisons(rows, THREE)
     assert {way.question for way in ways.over("forward")} == {"gemm tiny", "gemm custom"}
 
 
 def test_nothing_where_nothing_was_asked_twice() -> None:
-    assert all_ways(rows_of({"numpy": [0.01] * 3, "jax_jit": [0.02] * 3}), THREE) == ()
+    assert field_comparisons(rows_of({"numpy": [0.01] * 3, "jax_jit": [0.02] * 3}), THREE) == ()
     # What ran one way on one stack and another way on another is no pair.
     apart = rows_of({"numpy": [0.01] * 3}) + rows_of({"jax_jit": [0.01] * 3}, track="tuned")
-    assert compare_ways(apart, "track", THREE) is None
+    assert compare_field(apart, "track", THREE) is None
     failed = [
         row | {"outcome": "error", "synced_seconds": None} if row["track"] == "tuned" else row
         for row in two_ways(track="tuned")
     ]
-    assert compare_ways(failed, "track", THREE) is None
+    assert compare_field(failed, "track", THREE) is None
 
 
 def test_three_ways_are_each_held_against_the_plain_one() -> None:
@@ -94,4 +94,4 @@ def test_two_ways_of_two_machines_are_never_paired() -> None:
     rows = two_ways(track="tuned")
     assert only(rows, "track")
     elsewhere = [row | {"machine_id": "another"} if row["track"] == "tuned" else row for row in rows]
-    assert all_ways(elsewhere, THREE) == ()
+    assert field_comparisons(elsewhere, THREE) == ()

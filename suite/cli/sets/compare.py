@@ -18,7 +18,7 @@ from suite.report.tables import Export
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant
-from suite.results.within_set import FIELDS, Ways, compare_ways
+from suite.results.within_set import FIELDS, FieldComparison, compare_field
 
 REGRESSION = 5  # exit code
 FORMATS = ("text", "html", "md", "csv", "json")
@@ -32,7 +32,7 @@ class Comparison:
     sets: Sequence[Results]
     threshold: float
     pairs: Sequence[SetPair] = ()
-    ways: Ways | None = None
+    ways: FieldComparison | None = None
     base: str = ""
 
     @property
@@ -94,7 +94,7 @@ def within_one(options: CompareOptions) -> Comparison:
     if field not in FIELDS:
         raise unknown("value", str(field), FIELDS, of="--by")
     loaded = results.load(named(options.set[0]))
-    ways = compare_ways(loaded.rows, field, loaded.protocol)
+    ways = compare_field(loaded.rows, field, loaded.protocol)
     if ways is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
         return Comparison([loaded], options.threshold, pairs)
     if ways is None:

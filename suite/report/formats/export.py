@@ -12,7 +12,7 @@ from suite.report.sections.registry import SECTIONS
 from suite.report.tables import VERSION, Export, Table
 from suite.results import Results
 from suite.results.analysis import Analysis
-from suite.results.stack_columns import Place, columns_in
+from suite.results.stack_columns import ColumnPlace, columns_in
 from suite.results.store.rows import accepted
 
 FACTS = ("Result set", "Measured", "Machine", "Processes", "Sampled", "Blocks")  # of those under the page's title
@@ -25,7 +25,7 @@ HEADS = (
     "reason",
     "ok",
     "planned",
-    *sorted((column.name for column in columns_in(Place.CSV)), key=lambda name: name not in FIRST),
+    *sorted((column.name for column in columns_in(ColumnPlace.CSV)), key=lambda name: name not in FIRST),
     "predicted_bytes",  # of a device's memory, by its compiler: never beside measured peaks
 )
 

@@ -1,1 +1,1 @@
-"""What a case's calls show: the three figures of the study, totals over steps, and the proof of what it computes."""
+"""What a set shows of each case: three calls, totals over steps, other baselines, the roofline, the proof."""

@@ -1,7 +1,7 @@
-"""The total time of so many steps, and from which step on one stack is ahead of another: where compiling pays off.
+"""The total time of a number of steps, and the step from which on one stack is ahead of another: compiling pays off.
 
-A stack's first call, its second, and every later one at its steady median add up. Starting (imports, weights, placing)
-isn't part of it. Pure functions.
+A total is the first call, the second, and every later one at the stack's steady median. Starting (imports, weights,
+placing) isn't part of it. Pure functions.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from itertools import permutations
 
 from suite.results.stack_figures import StackFigures
 
-DECIDED = ("faster", "slower")  # verdicts on steady times that say on which side the totals end
+DECIDED = ("faster", "slower")  # verdicts on steady times that say whose total is less in the long run
 MANY = 10**9  # steps: totals that cross later than this are parallel
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The calls of one stack on one question, in seconds: the first, the second, and each that follows."""
+    """The calls of one stack on one question, in seconds: the first, the second, and every later one."""
 
     stack: str
     first: float
@@ -35,12 +35,12 @@ class Calls:
         return cls(figures.stack, figures.first, figures.second, figures.median.value)
 
     def total(self, steps: int) -> float:
-        """Returns the seconds of so many steps (1 or more), from the first call on."""
+        """Returns the seconds of the first `steps` calls (1 or more)."""
         return self.first if steps == 1 else self.first + self.second + (steps - 2) * self.steady
 
 
 class Course(StrEnum):
-    """How the totals of a stack and a baseline stand to each other over the steps."""
+    """How a stack's total compares with its baseline's over the steps."""
 
     AHEAD = "ahead from the first step"
     OVERTAKES = "ahead from a step on"
@@ -51,8 +51,9 @@ class Course(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Where the total of `stack` crosses that of `baseline`: `steps` is the first step from which on it is ahead for
-    good (`OVERTAKES`), or the last up to which it is (`OVERTAKEN`); else None. `reason` says why it is undecided."""
+    """Where the total of `stack` crosses that of `baseline`. `steps` is the first step from which on the stack is ahead
+    for good (`OVERTAKES`), or the last step up to which it is ahead (`OVERTAKEN`); else None. `reason` says why the
+    course is undecided."""
 
     stack: str
     baseline: str
@@ -64,7 +65,7 @@ class Crossing:
 def crossing(stack: StackFigures, baseline: StackFigures | None) -> Crossing | None:
     """Returns where a stack's total crosses its baseline's; None where one of them has no times that count.
 
-    Without a verdict on the steady times nobody knows on which side the totals end: the crossing is undecided.
+    Without a verdict on the steady times nobody knows whose total is less in the long run: the crossing is undecided.
     """
     ours, theirs = Calls.of(stack), Calls.of(baseline)
     if ours is None or theirs is None or stack.speedup is None:
@@ -80,7 +81,7 @@ def crossing(stack: StackFigures, baseline: StackFigures | None) -> Crossing | N
 
 
 def course_of(ours: Calls, theirs: Calls) -> tuple[Course, int | None]:
-    """Returns how our total stands to theirs over the steps, with the step at which that changes for good."""
+    """Returns how our total compares with theirs over the steps, and the step at which that changes for good."""
     since = pays_off(ours, theirs)
     if since is not None:
         return (Course.AHEAD, None) if since == 1 else (Course.OVERTAKES, since)
@@ -91,7 +92,7 @@ def course_of(ours: Calls, theirs: Calls) -> tuple[Course, int | None]:
 
 
 def pays_off(ours: Calls, theirs: Calls) -> int | None:
-    """Returns the first step from which on our total is at most theirs for good; None where that never comes."""
+    """Returns the first step from which on our total is at most theirs for good; None if there is no such step."""
     saved = theirs.steady - ours.steady
     behind = ours.total(2) - theirs.total(2)  # after the first two calls
     if saved < 0 or (saved == 0 and behind > 0):
@@ -105,7 +106,7 @@ def pays_off(ours: Calls, theirs: Calls) -> int | None:
 def least(stacks: Iterable[Calls]) -> list[tuple[int, str]]:
     """Returns (first step, stack) of each stretch of steps over which one stack has the least total, by the medians.
 
-    Of equal totals the one that is steadily faster leads, then the first by name.
+    If totals are equal, the stack with the shorter steady call leads, then the first by name.
     """
     known = list(stacks)
     crossings = {step for ours, theirs in permutations(known, 2) if (step := pays_off(ours, theirs))}

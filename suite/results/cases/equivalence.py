@@ -14,8 +14,9 @@ from suite.results.store.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """One case. `error` is the worst relative Frobenius error of its tensors against the reference, None where no
-    process was gated; `precision` what was observed in use; `weights` the digests of its weights and inputs."""
+    """The proof of one case. `error` is the worst relative Frobenius error of its tensors against the reference, None
+    if no process was gated; `precision` is the arithmetic observed in use; `weights` are the digests of its weights and
+    inputs."""
 
     question: str
     stack: str
@@ -27,7 +28,7 @@ class Proof:
 
     @property
     def is_gated(self) -> bool:
-        """Whether the gate compared it."""
+        """Whether the gate compared the case with the reference."""
         return self.error is not None or self.outcome == Outcome.WRONG
 
 

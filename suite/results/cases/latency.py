@@ -13,16 +13,16 @@ from suite.results.stack_figures import middle
 from suite.results.store.rows import Row
 
 CALLS = ("first", "second", "average")
-# The call that a process was in, or was on its way to, when it ended in a phase; every later phase follows the calls.
+# A process that ended in one of these phases hasn't finished its first call.
 BEFORE_FIRST = ("start", "import", "device", "build", "place", "first", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """One stack on one question: seconds of the first call, the second, and the average steady one; None where unknown.
+    """One stack on one question: seconds of the first call, the second, and the average steady one; None if unknown.
 
-    `ended` is the call of `CALLS` in whose place the case ended other than `ok`; empty where all of its processes are
-    `ok`. A call before that one may have a time.
+    `ended` is the call of `CALLS` that a process didn't finish because it ended other than `ok`; empty if all processes
+    are `ok`. Calls before it may have a time.
     """
 
     cell: Cell
@@ -37,7 +37,7 @@ class Latency:
 
 
 def latencies(analysis: Analysis) -> dict[str, tuple[Latency, ...]]:
-    """Returns {comparison_id: a line for each planned stack}: the fastest first, then those without a steady time."""
+    """Returns {comparison_id: the latency of each planned stack}: the fastest first, then those without steady time."""
     timed = [row for row in analysis.counted if row["purpose"] == Purpose.TIMED and row["replicate"] == 1]
     rows = grouped(timed, lambda row: (row.text("comparison_id"), row.stack_name))
     return {
@@ -50,8 +50,8 @@ def latencies(analysis: Analysis) -> dict[str, tuple[Latency, ...]]:
 
 
 def latency(cell: Cell, comparison: Comparison, rows: Iterable[Row]) -> Latency:
-    """Returns the line of one stack; `rows` are those of its processes. Without a steady time the calls before its end
-    are medians over the processes that came so far."""
+    """Returns the latency of one stack; `rows` are those of its processes. If it has no steady time, its first and
+    second call are medians over the processes that finished them."""
     figures = comparison.of(cell.stack)
     ended = "" if cell.outcome == Outcome.OK else ended_in(cell.phase)
     if figures is not None:
@@ -62,7 +62,7 @@ def latency(cell: Cell, comparison: Comparison, rows: Iterable[Row]) -> Latency:
 
 
 def ended_in(phase: str) -> str:
-    """Returns the call of `CALLS` in whose place a process has ended."""
+    """Returns the call of `CALLS` that a process was in, or was on its way to, when it ended in a phase."""
     if phase in BEFORE_FIRST:
         return "first"
     return "second" if phase == "second" else "average"

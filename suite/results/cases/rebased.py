@@ -36,7 +36,7 @@ def rebased(analysis: Analysis, baseline: str, clock: str = "synced") -> Analysi
 
 
 def compared(comparison: Comparison, pairing: Pairing, baseline: str, over: Mapping[Side, Speedup]) -> Comparison:
-    """Returns a question over another baseline; over a stand-in where that one has no time that counts."""
+    """Returns a question over another baseline; over a stand-in if this baseline has no time that counts."""
     chosen = stand_in(baseline, comparison.cells, comparison.stacks)
     if chosen:
         figures = over_stand_in(pairing, chosen, comparison.id, comparison.stacks)

@@ -16,8 +16,8 @@ ARITHMETIC, MEMORY = "arithmetic", "memory"
 
 @dataclass(frozen=True, slots=True)
 class RooflinePoint:
-    """One case: FLOP for each byte that a step must move, FLOP/s that it reached, the share of the machine's limit that
-    this is, and what sets the limit (`ARITHMETIC` or `MEMORY`)."""
+    """One case: FLOP for each byte that a step must move, the FLOP/s that it reached, `efficiency` as a share of the
+    machine's limit, and what sets this limit (`ARITHMETIC` or `MEMORY`)."""
 
     question: str
     stack: str
@@ -28,8 +28,8 @@ class RooflinePoint:
 
 
 def points(analysis: Analysis, roofline: Roofline) -> tuple[RooflinePoint, ...]:
-    """Returns the cases whose times count, whose work is known and whose precision has a roof, by question, the fastest
-    first. `roofline` is the one that the analysis was made with."""
+    """Returns a point for each case whose times count, whose work is known and whose precision has a roof: by question,
+    the fastest first. `roofline` is the one that the analysis was made with."""
     timed = [row for row in analysis.counted if row["purpose"] == Purpose.TIMED]
     rows = grouped(timed, by_comparison)
     return tuple(
@@ -40,7 +40,7 @@ def points(analysis: Analysis, roofline: Roofline) -> tuple[RooflinePoint, ...]:
 
 
 def points_of(comparison: Comparison, rows: Iterable[Row], roofline: Roofline) -> Iterable[RooflinePoint]:
-    """Yields the cases of one question; `rows` are any of its rows, of which one knows the work."""
+    """Yields the points of one question; the first of `rows` with FLOPs and bytes gives its work."""
     work = next((row for row in rows if row.number("flops") and row.number("bytes_floor")), None)
     if work is None:
         return

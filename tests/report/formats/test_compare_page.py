@@ -14,7 +14,7 @@ from suite.report.formats.compare_page import compare_page, set_facts
 from suite.report.formats.render import page as report_page
 from suite.results.between_sets import SetPair, compare_sets
 from suite.results.store.rows import Row
-from suite.results.within_set import compare_ways
+from suite.results.within_set import compare_field
 from tests.plan_files import plan_file
 from tests.report.test_page import Page
 from tests.results.rows import attempt_of, row_of
@@ -157,7 +157,7 @@ def test_a_long_section_is_folded(stacks: int, folded: bool) -> None:
 
 def test_one_set_in_two_ways_is_a_page_too() -> None:
     made = loaded(rows_of_set())
-    ways = compare_ways(made.rows, "pass", made.protocol)
+    ways = compare_field(made.rows, "pass", made.protocol)
     assert ways is not None
     page = Page(compare_page([compared_ways(ways, ways.base, 1.03)], [made]))
     assert page.open == [] and "Forward and training step" in page.text and "block by block" in page.text

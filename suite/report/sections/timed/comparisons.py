@@ -20,7 +20,7 @@ from suite.report.sections.timed.units import Units, column_units
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis, Comparison
 from suite.results.speedup.verdicts import ALONE
-from suite.results.stack_columns import Column, Place, ratio_json, shown_columns, values_in
+from suite.results.stack_columns import ColumnPlace, StackColumn, ratio_json, shown_columns, values_in
 from suite.results.stack_figures import StackFigures
 
 QUESTIONS_ACROSS = 4  # of one table in Markdown; further questions get a further table
@@ -30,7 +30,7 @@ QUESTIONS_ACROSS = 4  # of one table in Markdown; further questions get a furthe
 class Head:
     """A column of the page's table: the lines of its head, the small print below, and the unit of its cells."""
 
-    column: Column
+    column: StackColumn
     lines: tuple[str, ...]
     note: str
     unit: units.Unit | None
@@ -54,12 +54,12 @@ class ComparisonView:
     @property
     def timing(self) -> tuple[Head, ...]:
         """Returns the columns of its first table."""
-        return self.heads(Place.TIMING)
+        return self.heads(ColumnPlace.TIMING)
 
     @property
     def clocks(self) -> tuple[Head, ...]:
         """Returns the columns of its second table."""
-        return self.heads(Place.CLOCKS)
+        return self.heads(ColumnPlace.CLOCKS)
 
     @property
     def plots(self) -> tuple[Plot, ...]:
@@ -78,7 +78,7 @@ class ComparisonView:
         """Returns the bars of its stacks' peaks of memory."""
         return peak_bars(self.comparison, self.anchor)
 
-    def heads(self, place: Place) -> tuple[Head, ...]:
+    def heads(self, place: ColumnPlace) -> tuple[Head, ...]:
         """Returns the columns of a table."""
         column = column_units(self.comparison)
         return tuple(head(shown, column, self.confidence) for shown in shown_columns(place, self.comparison.stacks))
@@ -229,7 +229,7 @@ class ComparisonsSection(Section):
                     "reason": cell.reason,
                     "ok": cell.ok,
                     "planned": cell.total,
-                    **values_in(Place.CSV, view.comparison.of(cell.stack)),
+                    **values_in(ColumnPlace.CSV, view.comparison.of(cell.stack)),
                 }
 
     def data(self) -> list[Any]:
@@ -237,7 +237,7 @@ class ComparisonsSection(Section):
         return [comparison_json(view.comparison, view.headline.text) for view in self.views]
 
 
-def head(column: Column, of_comparison: Units, confidence: str) -> Head:
+def head(column: StackColumn, of_comparison: Units, confidence: str) -> Head:
     """Returns the head of a column, its unit and the set's confidence filled in."""
     unit = getattr(of_comparison, column.unit) if column.unit else None
     title, note = (
@@ -255,8 +255,8 @@ def peak_bars(comparison: Comparison, anchor: str) -> Bars | None:
 
 
 def speedup_cell(comparison: Comparison, stack: str) -> str:
-    """Returns `1.42× [1.35, 1.50] faster`, of an undecided ratio the reason first, `undecided, the interval holds 1×:
-    1.03× [0.91, 1.18]`; of the baseline its time; of a stack without times how it ended."""
+    """Returns `1.42× [1.35, 1.50] faster`; of an undecided ratio the reason first: `undecided, the interval contains
+    1×: 1.03× [0.91, 1.18]`; of the baseline its time; of a stack without times how it ended."""
     cell = next((cell for cell in comparison.cells if cell.stack == stack), None)
     figures = comparison.of(stack)
     if cell is None:
@@ -335,4 +335,4 @@ def comparison_json(comparison: Comparison, answer: str) -> dict[str, Any]:
 
 def stack_json(stack: StackFigures) -> dict[str, Any]:
     """Returns one stack of a comparison as JSON has it; times in seconds."""
-    return {"stack": stack.stack, "outcome": stack.outcome} | values_in(Place.JSON, stack)
+    return {"stack": stack.stack, "outcome": stack.outcome} | values_in(ColumnPlace.JSON, stack)

@@ -102,7 +102,7 @@ def rivals_of(
     stacks = [figures.stack for figures in counting]
     table = {figures.stack: figures.speedup.verdict for figures in counting if figures.speedup}
     others = [stack for stack in stacks if stack not in (first.stack, comparison.baseline)]
-    pairs = analysis.over(first.stack, others, comparison.id, of=pair_shares(len(stacks)))
+    pairs = analysis.over(first.stack, others, comparison.id, families=pair_shares(len(stacks)))
     over_first = {stack: speedup.verdict for (_, stack), speedup in pairs.items()}
     return rivals(first.stack, stacks, comparison.baseline, table, over_first)
 

@@ -12,7 +12,7 @@ from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import by_number, capital
 from suite.report.tables import Table
 from suite.results.stack_columns import estimate_json
-from suite.results.within_set import Way, Ways
+from suite.results.within_set import FieldComparison, FieldSpeedup
 
 TITLES = {
     "cache": "Cold and warm compile cache",
@@ -43,7 +43,7 @@ class WaysView:
     explained: str
     base: str
     clock: str
-    lines: tuple[Way, ...]
+    lines: tuple[FieldSpeedup, ...]
 
     @property
     def is_long(self) -> bool:
@@ -92,7 +92,7 @@ class WaysSection(Section):
         return [ways_json(view) for view in self.views]
 
 
-def ways_view(ways: Ways, base: str | None = None) -> WaysView:
+def ways_view(ways: FieldComparison, base: str | None = None) -> WaysView:
     """Returns what is shown of a field, over its plain value or over `base`."""
     chosen, field = base or ways.base, ways.field
     return WaysView(field, f"w-{field}", TITLES[field], EXPLAINED[field], chosen, ways.clock, ways.over(chosen))
