@@ -62,7 +62,7 @@ class Flag(StrEnum):
     GRAPH_BREAKS = "graph_breaks"
     IMPLAUSIBLE = "implausible"
     UNSTABLE = "unstable"  # the framework's own norm is off where its input is far from zero
-    UNVERIFIED = "unverified"  # no reference, and no majority of dialects, says what is right
+    UNVERIFIED = "unverified"  # neither a reference nor a majority of dialects confirms the result
     INCOMPLETE_BLOCK = "incomplete_block"
     REJECTED_BLOCK = "rejected_block"
     HARNESS = "harness"  # the harness, not the stack, caused the outcome; a resumed run tries again

@@ -76,7 +76,7 @@ def matching(kind: str, patterns: Iterable[str], names: Collection[str]) -> set[
 
 
 def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
-    """Returns the analysis with some rows, and anew what is computed from each question's rows alone."""
+    """Returns the analysis of some rows; all that depends on each question's rows alone is computed from them."""
     rows, counted = (tuple(filter(is_shown, kept)) for kept in (analysis.rows, analysis.counted))
     return replace(
         analysis,

@@ -1,4 +1,4 @@
-"""The proof that stacks compute the same: what the gate compared with the reference, and whose weights they were."""
+"""The proof that stacks compute the same: their errors against the reference, and the digests of their weights."""
 
 from __future__ import annotations
 

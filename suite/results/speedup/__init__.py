@@ -1,1 +1,1 @@
-"""From processes to ratios: which are paired, what a ratio's interval is, and the verdict."""
+"""From processes to verdicts: pairs of processes, ratios with their intervals, verdicts."""

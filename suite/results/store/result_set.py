@@ -50,7 +50,7 @@ class ResultSet:
         if folder.exists():
             raise UserError(f"{folder} exists already; `{COMMAND} run --resume={folder}` completes it.")
         folder.mkdir()
-        # The folder's inode number: a copy, or what is unpacked from an archive, has another.
+        # The folder's inode number: a copied or unpacked folder has another.
         (folder / BEGUN).write_text(f"{folder.stat().st_ino}\n", encoding="ascii")
         write_json(folder / "plan.json", plan_file.to_json())
         for part in ("inputs", "attempts", "blocks", "logs"):
