@@ -149,9 +149,7 @@ def question(id_: str, name: str, rows: Sequence[Row], tolerance: float | None) 
     return MemoryQuestion(id_, name, rows[0], axis, tuple(sizes), lines, tolerance if axis else None)
 
 
-def stack_capacity(
-    stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str
-) -> StackCapacity:
+def stack_capacity(stack: str, of_size: Sequence[Sequence[Row]], sizes: tuple[Size, ...], axis: str) -> StackCapacity:
     """Returns one stack over all sizes, with the curve through its peaks; `of_size` has the rows of each size."""
     rows = tuple(next((row for row in group if row.stack_name == stack), None) for group in of_size)
     limit = next((row.limit_bytes for row in rows if row is not None and row.limit_bytes), None)

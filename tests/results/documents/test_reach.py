@@ -22,10 +22,7 @@ def by_hand(bytes_per_parameter: int) -> float:
 def test_the_study_s_step_of_gpt_2_is_too_short_for_a_whole_step() -> None:
     assert (GPT2.device, GPT2.seconds) == ("v6e", 0.708e-3)
     all_work = possible_work(GPT2)
-    assert [work.least for work in all_work] == [
-        *(pytest.approx(by_hand(count)) for count in (24, 32, 12, 8, 4)),
-        0.0,
-    ]
+    assert [work.least for work in all_work] == [*(pytest.approx(by_hand(count)) for count in (24, 32, 12, 8, 4)), 0.0]
     assert [work.verdict(GPT2.seconds) for work in all_work] == [
         IMPOSSIBLE,
         IMPOSSIBLE,

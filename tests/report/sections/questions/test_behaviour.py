@@ -93,7 +93,8 @@ def test_times_over_sizes_are_drawn_a_line_a_stack() -> None:
     figures = (Figure("depths", "count", (1, 4, 16)), Figure("seconds", "s", (0.1, 0.2, 0.9)))
     answers = {
         "jax_jit": ProbeAnswer("grows", "", "", figures, None, None),
-        "numpy": ProbeAnswer("no", "", "", (), None, None)}
+        "numpy": ProbeAnswer("no", "", "", (), None, None),
+    }
     drawn = chart(Aspect("unrolled", "compile time by depth", answers), "b-depth")
     assert drawn is not None
     (curve,) = drawn.curves
