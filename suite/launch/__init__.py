@@ -1,4 +1,4 @@
-"""Runs each attempt in a process of its own: starts it, holds it to its limits, and words its outcome.
+"""Runs each attempt in a process of its own: starts it, enforces its limits, and puts its outcome into words.
 
 `prepare` and `run_attempt` are loaded on first use, because the supervisor lives in this package too and has to be up
 within milliseconds.

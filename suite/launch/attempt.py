@@ -18,7 +18,7 @@ from suite.guard import plain_files
 from suite.guard.printable import printable
 from suite.launch import events, outcome
 from suite.launch.engine import Engine, ProcessRequest, allocator_environment
-from suite.launch.process import CHECK_SECONDS, Exit, Limits
+from suite.launch.process import CHECK_SECONDS, Exit, ProcessLimits
 from suite.machine import facts
 from suite.protocol import Protocol
 from suite.stacks.names import attempt_name
@@ -34,7 +34,7 @@ TAIL_BYTES = 4096
 def run_attempt(attempt: Attempt, request: ProcessRequest, engine: Engine) -> dict[str, Any]:
     """Runs the process that `prepare` has made ready and returns its columns of the row, by name.
 
-    Whatever becomes of the worker is told by the columns. Raises only OSError (the folder can't be written) and
+    The columns say how the worker ended, however it did. Raises only OSError (the folder can't be written) and
     KeyboardInterrupt (after every process was ended).
     """
     started_at = datetime.datetime.now(datetime.UTC)
@@ -53,7 +53,7 @@ def prepare(
     environment: str,
     stack_file: Path | None = None,
     flags: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     company: int = 1,
 ) -> ProcessRequest:
     """Writes ATTEMPT.json into the attempt's empty `folder`, and returns the request that an engine launches.
@@ -62,7 +62,7 @@ def prepare(
     `flags` are a variant's own variables. The default of `limits` is what `limits_of` says. Raises OSError if the
     folder can't be written.
     """
-    plain_files.clear(folder)  # of the same attempt, cut short by a lost session
+    plain_files.clear(folder)  # a lost session may have left the same attempt's files
     folder.mkdir(parents=True)
     folder, workload_folder, cache_directory = (path.resolve() for path in (folder, workload_folder, cache_directory))
     fields = {
@@ -96,7 +96,7 @@ def prepare(
 def columns(
     attempt: Attempt, request: ProcessRequest, engine: Engine, end: Exit, started_at: datetime.datetime
 ) -> dict[str, Any]:
-    """Returns the columns of the row of a worker that has ended: what it told, and its outcome."""
+    """Returns the columns of the row of a worker that has ended: what its events report, and its outcome."""
     account = events.read(request.folder / "events.jsonl")
     stderr_tail = tail(request.folder / "stderr.log")
     judged = outcome.judge(end, account, attempt.case.target, stderr_tail)
@@ -130,7 +130,7 @@ def run_reader(
         raise UserError(f"couldn't be read: {odd.strerror}: {odd.filename}") from None
     folder = folder.resolve()
     plain_files.clear(folder / answer)
-    limits = Limits(timeout_seconds=protocol.timeout_seconds, compile_timeout_seconds=protocol.timeout_seconds)
+    limits = ProcessLimits(timeout_seconds=protocol.timeout_seconds, compile_timeout_seconds=protocol.timeout_seconds)
     with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
         request = ProcessRequest(
             name=f"reading {folder.parent.name}",
@@ -150,10 +150,10 @@ def run_reader(
     raise UserError(f"couldn't be read: {last[0]}")
 
 
-def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
+def limits_of(attempt: Attempt, protocol: Protocol) -> ProcessLimits:
     """Returns the limits that a case and the protocol set. A case without a memory limit gets `spare_bytes`: a model
     that is too large must end as a row, not take down the machine or the run."""
-    return Limits(
+    return ProcessLimits(
         timeout_seconds=protocol.timeout_seconds,
         compile_timeout_seconds=protocol.compile_timeout_seconds,
         memory_bytes=attempt.case.limit_memory_bytes or spare_bytes(),
@@ -163,15 +163,15 @@ def limits_of(attempt: Attempt, protocol: Protocol) -> Limits:
 
 @functools.cache
 def spare_bytes() -> int:
-    """Returns the bytes that the machine can give a case, by the kernel's estimate. Read once a run, so that every case
-    has the same limit even while the kernel still frees the memory of the one before."""
+    """Returns the bytes that the machine can give a case, by the kernel's estimate. It is read once a run: every case
+    has the same limit, even while the kernel still frees the memory of the case before."""
     return max(facts.memory().get("available_bytes", 0) - RESERVED_BYTES, RESERVED_BYTES)
 
 
 def tail(path: Path) -> str:
     """Returns the last lines of a log as printable text, at most `TAIL_LINES` and `TAIL_BYTES`; empty if none.
 
-    A line that was drawn over itself (a progress bar) is returned in its last state alone.
+    Of a line that overwrites itself (a progress bar), only the last state is returned.
     """
     try:
         with plain_files.opened(path) as file:

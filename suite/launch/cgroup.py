@@ -1,7 +1,7 @@
 """A memory cgroup around one worker, versions 1 and 2. Standard library only, no heavy imports.
 
-The kernel's limit is exact and immediate; a watchdog is only as quick as its polls. The kernel's count of kills is the
-only trace that such a kill leaves.
+The kernel enforces a limit exactly and at once; a watchdog is only as quick as its polls. The kernel's count of kills
+is the only trace of a process that it killed for memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class MemoryCgroup:
         self.version = version
 
     def set_limit(self, memory_bytes: int) -> None:
-        """Limits memory and swap together to `memory_bytes`. Raises OSError where refused."""
+        """Limits memory and swap together to `memory_bytes`. Raises OSError if the kernel refuses."""
         limit = str(memory_bytes)
         if self.version == 2:
             _write(f"{self.folder}/memory.max", limit)
@@ -32,12 +32,12 @@ class MemoryCgroup:
             _write_if_there(f"{self.folder}/memory.oom.group", "1")
             return
         _write(f"{self.folder}/memory.limit_in_bytes", limit)
-        # Without swap accounting that file is missing; a swappiness of 0 then avoids swapping at least.
+        # A kernel without swap accounting has no such file; a swappiness of 0 then avoids swapping at least.
         if not _write_if_there(f"{self.folder}/memory.memsw.limit_in_bytes", limit):
             _write_if_there(f"{self.folder}/memory.swappiness", "0")
 
     def add(self, pid: int) -> None:
-        """Moves a process in; its children follow. Raises OSError where refused."""
+        """Moves a process into the cgroup; its later children are in it too. Raises OSError if the kernel refuses."""
         _write(f"{self.folder}/cgroup.procs", str(pid))
 
     def oom_kills(self) -> int:
@@ -51,7 +51,7 @@ class MemoryCgroup:
         return int(text) if text.isdigit() else None
 
     def anonymous_bytes(self) -> int:
-        """Returns the memory in use now without page cache."""
+        """Returns the bytes of memory in use now, without page cache."""
         return _counter(f"{self.folder}/memory.stat", "anon" if self.version == 2 else "total_rss")
 
     def refaults(self) -> int:
@@ -81,20 +81,20 @@ def create(memory_bytes: int) -> MemoryCgroup | None:
     return None
 
 
-class Around(MemoryCgroup):
+class ContainerCgroup(MemoryCgroup):
     """The cgroup that this process is in already: a container's, whose limit the engine has set."""
 
     def add(self, pid: int) -> None:
         """Does nothing: children of this process are in it."""
 
     def remove(self) -> None:
-        """Does nothing: it ends with the container."""
+        """Does nothing: the cgroup ends with the container."""
 
 
-def around() -> MemoryCgroup | None:
+def container_cgroup() -> MemoryCgroup | None:
     """Returns the container's cgroup; None where it can't be seen from inside."""
     home = next(homes(_read("/proc/self/cgroup"), _read("/proc/self/mountinfo")), None)
-    return Around(home[0], home[2]) if home else None
+    return ContainerCgroup(home[0], home[2]) if home else None
 
 
 def machine_oom_kills() -> int:
@@ -105,7 +105,7 @@ def machine_oom_kills() -> int:
 def parents(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, int]]:
     """Yields (folder, version): folders beneath which a memory cgroup may be made, best first.
 
-    Both arguments are the texts of the files of those names under /proc/self.
+    The arguments are the texts of /proc/self/cgroup and /proc/self/mountinfo.
     """
     for folder, point, version in homes(cgroup_text, mountinfo_text):
         if version == 1:
@@ -137,9 +137,9 @@ def homes(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, str, int
 
 
 def _parents_v2(folder: str, mount_point: str) -> Iterator[str]:
-    """Yields the folders that may get a cgroup of version 2. That version allows processes in leaves only, so the
-    cgroup of this process can have limited children only if it is the root. Else the new cgroup goes beside it, unless
-    it would thereby escape a limit on this process."""
+    """Yields the folders in which a cgroup of version 2 may be made. That version allows processes in leaves only, so
+    the cgroup of this process can have limited children only if it is the root. Else the new cgroup is made beside that
+    of this process, unless the worker would thereby escape a limit on this process."""
     if "memory" in _read(f"{folder}/cgroup.subtree_control").split() or _write_if_there(
         f"{folder}/cgroup.subtree_control", "+memory"
     ):

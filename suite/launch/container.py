@@ -1,7 +1,7 @@
 """The docker engine: one container per worker, whose first process is the same supervisor as locally.
 
-So the same code handles deadlines, memory kills, logs and stray processes; the engine's own evidence (OOMKilled) comes
-on top. Paths are the same inside and outside, so that tracebacks name real files.
+So the same code handles deadlines, memory kills, logs and stray processes in both engines; Docker adds its own evidence
+(OOMKilled). Paths are the same inside and outside the container, so that tracebacks name real files.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit
 PYTHON = "/opt/environment/bin/python"
 PATH = "/opt/environment/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SPEC_FILE = "supervisor.json"
-USER_ID = 10001  # the images' user, which workers run as where the orchestrator is root
+USER_ID = 10001  # the images' user, as which workers run if the orchestrator is root
 PIDS_MAX = 4096  # threads count: a framework on a large machine has hundreds
 SCRATCH_BYTES = 4 * 2**30  # the largest tmpfs for caches and temporary files
-GRACE_SECONDS = 60.0  # that the engine gets beyond the supervisor's deadline
+GRACE_SECONDS = 60.0  # beyond the supervisor's deadline, before the container counts as hung
 SIGNALS_FROM = 128  # exit codes above it are 128 + a signal's number
 OWNER, SET, CASE = "stackwars.owner", "stackwars.set", "stackwars.case"
 
@@ -77,7 +77,7 @@ class Container(Engine):
             container = self.client.containers.create(self.image_id, **self.options(request, user))
             container.start()
             with suppress(RequestException):  # a timeout: `account` reads the container's state below
-                # It waits while others take their turns: for each of them as long as that one may last.
+                # The worker also waits while the others of its company take their turns, each for up to its own limit.
                 container.wait(timeout=request.company * request.limits.timeout_seconds + GRACE_SECONDS)
             container.reload()
             return account(container, request)
@@ -155,8 +155,8 @@ def devices(target: str, files: Path = Path("/dev")) -> dict[str, Any]:
 
 
 def account(container: DockerContainer, request: ProcessRequest) -> Exit:
-    """Returns how the worker ended: the supervisor's account with the engine's evidence added, or the engine's alone
-    where the supervisor left none."""
+    """Returns how the worker ended: by the supervisor's account with Docker's evidence added, or by Docker's evidence
+    alone if the supervisor left no account."""
     state = container.attrs["State"]
     if state["Running"]:
         return Exit.lost("the container outlived its supervisor's deadline and was killed", request.limits)
@@ -174,14 +174,14 @@ def account(container: DockerContainer, request: ProcessRequest) -> Exit:
 
 
 def user_of(client: DockerClient) -> str:
-    """Returns the user that workers run as, `uid:gid`: the orchestrator's own, who owns the output; never root."""
+    """Returns the user as whom workers run, `uid:gid`: the orchestrator's, who owns the output, but never root."""
     if any("rootless" in option for option in client.info().get("SecurityOptions") or ()):
         return "0:0"  # root inside such a container is the engine's unprivileged owner outside
     return f"{os.getuid()}:{os.getgid()}" if os.getuid() else f"{USER_ID}:{USER_ID}"
 
 
 def give(folder: Path, user: str | None) -> None:
-    """Makes a folder the container user's, if this process is root; None makes it root's again."""
+    """Makes `user` the owner of a folder, if this process is root; None makes root the owner again."""
     if os.getuid() == 0:
         owner_id, _, group_id = (user or "0:0").partition(":")
         for path in (folder, *folder.rglob("*")):
@@ -213,7 +213,7 @@ def sweep(client: DockerClient) -> list[str]:
     swept = []
     for container in client.containers.list(all=True, filters={"label": OWNER}):
         if not alive(container.labels[OWNER]):
-            with suppress(NotFound):  # it was being removed already
+            with suppress(NotFound):  # somebody else has removed it meanwhile
                 container.remove(force=True, v=True)
             swept.append(str(container.labels.get(CASE, container.name)))
     return swept

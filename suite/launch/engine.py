@@ -1,4 +1,4 @@
-"""The interface of an engine, which contains a worker process: what it is asked to run, and what it returns."""
+"""The interface of an engine, which runs and contains worker processes: its request, and its methods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite.case import COMPILE_PHASES
-from suite.launch.process import Exit, Limits
+from suite.launch.process import Exit, ProcessLimits
 from suite.protocol import TURNS_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package `suite`
@@ -21,27 +21,27 @@ INHERITED = re.compile(
     r"PATH|HOME|USER|LOGNAME|TZ|TMPDIR|CC|CXX|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|TPU_\w+"
 )
 
-# Variables that change what frameworks, their libraries or the allocator do: a run says which of them it dropped.
+# Variables that change what frameworks, their libraries or the allocator do. A run reports those that it dropped.
 SKEWING = re.compile(
     r"(^|_)(XLA_|JAX_|TF_|TORCH|PYTORCH|OMP_|GOMP_|MKL_|KMP_|NPROC|CUDA|CUBLAS|CUDNN|NVIDIA_|PJRT|PYTHON|OPENBLAS"
     r"|BLIS|DNNL_|ONEDNN|TRITON|LIBTPU|KERAS|NUMEXPR|MALLOC|GLIBC_TUNABLES|LD_)"
 )
 
-# Set in every engine. Messages are in English, because outcomes are told by their text.
+# Set in every engine. Messages are in English, because the rules for outcomes match their text.
 COMMON = {
     "LANG": "C.UTF-8",
     "PYTHONPATH": str(ROOT),
     "PYTHONHASHSEED": "0",
-    "PYTHONUNBUFFERED": "1",  # a killed worker's last output must have left it
+    "PYTHONUNBUFFERED": "1",  # so that a killed worker's last output isn't lost in a buffer
     "PYTHONNOUSERSITE": "1",  # packages in a home folder are in no lock
 }
 
 
 # glibc's settings for memory that is freed. By its defaults (`system`) an array over 32 MiB is mapped and touched anew
 # in each step (36 MB of selu: 24 ms of 30), so that a stack's array sizes decide its rank. `kept` leaves freed memory
-# in the heap, as every framework's pool does on an accelerator. One heap for all threads: those of further threads
-# would be given back all the same (JAX op by op, ffn train: 6,000 pages touched anew in each step with them, two
-# without). The heap may use huge pages, which NumPy asks for by itself.
+# in the heap, as every framework's pool does on an accelerator. All threads share one heap, because glibc gives the
+# memory of further heaps back in spite of these settings (JAX op by op, ffn train: 6,000 pages touched anew in each
+# step with further heaps, two pages without). The heap may use huge pages, which NumPy asks for by itself.
 NEVER = 1 << 40  # bytes
 ALLOCATOR_TUNABLES = {
     "kept": f"glibc.malloc.mmap_threshold={NEVER}:glibc.malloc.trim_threshold={NEVER}:glibc.malloc.arena_max=1:"
@@ -52,12 +52,12 @@ ALLOCATOR_TUNABLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessRequest:
-    """One worker to run. Its paths are true outside and inside: a container sees each under the same name.
+    """One worker to run. A container sees its paths under the same names as the machine.
 
-    `arguments` follow the environment's Python. `folder` takes all that the worker writes but its caches;
-    `cache_directory` holds those, and its temporary files. `keep_cache`: a later process reads them. `variables` are
-    the case's own part of the environment, beside the engine's. `company`: how many workers may be alive together and
-    take turns, this one included; 1: it never waits for others, and there is no line to it.
+    `arguments` follow the environment's Python. The worker writes its caches and temporary files into
+    `cache_directory`, and everything else into `folder`. `keep_cache`: a later process reads the caches. `variables`
+    are the case's own environment variables, beside the engine's. `company` is how many workers may be alive together
+    and take turns, this one included; 1: the worker never waits for others, and there is no line to it.
     """
 
     name: str
@@ -67,7 +67,7 @@ class ProcessRequest:
     cache_directory: Path
     keep_cache: bool
     cpus: Sequence[int]
-    limits: Limits
+    limits: ProcessLimits
     variables: Mapping[str, str]
     company: int = 1
 
@@ -107,12 +107,12 @@ def supervisor_spec(
     command: Sequence[str],
     environment: Mapping[str, str],
     directory: Path,
-    limits: Limits,
+    limits: ProcessLimits,
     *,
     company: int = 1,
     **engine: object,
 ) -> dict[str, object]:
-    """Returns the specification that `suite.launch.supervise` reads; `engine` are the engine's own fields."""
+    """Returns the specification that `suite.launch.supervise` reads; `engine` has the fields that differ by engine."""
     return {
         "command": list(command),
         "environment": dict(environment),

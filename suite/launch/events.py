@@ -1,6 +1,6 @@
 """Reads a worker's events.jsonl without trusting it: the worker may have been killed in mid-line, or run wild.
 
-Reading never raises. The first line that can't be understood ends it and is described in `problem`; everything before
+Reading never raises. It ends at the first line that can't be understood, which `problem` describes; everything before
 that line is kept.
 """
 
@@ -16,13 +16,13 @@ from typing import Any
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, ROUNDS_MAX, Flag
 from suite.guard import plain_files
 
-# The sample columns of each clock; those of one event are equally long.
+# The sample columns of each clock. In one event, the columns of its clock are equally long.
 CLOCKS = {
     "synced": ("synced_seconds", "dispatch_seconds"),
     "pipelined": ("pipelined_seconds",),
     "fetch": ("fetch_seconds",),
 }
-ROUNDS = "synced_rounds"  # the round of each sample of the synced clock, 0 for those that are in none
+ROUNDS = "synced_rounds"  # the round of each sample of the synced clock, 0 for samples outside the rounds
 OTHERS = {clock: f"{clock}_others" for clock in CLOCKS}  # for each sample, the share of the cores that others took
 
 
@@ -30,10 +30,10 @@ OTHERS = {clock: f"{clock}_others" for clock in CLOCKS}  # for each sample, the 
 class Account:
     """The sum of a worker's events.
 
-    `columns` are row columns (later events override earlier ones), `samples` the columns of samples in seconds,
-    all four always there, for each clock the share of the cores that others had meanwhile, and the rounds.
-    `phase` is the last one begun. `exception` has the texts `type`, `message` and `traceback`. `problem` says what made
-    the file unreadable from some line on; a last line without its end is no problem, since killed workers leave one.
+    `columns` are columns of the row; later events override earlier ones. `samples` always has all columns of samples:
+    the seconds of the clocks, the share of the cores that other processes took meanwhile, and the rounds. `phase` is
+    the last one begun. `exception` has the texts `type`, `message` and `traceback`. `problem` says why the file is
+    unreadable from some line on; a last line without its end is no problem, since killed workers leave one.
     """
 
     columns: dict[str, Any] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Account:
 
 
 class EventError(Exception):
-    """A line isn't an event of this format; the text says why."""
+    """Says why a line isn't an event of this format."""
 
 
 def read(path: Path) -> Account:
@@ -145,7 +145,7 @@ def _add_samples(events: Account, event: dict[str, Any]) -> None:
 
 
 def _rounds(event: dict[str, Any], count: int) -> list[int]:
-    """Returns the round of each of so many samples: 0 for those taken alone, and for those that lead into a turn."""
+    """Returns the round of each of `count` samples: 0 for samples taken alone, and for those that lead into a turn."""
     number, leading = event.get("round", 0), event.get("leading", 0)
     if not (type(number) is int and 0 <= number <= ROUNDS_MAX and type(leading) is int and 0 <= leading <= count):
         raise EventError(f"samples of a round that is none: {_short(number)}, {_short(leading)} of them before it")

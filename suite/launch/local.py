@@ -11,7 +11,7 @@ from pathlib import Path
 
 from suite.guard import plain_files
 from suite.launch.engine import ROOT, Engine, ProcessRequest, supervisor_spec, worker_environment
-from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit, Limits
+from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit, ProcessLimits
 
 
 class Local(Engine):
@@ -35,7 +35,7 @@ class Local(Engine):
 
 
 def launch(
-    command: Sequence[str], environment: Mapping[str, str], directory: Path, limits: Limits, company: int = 1
+    command: Sequence[str], environment: Mapping[str, str], directory: Path, limits: ProcessLimits, company: int = 1
 ) -> Exit:
     """Runs one worker in `directory` to its end and returns how it ended.
 

@@ -1,7 +1,7 @@
 """Decides an attempt's outcome from the evidence, by a table of rules: the first that applies wins.
 
-Frameworks change exception types from version to version, so the rules match text rather than types, and only the text
-of a process that failed, because the logs of others mention memory in passing.
+The rules match text, because frameworks change exception types from version to version; and only the text of a process
+that failed, because a successful process may log the same words in passing.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from suite.launch.process import Exit
 
 ROOT = Path(__file__).parents[2]
 FRAME = re.compile(r'^[\s|]*File "(/[^"]+)", line (\d+)', re.MULTILINE)  # a line of a traceback or exception group
-FOREIGN = re.compile(
-    r"/(site-packages|dist-packages|lib/python3[^/]*)/"
-)  # in the path of a framework's or Python's file
+# What is in the path of a framework's or Python's file.
+FOREIGN = re.compile(r"/(site-packages|dist-packages|lib/python3[^/]*)/")
 QUOTE_CHARACTERS_MAX = 300
 
 
@@ -42,7 +41,7 @@ COMPILE_FAILURE = (
 DEVICE_OOM = (
     r"\bOutOfMemoryError\b",  # PyTorch: torch.OutOfMemoryError
     r"CUDA out of memory",  # PyTorch's text of it
-    r"\bOut of memory (while trying to allocate|allocating) \S",  # XLA's own words, where no status is left around them
+    r"\bOut of memory (while trying to allocate|allocating) \S",  # XLA's own words, if the status around them is lost
     r"RESOURCE_EXHAUSTED",  # XLA's status, in JAX (ValueError or JaxRuntimeError), PyTorch/XLA, TensorFlow
     r"\bResourceExhaustedError\b",  # TensorFlow's type for that status
     r"OOM when allocating",  # TensorFlow's allocator
@@ -90,8 +89,8 @@ class AttemptOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that a rule may look at. `lines` are the error texts of a process that failed, empty for others; `cause` is
-    the line of code that they name, or an empty text."""
+    """All that a rule may look at. `lines` are the error texts of a process that failed, and empty for other processes;
+    `cause` names the line of code that failed, or is empty."""
 
     exit: Exit
     events: Account
@@ -146,8 +145,8 @@ def clip(text: str, size_bytes: int) -> str:
 
 
 def cause(traceback: str) -> str:
-    """Returns `, at suite/workloads/ops/gemm/gemm_jax.py:12`: the innermost line of the suite's or the user's code in
-    the last of a text's tracebacks, since lines inside a framework say less. Empty where there is none."""
+    """Returns `, at suite/workloads/ops/gemm/gemm_jax.py:12`: the last line of the suite's or the user's code in a
+    text's tracebacks, since lines inside a framework say less. Empty if there is none."""
     frames = [(Path(file), line) for file, line in FRAME.findall(traceback) if not FOREIGN.search(file)]
     if not frames:
         return ""

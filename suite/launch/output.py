@@ -1,7 +1,7 @@
 """One output stream of a worker, kept in a file of limited size. Standard library only.
 
-The worker writes into a pipe that is always emptied, so that a flood neither blocks it nor fills the disk. The
-beginning and the end are kept: causes stand in the one, tracebacks in the other.
+The worker writes into a pipe that is always emptied, so that a flood of output neither blocks it nor fills the disk.
+The beginning and the end of the output are kept: causes stand at the beginning, tracebacks at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CappedLog:
         self._left_out_bytes = 0
 
     def pump(self) -> bool:
-        """Takes one chunk from the pipe. False if it is empty for now, or closed."""
+        """Takes one chunk from the pipe. False if the pipe is empty for now, or closed."""
         try:
             data = os.read(self.descriptor, CHUNK_BYTES)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""The limits that an engine gives a process, and its account of how the process ended, whichever engine it is."""
+"""The limits that any engine gives a process, and the account of how the process ended."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ NOTHING_KNOWN: dict[str, Any] = {  # fields of an Exit without a supervisor's ac
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a worker may use, enforced from outside it.
+class ProcessLimits:
+    """What a worker may use. Its supervisor enforces the limits from outside.
 
-    `timeout_seconds` counts from its start; `compile_timeout_seconds` applies to each of the phases first and second,
+    `timeout_seconds` counts from the worker's start; `compile_timeout_seconds` applies to each of the `COMPILE_PHASES`,
     from that phase's start. `memory_bytes` covers the worker and all its descendants; None: no limit but the machine.
     `cgroup=False` asks for the watchdog even where a cgroup could be made. `check_seconds` pass between two looks at
     phase, deadline and memory; the default disturbs no measurement. A worker whose memory is full and that only reads
@@ -46,13 +46,14 @@ class Limits:
 class Exit:
     """How one process ended, as its supervisor saw it: facts, no judgement.
 
-    Exactly one of `exit_code` and `signal` is set, or neither where the supervisor itself was lost (then `interrupted`
+    Exactly one of `exit_code` and `signal` is set, or neither if the supervisor itself was lost (then `interrupted`
     is true and `problem` says why). `timeout_kind` is `total` or `compile`. `oom_kills` counts the kernel's
-    out-of-memory kills: in the worker's own cgroup where it had one, else on the machine while the worker ran.
-    `peak_bytes_tree` is the largest sampled sum of resident memory over the process tree (pages that processes share
-    count once for each); `peak_bytes_cgroup` is the kernel's own figure, page cache included; `peak_bytes_anonymous`
-    is the largest sample of memory without page cache. `thrashed`: it was killed because its memory was full and it
-    only read evicted pages of its files again. `left_behind` counts descendants that outlived SIGKILL.
+    out-of-memory kills: in the worker's own cgroup if it had one, else on the machine while the worker ran.
+    `peak_bytes_tree` is the largest sampled sum of resident memory over the process tree (a page that several processes
+    share counts once for each of them); `peak_bytes_cgroup` is the kernel's own figure, page cache included;
+    `peak_bytes_anonymous` is the largest sample of memory without page cache. `thrashed`: the worker was killed because
+    its memory was full and it only read evicted pages of its files again. `left_behind` counts descendants that
+    outlived SIGKILL.
     """
 
     exit_code: int | None
@@ -65,7 +66,7 @@ class Exit:
     peak_bytes_tree: int | None
     duration_seconds: float
     interrupted: bool
-    limits: Limits
+    limits: ProcessLimits
     peak_bytes_cgroup: int | None = None
     peak_bytes_anonymous: int | None = None
     left_behind: int = 0
@@ -73,17 +74,17 @@ class Exit:
     thrashed: bool = False
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any], limits: Limits) -> Exit:
+    def from_json(cls, fields: dict[str, Any], limits: ProcessLimits) -> Exit:
         """Returns the Exit that an exit.json describes. Raises TypeError on a missing or unknown field."""
         return cls(**fields, limits=limits)
 
     @classmethod
-    def lost(cls, problem: str, limits: Limits) -> Exit:
+    def lost(cls, problem: str, limits: ProcessLimits) -> Exit:
         """Returns the Exit of a process whose supervisor left no account."""
         return cls(**(NOTHING_KNOWN | {"interrupted": True, "problem": problem}), limits=limits)
 
     @classmethod
-    def out_of_memory(cls, signal: int | None, limits: Limits) -> Exit:
+    def out_of_memory(cls, signal: int | None, limits: ProcessLimits) -> Exit:
         """Returns the Exit of a process that the engine says was killed for memory together with its supervisor."""
         killed = {"signal": signal, "memory_killed": True, "memory_limit_by": "engine", "oom_kills": 1}
         return cls(**(NOTHING_KNOWN | killed), limits=limits)

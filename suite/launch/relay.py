@@ -1,8 +1,9 @@
 """The line between the orchestrator and a worker that holds: two named pipes in the worker's folder, which its
 supervisor relays. They work for a process of this machine and for a container without a network alike.
 
-Orders go to the worker, answers come back. Since the supervisor relays them it knows when its worker holds: deadlines
-don't count then, and it hardly looks around. Standard library only, and quick to import: the supervisor imports this.
+Orders go to the worker, answers come back. Since the supervisor relays them, it knows when its worker holds: then it
+stops the clocks of the deadlines and looks at the worker less often. Standard library only, and quick to import: the
+supervisor imports this.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ class Relay:
     """The supervisor's part: passes orders and answers on, and counts how long its worker has held."""
 
     def __init__(self, folder: str) -> None:
-        """Opens the pipes before the worker runs, which could put others in their place. Raises OSError if they are
-        gone: the orchestrator has given up."""
+        """Opens the pipes before the worker runs, since a worker could put other pipes in their place. Raises OSError
+        if they are gone: the orchestrator has given up."""
         flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         self.orders = os.open(os.path.join(folder, ORDERS), os.O_RDONLY | flags)
         self._to_orchestrator = os.open(os.path.join(folder, ANSWERS), os.O_WRONLY | flags)
@@ -30,7 +31,7 @@ class Relay:
         self._held_seconds = 0.0
 
     def begin(self) -> None:
-        """Closes the worker's ends here, once it is forked."""
+        """Closes the worker's ends of the pipes in the supervisor, once the worker is forked."""
         os.close(self.worker_orders)
         os.close(self.worker_answers)
 
@@ -50,12 +51,12 @@ class Relay:
         except BlockingIOError:
             return True
         self._held_seconds, self._held_since = self.held_seconds(), None
-        with suppress(BrokenPipeError):  # the worker is dead, and its status will tell
+        with suppress(BrokenPipeError):  # the worker is dead, and its status will say how it ended
             os.write(self._to_worker, data)
         return bool(data)
 
     def pass_answer(self) -> bool:
-        """Passes on what the worker has written: from here on it holds. False if it has closed its end."""
+        """Passes on an answer: from here on the worker holds. False if the worker has closed its end."""
         data = os.read(self.answers, LINE_BYTES_MAX)
         if data and self._held_since is None:
             self._held_since = time.monotonic()

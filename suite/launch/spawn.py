@@ -1,7 +1,7 @@
-"""Forks a worker: its own session, its own streams, the kernel's first choice to kill when memory runs out.
+"""Forks a worker, with its own session and streams, as the kernel's first choice to kill when memory runs out.
 
-`subprocess` isn't used, because its import costs more than everything here, and because the worker has to wait between
-fork and exec until it is in its cgroup. Standard library only.
+`subprocess` isn't used: importing it takes longer than everything here, and the worker has to wait between fork and
+exec until it is in its cgroup. Standard library only.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Worker:
     """A forked process that waits for `go` before it runs its command.
 
     `stdout` and `stderr` are the read ends of pipes; standard input is empty. The process is killed when its parent
-    ends. If the command can't be run, it exits 127 with a line on stderr.
+    ends. If the command can't be run, the process exits 127 with a line on stderr.
     """
 
     def __init__(
         self, command: list[str], environment: dict[str, str], directory: str, inherited: tuple[int, ...] = ()
     ) -> None:
-        """Forks it. `inherited` are descriptors that it keeps."""
+        """Forks the process, which keeps the descriptors `inherited`."""
         self.stdout, out = os.pipe()
         self.stderr, err = os.pipe()
         go, self._go = os.pipe()
@@ -42,7 +42,7 @@ class Worker:
             os.close(descriptor)
 
     def go(self) -> None:
-        """Lets it run its command."""
+        """Lets the process run its command."""
         with contextlib.suppress(BrokenPipeError):  # it has ended already, and its status says how
             os.write(self._go, b"!")
         os.close(self._go)

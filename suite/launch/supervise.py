@@ -1,10 +1,10 @@
 """The small process between the orchestrator and one worker: `python -S -m suite.launch.supervise [SPEC]`.
 
-It exists so that no worker outlives its limits or its orchestrator, however either of them ends. It reads its
-specification (`engine.supervisor_spec`, JSON) from the file SPEC or from standard input, and writes its account to
-`exit.json` in the worker's directory. In a container it is the first process. It uses the standard library alone and
-no import that costs milliseconds. It blocks in one `poll` and, while something is timed, looks at the worker at most
-four times a second, so that it doesn't disturb the measurement.
+It makes sure that no worker outlives its limits or its orchestrator, however these end. It reads its specification
+(`engine.supervisor_spec`, JSON) from the file SPEC or from standard input, and writes its account to `exit.json` in the
+worker's directory. In a container it is the first process. It uses the standard library alone and no import that takes
+milliseconds. It blocks in one `poll` and, while something is timed, looks at the worker at most four times a second, so
+that it doesn't disturb the measurement.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from suite.launch.relay import Relay
 from suite.launch.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl
 from suite.launch.tree import Tree, descendants, proportional_bytes, resident_bytes
 
-HELD_CHECK_SECONDS = 5.0  # between two looks while the worker holds: another one is being measured
-TREE_SECONDS = 1.0  # between two listings of the process tree that serve its peak memory alone
+HELD_CHECK_SECONDS = 5.0  # between two looks while the worker holds, because another worker is being measured
+TREE_SECONDS = 1.0  # between two listings of the process tree that only sample its peak memory
 # Under a memory limit without swap the kernel may evict pages of program files and read them again for hours: memory is
 # then full of pages that can't be evicted, and thousands of file pages a second are read again.
 FULL_SHARE, REFAULTS_PER_SECOND = 0.95, 5000.0
@@ -34,7 +34,7 @@ EVENTS_CHUNK_BYTES = 2**20  # of events.jsonl read in one look
 
 
 class PhaseReader:
-    """Follows the phase of a worker in its growing events.jsonl, and ignores all other events."""
+    """Follows a worker's phase in its growing events.jsonl, and ignores all other events."""
 
     def __init__(self, path: str) -> None:
         self.phase = "start"
@@ -44,7 +44,7 @@ class PhaseReader:
         self._rest = b""
 
     def update(self) -> None:
-        """Reads what was appended. A phase counts from when it is noticed, up to one look late."""
+        """Reads what was appended. A phase counts from when it is noticed, which is up to one look late."""
         try:
             with plain_files.opened(self._path) as file:
                 file.seek(self._offset)
@@ -61,7 +61,7 @@ class PhaseReader:
 
 
 class Thrashing:
-    """Detects a process tree that only reads evicted pages of its files again."""
+    """Detects a process tree that does nothing but read evicted pages of its files again."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -70,7 +70,7 @@ class Thrashing:
         self._last: tuple[float, int] | None = None
 
     def lasts(self, now: float, refaults: int | None) -> bool:
-        """Takes one more look at the count of refaults, None where the memory isn't full. True once the tree has
+        """Takes one more reading of the count of refaults, None if the memory isn't full. True once the tree has
         thrashed for `seconds`."""
         before, self._last = self._last, None if refaults is None else (now, refaults)
         if before is None or refaults is None or refaults - before[1] <= REFAULTS_PER_SECOND * (now - before[0]):
@@ -100,7 +100,7 @@ class Supervisor:
     def _group(self) -> cgroup.MemoryCgroup | None:
         """Returns the worker's cgroup: in a container the container's, else a new one if there is a memory limit."""
         if self.spec.get("in_container"):
-            return cgroup.around()
+            return cgroup.container_cgroup()
         return cgroup.create(self.limit_bytes) if self.limit_bytes and self.spec["cgroup"] else None
 
     def run(self) -> dict[str, Any]:
@@ -133,10 +133,10 @@ class Supervisor:
         if self.group is not None:
             try:
                 self.group.add(worker.pid)
-            except OSError:  # it may be made but not entered (a delegation's border): the watchdog limits it then
+            except OSError:  # the cgroup can't be entered (a delegation's border): then the watchdog limits the worker
                 self.group.remove()
                 self.group = None
-        # Made before the worker runs, which could lay a link or a pipe there.
+        # Made before the worker runs, since a worker could put a link or a pipe in their place.
         logs = (
             CappedLog(worker.stdout, f"{directory}/stdout.log"),
             CappedLog(worker.stderr, f"{directory}/stderr.log"),
@@ -175,23 +175,23 @@ class Supervisor:
                 next_check = now + self._pause()
 
     def _order(self) -> bool:
-        """Pass on an order. An orchestrator that has closed its end wants no more of the worker."""
+        """Passes on an order; False once the worker is to be killed, as when the orchestrator has closed its end."""
         assert self.relay is not None
         self.stopped = not self.relay.pass_order() or self.stopped
         return not self.stopped
 
     def _answer(self) -> bool:
-        """Pass on an answer; False once the worker has closed its end."""
+        """Passes on an answer; False once the worker has closed its end."""
         assert self.relay is not None
         return self.relay.pass_answer()
 
     def _pause(self) -> float:
-        """Seconds until the next look around."""
+        """Returns the seconds until the next look at the worker."""
         pause: float = self.spec["check_seconds"]
         return max(pause, HELD_CHECK_SECONDS) if self.relay is not None and self.relay.holds else pause
 
     def _total(self) -> float:
-        """When the worker must have ended; while it holds, its time stands still."""
+        """Returns when the worker must have ended; while it holds, its time stands still."""
         if self.relay is None:
             return float(self.started + self.spec["timeout_seconds"])
         held = math.inf if self.relay.holds else self.relay.held_seconds()

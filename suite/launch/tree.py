@@ -1,7 +1,7 @@
 """Lists, weighs, kills and reaps all descendants of this process, through /proc.
 
-This process must be a child subreaper: then whatever a worker starts stays a descendant, even after double forks and in
-other sessions. Standard library only.
+This process must be a child subreaper: then every process that a worker starts stays a descendant, even after double
+forks and in other sessions. Standard library only.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Tree:
                 self.status = status
 
     def kill(self) -> int:
-        """Kills all descendants with SIGKILL until no child is left; returns how many outlived it.
+        """Kills all descendants with SIGKILL until no child is left; returns how many outlived SIGKILL.
 
-        Children of a killed process become children of this one, so a later round kills them.
+        Children of a killed process become children of this process, so a later round kills them.
         """
         until = time.monotonic() + KILL_SECONDS
         pause, longest = PAUSE_SECONDS
@@ -70,12 +70,13 @@ def descendants(root: int) -> list[int]:
 
 
 def resident_bytes(pids: list[int]) -> int:
-    """Returns the sum of resident memory; pages that processes share count once for each. Cheap."""
+    """Returns the sum of resident memory; a page that several processes share counts once for each. Quick."""
     return sum(_resident(pid) for pid in pids)
 
 
 def proportional_bytes(pids: list[int]) -> int:
-    """Returns the sum of memory with shared pages divided among their users. Walks page tables: not for every poll."""
+    """Returns the sum of memory with shared pages divided among their users. Slow, because the kernel walks the page
+    tables: not for every look."""
     return sum(_proportional(pid) for pid in pids)
 
 

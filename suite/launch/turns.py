@@ -1,4 +1,4 @@
-"""The orchestrator's end of the line to a worker that holds. suite/case.py has the words of orders and answers."""
+"""The orchestrator's end of the line to a worker that holds. suite/protocol.py has the words of orders and answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ WAKE = b"\n"
 
 
 class WorkerLine:
-    """The orchestrator's end. The worker's supervisor ends the worker once this end is closed: by `hang_up`, or because
-    this process has ended."""
+    """Writes orders to a worker and reads its answers. The supervisor ends the worker once this end is closed: by
+    `hang_up`, or because this process has ended."""
 
     def __init__(self, folder: str) -> None:
-        """Makes the pipes. Neither opening nor writing waits for the supervisor: both ends are held open here."""
+        """Makes the pipes in `folder`. Neither opening nor writing waits for the supervisor, because this process holds
+        both ends of each pipe open."""
         self._paths = [os.path.join(folder, name) for name in (ORDERS, ANSWERS)]
         for path in self._paths:
             os.mkfifo(path, 0o600)
@@ -29,8 +30,9 @@ class WorkerLine:
         os.write(self._orders[0], words.encode() + b"\n")
 
     def answer(self) -> tuple[str, int]:
-        """Waits for the worker's next answer, or for `wake`; the wait costs nothing. Returns what the worker asks for
-        (`more`, `enough` or `full`) and the bytes that it needs. What isn't an answer counts as `full`."""
+        """Waits for the worker's next answer, or for `wake`; the wait takes no processor time. Returns what the worker
+        asks for (`more`, `enough` or `full`) and the bytes that it needs. A line that isn't an answer counts as
+        `full`."""
         words = os.read(self._answers[0], LINE_BYTES_MAX).decode("utf-8", "replace").split()
         if len(words) == 2 and words[0] in (MORE, ENOUGH, FULL) and re.fullmatch(r"[0-9]{1,18}", words[1]):
             return words[0], int(words[1])
@@ -42,8 +44,8 @@ class WorkerLine:
             os.write(self._answers[1], WAKE)
 
     def hang_up(self) -> None:
-        """Removes the pipes and closes the orders' end: a supervisor that comes later finds no pipe, and one that has
-        them open ends its worker."""
+        """Removes the pipes and closes the orders' end: a supervisor that starts later finds no pipe, and one that has
+        the pipes open ends its worker."""
         for path in self._paths:
             with suppress(OSError):  # removed already, by us or by the worker
                 os.unlink(path)
@@ -51,6 +53,6 @@ class WorkerLine:
             os.close(self._orders.pop())
 
     def close(self) -> None:
-        """Closes what is left, once nothing calls `wake` any more."""
+        """Closes the answers' end, once nothing calls `wake` any more."""
         while self._answers:
             os.close(self._answers.pop())

@@ -1,4 +1,4 @@
-"""A predict process: the program that a case hands over, compiled by an accelerator's own compiler, becomes a row."""
+"""Runs predict processes: an accelerator's own compiler compiles the program of a case, and its verdict is the row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suite.launch.attempt import spare_bytes, tail
 from suite.launch.engine import ProcessRequest
 from suite.launch.events import Account
 from suite.launch.local import Local
-from suite.launch.process import Exit, Limits
+from suite.launch.process import Exit, ProcessLimits
 from suite.predict import devices
 from suite.predict.answer import (
     ANSWER,
@@ -44,7 +44,7 @@ from suite.units import quantity
 
 ENVIRONMENT = "predict"  # the environment's name, and the folder of its lock
 PHASE = "compile"
-# Columns of the row that captured the program which hold for the program wherever it runs.
+# Columns that a prediction takes from the row of the process that captured the program: they hold on any device.
 SHARED = ("flops", "bytes_floor", "parameters", "items_per_step", "graph_breaks")
 BY_COMPILER = "the device's compiler: it refuses what doesn't fit"
 BY_SIZE = "the bytes that a step needs against the device's memory: XLA's compiler for GPUs refuses no program"
@@ -56,8 +56,8 @@ BY_ALLOCATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """A program in StableHLO, the first line of what a CPU's compiler made of it, and the batch that several chips
-    split; empty and 0 for a program of a user's own."""
+    """A program in StableHLO; the first line of what a CPU's compiler made of it, and the size of the batch that
+    several chips split. The last two are empty and 0 for a program of the user's own."""
 
     program: bytes
     header: str = ""
@@ -66,7 +66,7 @@ class HandedOver:
 
 @dataclass
 class Compiler:
-    """The environment of the accelerators' compilers, made when it is first asked for."""
+    """The environment of the accelerators' compilers, made on first use."""
 
     protocol: Protocol
     cores: Sequence[int]
@@ -79,12 +79,12 @@ class Compiler:
 
     @property
     def at_once(self) -> int:
-        """Returns how many compilations run side by side: a compiler of a TPU works on one core."""
+        """Returns how many compilations run side by side: as many as cores, since a TPU's compiler works on one."""
         return len(self.cores)
 
     def compile(self, device: Device, handed: HandedOver, folder: Path) -> tuple[CompileAnswer, Exit]:
-        """Returns the answer of a program's compilation and how its process ended; `folder` is where it works, which
-        loses the program afterwards."""
+        """Returns the answer of a program's compilation, and how its process ended. The process works in `folder`, from
+        which the program is deleted afterwards."""
         plain_files.clear(folder)
         folder.mkdir(parents=True)
         compile_request = CompileRequest(
@@ -100,7 +100,7 @@ class Compiler:
         (folder / PROGRAM).write_bytes(handed.program)
         seconds = self.protocol.timeout_seconds
         with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
-            limits = Limits(
+            limits = ProcessLimits(
                 timeout_seconds=seconds, compile_timeout_seconds=seconds, memory_bytes=spare_bytes() // self.at_once
             )
             request = ProcessRequest(
@@ -129,8 +129,8 @@ def read_answer(folder: Path) -> CompileAnswer:
 
 
 def predict(store: ResultSet, compiler: Compiler, attempt: Attempt, blank: Row, captured: Row | None) -> Row:
-    """Returns the row of a predict process. `blank` is the row before anything is known; `captured` is that of the
-    process which kept the case's program, None if there was none."""
+    """Returns the row of a predict process. `blank` is the row before anything is known; `captured` is the row of the
+    process that kept the case's program, None without such a process."""
     device, row = devices.find(attempt.case.device), blank | {"provenance": "predicted"}
     if captured is None or captured["outcome"] != Outcome.OK:
         return row | without_program(captured)
@@ -188,7 +188,7 @@ def judged(answer: CompileAnswer, end: Exit, device: Device, stderr_tail: str) -
 
 
 def by_size(compiled: CompiledProgram, device: Device) -> dict[str, Any]:
-    """Returns the columns of a step that needs more than a device has, and none of one that doesn't."""
+    """Returns the columns of the outcome `oom_device` if a step needs more memory than the device has; else none."""
     needed, memory = compiled.needed_bytes(device.target), device.chip.memory_bytes
     if needed <= memory:
         return {}
@@ -197,8 +197,8 @@ def by_size(compiled: CompiledProgram, device: Device) -> dict[str, Any]:
 
 
 def tracked(captured: Row, device: Device, row: Row) -> dict[str, Any]:
-    """Returns the columns of a step that no compiler sees whole: by what its framework would allocate, operation by
-    operation, as the process that took the step on shapes has followed it."""
+    """Returns the columns of a step that no compiler sees whole, by the memory that its framework would allocate. The
+    process that took the step on shapes has counted it, operation by operation."""
     stays, passing = captured.integer("program_argument_bytes"), captured.integer("program_temporary_bytes")
     step = CompiledProgram(
         argument_bytes=stays,
@@ -221,10 +221,10 @@ def tracked(captured: Row, device: Device, row: Row) -> dict[str, Any]:
 def figures(
     answer: CompileAnswer, compiled: CompiledProgram, device: Device, row: Row, program: str, verdict_by: str = ""
 ) -> dict[str, Any]:
-    """Returns the columns of a compiled program. `row` has the work of the case and its precision; `verdict_by` says
-    whose verdict it is, if it isn't the device's compiler's."""
+    """Returns the columns of a compiled program. `row` has the work of the case and its precision. `verdict_by` says
+    how it was decided that the program fits; the default is by the device's compiler, or on a GPU by size."""
     work, moved = row.number("flops"), row.number("bytes_floor")
-    # Of several chips nothing is said about time: what they send each other isn't in the bound.
+    # Several chips have no bound on their time: it would lack what they send each other.
     known = work is not None and moved is not None and device.count == 1
     bound = device.bound(work or 0.0, moved or 0.0, row.text("precision")) if known else None
     prediction = Prediction(

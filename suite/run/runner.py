@@ -19,7 +19,7 @@ from suite.ir import files, summary
 from suite.ir.summary import Program
 from suite.launch.attempt import columns, prepare, run_reader
 from suite.launch.engine import Engine, ProcessRequest
-from suite.launch.process import Exit, Limits
+from suite.launch.process import Exit, ProcessLimits
 from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
 from suite.reference.floor import floor
@@ -35,7 +35,7 @@ from suite.stacks.names import attempt_name
 from suite.workloads.catalog import Workload
 
 JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile", "behaviour", "prediction")
-# Outcomes that another block would only repeat, at the price of a timeout or a full memory each.
+# Outcomes that another block would only repeat, each time at the price of a timeout or a full memory.
 REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
 
 
@@ -65,19 +65,19 @@ class Runner:
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of variants, by environment
     unpinned: bool = False  # an interpreter that no lock pins
     roofline: Roofline | None = None  # what the machine was seen to reach
-    again: Callable[[], Roofline | None] | None = None  # measures what it reaches once more
+    again: Callable[[], Roofline | None] | None = None  # measures once more what the machine reaches
     warmed: set[Engine] = field(default_factory=set)
-    settled: dict[str, Row] = field(default_factory=dict)  # by case_id: what later blocks would only repeat
-    captured: dict[str, Row] = field(default_factory=dict)  # by case_id: what was handed to a compiler
-    full: list[Row] = field(default_factory=list)  # memory processes that ran out of it
-    replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last one, by block and case_id
+    settled: dict[str, Row] = field(default_factory=dict)  # rows that later blocks would only repeat, by case_id
+    captured: dict[str, Row] = field(default_factory=dict)  # rows of processes that kept programs, by case_id
+    full: list[Row] = field(default_factory=list)  # rows of memory processes that ran out of memory
+    replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last replicate, by block and case_id
 
     def __post_init__(self) -> None:
         self.agreement = Agreement(self.workloads)
         self.compiler = Compiler(self.plan.protocol, self.cores)
 
     def remember(self, row: Row) -> None:
-        """Learns from a row, of this run or of the one that is resumed."""
+        """Keeps what later attempts need to know of a row, from this run or from the one that is resumed."""
         place = row["block"], row["case_id"]
         self.replicates[place] = max(row["replicate"], self.replicates.get(place, 0))
         if row["purpose"] == Purpose.IR:
@@ -90,11 +90,11 @@ class Runner:
             elif row["outcome"] == Outcome.OK:
                 self.agreement.remember(row)
                 if row["block"] == 1:
-                    self.settled.pop(row["case_id"], None)  # --again has found otherwise
+                    self.settled.pop(row["case_id"], None)  # a process that --again repeated ended `ok` this time
 
     def run(self, attempt: Attempt, again: bool = False) -> Row:
-        """Returns the row of an attempt, which it writes. Unsupported and settled cases need no process; `again` asks
-        for one nevertheless, if the case is supported."""
+        """Writes the row of an attempt and returns it. Unsupported and settled cases need no process; with `again`,
+        only unsupported ones don't."""
         row = self.without_process(attempt, again)
         return self.keep(attempt, self.measure(attempt) if row is None else row)
 
@@ -114,7 +114,7 @@ class Runner:
         return None if settled is None else self.blank(attempt) | inferred(settled, attempt.case)
 
     def keep(self, attempt: Attempt, row: Row) -> Row:
-        """Writes a row, learns from it, and returns it."""
+        """Writes a row, remembers it, and returns it."""
         self.save(attempt, row)
         if row["outcome"] != Outcome.UNSUPPORTED:
             self.store.make_latest()  # not before: a set without a measurement isn't worth pointing at
@@ -123,8 +123,8 @@ class Runner:
 
     def contradict(self, attempts: Iterable[Attempt]) -> list[Row]:
         """Adds a `wrong` row for each case of a comparison that has passed and that the majority of dialects
-        contradicts, inferred from the rows of the other dialects. `attempts` are those of the cases, as a further
-        retry. Returns the new rows."""
+        contradicts, inferred from the rows of the other dialects. `attempts` are the attempts of the comparison, with
+        the number of a further retry. Returns the new rows."""
         rows = []
         for attempt in attempts:
             reason = self.agreement.contradicted(attempt.case.comparison_id).get(attempt.case.case_id)
@@ -170,7 +170,7 @@ class Runner:
         finally:
             self.clear(process)
 
-    def prepare(self, attempt: Attempt, limits: Limits | None = None, company: int = 1) -> PreparedProcess:
+    def prepare(self, attempt: Attempt, limits: ProcessLimits | None = None, company: int = 1) -> PreparedProcess:
         """Returns a process that can be started: its environment was imported once, its folders are empty."""
         case, row = attempt.case, self.blank(attempt)
         engine = self.engines(attempt)
@@ -198,7 +198,8 @@ class Runner:
             shutil.rmtree(process.cache, ignore_errors=True)
 
     def row(self, process: PreparedProcess, end: Exit) -> Row:
-        """Returns the row of a process that has ended: the columns that the worker gave, never in place of our own."""
+        """Returns the row of a process that has ended: columns that the worker reported fill the blank row, but replace
+        nothing that is in it."""
         attempt, row = process.attempt, process.blank
         known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
         measured = columns(attempt, process.request, process.engine, end, process.started_at)
@@ -223,7 +224,8 @@ class Runner:
         return row
 
     def too_fast(self, row: Row, programs: Sequence[Program] = ()) -> SpeedLimit | None:
-        """Returns the limit that a row's steps are faster than. Before it says so, the machine is measured again."""
+        """Returns the limit that a row's steps break; None if they keep all. Before a limit counts as broken, the
+        machine is measured again."""
         broken = exceeded(row, self.roofline, programs)
         if broken is not None and self.again is not None:
             self.roofline = self.again()
@@ -257,8 +259,8 @@ class Runner:
         return {"profile": profile}
 
     def read(self, attempt: Attempt, module: str, folder: Path, answer: str) -> str:
-        """Returns the text of the file `answer` that a program of the reader's environment writes about a folder of a
-        process. Raises UserError."""
+        """Returns the text of the file `answer`, which the program `module` of the reader's environment writes about a
+        process's folder. Raises UserError as `run_reader` does."""
         engine = self.engines(replace(attempt, case=replace(attempt.case, stack=READER, variant="")))
         return run_reader(module, folder, answer, engine=engine, protocol=self.plan.protocol, cpus=self.cores)
 
@@ -294,8 +296,8 @@ class Runner:
 
 
 def inferred(source: Row, case: Case) -> dict[str, Any]:
-    """Returns the columns of a case that an earlier process has settled: its own in an earlier block, or a smaller
-    case's."""
+    """Returns the columns of a case that isn't run, because an earlier process has settled it: its own in an earlier
+    block, or that of a smaller case."""
     where = f"block {source['block']}, retry {source['retry']}"
     was = "was " if source["reason"].startswith("killed ") else "ended so: "
     reason = f"not run: the process in block {source['block']} {was}{source['reason']}"

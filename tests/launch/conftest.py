@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from suite.launch.local import launch
-from suite.launch.process import Exit, Limits
+from suite.launch.process import Exit, ProcessLimits
 from tests.launch.programs import HUNG_SECONDS, Run, write_program
 
 
@@ -19,6 +19,6 @@ def run(tmp_path: Path) -> Run:
     def run(code: str, **limits: Any) -> Exit:
         program = write_program(tmp_path / "program.py", code)
         given = {"timeout_seconds": HUNG_SECONDS, "compile_timeout_seconds": HUNG_SECONDS} | limits
-        return launch([str(program)], {"SHELLS": "none"}, tmp_path, Limits(**given))
+        return launch([str(program)], {"SHELLS": "none"}, tmp_path, ProcessLimits(**given))
 
     return run

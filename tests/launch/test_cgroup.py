@@ -79,7 +79,7 @@ def test_what_a_killed_supervisor_has_left_is_ended_by_the_next(tmp_path: Path) 
 
 
 def test_the_cgroup_around_us_is_neither_entered_nor_removed(tmp_path: Path) -> None:
-    around = cgroup.Around(str(tmp_path), 2)
+    around = cgroup.ContainerCgroup(str(tmp_path), 2)
     around.add(1)
     around.remove()
     assert tmp_path.exists()

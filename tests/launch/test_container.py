@@ -20,10 +20,10 @@ from suite.environments import images
 from suite.launch import container, events, outcome
 from suite.launch.container import CASE, OWNER, Container
 from suite.launch.engine import ProcessRequest
-from suite.launch.process import EXIT_FILE, NOTHING_KNOWN, Exit, Limits
+from suite.launch.process import EXIT_FILE, NOTHING_KNOWN, Exit, ProcessLimits
 from tests.engine import images_or_skip
 
-LIMITS = Limits(timeout_seconds=60, compile_timeout_seconds=60)
+LIMITS = ProcessLimits(timeout_seconds=60, compile_timeout_seconds=60)
 
 
 def request_of(folder: Path, code: str, **changes: Any) -> ProcessRequest:
@@ -161,7 +161,7 @@ def test_the_true_end_is_told(
 
 
 def test_memory_over_the_limit_is_an_oom_with_the_kernels_count(engine: Container, tmp_path: Path) -> None:
-    limits = Limits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=64 * 2**20)
+    limits = ProcessLimits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=64 * 2**20)
     end = engine.launch(request_of(tmp_path, "x = bytearray(10**9)", limits=limits))
     assert end.memory_killed
     assert end.oom_kills >= 1
@@ -174,7 +174,7 @@ def test_the_kernel_is_told_cores_processes_and_no_swap(
     engine: Container, client: DockerClient, tmp_path: Path
 ) -> None:
     cores = sorted(os.sched_getaffinity(0))[-1:]
-    limits = Limits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=256 * 2**20)
+    limits = ProcessLimits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=256 * 2**20)
     request = request_of(tmp_path, "", cpus=cores, limits=limits)
     created = client.containers.create(engine.image_id, **engine.options(request, container.user_of(client)))
     try:
@@ -210,7 +210,7 @@ except OSError as refused:
 
 
 def test_a_deadline_holds_in_a_container(engine: Container, client: DockerClient, tmp_path: Path) -> None:
-    limits = Limits(timeout_seconds=1, compile_timeout_seconds=1)
+    limits = ProcessLimits(timeout_seconds=1, compile_timeout_seconds=1)
     end = engine.launch(request_of(tmp_path, "import time; time.sleep(600)", limits=limits, name="a slow case"))
     assert (end.timed_out, end.timeout_kind) == (True, "total")
     assert containers_of(client, "a slow case") == []

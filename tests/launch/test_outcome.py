@@ -10,9 +10,9 @@ import pytest
 from suite.case import Outcome
 from suite.launch.events import Account
 from suite.launch.outcome import ROOT, AttemptOutcome, clip, judge
-from suite.launch.process import Exit, Limits
+from suite.launch.process import Exit, ProcessLimits
 
-LIMITS = Limits(timeout_seconds=1200, compile_timeout_seconds=90, memory_bytes=512 * 2**20)
+LIMITS = ProcessLimits(timeout_seconds=1200, compile_timeout_seconds=90, memory_bytes=512 * 2**20)
 OK = Exit(
     exit_code=0,
     signal=None,

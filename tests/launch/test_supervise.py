@@ -263,9 +263,9 @@ def test_workers_die_with_their_orchestrator(tmp_path: Path, number: signal.Sign
     program = write_program(tmp_path / "program.py", "note(worker=os.getpid(), daemon=daemon()); time.sleep(FOREVER)")
     code = (
         "import signal, sys; from pathlib import Path\n"
-        "from suite.launch.local import launch; from suite.launch.process import Limits\n"
+        "from suite.launch.local import launch; from suite.launch.process import ProcessLimits\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background shell ignores it
-        "limits = Limits(timeout_seconds=600, compile_timeout_seconds=600)\n"
+        "limits = ProcessLimits(timeout_seconds=600, compile_timeout_seconds=600)\n"
         "launch([sys.argv[1]], {}, Path(sys.argv[2]), limits)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

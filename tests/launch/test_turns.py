@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from suite.launch.local import launch
-from suite.launch.process import Exit, Limits
+from suite.launch.process import Exit, ProcessLimits
 from suite.launch.turns import WorkerLine
 from suite.protocol import FULL, MORE
 from tests.launch.programs import HUNG_SECONDS, alive, read_pids, write_program
@@ -35,7 +35,7 @@ class Worker:
         self.end: Exit | None = None
 
         def run() -> None:
-            self.end = launch([str(program)], {}, folder, Limits(**asked), company=2)  # type: ignore[arg-type]
+            self.end = launch([str(program)], {}, folder, ProcessLimits(**asked), company=2)  # type: ignore[arg-type]
             self.line.wake()
 
         self.thread = threading.Thread(target=run)
@@ -106,7 +106,7 @@ def test_a_supervisor_that_comes_too_late_starts_nothing(tmp_path: Path) -> None
     program = write_program(tmp_path / "program.py", "open('ran', 'w')")
     line = WorkerLine(str(tmp_path))
     line.hang_up()
-    limits = Limits(timeout_seconds=HUNG_SECONDS, compile_timeout_seconds=HUNG_SECONDS)
+    limits = ProcessLimits(timeout_seconds=HUNG_SECONDS, compile_timeout_seconds=HUNG_SECONDS)
     end = launch([str(program)], {}, tmp_path, limits, company=2)
     line.close()
     assert end.interrupted and "orders.pipe" in (end.problem or "")

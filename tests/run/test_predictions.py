@@ -14,7 +14,7 @@ from suite.ir import files
 from suite.ir.summary import Compiled as CpuCompiled
 from suite.ir.summary import Contents, Cost, Program
 from suite.launch.local import Local
-from suite.launch.process import NOTHING_KNOWN, Exit, Limits
+from suite.launch.process import NOTHING_KNOWN, Exit, ProcessLimits
 from suite.predict.answer import CompileAnswer
 from suite.predict.devices import Device
 from suite.protocol import Protocol
@@ -25,7 +25,7 @@ from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, refused
 from tests.results.rows import attempt_of, row_of
 
-LIMITS = Limits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=2**30)
+LIMITS = ProcessLimits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=2**30)
 ENDED = Exit(**NOTHING_KNOWN | {"exit_code": 0}, limits=LIMITS)
 MODULE = b"module {}"
 COST = Cost(flops=1.0, bytes=1.0)
