@@ -1,4 +1,4 @@
-"""Checks that the processes of a run agree: each with the gated process of its case, and dialects with each other.
+"""Checks that the processes of a run agree: every process with the gated one of its case, and dialects with each other.
 
 Where neither a float64 reference nor a golden file says what is right, the majority of dialects does. Stacks of one
 dialect share a file and so its mistakes: together they have one vote.
@@ -18,19 +18,18 @@ from suite.results.store.rows import Row
 from suite.workloads.catalog import Workload
 
 LOSSES = 3  # a process of a train pass reports the losses of so many first steps
-APART = ("moved/", "stressed/")  # what the names of tensors begin with that have wide tolerances
+APART = ("moved/", "stressed/")  # how the names of tensors with wide tolerances begin
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedResults:
-    """What every process reports of its results: the losses of its first steps, and a digest of its last timed
-    result."""
+    """The results that a process reports: the losses of its first steps, and a digest of its last timed result."""
 
     losses: list[float]
     result: Digest | None
 
     def missing(self, pass_: str) -> str:
-        """Returns what a process should have reported and hasn't; empty if nothing."""
+        """Returns a phrase for a result that the process should have reported and didn't; empty if it reported all."""
         if pass_ == "train" and len(self.losses) != LOSSES:
             return f"it reported {len(self.losses)} losses of its first {LOSSES} steps"
         return "" if self.result is not None else "it reported nothing of its last timed result"
@@ -38,14 +37,14 @@ class ReportedResults:
 
 @dataclass
 class Agreement:
-    """The rows that passed, and what later rows are held to because of them."""
+    """The rows that passed, with which later rows are compared."""
 
     workloads: dict[str, Workload]
-    proofs: dict[str, ReportedResults] = field(default_factory=dict)  # by case_id: the gated process's
+    proofs: dict[str, ReportedResults] = field(default_factory=dict)  # of the gated process, by case_id
     digested: dict[str, dict[str, Row]] = field(default_factory=dict)  # rows with digests, by comparison_id and case_id
 
     def remember(self, row: Row) -> None:
-        """Learns from a measured row that ended `ok`."""
+        """Keeps the digests of a measured row that ended `ok`, and its results if its process was gated."""
         if digests(row):
             self.digested.setdefault(row["comparison_id"], {})[row["case_id"]] = row
         reported = proof(row)
@@ -58,7 +57,8 @@ class Agreement:
         return case_id in self.proofs
 
     def judge(self, row: Row) -> None:
-        """Makes a timed row `wrong` that lacks its proof, or differs from what it is held to."""
+        """Makes a timed row `wrong` if it lacks a result that it must report, or if its results differ from those of
+        the gated process of its case or of the other dialects."""
         if row["purpose"] != Purpose.TIMED or row["outcome"] != Outcome.OK:
             return
         reported = proof(row)
@@ -70,11 +70,11 @@ class Agreement:
 
     def disagreement(self, row: Row, reported: ReportedResults) -> str:
         """Returns how a process's results differ from those of the process that passed the gate; empty if they
-        don't."""
+        agree."""
         gated = self.proofs.get(row["case_id"])
         if gated is None:
             return ""
-        both_ways = 2 * TOLERANCE[row["precision"]]  # both may be off, in opposite directions
+        both_ways = 2 * TOLERANCE[row["precision"]]  # both losses may be off, in opposite directions
         for step, (a, b) in enumerate(zip(reported.losses, gated.losses, strict=True), 1):
             if not math.isclose(a, b, rel_tol=both_ways):
                 return f"loss of step {step} is {a!r}; the process that passed the gate had {b!r}"
@@ -87,8 +87,8 @@ class Agreement:
         return f"last timed output: relative error {error:.2g} against the process that passed the gate"
 
     def last_loss(self, row: Row, first: float, last: float) -> str:
-        """Returns what is wrong with the last loss, empty if nothing. Steps over one batch learn it, so that the last
-        loss is lower than the first; without an optimizer both are the same."""
+        """Returns what is wrong with the last loss; empty if nothing is. All steps train on one batch, so the last loss
+        must be lower than the first; without an optimizer both must be equal."""
         learns = self.workloads[row["workload"]].spec.OPTIMIZER is not None
         if last < first if learns else math.isclose(last, first, rel_tol=2 * TOLERANCE[row["precision"]]):
             return ""
@@ -99,8 +99,8 @@ class Agreement:
         return Tolerances(self.workloads[row["workload"]].spec, row["precision"])
 
     def judge_digests(self, row: Row) -> None:
-        """Makes a row `wrong` if the majority of dialects contradicts its case. The first dialect to run has no other
-        to be held against yet; `contradicted` judges it later."""
+        """Makes a row `wrong` if the majority of dialects contradicts its case. The first dialect to run can't be
+        compared yet; `contradicted` judges it later."""
         peers = self.digested.get(row["comparison_id"], {})
         of_case = row if digests(row) else peers.get(row["case_id"])
         if of_case is None or (digests(row) and not peers.keys() - {row["case_id"]}):
@@ -112,7 +112,8 @@ class Agreement:
             against = next(
                 (peer for peer in (ours if ours is best or votes(best) == 1 else best) if peer is not row), row
             )
-            # What agrees is off by rounding: movements and stressed weights have tolerances of their own, far wider.
+            # Rows that agree differ by rounding alone. Movements and stressed weights are left out there: they have far
+            # wider tolerances, and their errors would hide those of the other tensors.
             left_out = APART if ours is best else ()
             theirs = {name: digest for name, digest in digests(against).items() if not name.startswith(left_out)}
             _, apart = worst(digests(row), theirs, self.float32(row))
@@ -129,7 +130,7 @@ class Agreement:
 
     def unverified(self) -> list[str]:
         """Returns the case_ids of rows that passed though nothing says what is right: no reference, and no majority of
-        two or more dialects. Whether there is one is known only when all stacks of a comparison have run."""
+        two or more dialects. Whether there is a majority is known only when all stacks of a comparison have run."""
         doubtful: list[str] = []
         for rows in self.digested.values():
             best, *others = self.sides([*rows.values()])
@@ -138,7 +139,7 @@ class Agreement:
         return sorted(doubtful)
 
     def sides(self, rows: list[Row]) -> list[list[Row]]:
-        """Returns the rows in groups that agree, those with the votes of most dialects first."""
+        """Returns groups of rows that agree, the group with the most dialects first."""
         sides: list[list[Row]] = []
         for row in sorted(rows, key=lambda row: str(row["case_id"])):
             side = next((side for side in sides if not self.broken(row, side[0])), None)
@@ -168,12 +169,13 @@ class Agreement:
         return worst(digests(row), digests(peer), self.float32(row))
 
     def float32(self, row: Row) -> Tolerances:
-        """Returns the tolerances of digests. In other precisions, too, they are those of the float32 twin."""
+        """Returns the tolerances of a row's digests: float32's in every precision, because a process of another
+        precision writes the digests of its float32 twin."""
         return Tolerances(self.workloads[row["workload"]].spec, "f32")
 
 
 def votes(side: list[Row]) -> int:
-    """Returns how many dialects agree."""
+    """Returns how many dialects a group of rows has."""
     return len({row["dialect"] for row in side})
 
 
@@ -183,7 +185,7 @@ def metrics(row: Row, kind: str) -> dict[str, list[float]]:
 
 
 def proof(row: Row) -> ReportedResults:
-    """Returns what a row's process reported of its results."""
+    """Returns the results that a row's process reported."""
     values = metrics(row, "gate")
     return ReportedResults(values.get("loss", []), digest_of(values.get("last result", [])))
 
@@ -195,7 +197,7 @@ def digests(row: Row) -> dict[str, Digest]:
 
 
 def digest_of(values: list[float]) -> Digest | None:
-    """Returns the digest of figures that a worker wrote; None if they are no digest."""
+    """Returns the digest that a worker wrote as figures; None if the figures aren't a digest."""
     try:
         return from_figures(values)
     except ValueError:
@@ -212,7 +214,7 @@ def worst(ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: 
             continue  # the gradient is zero but for rounding, which AdamW amplifies to a movement
         if name not in ours:
             if name.startswith(APART):
-                continue  # one of its elements is hardly above noise, or a framework's own norm is unstable
+                continue  # not written if one of its elements is hardly above noise or a framework's norm is unstable
             return name, Difference(math.nan, math.nan)
         apart = difference(ours[name], wanted, name)
         share = apart.error / tolerances.of(name).error

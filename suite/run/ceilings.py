@@ -1,4 +1,4 @@
-"""Measures what the machine reaches, outside the blocks: its roofline, and the float32 ceiling that every set has."""
+"""Measures what a CPU reaches, before the blocks of a timed run: its roofline, and the float32 ceiling."""
 
 from __future__ import annotations
 
@@ -29,22 +29,23 @@ from suite.results.store.rows import Row, accepted
 from suite.stacks.threads import thread_environ
 from suite.workloads.catalog import Workload
 
-READINGS_MAX, PAUSE_SECONDS = 3, 10.0  # a host changes its pace for 10 to 20 s at a time: read again before saying so
+# A host changes its pace for 10 to 20 s at a time: a ceiling that has moved is read again before the run warns of it.
+READINGS_MAX, PAUSE_SECONDS = 3, 10.0
 REMEDY = (
-    "Look for another load, for power or frequency settings, for a virtual machine that was moved. To be sure, "
-    "stop now (Ctrl-C) and begin a new run."
+    "The cause may be another program, a setting of power or frequency, or a move of the virtual machine to another "
+    "host. To be sure, stop now (Ctrl-C) and begin a new run."
 )
 
 
 def measure(store: ResultSet, locks: Locks, workloads: Mapping[str, Workload]) -> list[str]:
-    """Measures the roofline, if the protocol asks for it, and the ceiling, into the set. Returns sentences that a
-    person must know.
+    """Measures the ceiling, and the roofline if the protocol asks for it, and writes both into the set. Returns
+    warnings for the user.
 
-    CPUs alone have a roofline and a ceiling, and only times are held against them.
+    Only a CPU is measured, and only in a timed run: nothing but times is compared with what the machine reaches.
     """
     if store.plan_file.target != "cpu" or store.plan.purpose is not Purpose.TIMED:
         return []
-    # A sweep of earlier today may have found a slower machine than the one that this run has.
+    # A sweep of earlier today may have met a slow moment: if the run takes it over, it measures the bandwidths again.
     places = () if measure_roofline(store, locks) else places_needed(store, workloads)
     earlier = store.ceilings
     now = reading(store.plan_file.cores, places)
@@ -62,22 +63,26 @@ def measure(store: ResultSet, locks: Locks, workloads: Mapping[str, Workload]) -
 def disturbances(store: ResultSet, ceiling: Mapping[str, Any]) -> Iterable[str]:
     """Yields a sentence if other programs used the cores while the ceiling or the roofline was measured."""
     if not undisturbed(ceiling):
-        yield f"This machine's f32 ceiling was taken with {ceiling['cores_had']:.0%} of its cores: it reaches more."
+        yield (
+            f"The measurement of the f32 ceiling got only {ceiling['cores_had']:.0%} of its cores' time, because other "
+            "programs were running: this machine reaches more."
+        )
     if store.roofline and not undisturbed(store.roofline):
-        yield "This machine did something else while its roofline was measured: this set has no efficiency."
+        yield "Other programs were running while the roofline was measured: this set has no efficiency."
 
 
 def reading(cores: tuple[int, ...], places: Sequence[str] = ()) -> dict[str, Any]:
-    """Returns a reading of the ceiling by the orchestrator's NumPy, which every environment's lock has, too; with the
-    bandwidth of `places`."""
+    """Returns a new reading of the ceiling, with the bandwidth of `places`. The orchestrator's NumPy measures it, in
+    the version that every stack's lock pins."""
     at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     options = ["--places", *places] if places else []
     return {"measured_at": at, **job(Path(sys.executable), "suite.machine.roofline", cores, "--ceiling", *options)}
 
 
 def places_needed(store: ResultSet, workloads: Mapping[str, Workload]) -> tuple[str, ...]:
-    """Returns from where some case of the set must move bytes, because the caches nearer to the cores can't keep them.
-    Only there is a bandwidth worth its second: a large cache takes gigabytes to exceed."""
+    """Returns those `PLACES` from which some case of the set must move bytes, because the caches nearer to the cores
+    can't keep them. The other bandwidths aren't worth a second each, and arrays larger than a large cache take
+    gigabytes."""
     moved = (
         workloads[planned.case.workload].spec.bytes_floor(planned.case.dims, planned.case.pass_)
         for planned in store.plan.cases
@@ -89,19 +94,17 @@ def places_needed(store: ResultSet, workloads: Mapping[str, Workload]) -> tuple[
 
 
 def again(store: ResultSet, workloads: Mapping[str, Workload]) -> Roofline | None:
-    """Measures the ceiling once more, because a process seems faster than the machine: its first reading may have been
-    of a slow moment. Returns the limits by all readings of the set."""
-    taken = reading(store.plan_file.cores, places_needed(store, workloads))
-    store.ceilings = [*store.ceilings, taken | {"in_doubt": True}]
+    """Measures the ceiling once more, because a process seems faster than the machine: the first reading may have met a
+    slow moment. Returns the limits by all readings of the set."""
+    ceiling = reading(store.plan_file.cores, places_needed(store, workloads))
+    store.ceilings = [*store.ceilings, ceiling | {"in_doubt": True}]
     return Roofline.limits(store.roofline, store.ceilings)
 
 
-def hold_against_programs(
-    store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], SpeedLimit | None]
-) -> list[Row]:
-    """Holds the timed processes of a set against what their stack compiled, which is known once the processes that keep
-    it have run. Each that was faster than its own program can be has a further row with its samples, flagged. Returns
-    those rows."""
+def hold_against_programs(store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], SpeedLimit | None]) -> list[Row]:
+    """Compares the timed processes of a set with the programs that their stacks compiled, which are known once the
+    processes that keep programs have run. For each process that was faster than its own program can be, writes a
+    further row with its samples and the flag `implausible`. Returns the new rows."""
     rows = accepted(store.merged())
     compiled = {row["case_id"]: programs_of(row) for row in rows if row["purpose"] == Purpose.IR}
     flagged = []
@@ -125,7 +128,7 @@ def measure_roofline(store: ResultSet, locks: Locks) -> bool:
     today = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d")
     locks = venv.fitting(["numpy", "torch"], locks)
     bf16 = any(planned.case.precision == "bf16" and not planned.unsupported for planned in store.plan.cases)
-    # Only if PyTorch is installed here: images don't measure it, and a set without this roof is better than a wait.
+    # Only if PyTorch's environment is there already: making it takes minutes, and a set can do without this roof.
     bf16 = bf16 and venv.status("torch", "cpu", locks.path("torch")) == "ready"
     name = f"{store.plan_file.machine_id}-{today}-{len(store.plan_file.cores)}{'-bf16' if bf16 else ''}.json"
     path = store.folder.parent / ".rooflines" / name

@@ -36,7 +36,7 @@ def choose(wanted: str, names: Iterable[str], locks: Locks, python: str | None, 
     """Returns the engine `local` or `docker`; for `auto`, docker if it answers and has or can build the images of the
     environments `names`. With `build` False nothing is built.
 
-    Raises UserError if docker is asked for and can't be had; for `auto` the choice then says why it is local.
+    Raises UserError if `docker` is wanted and can't be used; for `auto` the choice is then local and says why.
     """
     if wanted not in (AUTO, LOCAL, DOCKER):
         raise unknown("engine", wanted, (AUTO, LOCAL, DOCKER))
@@ -53,7 +53,8 @@ def choose(wanted: str, names: Iterable[str], locks: Locks, python: str | None, 
 
 
 def containers(names: list[str], locks: Locks, build: bool) -> Choice:
-    """Returns docker, with the images that these environments need. Raises UserError for what is missing."""
+    """Returns the engine `docker`; with `build`, builds the images that these environments lack. Raises UserError if
+    Docker doesn't answer or an image can't be built."""
     if ORCHESTRATOR in names:
         raise UserError("This program's own environment has no image: its stacks run with --engine=local alone.")
     client = images.connect()
@@ -67,9 +68,9 @@ def containers(names: list[str], locks: Locks, build: bool) -> Choice:
 
 
 def interpreter(python: str, engine: str) -> str:
-    """Returns the path of an interpreter of the user's own, as a shell would find it.
+    """Returns the path of the user's own interpreter, as a shell would find it.
 
-    Raises UserError if it is none, or if an `engine` is asked for that has its own.
+    Raises UserError if it can't be run or has no NumPy, or if the engine is `docker`, whose images have interpreters.
     """
     if engine == DOCKER:
         raise UserError("--python is for the local engine: an image has its own interpreter.")
@@ -96,7 +97,7 @@ def absent(
     python: str | None = None,
 ) -> str | None:
     """Returns what this machine lacks for a stack, as the reason in its rows; None if nothing. `locks` are the run's;
-    by default the newest lock that this machine can make is looked for."""
+    the default is the newest lock from which this machine can make the environment."""
     missing = devices.missing().get(target)
     if missing:
         return missing
@@ -143,7 +144,7 @@ def provider(
     if choice.client is not None:
         for name in set(names):
             image = images.find(choice.client, name, locks.target, locks.path(name))
-            if image is not None:  # an environment without a lock has none, and its cases are unsupported
+            if image is not None:  # an environment without a lock has no image, and its cases are unsupported
                 ready[name] = Container(choice.client, image, locks.sha256(name), locks.target, set_id)
 
     def engine(attempt: Attempt) -> Engine:

@@ -18,9 +18,10 @@ from suite.workloads.catalog import Workload
 
 
 def search(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collection[str] = ()) -> None:
-    """Searches for each stack of the plan, whose first size has been run. `run(attempt, again)` runs one process.
+    """Searches for the largest size that fits, for each stack of the plan; the first size has run already.
+    `run(attempt, again)` runs one process.
 
-    A size that a resumed set has isn't run again, unless it ended as one of `again`; `run` is told so.
+    A size that a resumed set has isn't run again, unless its outcome is one of `again`: then `run` gets True.
     """
     plan, store = runner.plan, runner.store
     retry, order = store.next_retry(0), len(plan.cases)
@@ -39,8 +40,8 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collectio
 
 
 def search_predictions(runner: Runner, run: Callable[[Attempt, bool], Row], again: Collection[str] = ()) -> None:
-    """Searches for each case and accelerator of the plan in the same way: the program of each size is captured once for
-    all accelerators, and compiled for each until the largest that fits is known."""
+    """Searches in the same way for each case and accelerator of the plan. The program of a size is captured once for
+    all accelerators, and compiled for each accelerator until its largest size that fits is known."""
     plan, store = runner.plan, runner.store
     retry, order = store.next_retry(0), len(plan.cases)
     rows = sorted(store.read()[0], key=lambda row: row.integer("retry"))
@@ -70,7 +71,7 @@ def at_size(first: Case, size: int, axis: str, workload: Workload) -> Case:
 
 
 def limit_of(by_size: Mapping[int, Row]) -> float | None:
-    """Returns the limit of memory in bytes that a process had; None before the first has told it."""
+    """Returns the memory limit of a search's processes in bytes; None before a row has it."""
     return next((row.limit_bytes for row in by_size.values() if row.limit_bytes), None)
 
 
@@ -83,7 +84,8 @@ def memory_peaks(by_size: Mapping[int, Row]) -> dict[int, float | None] | None:
 
 
 def needed_bytes(by_size: Mapping[int, Row]) -> dict[int, float | None] | None:
-    """Returns the same of predictions. A compiler that ran out of memory itself says nothing about the accelerator."""
+    """Returns the bytes that each predicted size needs, None for each that doesn't fit; None if a compilation ended in
+    a way that says nothing about the accelerator, such as for want of the host's memory."""
     if any(row.outcome not in (Outcome.OK, Outcome.OOM_DEVICE, Outcome.OOM_COMPILE) for row in by_size.values()):
         return None
     return {
@@ -93,8 +95,8 @@ def needed_bytes(by_size: Mapping[int, Row]) -> dict[int, float | None] | None:
 
 
 def size_after(seen: Mapping[int, float | None] | None, limit: float | None, plan: Plan, most: int) -> int | None:
-    """Returns the next size of a search by the bytes of each size that was `seen`; None if the largest is known, or if
-    there is nothing to go by."""
+    """Returns the next size of a search, by the bytes of each size that was `seen`. None ends the search: the largest
+    size that fits is known, or `seen` is None."""
     return None if seen is None else next_size(seen, limit, plan.vary, most, plan.protocol.search_tolerance)
 
 

@@ -17,7 +17,6 @@ class Member:
     """A process that was launched. Its last answer says what it `asks_for` and how many bytes it needs."""
 
     def __init__(self, process: PreparedProcess) -> None:
-        """Launches the process."""
         self.process = process
         self.asks_for, self.needed_bytes = MORE, 0
         self.is_over = False

@@ -56,12 +56,12 @@ def prepare(
         plan = make(set_id, preset, selection, workloads, baseline, absent)
         return share(plan, shard) if shard is not None and plan.cases else plan
 
-    # Twice: mistakes are refused before an image is built, and what is lacking depends on the engine.
+    # The plan is made twice: first to refuse mistakes before an image is built, then with what the chosen engine lacks.
     draft = planned(lambda stack, variant, target: None if scheduler else devices.missing().get(target))
     check_selected(draft, target)
     check_limits(draft.cases, facts.memory().get("ram_bytes", 0))
     choice, locks = chosen(engine, draft, target, python, build=build)
-    # What other machines lack, they say themselves; that there is no lock is known here.
+    # Other machines find out themselves what they lack; a missing lock is known here.
     here = partial(engines.absent, locks=locks, engine=choice, python=python)
     plan = planned(engines.unlocked if scheduler else here)
     if fits is not None:
@@ -110,9 +110,9 @@ def chosen(engine: str, plan: Plan, target: str, python: str | None, *, build: b
 
 
 def curves(path: Path) -> list[Fit]:
-    """Returns the curves through the peaks of a set's memory processes. Raises UserError if it has none to trust."""
+    """Returns the curves through the peaks of a set's memory processes. Raises UserError if none can be trusted."""
     loaded = load(path)
     fits = fits_of(loaded.analysis().memory, loaded.plan.set_id if loaded.plan else path.name)
     if not fits:
-        raise UserError(f"--fits={path}: no curve goes through this set's peaks; `{COMMAND} frontier` makes some.")
+        raise UserError(f"--fits={path}: no curve fits this set's peaks. `{COMMAND} frontier` measures more of them.")
     return fits

@@ -18,8 +18,8 @@ from suite.workloads.catalog import find
 
 def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
     """Returns a set and the run that completes it. Raises UserError on another machine or with other locks, whose
-    results are never paired with the set's; and, without `trust`, for a set that wasn't begun here: its plan says which
-    interpreter runs and whose workloads."""
+    results are never paired with the set's; and, without `trust`, for a set that wasn't begun here: its plan names the
+    interpreter and the workloads that would run."""
     facts.refuse_platform()
     store = ResultSet.open(path)
     file = store.plan_file
@@ -59,7 +59,8 @@ def check_origin(store: ResultSet, *, trust: bool) -> None:
         raise UserError(f"{path} was put together from shares: there is nothing to complete.")
     if file.scheduler and store.is_whole and not store.shares():
         raise UserError(
-            f"{path} is whole, and what its machines had sent is no longer beside it: there is nothing to complete."
+            f"{path} is whole, and the shares that its machines sent are no longer beside it: there is nothing to "
+            "complete."
         )
     if file.machine_id != facts.machine_id() and not file.scheduler:
         changes = facts.changed(store.machine)

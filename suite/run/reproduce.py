@@ -1,4 +1,4 @@
-"""Runs a plan here that another machine has made: as a new set, with the locks and flags of the old one."""
+"""Prepares a plan that another machine has made to run here: as a new set, with the locks and flags of the old one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run_of(
     engine: str,
     python: str | None,
 ) -> Run:
-    """Returns a run of another machine's plan, its cases with what this machine lacks for them."""
+    """Returns a run of another machine's plan. A case that can't run on this machine has the reason."""
     choice = engines.choose(engine, list(file.locks), locks, python, build=True)
     if choice.client is None and python is None:
         # A case that couldn't run there may run here, in an environment that the plan has no lock of.
@@ -70,8 +70,8 @@ def run_of(
 
 
 def borrowed(store: ResultSet) -> tuple[Locks, list[str]]:
-    """Returns the locks and flags to reproduce a set with, its own copies of locks where this checkout has others; and
-    a phrase for each lock of which the set has no copy."""
+    """Returns the locks and flags to reproduce a set with, and a phrase for each lock that can't be had. A lock that
+    this checkout lacks is the set's own copy, if that is intact."""
     digests = store.plan_file.locks
     locks, missing = recorded(store.plan_file)
     copies = {name: store.lock_copy(name).absolute() for name in missing}
@@ -81,7 +81,7 @@ def borrowed(store: ResultSet) -> tuple[Locks, list[str]]:
 
 
 def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
-    """Returns a phrase for each thing, other than locks, that a plan needs and this machine hasn't got."""
+    """Returns a phrase for each thing, other than locks, that a plan needs and this machine lacks."""
     cases = [planned.case for planned in file.plan.cases]
     cores, most = len(facts.usable_cores()), max((case.threads for case in cases), default=0)
     names = sorted({case.workload for case in cases} - workloads.keys())
@@ -94,7 +94,7 @@ def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
 
 
 def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
-    """Returns why this version can't ask a plan's case; None if it can, or if the case's workload isn't here."""
+    """Returns what this version lacks to run a plan's case; None if nothing, or if the case's workload isn't here."""
     if case.stack not in STACKS:
         return f"the stack {case.stack} (code of the set's own? Read it in inputs/stacks, then --stack-path)"
     if case.workload not in workloads:
@@ -109,8 +109,8 @@ def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
 
 
 def strange(store: ResultSet) -> list[str]:
-    """Returns a sentence for each lock and each variable of a set that isn't this project's and would be installed, or
-    passed to frameworks. Raises Damaged for a lock that says anything but packages, versions and hashes."""
+    """Returns a phrase for each lock of a set that would be installed, and each variable that frameworks would get, and
+    that isn't this project's. Raises Damaged for a lock that holds anything but packages, versions and hashes."""
     file = store.plan_file
     sentences = []
     for name, digest in file.locks.items():

@@ -1,7 +1,7 @@
 """Rounds: the processes of a comparison, each started and warmed up alone, hold together and are sampled in turn.
 
-A shared machine changes its pace for seconds at a time. What is compared is therefore measured within seconds of each
-other, again and again: docs/methodology.md has the rules.
+A shared machine changes its pace for seconds at a time. So the processes of a comparison are sampled within seconds of
+each other, again and again: docs/methodology.md has the rules.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ROUNDS = "rounds"  # the protocol's word
 
 @dataclass
 class Rounds:
-    """Runs the processes of one comparison in rounds. `starts` and `ends` are called for each process; `alone` runs one
-    by itself."""
+    """Runs the processes of one comparison in rounds. `starts` and `ends` are called for each process; `alone` runs a
+    process by itself."""
 
     runner: Runner
     starts: Callable[[Attempt], None]
@@ -34,13 +34,14 @@ class Rounds:
     rows: list[Row] = field(default_factory=list)
     is_company: bool = False  # whether the processes that were started last have taken turns
     members: list[Member] = field(default_factory=list)  # in the order of their starts, until they have ended
-    left: list[Attempt] = field(default_factory=list)  # those that didn't fit into memory beside the others
-    number: int = 0  # of the last round: counted through all companies of a question, so that none is mistaken
+    left: list[Attempt] = field(default_factory=list)  # attempts that didn't fit into memory beside the others
+    number: int = 0  # of the last round; no two rounds of a comparison have the same, whichever processes take part
     peaks: dict[str, int] = field(default_factory=dict)  # bytes that a case is known to need
 
     def take(self, attempts: Sequence[Attempt], again: bool = False) -> list[Row]:
-        """Runs the attempts of one comparison and returns their rows: in rounds those that fit into memory together;
-        each other one in rounds with a new process of the baseline, or alone if it doesn't even fit beside that."""
+        """Runs the attempts of one comparison and returns their rows. Those that fit into memory together run in
+        rounds. Each of the rest runs in rounds with a new process of the baseline, or alone if it doesn't fit beside
+        the baseline."""
         self.again, self.rows, self.left, self.number = again, [], [], 0
         self.together(attempts)
         waiting, self.left = self.left, []
@@ -74,8 +75,8 @@ class Rounds:
             self.members.clear()
 
     def start(self, attempt: Attempt, company: int) -> None:
-        """Starts one process and waits until it holds; or writes the row of a case that needs no process; or leaves a
-        process that doesn't fit for later."""
+        """Starts one process and waits until it holds. A case that needs no process gets its row; a process that
+        doesn't fit into memory is left for later."""
         if attempt.purpose is Purpose.PRIME:
             self.rows.append(self.alone(attempt, self.again))
             return
@@ -146,12 +147,12 @@ class Rounds:
 
     def fits(self, attempt: Attempt) -> bool:
         """Whether a process is expected to fit into memory beside those that hold: by its case's peak in an earlier
-        block, else by theirs."""
+        block, else by the largest need of those that hold."""
         most = max((member.needed_bytes for member in self.members), default=0)
         return not self.members or self.peaks.get(attempt.case.case_id, most) <= self.spare_bytes()
 
     def spare_bytes(self) -> int:
-        """Returns the memory that the processes that hold leave."""
+        """Returns the bytes of memory that are left beside the processes that hold."""
         return spare_bytes() - sum(member.needed_bytes for member in self.members)
 
     def is_baseline(self, attempt: Attempt) -> bool:

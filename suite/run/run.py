@@ -74,7 +74,7 @@ def create(run: Run, preset: Path | None, command: str, results: Path) -> Result
         store.keep(run.locks.path(name), store.lock_copy(name).name)
     for name in {planned.case.workload for planned in run.plan.cases}:
         folder = run.workloads[name].folder
-        if not folder.is_relative_to(ROOT / "suite"):  # no revision of ours has it
+        if not folder.is_relative_to(ROOT / "suite"):  # it isn't in this project's source, whose revision is kept
             store.keep(folder, f"workloads/{name}")
     for path in stack_files(run.plan):
         store.keep(path, f"stacks/{path.name}")
@@ -88,7 +88,7 @@ def stack_files(plan: Plan) -> list[Path]:
 
 
 def describe(run: Run, command: str) -> PlanFile:
-    """Returns the content of plan.json: the plan, its processes, and what it is carried out with."""
+    """Returns the content of plan.json: the plan, its processes, and the engine, locks and source that carry it out."""
     # An interpreter of the user's own runs what no lock pins.
     locked = [] if run.python else [name for name in needed(run.plan) if run.locks.sha256(name)]
     return PlanFile(
@@ -115,12 +115,12 @@ def describe(run: Run, command: str) -> PlanFile:
 
 
 def flags_of(name: str, locks: Locks) -> dict[str, str]:
-    """Returns the variables of a variant's processes: those of the set that is reproduced, else this checkout's."""
+    """Returns the variables of a variant's processes: a reproduced set's own, else this checkout's."""
     return dict(locks.flags[name]) if name in locks.flags else flags(name, locks.target)
 
 
 def source_change() -> str:
-    """Returns the sha256 of what was changed in the source since its revision; empty if nothing was."""
+    """Returns the sha256 of what was changed in the source since its revision; empty without a change."""
     change = git("diff", "HEAD")
     return hashlib.sha256(change.encode()).hexdigest() if change else ""
 

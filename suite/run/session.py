@@ -22,20 +22,20 @@ from suite.run.runner import Runner
 from suite.run.side_by_side import side_by_side
 
 
-class Listener(Interface):
-    """What a run reports while it goes on; the console shows it. Called between processes only."""
+class RunListener(Interface):
+    """Shows the progress of a run, as the console does. It is called between processes only."""
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        """Takes note of a block of so many attempts that begins."""
+        """Called before a block of so many attempts."""
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """Takes note of a process that is about to start."""
+        """Called before a process starts."""
 
     def attempt_ends(self, row: Row) -> None:
-        """Takes note of an attempt's row."""
+        """Called with an attempt's row."""
 
     def note(self, text: str) -> None:
-        """Shows what a person should know."""
+        """Shows a sentence that the user should know."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Session:
     """One run of a plan into a result set, from the start or from where an earlier one stopped."""
 
     runner: Runner
-    listener: Listener
+    listener: RunListener
     again: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -56,8 +56,8 @@ class Session:
         return self.runner.store
 
     def run(self) -> list[Row]:
-        """Runs every block of the plan and as many more as their spread asks for, then all processes outside the
-        blocks. Returns the merged rows."""
+        """Runs the blocks of the plan and as many more as its intervals need, then all processes outside the blocks.
+        Returns the merged rows."""
         self.mend()
         if self.runner.plan.purpose is Purpose.TIMED:
             self.blocks()
@@ -73,7 +73,7 @@ class Session:
         return self.store.commit()
 
     def blocks(self) -> None:
-        """Runs the blocks that run whatever the spread, then those that the spread asks for."""
+        """Runs the protocol's `blocks`, then as many more as `blocks_needed` says."""
         first = self.runner.plan.protocol.blocks
         for number in range(1, first + 1):
             self.block(number, first)
@@ -123,14 +123,14 @@ class Session:
     def question(self, attempts: Sequence[Attempt]) -> None:
         """Runs the processes of one comparison in a block, and judges them by the majority of dialects."""
         self.measure(attempts)
-        # The dialects that ran first couldn't be held against those that ran later.
+        # The dialects that ran first couldn't be compared with those that ran later.
         retry = self.store.next_retry(attempts[0].block)
         for row in self.runner.contradict(replace(attempt, retry=retry) for attempt in attempts):
             self.listener.attempt_ends(row)
 
     def measure(self, attempts: Sequence[Attempt]) -> None:
-        """Runs the processes of one comparison; then once more those that other programs disturbed to the end, beside a
-        new process of the baseline, since the block's own one is some minutes away by then."""
+        """Runs the processes of one comparison, then runs those again that other programs disturbed to the end. A new
+        process of the baseline runs beside them, since the block's own ran minutes before."""
         plan = self.runner.plan
         rows = self.processes(attempts)
         question = attempts
@@ -139,7 +139,7 @@ class Session:
             if not places:
                 return
             again = [attempt for attempt in attempts if attempt.key[:3] in places]
-            self.listener.note(f"Processes from which others took the cores, measured once more: {len(places)}.")
+            self.listener.note(f"Processes that other programs disturbed, measured once more: {len(places)}.")
             middle = len(again) // 2
             if plan.twin or self.in_rounds:
                 again[middle:middle] = fresh_baseline(self.runner, question)
@@ -155,12 +155,12 @@ class Session:
 
     @property
     def in_rounds(self) -> bool:
-        """Whether the processes of a comparison take turns: those whose purpose is another than times don't."""
+        """Whether the processes of a comparison take turns; only timed ones do."""
         plan = self.runner.plan
         return plan.purpose is Purpose.TIMED and plan.protocol.sampling == ROUNDS
 
     def attempt(self, planned: Attempt, again: bool = False) -> Row:
-        """Runs one attempt, which the listener hears of before and after, and returns its row."""
+        """Runs one attempt, with a call to the listener before and after it, and returns its row."""
         self.listener.attempt_starts(planned)
         row = self.runner.run(planned, again)
         self.listener.attempt_ends(row)
@@ -182,7 +182,8 @@ class Session:
             self.attempt(attempt, again)
 
     def mend(self) -> None:
-        """Runs again, on resume, what the harness lost or `--again` names; notes damaged files."""
+        """Runs attempts again, on resume, that the harness lost or whose outcome `--again` names; reports damaged
+        files."""
         rows, damaged = self.store.read()
         for path in damaged:
             self.listener.note(f"{path.name} is damaged: set aside in {path.parent}, its case is run again.")
@@ -192,7 +193,7 @@ class Session:
         for block in (block for block in self.store.blocks() if block.accepted):
             planned = layout.block(self.runner.plan, block.block, block.retry)
             gone = {attempt.key[:3] for attempt in planned if self.is_lost(last.get(attempt.key[:4]), block.retry)}
-            # A warm case goes with the process that fills its caches: without it, it would be measured cold.
+            # A warm case is run again with the process that fills its caches: without that, it would be measured cold.
             lost = [attempt for attempt in planned if attempt.key[:3] in gone]
             if lost:
                 self.listener.block_starts(block.block, self.runner.plan.protocol.blocks, len(lost))
@@ -209,10 +210,11 @@ class Session:
                     self.processes([replace(attempt, retry=retry) for attempt in attempts], again=True)
 
     def is_lost(self, row: Row | None, since: int) -> bool:
-        """Whether a planned attempt has no row that stands; its block was finished by retry `since`."""
+        """Whether a planned attempt must run again: it has no row from retry `since` on, which finished its block, or
+        the harness lost it, or `--again` names its outcome."""
         return row is None or row["retry"] < since or Flag.HARNESS in row["flags"] or row["outcome"] in self.again
 
 
 def now() -> str:
-    """Returns the time in UTC, readable."""
+    """Returns the time in UTC as text, `2026-01-02T03:04:05+00:00`."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

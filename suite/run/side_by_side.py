@@ -1,4 +1,4 @@
-"""Runs processes of which nothing is timed several at once."""
+"""Runs several processes at once; only for processes in which nothing is timed."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from suite.case import Attempt
 from suite.results.store.rows import Row
 
 
-class Listener(Interface):
-    """What hears of each process; see `suite.run.session.Listener`. It is called in the caller's thread alone."""
+class AttemptListener(Interface):
+    """The part of `suite.run.session.RunListener` that shows attempts. It is called in the caller's thread alone."""
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """Takes note of a process that has been started."""
+        """Called once a process has been started."""
 
     def attempt_ends(self, row: Row) -> None:
-        """Takes note of a process's row."""
+        """Called with a process's row."""
 
 
 def side_by_side(
-    run: Callable[[Attempt, bool], Row], attempts: Sequence[tuple[Attempt, bool]], at_once: int, listener: Listener
+    run: Callable[[Attempt, bool], Row],
+    attempts: Sequence[tuple[Attempt, bool]],
+    at_once: int,
+    listener: AttemptListener,
 ) -> None:
-    """Runs `run(attempt, again)` of these attempts, `at_once` at a time, in their order. Raises what `run` raises.
+    """Calls `run(attempt, again)` for these attempts, `at_once` at a time, in their order. Raises what `run` raises.
 
-    The threads are daemons: the kernel ends a process whose thread is gone, so that a run that is stopped by Ctrl-C
-    needn't wait for the minutes that a compiler takes.
+    The threads are daemons, so that Ctrl-C doesn't wait for the minutes that a compiler takes: when a thread is gone,
+    the kernel ends its process.
     """
     waiting: Queue[tuple[Attempt, bool]] = Queue()
     for pair in attempts:
@@ -49,11 +52,11 @@ def side_by_side(
         Thread(target=work, daemon=True).start()
     unfinished = len(attempts)
     while unfinished:
-        what = news.get()
-        if isinstance(what, BaseException):
-            raise what
-        if isinstance(what, Attempt):
-            listener.attempt_starts(what)
+        event = news.get()
+        if isinstance(event, BaseException):
+            raise event
+        if isinstance(event, Attempt):
+            listener.attempt_starts(event)
         else:
-            listener.attempt_ends(what)
+            listener.attempt_ends(event)
             unfinished -= 1
