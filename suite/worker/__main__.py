@@ -1,4 +1,4 @@
-"""`python -m suite.worker ATTEMPT.json --out DIR`: run one case, append events to DIR/events.jsonl.
+"""`python -m suite.worker ATTEMPT.json --out DIR`: runs one attempt and appends its events to DIR/events.jsonl.
 
 Runnable by hand in any of the environments. Standard output is a log, never a channel.
 """
@@ -53,7 +53,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     protocol = Protocol(**request["protocol"])
     os.sched_setaffinity(0, request["cpus"])
     adapter, data, listener = opened(attempt, request, events)
-    from suite.machine import builds, facts  # only now: `import_seconds` must not hold what they import
+    from suite.machine import builds, facts  # only now, so that `import_seconds` doesn't hold their imports
     from suite.worker import capture, measure, process_memory
     from suite.worker.turns import Turns
     from suite.worker.witness import Witness
@@ -99,8 +99,9 @@ def answer(request: dict[str, Any], events: Events) -> None:
 
 
 def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, gated: bool, late: bool) -> None:
-    """Writes what shows that a timed process computed the right thing, and why it didn't, if so. Every process shows
-    its first losses and its last result; a `gated` one is held to the reference, and takes one more step if `late`."""
+    """Writes the proof that a timed process computed the right thing, or the reasons why it didn't. Every process
+    reports its first losses and a digest of its last result. A `gated` process is compared with the reference, and
+    takes one more step if `late`."""
     from suite.reference.digests import digest
     from suite.worker import gate, late_step, precision
 
@@ -108,7 +109,7 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
     proof = digest(measured.result, "output").figures
     events.write("metric", name="last result", unit="1", kind="gate", values=proof)
-    # Only now: a probe before the first call would have compiled for it what takes seconds in some stacks.
+    # Only now: a probe before the first call would do a part of its work, which takes seconds in some stacks.
     events.phase("probe")
     observed = precision.observed(adapter.matmul(*precision.probe_operands()))
     events.facts(precision_observed=observed)
@@ -165,7 +166,7 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     case = attempt.case
     events.phase("import")
     start = perf_counter()
-    # numpy reads its thread count when it is imported, and nearly every module here imports it.
+    # NumPy reads its thread count when it is imported, and nearly every module below imports it.
     os.environ.update(with_flags(thread_environ(case.threads), request["flags"]))
     from suite.stacks import catalog as stacks
     from suite.worker import explain
@@ -236,5 +237,5 @@ if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    # Everything is written. Tearing a framework down can crash or take seconds, and measures nothing.
+    # Everything is written. Ending without the framework's teardown, which can crash or take seconds.
     os._exit(code)

@@ -1,7 +1,7 @@
-"""Processor time during a stretch of samples: this process's own, and that of everybody else.
+"""Measures processor time during a stretch of samples: this process's, and that of all other processes.
 
-A sample's own duration must not decide whether it was disturbed: dropping slow samples would flatter every stack that
-is slow by itself. The processor time of all other processes decides.
+The other processes' time decides whether a sample was disturbed. A sample's own duration must not: dropping slow
+samples would flatter every stack that is slow by itself.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from time import perf_counter
 from suite.worker.process_memory import children
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-# The kernel counts idle time in ticks of 10 ms a core; over a shorter stretch their rounding would look like work.
+# The kernel counts idle time in ticks of 10 ms a core; in a shorter stretch, the rounding would look like work.
 SECONDS_MIN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class CoreCounters:
-    """Counters at one instant, in seconds of processor time. `own` and `kernel` (the part of `own` spent in the kernel)
-    are this process's; `idle` is that of its cores, None where the kernel hides it."""
+    """Counters at the instant `at`, in seconds of processor time. `own` is this process's and its children's, `kernel`
+    this process's in the kernel; `idle` is its cores' idle time, None where the kernel hides it. `faults` counts its
+    minor page faults."""
 
     at: float
     idle: float | None
@@ -37,7 +38,8 @@ class CoreCounters:
 @dataclass(slots=True)
 class Stretch:
     """What happened between two readings: wall seconds, this process's processor time and its part in the kernel, minor
-    page faults, and the share of the cores' time that others took (None: too short to tell, or hidden)."""
+    page faults, and the share of the cores' time that other processes took (None: the stretch is too short to tell, or
+    the kernel hides it)."""
 
     seconds: float = 0.0
     own_seconds: float = 0.0
@@ -54,7 +56,7 @@ class Cores:
 
     @contextmanager
     def watch(self) -> Iterator[Stretch]:
-        """Yields a stretch whose figures are there once the `with` block has ended."""
+        """Yields a stretch, whose figures are filled in at the end of the `with` block."""
         stretch, start = Stretch(), self.read()
         yield stretch
         end = self.read()
@@ -64,18 +66,18 @@ class Cores:
         stretch.faults = end.faults - start.faults
         if stretch.seconds >= SECONDS_MIN and start.idle is not None and end.idle is not None:
             available = len(self.cpus) * stretch.seconds
-            # Stolen time is not idle, so it counts among the others'.
+            # Time that the hypervisor stole isn't idle, so it counts as taken by others.
             stretch.others = max(0.0, (available - (end.idle - start.idle) - stretch.own_seconds) / available)
 
     def read(self) -> CoreCounters:
-        """Returns the counters now. This process's own include its children's, ended and living."""
+        """Returns the counters now. `own` includes the time of this process's children, ended and living."""
         here, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
         processor = here.ru_utime + here.ru_stime + ended.ru_utime + ended.ru_stime
         processor += sum(map(processor_seconds, children(os.getpid())))
         return CoreCounters(perf_counter(), self.idle_seconds(), processor, here.ru_stime, here.ru_minflt)
 
     def idle_seconds(self) -> float | None:
-        """Returns for how long this process's cores have been idle since boot, added up, in seconds."""
+        """Returns the idle seconds of this process's cores since boot, added up; None where the kernel hides them."""
         try:
             text = Path("/proc/stat").read_text(encoding="ascii")
         except OSError:

@@ -1,4 +1,4 @@
-"""The tensors of one case: generated anew for each use, placed one by one, hashed on the way."""
+"""The tensors of one case: generated anew for each use, and hashed while they are placed one by one."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class Data:
             yield {name: value.astype(np.float64) for name, value in part}
 
     def expected(self) -> ReferenceAnswer | None:
-        """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims, or None
-        where there is neither. Raises UserError for a golden file that doesn't say what stressed weights give."""
+        """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims; None if
+        there is neither. Raises UserError for a golden file that doesn't say what stressed weights give."""
         if hasattr(self.spec, "reference"):
             answer = from_reference(self.spec, self.dims, *self.arguments())
             if self.stressed:

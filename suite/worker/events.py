@@ -1,4 +1,4 @@
-"""Writes events.jsonl, one event a line, each flushed: a kill loses only what would have come after it."""
+"""Writes events.jsonl, one event a line. Each line is flushed, so that a killed worker loses nothing it has written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, MESSAGE_BYTES_MAX
 
-RESERVE = 2**18  # kept free for the exception that reports a file that is too long
+RESERVE = 2**18  # bytes kept free for the exception that says that the file is too long
 TRACEBACK_MAX = 16384
 
 
@@ -39,7 +39,7 @@ class Events:
         self.seq += 1
 
     def phase(self, phase: str) -> None:
-        """Writes that a phase begins, before it does, so that a kill is attributed to the right one."""
+        """Writes that a phase begins, before it does: so a kill is attributed to the right phase."""
         self.last_phase = phase
         self.write("phase", phase=phase)
 

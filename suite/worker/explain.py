@@ -30,13 +30,13 @@ class LogCapture:
     def heard(self) -> str:
         """Returns all output so far."""
         sys.stdout.flush()
-        ctypes.CDLL(None).fflush(None)  # C's own buffers: a file's aren't written line by line
+        ctypes.CDLL(None).fflush(None)  # C doesn't write its buffer for a file line by line
         return self.path.read_text(encoding="utf-8", errors="replace")
 
 
 def explain(adapter: Adapter, state: Any, batch: Any, events: Events, listener: LogCapture, folder: str) -> None:
-    """Runs two steps, in which everything is compiled, then the step whose logs count. `folder` has the compilers'
-    programs."""
+    """Runs two steps, in which everything is compiled, then a third, whose logs are evaluated. `folder` has the
+    compilers' programs."""
     before = ""
     for phase in ("first", "second", "explain"):
         events.phase(phase)

@@ -17,13 +17,13 @@ REASONS_MAX = 5  # in a row: a wrong norm makes every later tensor wrong
 
 
 @dataclass
-class Findings:
-    """Collects errors and reasons; without reasons the stack is right.
+class GateFindings:
+    """Collects a case's errors, and the reasons why it is wrong; without reasons the stack is right.
 
-    `worst` is the largest relative error. `digests` are those of tensors that no reference exists for: other stacks'
-    are compared with them later. `compared` is false if the whole case has no reference. `unstable` are the errors with
-    stressed weights of a framework's own norm that is known to be unstable: they don't make the case wrong, but its row
-    is flagged.
+    `worst` is the largest relative error. `digests` are those of tensors without a reference, which are compared with
+    those of other stacks later. `compared` is false if the whole case has no reference. `unstable` are the reasons that
+    stressed weights give against a framework's own norm that is known to be unstable: they don't make the case wrong,
+    but its row is flagged.
     """
 
     tolerances: Tolerances
@@ -35,24 +35,26 @@ class Findings:
 
     @property
     def reason(self) -> str:
-        """Returns the row's reason: the first reasons, and how many more there are."""
+        """Returns the reason for the row: the first reasons, and how many more there are."""
         more = len(self.reasons) - REASONS_MAX
         return "; ".join(self.reasons[:REASONS_MAX]) + (f"; and {more} more" if more > 0 else "")
 
     def compare(self, key: str, what: str, actual: Any, expected: Any) -> None:
-        """Holds a tensor to its reference by the tolerance of `key`; without a reference (None), keeps its digest."""
+        """Compares a tensor with its reference by the tolerance of `key`; without a reference (None), keeps its
+        digest."""
         if expected is None:
             self.digests[key] = digest(np.asarray(actual), key)
         else:
             self.hold(key, what, actual, expected)
 
     def hold(self, key: str, what: str, actual: Any, expected: Any) -> None:
-        """Holds a tensor, or its digest, to another by the tolerance of `key`."""
+        """Compares a tensor, or its digest, with the expected one by the tolerance of `key`."""
         if isinstance(actual, Digest) or isinstance(expected, Digest) or self.same_shape(what, actual, expected):
             self.judge(what, difference(actual, expected, key), self.tolerances.of(key))
 
     def judge(self, what: str, measured: Difference, tolerance: Tolerance, counts: bool = True) -> None:
-        """Holds a difference to a tolerance. Without `counts`, it counts for `worst` only if it breaks it."""
+        """Adds a reason if a difference is over its tolerance. Without `counts`, only such a difference changes
+        `worst`."""
         broken = tolerance.broken(measured)
         if broken:
             self.reasons.append(f"{what}: {broken}")
@@ -60,13 +62,13 @@ class Findings:
             self.worst = max(self.worst, measured.error) if np.isfinite(measured.error) else float("inf")
 
     def relative(self, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
-        """Asks for ||actual - expected|| <= tolerance ||expected||; the default is the tolerance of outputs."""
+        """Requires ||actual - expected|| <= tolerance ||expected||; the default is the tolerance of outputs."""
         if self.same_shape(what, actual, expected):
             allowed = self.tolerances.plain if tolerance is None else tolerance
             self.judge(what, difference(actual, expected, what), Tolerance(allowed))
 
     def absolute(self, what: str, actual: Any, expected: Any, tolerance: float) -> None:
-        """Asks for every |actual - expected| <= tolerance; NaN fails."""
+        """Requires |actual - expected| <= tolerance of every element; NaN fails."""
         actual, expected = np.asarray(actual, np.float64), np.asarray(expected, np.float64)
         if not self.same_shape(what, actual, expected):
             return
@@ -75,14 +77,14 @@ class Findings:
             self.reasons.append(f"{what}: absolute error {error:.2g} over the tolerance {tolerance:.0e}")
 
     def same_names(self, what: str, actual: Tensors, expected: Iterable[str]) -> bool:
-        """Asks for exactly the expected names of tensors. True if they are there."""
+        """Requires exactly the expected names of tensors. Returns whether they are there."""
         if set(actual) == set(expected):
             return True
         self.refuse(f"{what}: has {sorted(actual)}, the reference {sorted(expected)}")
         return False
 
     def same_shape(self, what: str, actual: Array, expected: Array) -> bool:
-        """Asks for the expected shape, since broadcasting would compare something else. True if it is there."""
+        """Requires the expected shape, since broadcasting would compare other elements. Returns whether it is right."""
         shapes = np.shape(actual), np.shape(expected)
         if shapes[0] == shapes[1]:
             return True
@@ -90,6 +92,6 @@ class Findings:
         return False
 
     def refuse(self, reason: str) -> None:
-        """Adds a reason that no finite error describes."""
+        """Adds a reason whose error isn't a finite number."""
         self.worst = float("inf")
         self.reasons.append(reason)

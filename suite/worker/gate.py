@@ -5,8 +5,9 @@ tensor is ||a - r|| / ||r|| (Frobenius), estimated where there is only a digest.
 near zero it is unbounded for correct stacks too. `suite.reference.expected` says what is right; where a model has no
 golden file of these dims, the gate writes digests, by which the run compares stacks with each other.
 
-What a step writes is gated as the movement of every parameter and buffer, since where they end is nearly where they
-began. A step in another precision is also held to the same dialect file in f32, see `hold_to_float32`.
+Of what a step writes, the gate checks the movement of every parameter and buffer: their values after the steps are
+nearly those before, whatever the step did. A step in another precision is also compared with the same dialect file in
+f32, see `hold_to_float32`.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
 from suite.worker import process_memory, stressed
 from suite.worker.data import Data
-from suite.worker.findings import Findings
+from suite.worker.findings import GateFindings
 from suite.worker.late_step import LateStep, is_bfloat16, sample
 from suite.worker.witness import DECAY, ROUNDINGS, Witness
 
 INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
-OTHER_CALLS = 4  # on other values, before their result counts
+OTHER_CALLS = 4  # steps on other values, of which the last result is checked
 
 
 @dataclass
 class TimedEvidence:
-    """What the timed calls left: the losses of the first steps, the last result, the state after three steps, and a
-    step after the clocks."""
+    """What the timed calls left for the gate: the losses of the first steps, the last result, the state after three
+    steps (`witness`), and one more step after the clocks (`late`)."""
 
     losses: list[float] = field(default_factory=list)
     result: Array | None = None
@@ -43,7 +44,7 @@ class TimedEvidence:
     late: LateStep | None = None
 
 
-def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> Findings:
+def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> GateFindings:
     """Gates one case. The adapter can't be used afterwards."""
     findings = Gate(adapter, data, data.expected()).run(timed)
     if adapter.case.precision != "f32":
@@ -51,10 +52,10 @@ def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> Findings:
     return findings
 
 
-def hold_to_float32(findings: Findings, adapter: Adapter, data: Data) -> None:
+def hold_to_float32(findings: GateFindings, adapter: Adapter, data: Data) -> None:
     """Gates the same dialect file at the same dims in float32, by the same adapter in this process, at the tolerances
-    of float32. If it is right, only rounding is left to explain what the other precision gives. Without another
-    reference, the other precision is held to its digests.
+    of float32. If that is right, only rounding is left to explain the results of the other precision. Tensors of the
+    other precision without a reference are compared with the digests of the float32 ones.
     """
     exact = Gate(adapter.twin("f32"), data, data.expected()).run(TimedEvidence())
     findings.unstable += exact.unstable
@@ -73,21 +74,22 @@ def is_zero(key: str, digests: dict[str, Digest]) -> bool:
 
 
 class Gate:
-    """Holds one stack to the reference.
+    """Compares one stack with the reference.
 
-    A state with moments exists only while it is stepped: with gradients read beside it, the gate could need more memory
-    than a step. So weights are placed twice, and the memory of what came before is given back each time.
+    A state with moments exists only while steps are taken: if gradients were read beside it, the gate could need more
+    memory than a step. So the weights are placed anew for each group of checks, after the memory of the group before
+    has been given back.
     """
 
     def __init__(self, adapter: Adapter, data: Data, expected: ReferenceAnswer | None) -> None:
         self.adapter, self.data, self.expected = adapter, data, expected
         exact = expected is not None and expected.exact
         self.tolerances = Tolerances(adapter.workload.spec, adapter.case.precision, exact)
-        self.findings = Findings(self.tolerances, compared=expected is not None)
-        # Where gradients are nothing but noise, in small tensors: by the reference, or else by this stack's gradients.
+        self.findings = GateFindings(self.tolerances, compared=expected is not None)
+        # Masks of small tensors' elements whose gradient is only noise: by the reference, or else by this stack.
         self.noise: dict[str, Any] = dict(expected.noise) if expected else {}
 
-    def run(self, timed: TimedEvidence) -> Findings:
+    def run(self, timed: TimedEvidence) -> GateFindings:
         """Runs all checks of the case's pass."""
         process_memory.release()
         self.check_reading(timed)
@@ -104,14 +106,14 @@ class Gate:
             process_memory.release()
             stressed.check(self.adapter, self.data, self.expected, self.findings)
         if timed.late and self.adapter.optimizer:
-            # Last: most of what is wrong is wrong there too, and a row has room for few reasons.
+            # Last: most mistakes of a stack show there too, and a row has room for few reasons.
             timed.late.judge(self.findings, self.adapter.optimizer)
         return self.findings
 
     @property
     def asks_decay(self) -> bool:
-        """Whether weight decay shows in three steps: in coarser precisions, signs that rounding turns move a parameter
-        by more."""
+        """Whether weight decay can be checked after three steps. In coarser precisions it can't: where rounding turns a
+        gradient's sign, AdamW moves the parameter by more than the decay."""
         return self.adapter.optimizer == "adamw" and self.adapter.case.precision == "f32"
 
     def wanted(self, group: str, name: str) -> Any:
@@ -119,7 +121,7 @@ class Gate:
         return None if self.expected is None else getattr(self.expected, group)[name]
 
     def check_reading(self, timed: TimedEvidence) -> None:
-        """Checks what the canonical weights give: the output, and in the train pass the loss and every gradient."""
+        """Checks the results of fresh weights: the output, and in the train pass the loss and every gradient."""
         adapter, findings, expected = self.adapter, self.findings, self.expected
         state, batch = self.data.place(adapter, moments=False)
         wanted = None if expected is None else expected.output
@@ -141,8 +143,9 @@ class Gate:
                 self.noise = noise_of({name: read[name] for name in self.data.parameters})
 
     def check_other_values(self, timed: TimedEvidence) -> None:
-        """Checks that steps which change nothing are computed anew: on other values, and then on the timed batch again.
-        A result that is kept, by the stack or as a constant of its program, is that of values that are gone."""
+        """Checks that steps which change no state are computed anew: on other values, and then on the timed batch again
+        with other weights. A result that the stack has cached, or folded into its program as a constant, would be that
+        of the earlier values."""
         adapter, findings = self.adapter, self.findings
         other = Data(adapter.case, adapter.workload, self.data.seed + 1)
         state, batch = other.place(adapter, moments=False)
@@ -163,21 +166,23 @@ class Gate:
             findings.refuse(f"{key} of other values: it is the timed one")
 
     def stepped(self, state: Any, batch: Any, calls: int) -> Array:
-        """Takes some steps of a state that they don't change. Returns the last result."""
+        """Takes steps that don't change the state. Returns the last result."""
         for _ in range(calls):
             state, outputs = self.adapter.step(state, batch)
             self.adapter.wait(state, outputs)
         return self.adapter.fetch(outputs)
 
     def check_gradient(self, name: str, gradient: Any) -> None:
-        """Checks one parameter's gradient. One that is zero up to rounding has no relative error: it must be small."""
+        """Checks one parameter's gradient. A gradient that is zero up to rounding has no relative error: it must be
+        small."""
         what, wanted = f"gradient of {name}", self.wanted("gradients", name)
         if self.expected is not None and self.is_zero(name):
             noise = protocol.ZERO_NOISE[self.tolerances.precision] * self.expected.largest_gradient
             self.findings.absolute(f"{what}, which is zero", gradient, np.zeros_like(gradient), noise)
             return
         self.findings.compare(f"gradient/{name}", what, gradient, wanted)
-        # Rounding is 1e-3 of a gradient: where it jumps, no tolerance for digests is as small as that.
+        # Rounding to bfloat16 changes a gradient by 1e-3. A digest's tolerance is wider than that where a gradient may
+        # jump, so the bits of the elements are checked.
         exact = isinstance(wanted, np.ndarray) and is_bfloat16(sample(name, wanted))
         if self.tolerances.precision == "f32" and is_bfloat16(sample(name, gradient)) and not exact:
             self.findings.refuse(f"{what} is rounded to bfloat16")
@@ -189,8 +194,8 @@ class Gate:
         return peak(self.expected.gradients[name]) < protocol.ZERO_GRADIENT * self.expected.largest_gradient
 
     def check_last_loss(self, timed: TimedEvidence) -> None:
-        """Checks that the last timed loss is under the first, because steps over the same batch learn it; without an
-        optimizer, that all are equal."""
+        """Checks that the last timed loss is under the first, because all steps train on one batch; without an
+        optimizer, that all losses are right."""
         if not timed.losses:
             return  # a float32 twin, which is never timed
         losses, last = timed.losses, None if timed.result is None else float(timed.result)
@@ -226,7 +231,7 @@ class Gate:
             timed.witness.close(findings)
 
     def check_movement(self, name: str, before: Array, after: Array, witness: Witness | None) -> None:
-        """Checks what the steps have written into one parameter or buffer, replayed and timed."""
+        """Checks what the replayed and the timed steps have written into one parameter or buffer."""
         trained, noise = name in self.data.parameters, self.noise.get(name)
         if trained and self.adapter.optimizer == "adamw":
             self.check_bound(name, before, after)
@@ -248,8 +253,8 @@ class Gate:
             witness.testify(self.findings, name, before, after, noise, min(limit.error, protocol.REPLAY_TOLERANCE_MAX))
 
     def check_bound(self, name: str, before: Array, after: Array) -> None:
-        """Checks that elements whose true gradient is zero moved no further than AdamW can take them: nothing more can
-        be asked of them."""
+        """Checks that elements whose true gradient is zero moved no further than AdamW can move them. Where they end
+        depends on rounding, so nothing more can be checked."""
         bound = 1.1 * protocol.LEARNING_RATE * protocol.GATE_STEPS + DECAY * float(np.abs(before).max(initial=0.0))
         noise = self.noise.get(name)
         zero = slice(None) if self.is_zero(name) else noise
@@ -258,8 +263,8 @@ class Gate:
             self.findings.absolute(f"{name} where its gradient is zero", over, np.zeros_like(over), 0.0)
 
     def check_decay(self, name: str, before: Array, moved: Array, error: float) -> None:
-        """Checks the part of itself that a parameter lost against the reference. The rest of the movement's error
-        points in no particular direction and may add six standard deviations of its share."""
+        """Checks by which part of itself a parameter shrank, against the reference. The rest of the movement's error
+        points in no particular direction: six standard deviations of its chance part are allowed."""
         assert self.expected is not None
         length = float(np.linalg.norm(before)) or 1.0
         chance = 6.0 * error * float(np.linalg.norm(moved)) / (length * float(np.sqrt(before.size)))
@@ -289,7 +294,7 @@ class Gate:
 
 
 def noise_of(gradients: dict[str, Array]) -> dict[str, Any]:
-    """Returns masks of small tensors: the elements whose gradient is zero up to rounding."""
+    """Returns masks of the elements whose gradient is zero up to rounding, for small tensors."""
     largest = max((float(np.abs(g).max(initial=0.0)) for g in gradients.values()), default=0.0)
     small = {name: g for name, g in gradients.items() if g.size <= WHOLE_MAX}
     return {name: np.abs(g) < protocol.ZERO_GRADIENT * largest for name, g in small.items()}

@@ -1,9 +1,9 @@
 """The step after the clocks: one more step of the timed state must be right, however many came before it.
 
-The gate's replay begins with fresh weights and is held to a reference for three steps. A stack that computed these and
-then stopped would be the fastest of all. So the timed state, after all its timed steps, takes one more by the function
-that was timed. What that step must do follows from the state alone: its loss and gradients are read by functions that
-the gate holds to the reference, and the optimizer's equations are applied to the state's own moments, in float64.
+The gate's replay begins with fresh weights and compares three steps with a reference. A stack that computed these and
+then stopped would be the fastest of all. So the timed state, after all its timed steps, takes one more step by the
+function that was timed. What that step must do follows from the state alone: functions that the gate compares with the
+reference read its loss and gradients, and the optimizer's equations are applied to the state's own moments, in float64.
 Optimizers work element by element, so of large tensors a random sample of the elements is enough.
 """
 
@@ -22,19 +22,19 @@ from suite import protocol
 from suite.reference.digests import Array, difference
 from suite.reference.optimizers import OPTIMIZERS, Tensors
 from suite.stacks.base import Adapter
-from suite.worker.findings import Findings
+from suite.worker.findings import GateFindings
 
 ROUNDINGS = 4 * 2.0**-24  # the part of a float32 value that rounding in one step may change
 SAMPLES = 1 << 12  # elements of a large tensor
-FIGURES_MIN = 16  # below, all may end in zeros by chance
+FIGURES_MIN = 16  # distinct values; of fewer, all may have the zeros of a bfloat16 by chance
 
 
 @dataclass(frozen=True, slots=True)
 class LateStep:
     """The state before and after one more step: samples of all tensors in float64, by canonical name.
 
-    `loss` is the step's own; `read_loss`, `gradients` and `largest` (each gradient's largest magnitude) are read from
-    the state before it, which had taken `steps` steps. Moments are called as in `Adapter.read`.
+    `loss` is the step's own; `read_loss`, `gradients` and `largest` (the largest magnitude of each gradient) are read
+    from the state before it, which had taken `steps` steps. Moments have the names that `Adapter.read` gives them.
     """
 
     steps: int
@@ -45,9 +45,9 @@ class LateStep:
     parameters: tuple[Tensors, Tensors]
     moments: tuple[Tensors, Tensors]
 
-    def judge(self, findings: Findings, optimizer: str) -> None:
-        """Asks that the step's loss was that of its parameters, and that its gradients changed moments and parameters
-        as the optimizer says. Gradients that are zero up to rounding are left out."""
+    def judge(self, findings: GateFindings, optimizer: str) -> None:
+        """Requires that the step's loss was that of its parameters, and that its gradients changed moments and
+        parameters by the optimizer's equations. Gradients that are zero up to rounding are left out."""
         what = f"timed step {self.steps + 1}"
         limits = findings.tolerances
         if not abs(self.loss - self.read_loss) <= limits.late_loss * abs(self.read_loss):
@@ -87,8 +87,8 @@ class LateStep:
             untouched.judge(findings, what)
 
     @staticmethod
-    def hold(findings: Findings, what: str, before: Array, after: Array, wanted: Array) -> None:
-        """Compares what was added to `before` with what should have been, apart from float32's rounding."""
+    def hold(findings: GateFindings, what: str, before: Array, after: Array, wanted: Array) -> None:
+        """Compares what was added to `before` with what should have been added, apart from float32's rounding."""
         rounding = ROUNDINGS * float(np.linalg.norm(wanted))
         error = difference(after - before, wanted - before, what, rounding)
         findings.judge(what, error, findings.tolerances.late, counts=False)
@@ -96,8 +96,8 @@ class LateStep:
 
 @dataclass(slots=True)
 class Decay:
-    """How much less than they should have elements shrank, as a fraction of themselves. Weight decay is too small to
-    show in a tensor's whole movement, but it points along the weights; other differences point in no direction."""
+    """By how much elements shrank too little, as a fraction of themselves. Weight decay is too small to show in a
+    tensor's whole movement, but it points along the weights; other differences point in no particular direction."""
 
     what: str
     along: float = 0.0  # <difference, weights>
@@ -113,8 +113,8 @@ class Decay:
         self.squares += float(start @ start)
         self.figures += start.size
 
-    def judge(self, findings: Findings, step: str) -> None:
-        """Asks that they shrank as they should have, but for a third of the decay and six standard deviations."""
+    def judge(self, findings: GateFindings, step: str) -> None:
+        """Requires that the elements shrank as they should have, up to 0.3 of the decay and six standard deviations."""
         if not self.squares:
             return
         decay = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY
@@ -148,18 +148,18 @@ def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
 
 
 def is_bfloat16(values: Array) -> bool:
-    """Whether all of many different values have the few bits of a bfloat16, as numbers that were rounded to it have."""
+    """Whether the values were rounded to bfloat16: there are many different ones, and all have its few bits."""
     bits = np.asarray(values, np.float32).view(np.uint32)
     return bool(not np.any(bits & 0xFFFF) and np.unique(bits).size > FIGURES_MIN)
 
 
 def samples(tensors: Mapping[str, Array], without: Container[str] = ()) -> dict[str, NDArray[np.float64]]:
-    """Returns a copy of each tensor, or of `SAMPLES` of its elements: the same ones for moments as for parameters."""
+    """Returns a copy of each tensor, or of `SAMPLES` of its elements: the same elements of moments and parameters."""
     return {name: sample(name.rpartition("/")[2], value) for name, value in tensors.items() if name not in without}
 
 
 def sample(name: str, value: Array) -> NDArray[np.float64]:
-    """Returns a small tensor, or the elements of a large one at places that its name decides, flat in float64."""
+    """Returns a small tensor, or the elements of a large one at places that depend on its name, flat in float64."""
     if value.size <= SAMPLES:
         return np.array(value, np.float64).reshape(-1)
     key = hashlib.sha256(f"places/{name}".encode()).digest()[:16]

@@ -1,7 +1,7 @@
 """The one timing loop, for every stack: first call, second call, steady state; dispatch, synced, pipelined, fetch.
 
-docs/methodology.md explains each clock. Garbage is collected before a phase and not during it. Nothing is written,
-printed or copied to the host inside a timed region (the fetch clock times the copy).
+docs/methodology.md explains each clock. Garbage is collected before each batch of samples and not during it. Nothing is
+written, printed or copied to the host inside a timed region (except by the fetch clock, which times the copy).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from suite.stacks.base import Adapter
 from suite.stats import steady_start
 from suite.worker.cores import Cores, Stretch
 from suite.worker.events import Events
-from suite.worker.samples import Taken, TakenInRounds, disturbed, enough, leading, warm
+from suite.worker.samples import SamplesInRounds, SyncedSamples, disturbed, enough, leading, warm
 from suite.worker.turns import Turns
 
 NS = 1e-9
 
 
 @dataclass
-class Measured:
-    """What is left after the last sample: the state that `steps` steps led to, the last result (output or loss) and the
-    first losses."""
+class TimedResult:
+    """What the timed steps leave: the state after all `steps`, the last result (output or loss) and the first
+    losses."""
 
     state: Any
     steps: int
@@ -39,7 +39,7 @@ class Measured:
 
 
 class Clock:
-    """Takes samples of one adapter's step; each step gets the state that the one before it returned."""
+    """Takes samples of one adapter's step. Each step gets the state that the step before it returned."""
 
     def __init__(self, adapter: Adapter, state: Any, batch: Any) -> None:
         self.step, self.wait, self.fetch = adapter.step, adapter.wait, adapter.fetch
@@ -102,8 +102,8 @@ def quiet_collector() -> Iterator[None]:
 def settle() -> None:
     """Exempts the objects that imports and compiling left from later garbage collections.
 
-    A full collection takes 20 ms (JAX) to 130 ms (TensorFlow) and walks through all caches. Before each batch of
-    samples, or each sample of a slow step, that would add up to seconds of every case.
+    A full collection takes 20 ms (JAX) to 130 ms (TensorFlow) and walks through all caches. There is one before each
+    batch of samples, which would add up to seconds in every case.
     """
     gc.collect()
     gc.freeze()
@@ -118,10 +118,10 @@ def measure(
     look: Callable[[Any], object] = id,
     cores: Cores | None = None,
     turns: Turns | None = None,
-) -> Measured:
+) -> TimedResult:
     """Takes the samples of all clocks of one case and writes them as events. The state passed in is consumed. `look` is
-    called with the state after the third step, between two samples; `cores` reads how much processor time others took;
-    `turns` says when it is this process's turn."""
+    called with the state after the third step, between two samples; `cores` reads how much processor time other
+    processes took; `turns` says when it is this process's turn."""
     cores = cores or Cores()
     settle()
     clock = Clock(adapter, state, batch)
@@ -162,15 +162,15 @@ def measure(
     result = adapter.fetch(clock.outputs)
     compiles.append(count(adapter.counters()["compiles"]))
     close(adapter.counters(), before, compiles, events)
-    return Measured(clock.state, clock.steps, result, losses)
+    return TimedResult(clock.state, clock.steps, result, losses)
 
 
 def take(
     clock: Clock, cores: Cores, protocol: Protocol, events: Events, most: int, round_: int = 0
 ) -> tuple[list[float], Stretch]:
     """Takes a batch of synced samples, which is a turn if processes take turns: at least one, at most `most`, and none
-    after `batch_seconds`. In a turn of three or more samples, the first only leads into the turn and doesn't count: it
-    finds the processor's caches as another process has left them."""
+    after `batch_seconds`. In a turn of three or more samples the first doesn't count, because it finds the processor's
+    caches as another process has left them."""
     dispatch, synced, taken_ns = [], [], 0
     with quiet_collector(), cores.watch() as stretch:
         for _ in range(most):
@@ -187,10 +187,13 @@ def take(
     return synced, stretch
 
 
-def in_rounds(clock: Clock, cores: Cores, protocol: Protocol, events: Events, turns: Turns, alone: Taken) -> Taken:
+def in_rounds(
+    clock: Clock, cores: Cores, protocol: Protocol, events: Events, turns: Turns, alone: SyncedSamples
+) -> SyncedSamples:
     """Takes synced samples, a batch in each turn, for as long as the orchestrator orders turns. The samples that were
-    taken `alone` before are warm-up; if the orchestrator orders the process to stay alone, more of them are taken."""
-    taken = TakenInRounds.after(alone, protocol)
+    taken `alone` before are warm-up. If the orchestrator orders the process to stay alone, they count, and more are
+    added to them."""
+    taken = SamplesInRounds.after(alone, protocol)
     while True:
         events.phase("hold")
         order = turns.hold(taken.asks_for(protocol))
@@ -211,11 +214,11 @@ def steady(
     events: Events,
     is_enough: Callable[[list[float], Protocol], bool],
     after_first: Callable[[], object],
-    taken: Taken | None = None,
-) -> Taken:
-    """Takes synced samples until the stop rule holds. Their number is doubled once if they still drift, and disturbed
-    ones are replaced. They are added to those that were `taken` before, if any."""
-    taken = taken or Taken()
+    taken: SyncedSamples | None = None,
+) -> SyncedSamples:
+    """Takes synced samples until the stop rule holds, and adds them to those `taken` before, if any. Disturbed samples
+    are replaced, and the number of samples is doubled once if they still drift."""
+    taken = taken or SyncedSamples()
     goal, doubled = 0, False
     while True:
         synced, stretch = take(clock, cores, protocol, events, batch_limit(taken.seconds, protocol))
@@ -240,7 +243,8 @@ def batch_limit(samples: list[float], protocol: Protocol) -> int:
 def side_clock(
     name: str, clock: Clock, cores: Cores, protocol: Protocol, events: Events, typical: float, spent: float
 ) -> float:
-    """Takes the samples of the pipelined or fetch clock within the budget that is left. Returns the seconds it took."""
+    """Takes the samples of the pipelined or fetch clock within the seconds that are left. Returns the seconds that they
+    took."""
     if typical > protocol.side_seconds_max or (name == "pipelined" and typical > protocol.pipelined_call_seconds_max):
         return 0.0
     calls = 1
@@ -265,7 +269,7 @@ def side_clock(
 
 
 def pipelined_calls(typical: float, protocol: Protocol) -> int:
-    """Returns the smallest power of two, from the minimum on, of calls that together last long enough to time."""
+    """Returns how many calls are timed together: the minimum, doubled until the calls last long enough to time."""
     calls = protocol.pipelined_calls_min
     while calls * typical < protocol.pipelined_seconds_min and calls < protocol.pipelined_calls_max:
         calls *= 2

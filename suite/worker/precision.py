@@ -1,8 +1,9 @@
 """Finds out which arithmetic a stack really uses, by a product whose exact answer depends on its operands' rounding.
 
-Both operands hold 1 + D in every other place of the sum, and -1 and 1 in between, so that (1 + D)^2 - 1 remains. TF32
-keeps 10 bits of the mantissa and turns 1 + D into 1 + 2^-10; bfloat16 keeps 7 and turns it into 1, whether it rounds to
-nearest or truncates. Rounding of the sums, in any order, adds a thousandth of that difference.
+In every other term of the sum both operands are 1 + D; in between, one is -1 and the other 1. So each pair of terms
+adds (1 + D)^2 - 1. TF32 keeps 10 bits of the mantissa and turns 1 + D into 1 + 2^-10; bfloat16 keeps 7 bits and turns
+1 + D into 1, whether it rounds to nearest or truncates. Rounding of the sums, in any order, adds a thousandth of these
+differences.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from suite.machine.devices import driver_bytes
 from suite.stacks.base import Adapter
 from suite.worker.events import Events
 
-# The first step may make the optimizer's moments, and the second be compiled again for them; later steps are alike.
+# The first step may make the optimizer's moments, and the second may be compiled again for them; later steps are alike.
 STEP_PHASES = ("first", "second", "steady")
-SPARE_BYTES = 3 << 29  # of the machine's memory that `has_room` leaves to others
+SPARE_BYTES = 3 << 29  # of the machine's memory that `has_room` leaves to other processes
 
 
 def status_bytes(pid: int | str, field: str) -> int | None:
@@ -39,24 +39,26 @@ def children(pid: int) -> list[int]:
         try:
             direct = [int(child) for child in task.read_text().split()]
         except OSError:
-            continue  # the thread has ended meanwhile
+            continue  # the thread has just ended
         for child in direct:
             descendants += [child, *children(child)]
     return descendants
 
 
 def peak_bytes() -> int | None:
-    """Returns the peak of resident memory (VmHWM) in bytes, children's added; None where hidden."""
+    """Returns the peak of resident memory (VmHWM) in bytes, with the children's; None where the kernel hides it."""
     return tree_bytes("VmHWM")
 
 
 def file_bytes() -> int | None:
-    """Returns the resident pages of files in bytes, which the kernel can drop, children's added; None where hidden."""
+    """Returns the bytes of resident pages of files, which the kernel can drop, with the children's; None where the
+    kernel hides them."""
     return tree_bytes("RssFile")
 
 
 def tree_bytes(field: str) -> int | None:
-    """Returns a field of this process plus those of its living children, in bytes; None where hidden."""
+    """Returns the sum of a field over this process and its living children, in bytes; None where the kernel hides
+    it."""
     here = status_bytes("self", field)
     if here is None:
         return None
@@ -64,12 +66,13 @@ def tree_bytes(field: str) -> int | None:
 
 
 def needed_bytes() -> int:
-    """Returns the most bytes held since this process's peak was reset, without files' pages; 0 where hidden."""
+    """Returns the most bytes held since this process's peak was reset, without files' pages; 0 where the kernel hides
+    them."""
     return max(0, (peak_bytes() or 0) - (file_bytes() or 0))
 
 
 def reset_peak() -> bool:
-    """Restarts VmHWM from what is resident now. False where the kernel doesn't allow it."""
+    """Resets VmHWM to the memory that is resident now. False where the kernel doesn't allow it."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
@@ -78,7 +81,8 @@ def reset_peak() -> bool:
 
 
 def ask(adapter: Adapter, state: Any, batch: Any, events: Events, could_reset: bool) -> None:
-    """Runs three steps and writes what memory they took: no clocks, no gate. For attempts whose purpose is memory."""
+    """Runs three steps and writes the memory that they took, without clocks or gate. For attempts with the purpose
+    `memory`."""
     for phase in STEP_PHASES:
         events.phase(phase)
         state, outputs = adapter.step(state, batch)
@@ -114,8 +118,8 @@ def figures(adapter: Adapter, host_peak: int | None) -> dict[str, Any]:
 
 
 def release() -> None:
-    """Gives freed memory back to the system. An optimizer's moments may hang in a reference cycle that
-    `measure.settle` exempted from collections, and the allocator keeps what was freed (after JAX's steps on four layers
+    """Gives freed memory back to the system. Without this, an optimizer's moments may stay in a reference cycle that
+    `measure.settle` exempted from collections, and the allocator keeps freed memory (after JAX's steps on four layers
     of GPT-Neo, as much as the model)."""
     gc.unfreeze()
     gc.collect()

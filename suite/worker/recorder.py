@@ -1,4 +1,4 @@
-"""Records what a probe observes: for each aspect the class, the figures, and the lines of code that were run."""
+"""Records what a probe observes: the class of each aspect, its figures, and the lines of code that were run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Figure = float | Sequence[float] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One action: its result, its seconds, and what the framework counted meanwhile (None: it doesn't count). If the
+class WatchedAction:
+    """The result of one action, its seconds, and what the framework counted meanwhile (None: it doesn't count). If the
     action raised, `error` is the exception's type and `words` the first line of its text."""
 
     value: Any
@@ -36,11 +36,12 @@ class Recorder:
     def __init__(self, stack: Adapter, events: Events) -> None:
         self.stack, self.spec, self.events = stack, stack.workload.spec, events
         self.answers: list[dict[str, Any]] = []
-        # A framework has a million objects: to look through them before each action takes longer than all actions.
+        # A framework has a million objects: collecting garbage among them before each action would take longer than
+        # all actions.
         gc.collect()
         gc.freeze()
 
-    def watch(self, action: Callable[[], Any]) -> Seen:
+    def watch(self, action: Callable[[], Any]) -> WatchedAction:
         """Runs an action until its result is computed. Whatever the framework raises is an answer."""
         before = self.stack.counters()
         gc.collect()
@@ -50,17 +51,17 @@ class Recorder:
         try:
             value = action()
             self.stack.wait(None, value)
-        except Exception as raised:  # whichever it is, it is the probe's answer
+        except Exception as raised:  # any exception is the probe's answer
             error, words = type(raised).__name__, first_line(raised)
         seconds = perf_counter() - start
         gc.enable()
         after = self.stack.counters()
         counted = {name: minus(after[name], before[name]) for name in COUNTED}
-        return Seen(value, seconds, counted, error, words)
+        return WatchedAction(value, seconds, counted, error, words)
 
     def seconds(self, action: Callable[[], Any], times: int) -> list[float]:
-        """Returns the seconds that each of `times` calls of an action takes until its result is computed. The action
-        has been run before: an exception now is the probe's own fault."""
+        """Returns the seconds that each of `times` calls of an action takes until its result is computed. An exception
+        is the probe's own fault and is raised, because the action has been run before."""
         taken = []
         gc.collect()
         gc.disable()
@@ -72,9 +73,14 @@ class Recorder:
         return taken
 
     def tell(
-        self, aspect: str, code: Callable[..., Any] | None, seen: Seen | None = None, words: str = "", **figures: Figure
+        self,
+        aspect: str,
+        code: Callable[..., Any] | None,
+        seen: WatchedAction | None = None,
+        words: str = "",
+        **figures: Figure,
     ) -> None:
-        """Records one aspect's answer: its class by the spec's classifier, or what was raised; `code` is what ran.
+        """Records one aspect's answer: its class by the spec's classifier, or the exception's type; `code` is what ran.
 
         `words` are shown beside the class: a text that was printed, or a value that isn't a number.
         """
@@ -89,7 +95,7 @@ class Recorder:
             self.events.write("metric", name=f"{aspect} {name}", unit=unit, kind="behaviour", values=values)
 
     def lacks(self, aspect: str, reason: str) -> None:
-        """Records that the idea doesn't exist on this stack."""
+        """Records that the aspect doesn't apply to this stack, and the reason."""
         self.write(aspect, "unsupported", reason, None)
 
     def write(self, aspect: str, class_: str, words: str, code: Callable[..., Any] | None) -> None:
@@ -110,7 +116,8 @@ class Recorder:
         self.events.facts(behaviour=self.answers)
 
     def close(self) -> None:
-        """Raises RuntimeError unless each aspect was recorded exactly once: else the grid would have an empty cell."""
+        """Raises RuntimeError unless each aspect was recorded exactly once: else the report's grid would have an empty
+        cell."""
         recorded = [answer["aspect"] for answer in self.answers]
         if sorted(recorded) != sorted(self.spec.ASPECTS):
             raise RuntimeError(
@@ -120,15 +127,15 @@ class Recorder:
 
 
 def expected(spec: Any, name: str, aspect: str, stack: str) -> dict[str, str] | None:
-    """Returns the class that a spec's table `name` expects of an aspect on a stack, and the page that says so; None if
-    it expects nothing."""
+    """Returns the class that a spec's table `name` has for an aspect on a stack, and the page that says so; None if the
+    table has none."""
     entry = getattr(spec, name, {}).get(aspect, {}).get(stack)
     return {"class": entry[0], "page": entry[1]} if entry else None
 
 
 def first_line(raised: BaseException) -> str:
-    """Returns the first line of an exception's text that isn't empty; the last line if the first only announces it, as
-    TensorFlow's does."""
+    """Returns the first line of an exception's text that isn't empty; the last line if the first ends with a colon and
+    only announces the message, as TensorFlow's does."""
     lines = [line.strip() for line in str(raised).splitlines() if line.strip()]
     if not lines:
         return ""

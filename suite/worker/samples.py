@@ -11,25 +11,25 @@ from suite.stats import Steady, steady_start
 from suite.worker.cores import Stretch
 from suite.worker.events import Events
 
-FAULTS_SHARE_MAX = 0.05  # of this process's processor time: more in page faults raises the flag `page_faults`
-# The most that one page fault may have cost: clearing a huge page, 2 MiB at 8 GB/s. On a virtual machine whose host
-# first has to find the memory, 3 to 8 ms were seen; that is assumed only from `OWN_FAULTS` faults a step on, since
-# fewer may come from this process's own reading of counters.
+FAULTS_SHARE_MAX = 0.05  # of this process's processor time; more than that in page faults: flag `page_faults`
+# The most that one page fault is taken to cost: clearing a huge page, 2 MiB at 8 GB/s. On a virtual machine, whose host
+# first has to find the memory, a fault has taken 3 to 8 ms. That much is assumed only from `OWN_FAULTS` faults a step
+# on, since fewer may come from this process's own reading of counters.
 FAULT_SECONDS_MAX = 250e-6
 HOST_FAULT_SECONDS_MAX = 10e-3
 OWN_FAULTS = 10
-WARM_SAMPLES = 40  # from here on a drift is told by batches (suite/stats.py)
-LEADING_FROM = 3  # samples of a turn
+WARM_SAMPLES = 40  # fewer can't show a steady state (suite/stats.py)
+LEADING_FROM = 3  # in a turn of so many samples or more, the first doesn't count
 
 
 @dataclass
-class Taken:
+class SyncedSamples:
     """Samples of the synced clock in seconds, and what the cores did while they were taken."""
 
     seconds: list[float] = field(default_factory=list)
     clean: list[int] = field(default_factory=list)  # places in `seconds` of the undisturbed samples
     replaced_seconds: float = 0.0  # the sum of the disturbed samples
-    before: int = 0  # samples of the process that came before these
+    before: int = 0  # how many samples the process took before these
     stretches: list[Stretch] = field(default_factory=list)
 
     def add(self, seconds: list[float], stretch: Stretch) -> None:
@@ -51,8 +51,8 @@ class Taken:
         return [*range(len(self.seconds))]
 
     def places(self, protocol: Protocol) -> list[int]:
-        """Returns the places of the samples that count: the clean ones, or all once the budget for replacing disturbed
-        ones is spent."""
+        """Returns the places of the samples that count: the undisturbed ones, or all once the protocol's time for
+        replacing disturbed samples is spent."""
         return self.clean if self.replaced_seconds <= protocol.replaced_seconds_max else self.all_places()
 
     def counted(self, protocol: Protocol) -> list[float]:
@@ -76,9 +76,8 @@ class Taken:
         faults = sum(stretch.faults for stretch in self.stretches) / len(self.seconds)
         most_each = FAULT_SECONDS_MAX if faults < OWN_FAULTS else HOST_FAULT_SECONDS_MAX
         touching = min(kernel, faults * len(self.seconds) * most_each)
-        if (
-            faults >= 1 and touching > FAULTS_SHARE_MAX * processor
-        ):  # below one a step, the worker's own events cause them
+        # Fewer than one fault a step comes from the worker's writing of events.
+        if faults >= 1 and touching > FAULTS_SHARE_MAX * processor:
             events.write("flag", flag=str(Flag.PAGE_FAULTS))
         events.facts(
             synced_warmup=self.before + places[steady.warmup],
@@ -94,9 +93,10 @@ class Taken:
 
 
 @dataclass
-class TakenInRounds(Taken):
-    """The samples of turns, in seconds. What was taken alone before is warm-up and has told whether the process is
-    steady: over the minutes of its turns a machine changes its pace, which is no drift of the process."""
+class SamplesInRounds(SyncedSamples):
+    """The samples of turns, in seconds. The samples that were taken alone before are warm-up, and have shown whether
+    the process is steady. The turns couldn't show it: in their minutes the machine changes its pace, which isn't a
+    drift of the process."""
 
     alone_seconds: float = 0.0
     steady: Steady = field(default_factory=lambda: Steady(0, "steady"))
@@ -105,8 +105,8 @@ class TakenInRounds(Taken):
     clean_turns: int = 0
 
     @classmethod
-    def after(cls, alone: Taken, protocol: Protocol) -> TakenInRounds:
-        """Returns the empty list of samples in rounds, of a process that has taken the samples `alone` before."""
+    def after(cls, alone: SyncedSamples, protocol: Protocol) -> SamplesInRounds:
+        """Returns the samples in rounds, none so far, of a process that has taken the samples `alone` before."""
         state = alone.steadiness(alone.places(protocol) or alone.all_places()).state
         return cls(before=len(alone.seconds), alone_seconds=alone.spent, steady=Steady(0, state))
 
@@ -137,7 +137,7 @@ class TakenInRounds(Taken):
         return self.steady
 
     def asks_for(self, protocol: Protocol) -> str:
-        """Returns the process's answer after a turn: it needs more turns, has enough, or has all that it may take."""
+        """Returns the process's answer after a turn: it needs more turns, has enough, or may take no more."""
         if self.spent >= protocol.seconds_max:
             return FULL
         counted = self.counted(protocol)
@@ -152,12 +152,13 @@ class TakenInRounds(Taken):
 
 
 def leading(seconds: list[float]) -> int:
-    """Returns how many samples of a turn only lead into it."""
+    """Returns how many of a turn's samples only lead into it and don't count."""
     return 1 if len(seconds) >= LEADING_FROM else 0
 
 
 def warm(samples: list[float], protocol: Protocol) -> bool:
-    """Whether samples are enough to tell a steady state, before the first turn; of slow calls, what time allows."""
+    """Whether the samples before the first turn are enough to recognise a steady state. Of slow calls, fewer samples
+    are enough."""
     if len(samples) >= WARM_SAMPLES:
         return True
     return len(samples) >= protocol.slow_samples_min and sum(samples) >= protocol.seconds_min

@@ -1,12 +1,12 @@
-"""Stressed weights: is a stack right where a bad formula isn't?
+"""Stressed weights: values on which numerically bad formulas fail.
 
-Weights and inputs of unit variance forgive a softmax that doesn't subtract its maximum, log(sum(exp)) as it stands, a
-variance computed as E[x^2] - E[x]^2, or another epsilon. A spec's `STRESSED` changes some weights so that these show:
-exponentials overflow float32, and what goes into a norm is far from zero, or as small as its epsilon. The functions are
-those that were timed.
+Weights and inputs of unit variance don't show a softmax that doesn't subtract its maximum, a log(sum(exp)) as it
+stands, a variance computed as E[x^2] - E[x]^2, or another epsilon. A spec's `STRESSED` changes some weights so that
+these show: exponentials overflow float32, and the inputs of a norm are far from zero, or as small as its epsilon. The
+functions are those that were timed.
 
-XLA's own batch norm is such a formula, and some frameworks lower their norms to it. Nobody who writes a model can help
-that, so an adapter says it (`has_unstable_norm`) and the row is flagged, not wrong.
+XLA's own batch norm is such a bad formula, and some frameworks lower their norms to it. A model's author can't change
+that. So the adapter says that its norm is unstable (`has_unstable_norm`), and the row is flagged, not wrong.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from suite.reference.digests import Array, Digest, difference, digest
 from suite.reference.expected import ReferenceAnswer, movement
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
-from suite.worker.findings import Findings
+from suite.worker.findings import GateFindings
 from suite.workloads.tensors import generate_all
 
 
-def check(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, findings: Findings) -> None:
-    """Checks what stressed weights give, if the spec has any: the output and, in the train pass, the loss of one step
-    and what it adds to the buffers. Without a reference, `findings` get their digests."""
+def check(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, findings: GateFindings) -> None:
+    """Checks the results of stressed weights, if the spec has any: the output and, in the train pass, the loss of one
+    step and what that step adds to the buffers. Without a reference, `findings` get digests of the results."""
     if not data.stressed:
         return
     if adapter.has_unstable_norm():
-        apart = Findings(findings.tolerances)
+        apart = GateFindings(findings.tolerances)
         compare(adapter, data, expected, apart)
         findings.unstable += apart.reasons
     else:
         compare(adapter, data, expected, findings)
 
 
-def compare(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, findings: Findings) -> None:
-    """Places stressed weights and compares what they give."""
+def compare(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, findings: GateFindings) -> None:
+    """Places stressed weights and compares their results with the reference."""
     wanted = None if expected is None else expected.stressed
     stressed = Data(adapter.case, adapter.workload, data.seed, under_stress=True)
     state, batch = stressed.place(adapter)
@@ -53,9 +53,9 @@ def compare(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, find
             hold(findings, f"buffer/{name}", movement(before, after[name]), wanted)
 
 
-def hold(findings: Findings, name: str, actual: Array, wanted: Mapping[str, Array | Digest] | None) -> None:
-    """Holds a tensor to its reference, or keeps its digest. Its error isn't one of the errors that a row shows: under
-    stress correct stacks, too, differ by more."""
+def hold(findings: GateFindings, name: str, actual: Array, wanted: Mapping[str, Array | Digest] | None) -> None:
+    """Compares a tensor with its reference, or keeps its digest. The row's error leaves it out, because with stressed
+    weights correct stacks, too, differ by more."""
     key, what = f"stressed/{name}", f"{name} with stressed weights"
     if wanted is None:
         findings.digests[key] = digest(np.asarray(actual), key)

@@ -19,8 +19,8 @@ PLAIN, PROFILED = 5, 3  # steps without and with the profiler, after the steps t
 
 
 def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str) -> None:
-    """Compiles, times a few steps, then profiles a few more. XLA's traces are only saved here: reading them needs XLA's
-    bindings, which only the environment `jax` has."""
+    """Takes the steps that compile, times a few steps, then profiles a few more. XLA's traces are only saved here:
+    reading them needs XLA's bindings, which only the environment `jax` has."""
 
     def step() -> float:
         nonlocal state
@@ -34,7 +34,7 @@ def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str)
         step()
     plain = median(step() for _ in range(PLAIN))
     events.phase("profile")
-    state, batch = adapter.listen(state, batch)  # only now: what records calls would slow the steps timed above
+    state, batch = adapter.listen(state, batch)  # only now: recording calls would slow the steps that are timed above
     taken: list[float] = []
     folder = events.folder / files.PROFILE
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""Turns: a process that is warm holds, without taking processor time, while the others of its question are measured."""
+"""Turns: a warm process holds, without taking processor time, while other processes of its question are measured."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from suite.protocol import ALONE, REST, TURNS_VARIABLE
 from suite.worker import process_memory
 from suite.worker.cores import processor_seconds
 
-# Thread pools spin for up to 0.2 s after their last call. A process has come to rest when it has taken less than a
-# twentieth of one core's time in such a window; the wait for that has an end.
+# Thread pools spin for up to 0.2 s after their last call. A process has come to rest once it takes less than a
+# twentieth of one core's time in a window; after `WINDOWS_MAX` windows it stops waiting for that.
 WINDOW_SECONDS, IDLE_SHARE, WINDOWS_MAX = 0.02, 0.05, 50
 LINE_BYTES_MAX = 64
 
 
 @dataclass
 class Turns:
-    """This process's end of its line to the orchestrator, and what its holds have cost."""
+    """This process's end of its line to the orchestrator, and the time that it has held."""
 
     orders: int  # descriptors
     answers: int
@@ -41,7 +41,7 @@ class Turns:
         return cls(orders, answers)
 
     def hold(self, asks_for: str) -> int | None:
-        """Waits for the next order: the number of a round, 0 where no round follows, None to go on alone."""
+        """Waits for the next order and returns the number of the round; 0 if no round follows, None to go on alone."""
         self.come_to_rest()
         answer = f"{asks_for} {process_memory.needed_bytes()}\n".encode()
         processor, start = own_seconds(), perf_counter()
@@ -63,7 +63,7 @@ class Turns:
         self.restless += 1
 
     def read_order(self) -> str:
-        """Returns one line from the orchestrator. Raises EOFError if it has closed its end: it wants no more turns."""
+        """Returns one line from the orchestrator. Raises EOFError if the orchestrator has closed its end."""
         while b"\n" not in self.rest:
             data = os.read(self.orders, LINE_BYTES_MAX)
             if not data:

@@ -1,7 +1,7 @@
 """The timed state after its third step: read between two batches of samples, judged later by the gate.
 
-The gate replays three steps from fresh weights and holds them to the reference. The timed steps must have come to the
-same place, or the replay proves nothing about them.
+The gate replays three steps from fresh weights and compares them with the reference. The timed steps must have led to
+the same state, or the replay proves nothing about them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from suite.reference.digests import Array, digest
 from suite.reference.expected import WHOLE_MAX
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
-from suite.worker.findings import Findings
+from suite.worker.findings import GateFindings
 
 # The part of a parameter that weight decay takes in three steps.
 DECAY = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY * protocol.GATE_STEPS
@@ -26,7 +26,8 @@ ROUNDINGS = 4 * 2.0**-24  # the part of a float32 weight that rounding in three 
 
 @dataclass
 class Witness:
-    """Parameters and buffers of the timed state after `GATE_STEPS` steps: small ones whole, others as signed sums."""
+    """Parameters and buffers of the timed state after `GATE_STEPS` steps: small tensors whole, others as signed
+    sums."""
 
     adapter: Adapter
     batch: Any
@@ -40,7 +41,7 @@ class Witness:
     figures: int = 0
 
     def look(self, state: Any) -> None:
-        """Reads the timed state. The peak of memory starts anew afterwards, so that the reading doesn't count."""
+        """Reads the timed state. The peak of memory is reset afterwards, so that it doesn't include this reading."""
         if not (self.adapter.train and self.adapter.optimizer):
             return
         self.peak_bytes = process_memory.peak_bytes() or 0
@@ -49,9 +50,9 @@ class Witness:
         process_memory.reset_peak()
 
     def testify(
-        self, findings: Findings, name: str, before: Array, after: Array, noise: Array | None, limit: float
+        self, findings: GateFindings, name: str, before: Array, after: Array, noise: Array | None, limit: float
     ) -> None:
-        """Asks that the timed steps moved a tensor to where the replay did, within `limit` times the way."""
+        """Requires that the timed steps moved a tensor to where the replay did, within `limit` times its movement."""
         what = f"{name} after {protocol.GATE_STEPS} timed steps"
         if name not in self.seen:
             findings.refuse(f"{what}: it is missing")
@@ -69,9 +70,9 @@ class Witness:
         if not error <= limit:
             findings.refuse(f"{what}: relative error {error:.2g} over the tolerance {limit:.0e} against their replay")
 
-    def close(self, findings: Findings) -> None:
-        """Asks that the timed steps decayed all tensors together as the replay did. Other differences, signs of AdamW's
-        steps that rounding turned, point in no particular direction."""
+    def close(self, findings: GateFindings) -> None:
+        """Requires that the timed steps shrank all tensors together by as much as the replay did. Other differences,
+        such as AdamW's steps whose signs rounding turned, point in no particular direction."""
         if not self.squares:
             return
         scale = math.sqrt(self.squares)

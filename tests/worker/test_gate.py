@@ -22,7 +22,7 @@ from suite.stacks.base import Adapter
 from suite.stacks.numpy import numpy_adapter
 from suite.worker import gate, late_step
 from suite.worker.data import Data
-from suite.worker.findings import REASONS_MAX, Findings
+from suite.worker.findings import REASONS_MAX, GateFindings
 from suite.worker.witness import Witness
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload
@@ -43,7 +43,7 @@ def run(
     adapter_class: Callable[..., Adapter] = numpy_adapter.Adapter,
     spoil: Callable[[list[float]], list[float]] = lambda losses: losses,
     digested: bool = False,
-) -> Findings:
+) -> GateFindings:
     """Some timed steps and the gate, as the worker does; `digested`: held to digests, as at published sizes."""
     dims = workload.dims("tiny", {})
     case: Case = case_of(workload=workload.name, dims=dims, pass_=pass_)
@@ -135,7 +135,7 @@ def test_gradients_rounded_to_bfloat16_are_wrong_by_their_bits() -> None:
 # --- the step after the clocks ---
 
 
-def after_the_clocks(adapter_class: Callable[..., Adapter], steps: int = 20, name: str = "ffn") -> Findings:
+def after_the_clocks(adapter_class: Callable[..., Adapter], steps: int = 20, name: str = "ffn") -> GateFindings:
     """What the gate says of one more step of a state that has taken `steps`."""
     workload = op(name)
     case = case_of(workload=name, dims=workload.dims("tiny", {}), pass_="train")
@@ -144,7 +144,7 @@ def after_the_clocks(adapter_class: Callable[..., Adapter], steps: int = 20, nam
     state, batch = data.place(adapter)
     for _ in range(steps):
         state, _ = adapter.step(state, batch)
-    findings = Findings(Tolerances(workload.spec, "f32"))
+    findings = GateFindings(Tolerances(workload.spec, "f32"))
     late_step.take(adapter, state, batch, steps).judge(findings, "adamw")
     return findings
 
@@ -420,9 +420,9 @@ def test_the_query_s_bias_is_not_forgiven() -> None:
 # --- the measure itself ---
 
 
-def findings(tolerance: float) -> Findings:
+def findings(tolerance: float) -> GateFindings:
     """Of outputs held to a tolerance."""
-    one = Findings(Tolerances(types.SimpleNamespace(), "f32"))
+    one = GateFindings(Tolerances(types.SimpleNamespace(), "f32"))
     one.relative = functools.partial(one.relative, tolerance=tolerance)  # type: ignore[method-assign]
     return one
 

@@ -53,7 +53,7 @@ class Neighbours(Cores):
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Recorder, dict[str, Any], measure.Measured]]:
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Recorder, dict[str, Any], measure.TimedResult]]:
     """`run(adapter, protocol)`: measure on the adapter's own clock."""
 
     def run(adapter: Scripted, protocol: Protocol = PROTOCOL, cores: Cores | None = None) -> Any:

@@ -20,7 +20,7 @@ from suite.worker import gate
 from suite.worker.__main__ import judged
 from suite.worker.data import Data
 from suite.worker.events import Events
-from suite.worker.findings import Findings
+from suite.worker.findings import GateFindings
 from suite.workloads import catalog
 from suite.workloads.tensors import Integers, Normal, Stress, generate_all, stressed
 from tests.mutations import make_mutant
@@ -32,7 +32,7 @@ UNSHIFTED = {"unshifted": STRESSED_MUTANTS["mha: unshifted_softmax"]}
 
 def gated(
     workload: catalog.Workload, pass_: str, kind: type[Adapter] = numpy_adapter.Adapter, **others: object
-) -> Findings:
+) -> GateFindings:
     """The gate of NumPy's step, never timed."""
     case = case_of(workload=workload.name, dims=workload.dims("tiny", {}), pass_=pass_, **others)
     adapter = kind(case, workload)
@@ -76,7 +76,7 @@ def test_what_a_framework_is_known_for_is_a_flag_and_no_reason(tmp_path: Path) -
 
 
 def test_the_row_has_the_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Findings(Tolerances(catalog.find()["mha"].spec, "f32"), unstable=["output with stressed weights: off"])
+    found = GateFindings(Tolerances(catalog.find()["mha"].spec, "f32"), unstable=["output with stressed weights: off"])
     monkeypatch.setattr(gate, "run", lambda *_: found)
     events = Events(tmp_path)
     assert judged(None, None, None, events) == []
