@@ -1,4 +1,4 @@
-"""Which release of a framework was the first slower one: the next release to try, and what is known so far."""
+"""Searches for the first slower release of a framework: the next release to try, and what is known so far."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from suite.results.questions.bracket import Bracket
 
 
 class ReleaseVerdict(StrEnum):
-    """What a release turned out to be, held against the good one."""
+    """The verdict on a release, compared with the good one."""
 
     SLOWER = "slower"
     NOT_SLOWER = "not slower"
-    UNDECIDED = "undecided"  # after all the blocks that it may take
+    UNDECIDED = "undecided"  # even after all the blocks that a comparison may take
     SKIPPED = "skipped"  # can't be installed, or has no time
 
 
@@ -26,8 +26,8 @@ class Bisection:
     verdicts: dict[str, ReleaseVerdict] = field(default_factory=dict)
 
     def next(self) -> str | None:
-        """Returns the release to try: the bad one first, then the one nearest to the middle of what is open; None if
-        nothing is left to try."""
+        """Returns the release to try: the bad one first, then the untried one nearest to the middle of `between`; None
+        if none is left."""
         if self.releases[-1] not in self.verdicts:
             return self.releases[-1]
         low, high = self.bracket.low, self.bracket.high
@@ -38,8 +38,8 @@ class Bisection:
 
     @property
     def bracket(self) -> Bracket:
-        """Returns the places in `releases` of the newest that isn't slower and of the oldest that is, so far as known.
-        The good release isn't slower; nothing is known before the bad one was tried, or if it isn't slower."""
+        """Returns the places in `releases` of the newest that is known not to be slower and of the oldest that is known
+        to be slower. The good release isn't slower. The second is unknown until the bad release was found slower."""
         if self.verdicts.get(self.releases[-1]) is not ReleaseVerdict.SLOWER:
             return Bracket()
         verdicts = enumerate(map(self.verdicts.get, self.releases))

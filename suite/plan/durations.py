@@ -19,13 +19,14 @@ HANDOVER_SECONDS = 0.03  # from a turn's end to the next one's begin, seen in ru
 
 
 def plan_seconds(plan: Plan, workloads: Mapping[str, Workload]) -> float:
-    """Returns the estimate for the blocks that run whatever the spread, and for all processes outside the blocks."""
+    """Returns the estimate for the protocol's `blocks`, without those that a run adds, and for all processes outside
+    the blocks."""
     return sum(attempt_seconds(attempt, workloads, plan.protocol) for attempt in runnable(plan))
 
 
 def attempt_seconds(attempt: Attempt, workloads: Mapping[str, Workload], protocol: Protocol) -> float:
-    """Returns the estimate for one process: start-up and compile by the catalogue, samples by FLOPs, the time limit at
-    most. A prime takes none: the estimate of the timed process after it includes it."""
+    """Returns the estimate for one process: start-up and compiling by the catalogue, samples by FLOPs, at most the time
+    limit. It is 0 for a prime, which the estimate of the timed process after it includes."""
     if attempt.purpose is Purpose.PRIME:
         return 0.0
     if attempt.purpose is Purpose.PREDICT:

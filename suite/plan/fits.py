@@ -1,4 +1,4 @@
-"""Which cases are too large to be tried, by the curves through another set's peaks."""
+"""Decides which cases are too large to be tried, by the curves through another set's peaks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class Fit:
     set_name: str
 
     def is_of(self, case: Case) -> bool:
-        """Whether the curve says what a case needs at least: the two differ in the curve's dim and in the limit alone.
-        A curve under the C library's rules also holds for a case that keeps freed memory, which needs no less."""
+        """Whether the curve gives the least memory that a case needs: the case and the curve's cases differ only in the
+        curve's dim and in the limit. A curve of the allocator `system` also holds for a case that keeps freed memory,
+        because such a case needs no less."""
         dims = dict(case.dims) | {self.axis: self.case.dims[self.axis]} if self.axis in case.dims else case.dims
         allocator = self.case.allocator if self.case.allocator == "system" else case.allocator
         same = replace(

@@ -11,7 +11,7 @@ from suite.results.questions.bracket import Bracket
 from suite.results.questions.curves import LINEAR_AXES, curve, last_size
 from suite.workloads.catalog import Workload
 
-NEAR = 4  # the curve uses sizes from a fourth of the largest that fits; smaller ones may peak elsewhere
+NEAR = 4  # the curve uses sizes from a fourth of the largest that fits; smaller ones may peak at another operation
 FARTHER = 8  # the next size is at most so many times the largest that fits
 
 
@@ -64,7 +64,7 @@ def most_allowed(workload: Workload, dims: Mapping[str, int], axis: str) -> int:
 
 
 def is_allowed(workload: Workload, dims: Mapping[str, int], axis: str, size: int) -> bool:
-    """Whether the workload takes these dims with such a size."""
+    """Whether the workload allows these dims with `axis` at this size."""
     try:
         workload.dims(next(iter(workload.sizes)), dict(dims) | {axis: size})
     except UserError:

@@ -11,31 +11,32 @@ from suite.plan.memory import in_order
 from suite.results.store.plan import Plan
 from suite.stacks.catalog import STACKS
 
-# By the catalogue, of start-up and compile of one small case.
-QUICK_SECONDS = 5.0  # such stacks run first in block 1, so that rows appear at once
-COSTLY_SECONDS = 20.0
+# Seconds of start-up and compiling of one small case, by the catalogue.
+QUICK_SECONDS = 5.0  # stacks that take no longer run first in block 1, so that rows appear at once
+COSTLY_SECONDS = 20.0  # a stack that takes as long is spared in blocks after `costly_blocks`
 Unit = list[tuple[Case, int, Purpose]]  # processes that run one right after the other
 
 
 def attempts(plan: Plan) -> list[Attempt]:
-    """Returns all planned processes in order, with those blocks that run whatever the spread."""
+    """Returns all planned processes in order: the protocol's `blocks`, without those that a run adds, then the
+    processes outside the blocks."""
     blocks = range(1, plan.protocol.blocks + 1) if plan.purpose is Purpose.TIMED else ()
     in_blocks = [attempt for number in blocks for attempt in block(plan, number)]
     return in_blocks + [attempt for purpose in OUTSIDE_BLOCKS for attempt in outside(plan, purpose)]
 
 
 def runnable(plan: Plan) -> list[Attempt]:
-    """Returns the planned processes, as `attempts` does, but for those of cases that can't run here."""
+    """Returns the planned processes, as `attempts` does, without those of cases that can't run here."""
     unsupported = {planned.case.case_id for planned in (*plan.cases, *plan.predictions) if planned.unsupported}
     return [attempt for attempt in attempts(plan) if attempt.case.case_id not in unsupported]
 
 
 def block(plan: Plan, number: int, retry: int = 1) -> list[Attempt]:
-    """Returns the processes of one block: every case that isn't spared there, comparisons and the stacks of each in
-    shuffled order, primes right before their warm cases.
+    """Returns the processes of one block, for every case that isn't spared in it. Comparisons are in shuffled order,
+    and so are the stacks of a comparison; a prime stands right before its warm case.
 
-    A shared host changes pace for 10 to 20 s at a time, so what is compared runs close together: the stacks of a
-    comparison next to each other, the baseline's replicates spread among them.
+    A shared host changes its pace for 10 to 20 s at a time, so the stacks of a comparison run next to each other, and
+    the baseline's replicates are spread among them.
     """
     draw = random.Random(hashlib.sha256(f"{plan.set_id}/{number}/{retry}".encode()).digest())
     comparisons: dict[str, list[Planned]] = {}
@@ -55,7 +56,7 @@ def block(plan: Plan, number: int, retry: int = 1) -> list[Attempt]:
 
 
 def outside(plan: Plan, purpose: Purpose, retry: int = 1) -> list[Attempt]:
-    """Returns the processes of one purpose outside the blocks, as block 0: nothing in them is timed."""
+    """Returns the processes of one purpose outside the blocks, as block 0. Nothing in these processes is timed."""
     cases = enumerate(cases_outside(plan, purpose), 1)
     return [attempt_of(plan, planned.case, purpose, order=order, retry=retry) for order, planned in cases]
 
@@ -95,7 +96,8 @@ def attempt_of(
 
 
 def is_spared(plan: Plan, case: Case, block: int) -> bool:
-    """Whether a case runs in earlier blocks alone: where time is short, a stack that spends it on compiling."""
+    """Whether a block leaves a case out: its stack takes long to compile, and the preset, being short of time, runs
+    such stacks in the first `costly_blocks` only."""
     costly = STACKS[case.stack].estimate_seconds >= COSTLY_SECONDS and case.stack_name != plan.baseline
     return costly and 0 < plan.protocol.costly_blocks < block
 
@@ -116,13 +118,13 @@ def sequence(plan: Plan, comparison: Sequence[Planned], draw: random.Random, *, 
 
 
 def unit_of(planned: Planned, replicate: int) -> Unit:
-    """Returns a case's process; before a warm case's process the one that fills its caches."""
+    """Returns a case's process; for a warm case, first the process that fills its caches."""
     case = planned.case
     primed = case.cache == "warm" and not planned.unsupported
     return [(case, replicate, purpose) for purpose in ((Purpose.PRIME, Purpose.TIMED) if primed else (Purpose.TIMED,))]
 
 
 def replicates(plan: Plan, planned: Planned) -> Sequence[int]:
-    """Returns the replicates of a case in a block: several for the baseline, which show the noise floor; else one."""
+    """Returns the replicates of a case in a block: one, or several of the baseline, which show the noise floor."""
     twin = plan.twin and planned.case.stack_name == plan.baseline and not planned.unsupported
     return range(1, plan.protocol.baseline_replicates + 1) if twin else (1,)

@@ -1,4 +1,4 @@
-"""The order of memory processes, and which of them needn't run: a smaller case has run out of memory."""
+"""Orders memory processes, and finds those that needn't run because a smaller case has run out of memory."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ NO_LIMIT = float("inf")  # the machine's memory is the only limit
 
 
 def in_order(cases: Iterable[Planned]) -> list[Planned]:
-    """Returns the cases, the smallest first, since a failure spares all larger ones. The stacks of one size stand
-    together, the largest limit first."""
+    """Returns the cases, the smallest first, because a case that fails spares all larger ones. The stacks of one size
+    stand together, the largest limit first."""
 
     def place(planned: Planned) -> tuple[object, ...]:
         case = planned.case
@@ -25,8 +25,8 @@ def in_order(cases: Iterable[Planned]) -> list[Planned]:
 
 
 def needs_no_less(case: Case, other: Case) -> bool:
-    """Whether a case can't fit because another one failed: the two differ in nothing but that this one's growing dims
-    are no smaller and its limit is no larger."""
+    """Whether a case can't fit if the case `other` has failed: the cases are the same, except that this one's growing
+    dims are no smaller and its limit is no larger."""
     grown = {name for name, value in case.dims.items() if value != other.dims.get(name)}
     return (
         case.digest("dims", "size", "limit_memory_bytes") == other.digest("dims", "size", "limit_memory_bytes")
@@ -52,8 +52,8 @@ def check_limits(cases: Iterable[Planned], ram_bytes: int) -> None:
 
 
 def too_tight(cases: Iterable[Planned]) -> list[str]:
-    """Returns a sentence for each stack that takes more than its limit before anything is placed. On a CPU alone: an
-    accelerator's limit is one of host memory, which no comparison is about."""
+    """Returns a sentence for each stack that takes more than its limit before anything is placed. Only on a CPU: on an
+    accelerator the limit is one of host memory, which isn't compared there."""
     sentences: dict[tuple[str, int | None], str] = {}
     for case in (planned.case for planned in cases if not planned.unsupported and planned.case.target == "cpu"):
         base = STACKS[case.stack].base_bytes

@@ -19,13 +19,13 @@ from suite.stacks.catalog import STACKS, Stack, adapter_class
 from suite.stacks.knobs import chosen
 from suite.workloads.catalog import Workload
 
-Absent = Callable[[Stack, str, str], str | None]  # (stack, variant, target): what a machine lacks for it, or None
+Absent = Callable[[Stack, str, str], str | None]  # (stack, variant, target) -> what a machine lacks for them, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What the options ask for; an empty field means what the preset says. Each mapping in `dims`
-    replaces dims of a size, and gives a comparison of its own."""
+    """What the options select; for an empty field, the preset decides. Each mapping in `dims` replaces dims of a size,
+    and gives a comparison of its own."""
 
     workloads: tuple[str, ...] = ()
     stacks: tuple[str, ...] = ()
@@ -121,8 +121,8 @@ def cases_of(
 def sizes_and_dims(
     workload: Workload, question: Question, preset: Preset, selection: Selection
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yields each size of a question with its dims, some of them replaced. A search begins with the
-    varied dim at its first value."""
+    """Yields each size of a question with its dims, some of them replaced. In a search, the varied dim has its first
+    value."""
     replaced = selection.dims or (({},) if selection.vary else question.replaced)
     for size, overrides in itertools.product(sizes(workload, question, preset, selection), replaced):
         dims = workload.dims(size, overrides)
@@ -184,9 +184,9 @@ def check_words(selection: Selection, preset: Preset) -> None:
 
 
 def allocator_for(purpose: Purpose) -> str:
-    """Returns the allocator's policy for a purpose. Times: freed memory is kept, since page faults would be timed
-    otherwise. Memory: the C library's own rules, as users have them. With kept memory the peak would vary from process
-    to process: a large tensor may or may not fit where another was freed."""
+    """Returns the allocator's policy for a purpose. For times freed memory is kept, since page faults would be timed
+    otherwise. For memory the C library's own rules hold, as users have them: if freed memory were kept, the peak would
+    vary from process to process, because a large tensor may or may not fit where another was freed."""
     return "system" if purpose is Purpose.MEMORY else "kept"
 
 
@@ -229,8 +229,8 @@ def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -
 
 def questions(preset: Preset, selection: Selection, workloads: dict[str, Workload]) -> list[tuple[Workload, Question]]:
     """Returns the questions with their workloads. `--workload` selects among the preset's questions, or adds a workload
-    with all its passes; `--pass` replaces the passes. A glob matches only probes in a
-    preset of probes, and never probes elsewhere."""
+    with all its passes; `--pass` replaces the passes. A glob matches only probes in a preset of probes, and no probes
+    in other presets."""
     probing = preset.purpose is Purpose.PROBE
     reached = [name for name, workload in workloads.items() if workload.is_probe == probing]
     chosen: list[Question] = []
@@ -246,7 +246,7 @@ def questions(preset: Preset, selection: Selection, workloads: dict[str, Workloa
         chosen += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
     if selection.passes:
         of_passes = [dataclasses.replace(question, pass_=pass_) for question in chosen for pass_ in selection.passes]
-        # Where a preset asks both passes of a workload, each of them leads to the same questions.
+        # A preset that asks both passes of a workload now has each question twice.
         chosen = [question for place, question in enumerate(of_passes) if question not in of_passes[:place]]
     return [(workloads[question.workload], question) for question in chosen]
 
@@ -290,7 +290,7 @@ def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
 
 
 def uncompiled(case: Case, purpose: Purpose, preset: Preset) -> str | None:
-    """Returns why a run that records programs gets none from a case; None if it does, and for other runs."""
+    """Returns why a run that records programs gets none from a case; None if it gets some, and for other runs."""
     followed = preset.protocol.abstract and STACKS[case.stack].on_shapes
     if purpose is Purpose.IR and not STACKS[case.stack].compiler and not followed:
         return "it has no compiler whose programs could be read"

@@ -1,4 +1,4 @@
-"""The cases of accelerators that aren't here, which their compilers judge: one for each case of a plan and device."""
+"""Plans the cases of accelerators that aren't here, whose compilers judge them: one per case of a plan and device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def predictions(plan: Plan, models: Sequence[Device], workloads: Mapping[str, Wo
 
 
 def nothing_lacks(stack: Stack, variant: str, target: str) -> str | None:
-    """Returns None: a compiler without its accelerator needs nothing of the machine."""
+    """Returns None: a compiler that runs without its accelerator needs nothing of this machine."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""Reads presets: TOML files that say what a run asks and which constants of the protocol differ."""
+"""Reads presets: TOML files with the questions of a run and the constants of the protocol that differ from defaults."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ PURPOSES = (Purpose.TIMED, Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A workload, a pass, a size if it isn't the preset's, and values that replace a dim's, each in its own case."""
+    """A workload, a pass, a size if it isn't the preset's, and for some dims values that replace the size's, each in a
+    case of its own."""
 
     workload: str
     pass_: str
@@ -53,7 +54,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What a run asks, unless options say otherwise."""
+    """What a run measures, and how, unless options say otherwise."""
 
     name: str
     path: Path

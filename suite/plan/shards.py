@@ -14,7 +14,7 @@ from suite.results.store.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Which share of a plan, counted from 1, of how many."""
+    """One share of a plan: its number, counted from 1, and the number of shares."""
 
     index: int
     of: int
@@ -32,22 +32,23 @@ class Shard:
 
 
 def share(plan: Plan, shard: Shard) -> Plan:
-    """Returns one machine's share of a plan: every `of`-th unit, in an order that is the same on every machine.
+    """Returns one machine's share of a plan: every `of`-th unit from the `index`-th on, in an order that is the same on
+    every machine.
 
     Raises UserError if there are fewer units than machines.
     """
     parts = units(plan)
     if shard.of > len(parts):
         raise UserError(
-            f"This plan can be shared among {len(parts)} machine(s) at most, not {shard.of}: what is "
-            "compared stays on one."
+            f"This plan can be shared among {len(parts)} machine(s) at most, not {shard.of}: cases that are "
+            "compared stay on one."
         )
     cases = tuple(planned for unit in parts[shard.index - 1 :: shard.of] for planned in unit)
     return dataclasses.replace(plan, cases=cases, shard=str(shard), whole=digest(plan))
 
 
 def units(plan: Plan) -> list[tuple[Planned, ...]]:
-    """Returns the cases in groups that must stay on one machine: those of one comparison; of memory processes, those
+    """Returns the cases in groups that must stay on one machine: those of a comparison or, in a run for memory, those
     whose peaks make one curve and whose failures spare each other. The order doesn't depend on that of the options."""
     groups: dict[str, list[Planned]] = {}
     for planned in plan.cases:
@@ -63,7 +64,7 @@ def unit_of(case: Case, purpose: Purpose) -> str:
 
 
 def digest(plan: Plan) -> str:
-    """Returns a sha256 of what a whole plan asks and how it measures. All shards of a plan name it."""
+    """Returns a sha256 of a whole plan's cases and of how it measures them. All shards of a plan hold it."""
     content = {
         "cases": sorted(planned.case.case_id for planned in plan.cases),
         "protocol": dataclasses.asdict(plan.protocol),
