@@ -1,1 +1,1 @@
-"""Handles files, locks and texts that somebody else may have touched."""
+"""Handles files, locks and texts that another user or program may have touched."""

@@ -19,7 +19,8 @@ class Busy(UserError):
 def held(path: Path, what: str, advice: str) -> Iterator[int]:
     """Holds a lock file, which is deleted afterwards; yields its descriptor, by which a child can go on holding it.
 
-    Raises Busy if another process holds it; `what` says what that process does, `advice` what to do.
+    Raises Busy if another process holds the lock; `what` says in its message what that process does, `advice` what the
+    user should do.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -31,7 +32,7 @@ def held(path: Path, what: str, advice: str) -> Iterator[int]:
             raise Busy(f"{what} (process {holder}): {advice}.") from None
         if is_at(descriptor, path):
             break
-        os.close(descriptor)  # its holder deleted the file meanwhile: try again
+        os.close(descriptor)  # the lock's last holder has deleted the file meanwhile: try again
     try:
         os.truncate(descriptor, 0)
         os.write(descriptor, str(os.getpid()).encode())

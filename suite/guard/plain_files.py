@@ -1,8 +1,8 @@
-"""Files in folders where somebody else can write: a worker's, a fetched set's, one that all users share.
+"""Reads and writes files in folders where others can write: a worker's, a fetched set's, one that all users share.
 
-Only plain files are read: no links are followed, and no pipe is waited for. Files are written only as new ones. A hard
-link counts as a plain file: whoever can make one can read the file anyway. Standard library only, and quick to import,
-because the supervisor of a worker imports it.
+Only plain files are read: links aren't followed, and pipes aren't waited for. A file is always written as a new one. A
+hard link counts as a plain file, because a user who can make one can read the file anyway. Standard library only, and
+quick to import, because the supervisor of a worker imports this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ StrPath = str | os.PathLike[str]
 
 
 def opened(path: StrPath) -> BinaryIO:
-    """Opens a plain file for reading. Raises OSError if there is none at the path, or something else."""
+    """Opens a plain file for reading. Raises OSError if nothing is at the path, or anything but a plain file."""
     # Without O_NONBLOCK, opening a pipe waits until somebody writes into it; a plain file ignores the flag.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -35,19 +35,20 @@ def read(path: StrPath, most_bytes: int) -> bytes:
 
 
 def created(path: StrPath) -> int:
-    """Returns the descriptor of a new file for writing; what was at the path is deleted, never a link's target."""
+    """Returns the descriptor of a new file for writing. A file, folder or link at the path is deleted, but never a
+    link's target."""
     clear(path)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
 
 
 def write(path: StrPath, text: str) -> None:
-    """Writes a text to a new file, in place of what was at the path."""
+    """Writes a text to a new file, which replaces whatever is at the path."""
     with open(created(path), "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def clear(path: StrPath) -> None:
-    """Deletes what is at a path: a file, a folder with all in it, or a link itself."""
+    """Deletes whatever is at a path: a file, a folder with its content, or a link (not its target)."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -55,7 +56,7 @@ def clear(path: StrPath) -> None:
     except OSError:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             raise
-        import shutil  # imported only here, because that takes longer than importing all else
+        import shutil  # imported only here, because it takes longer to import than everything else in this file
 
         shutil.rmtree(path)
 

@@ -1,5 +1,5 @@
-"""Removes control characters from texts of sets, workers and archives, before any output: the terminal, Markdown, CSV,
-JSON and pages."""
+"""Removes control characters from texts of sets, workers and archives before they are shown in the terminal, Markdown,
+CSV, JSON and pages."""
 
 from __future__ import annotations
 

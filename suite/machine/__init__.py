@@ -1,1 +1,1 @@
-"""What this machine is, has and reaches, and how quiet it is."""
+"""Finds out what this machine is, has and reaches, and how quiet it is."""

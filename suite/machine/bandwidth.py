@@ -1,7 +1,7 @@
 """Measures the bytes a second that all cores together move, in the last-level cache and beyond (McCalpin 1995, STREAM).
 
-Needs numpy alone. Each core has a process that is bound to it: threads of one interpreter would wait for its lock
-between the short passes that fit a cache.
+Needs numpy alone. A process is bound to each core: threads of one interpreter would wait for its lock between passes,
+which are short if the arrays fit into a cache.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from time import perf_counter, process_time
 WINDOWS, WINDOW_SECONDS = 3, 0.15  # the best of so many windows of this length counts
 TIMEOUT_SECONDS = 60
 MEMORY_MULTIPLE = 4  # each array is so many times the last-level cache, so that the cache can't help
-CACHE_SHARE = 0.5  # the share of the last-level cache that all arrays together fill; others share the rest
+CACHE_SHARE = 0.5  # the share of the last-level cache that all arrays together fill; the rest is for other programs
 CACHE_BYTES_LEAST = 32 * 2**20  # assumed where the cache's size is hidden
 KINDS = {"read": (1, 1), "copy": (2, 2), "triad": (3, 5)}  # (arrays, arrays read or written in a pass)
 
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """Bytes of some cores' last-level caches, and of all their caches nearer to a core."""
+    """The bytes that some cores' last-level caches hold together, and those that all their inner caches hold."""
 
     last: int
     inner: int
@@ -46,7 +46,8 @@ def caches(cores: Sequence[int], root: Path = Path("/sys/devices/system/cpu")) -
 
 
 def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> dict[str, tuple[float, float]]:
-    """Returns {kind of access: what `together` measures}, over arrays inside the last-level cache or larger."""
+    """Returns the result of `together` by kind of access, over arrays that fit into the last-level cache (`in_cache`)
+    or exceed it."""
     rates = {}
     for kind, (arrays, _) in KINDS.items():
         array_bytes = CACHE_SHARE * last_level_bytes / arrays if in_cache else MEMORY_MULTIPLE * last_level_bytes
@@ -55,14 +56,13 @@ def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> d
 
 
 def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]:
-    """Returns (bytes a second of all cores together, the least share of its processor time that any core had).
+    """Returns (bytes a second of all cores together, the least share of a core's time that its process had).
 
     Each core works on its own float32 arrays of `count` numbers.
     """
     context = multiprocessing.get_context("fork")
-    barrier = context.Barrier(
-        len(cores), timeout=TIMEOUT_SECONDS
-    )  # a process that died must not keep the others waiting
+    # The timeout: a process that died must not keep the others waiting.
+    barrier = context.Barrier(len(cores), timeout=TIMEOUT_SECONDS)
     pipes = [context.Pipe(duplex=False) for _ in cores]
     workers = [
         context.Process(target=work, args=(kind, core, count, barrier, sender))
@@ -80,7 +80,8 @@ def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]
 
 
 def work(kind: str, core: int, count: int, barrier: Barrier, sender: Connection) -> None:
-    """Sends one core's (bytes a second, share of its processor time) in each window, which all cores begin together."""
+    """Sends a list of (bytes a second, share of the core's time) of one core: a pair for each window. All cores begin a
+    window together."""
     os.sched_setaffinity(0, [core])
     sweep, rates = passes(kind, count), []
     sweep()

@@ -1,6 +1,6 @@
 """Measures what these cores reach in matrix products of bfloat16, which NumPy lacks. A job of PyTorch's environment.
 
-`python -m suite.machine.bf16_peak --cores 0 1` prints operations a second by side, as JSON.
+`python -m suite.machine.bf16_peak --cores 0 1` prints operations a second by the side of the matrices, as JSON.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from suite.machine.roofline import GEMM_REPEATS, SIDES, best_seconds
 
 def peak(cores):
     """Returns {side: operations a second} of products of square bfloat16 matrices. On cores without bfloat16 arithmetic
-    the library converts, and may be slower than in float32."""
+    the library converts the numbers, and may be slower than in float32."""
     os.sched_setaffinity(0, cores)
     import torch
 

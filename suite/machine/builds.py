@@ -1,4 +1,4 @@
-"""Facts about a process's interpreter, compiler, C library and caches, in which environments and engines may differ.
+"""Facts about a process that may differ between environments and engines: interpreter, compiler, C library, caches.
 
 Standard library only. An unknown fact is None.
 """
@@ -68,8 +68,8 @@ def medium(directory: str) -> str | None:
 
 
 def file_system(path: str, mounts: str) -> str | None:
-    """Returns the type of the file system that holds a path, from the text of mountinfo (proc(5)): of the deepest mount
-    above the path."""
+    """Returns the type of the file system that holds a path: that of the deepest mount above the path, from the text of
+    mountinfo (proc(5))."""
     deepest: tuple[int, str | None] = (0, None)
     for line in mounts.splitlines():
         before, _, right = line.partition(" - ")

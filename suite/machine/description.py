@@ -1,4 +1,4 @@
-"""Describes the machine in one line, which stands beside every published table."""
+"""Describes the machine in one line, which every published table shows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ EXTENSIONS = (
     ("amx_tile", "AMX"),
     ("amx_bf16", "AMX-BF16"),
 )
-OLDER = (
-    ("avx2", "AVX2"),
-    ("avx", "AVX"),
-    ("sse4_2", "SSE4.2"),
-)  # shown for processors without AVX-512: the first that they have
+# Of a processor without AVX-512, the first of these that it has is shown.
+OLDER = (("avx2", "AVX2"), ("avx", "AVX"), ("sse4_2", "SSE4.2"))
 STEPPING = ("family", "model", "stepping")
-CHANGE_MAX = 0.10  # the relative change of the ceiling from a set's first reading that readers are told of
+CHANGE_MAX = 0.10  # a ceiling that differs by more than this share from a set's first reading gives a warning
 
 
 def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = None) -> str:
@@ -51,7 +48,7 @@ def named(machine: Mapping[str, Any]) -> str:
 
 
 def processor(machine: Mapping[str, Any]) -> str:
-    """Returns the processor's name and numbers: machines whose processors have one name differ twofold in speed."""
+    """Returns the processor's name and numbers: processors of the same name differ up to twofold in speed."""
     name = str(machine.get("cpu_model") or "unknown processor")
     numbers = str(machine.get("cpu_family_model_stepping") or "").split("/")
     if len(numbers) != 3:
@@ -60,7 +57,7 @@ def processor(machine: Mapping[str, Any]) -> str:
 
 
 def cores(machine: Mapping[str, Any]) -> str:
-    """Returns how many cores a run may use, of how many: `2 of 4 cores`."""
+    """Returns how many of the machine's cores a run may use: `2 of 4 cores`."""
     usable, online = machine.get("cores_usable"), machine.get("cores_online")
     return f"{len(usable)} of {online} cores" if usable and online else ""
 
@@ -96,8 +93,8 @@ def change(first: Mapping[str, Any], now: Mapping[str, Any]) -> float:
 def moved(readings: Sequence[Mapping[str, Any]]) -> str | None:
     """Returns a warning if a later reading of the ceiling differs much from the first; else None.
 
-    Readings that had to share their cores aren't compared: they say more about what else was running. Nor are those
-    that were taken in the middle of a run.
+    Readings that had to share their cores aren't compared, because they say more about the other programs; nor are
+    readings that were taken in the middle of a run.
     """
     alone = [reading for reading in readings if undisturbed(reading) and not reading.get("in_doubt")]
     far = [reading for reading in alone[1:] if abs(change(alone[0], reading)) > CHANGE_MAX]

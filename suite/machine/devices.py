@@ -1,4 +1,4 @@
-"""Finds out which targets this machine has the hardware for."""
+"""Finds out for which targets this machine has the hardware."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def has_tpu() -> bool:
 
 
 def driver_bytes(pid: int) -> int | None:
-    """Returns the bytes of NVIDIA GPUs' memory that a process has by the driver, with the framework's pool and the CUDA
-    context. None if the driver doesn't list it: in a container, it lists processes by their ids outside."""
+    """Returns the bytes of NVIDIA GPUs' memory that the driver counts for a process, with the framework's pool and the
+    CUDA context. None if the driver doesn't list the process: a container's processes are listed by the ids that they
+    have outside."""
     try:
         done = subprocess.run(
             ["nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"],

@@ -20,7 +20,7 @@ from suite.errors import UserError
 RELEVANT = re.compile(
     r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS|ONEDNN|DNNL|MALLOC_|THP_|LD_PRELOAD|GLIBC_TUNABLES"
 )
-# The facts that are equal on two machines with one processor, in words.
+# The facts that are equal on two machines with the same processor, and the words for them.
 PROCESSOR = {
     "cpu_model": "processor",
     "cpu_family_model_stepping": "stepping",
@@ -76,7 +76,7 @@ def memory() -> dict[str, int]:
 
 
 def mhz() -> float | None:
-    """Returns the mean clock of the cores in MHz, as the kernel reports it now; None if it doesn't."""
+    """Returns the mean clock of the cores in MHz, as the kernel reports it now; None if the kernel doesn't."""
     clocks = [float(value) for value in re.findall(r"cpu MHz\s*:\s*([\d.]+)", read("/proc/cpuinfo") or "")]
     return sum(clocks) / len(clocks) if clocks else None
 
@@ -102,8 +102,8 @@ def cache_sizes() -> dict[str, str | None]:
 
 
 def identity() -> dict[str, Any]:
-    """Returns the facts that tell one processor from another. The name isn't enough: two machines with two cores of an
-    "AMD EPYC" each differed twofold in products on 512-bit vectors."""
+    """Returns the facts that tell one processor from another. The name isn't enough: of two machines with two cores of
+    an "AMD EPYC", one multiplied twice as fast on 512-bit vectors."""
     cpu = cpu_fields()
     return {
         "cpu_vendor": cpu.get("vendor_id"),
@@ -116,7 +116,7 @@ def identity() -> dict[str, Any]:
 
 
 class Facts(TypedDict, total=False):
-    """The facts that `machine` returns and a set keeps; None is unknown."""
+    """The facts that `machine` returns and a set keeps; None for an unknown one."""
 
     machine_id: str
     platform: str
@@ -143,7 +143,7 @@ class Facts(TypedDict, total=False):
 
 
 def machine() -> dict[str, Any]:
-    """Returns the facts that stay during a run: processor, caches, memory, kernel, virtualisation."""
+    """Returns the facts that stay the same during a run: processor, caches, memory, kernel, virtualisation."""
     processor = identity()
     return {
         "machine_id": machine_id(),

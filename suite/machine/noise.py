@@ -1,4 +1,4 @@
-"""The noise gate: a fixed piece of work before and after each block, and the kernel's counters in between."""
+"""The noise gate: times a fixed piece of work (the canary) and reads the kernel's counters before and after a block."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from suite.machine import facts
 from suite.protocol import Protocol
 
 CHUNK = bytes(1 << 20)
-ROUNDS = 32  # 32 MiB of SHA-256 for each core and reading, by instructions that no workload uses
-LOAD_MAX = 0.5  # load average of the last minute over the cores, above which a machine counts as busy
+ROUNDS = 32  # chunks: each core hashes 32 MiB for a reading, by instructions that no workload uses
+LOAD_MAX = 0.5  # last minute's load average per core above which a machine counts as busy
 USER_FOLDER = Path(tempfile.gettempdir()) / f"stackwars-{os.getuid()}"
-READINGS = 5  # their median counts, since one interrupt spoils a reading; about 100 ms in all
+READINGS = 5  # their median counts, since an interrupt spoils a reading; about 100 ms in all
 
 
 def hash_rounds(_: int) -> float:
-    """Returns the seconds of the fixed work. hashlib releases the interpreter lock, so that cores work at once."""
+    """Returns the seconds of the fixed work. hashlib releases the interpreter lock, so that all cores work at once."""
     start = perf_counter()
     digest = hashlib.sha256()
     for _ in range(ROUNDS):
@@ -37,13 +37,13 @@ def hash_rounds(_: int) -> float:
 
 
 def canary(threads: int) -> float:
-    """Returns the seconds of the slowest of so many threads: the median of READINGS."""
+    """Returns the seconds that the slowest of `threads` threads takes for the fixed work: the median of `READINGS`."""
     with ThreadPoolExecutor(threads) as pool:
         return median(max(pool.map(hash_rounds, range(threads))) for _ in range(READINGS))
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class NoiseReading:
     """One reading of the canary and of the kernel's counters."""
 
     canary_seconds: float
@@ -54,14 +54,14 @@ class Look:
     mhz: float | None
 
 
-def look(threads: int) -> Look:
+def look(threads: int) -> NoiseReading:
     """Runs the canary and reads the kernel's counters."""
     seconds = canary(threads)
     stolen, jiffies = facts.cpu_times()
-    return Look(seconds, stolen, jiffies, facts.throttled_periods(), os.getloadavg()[0], facts.mhz())
+    return NoiseReading(seconds, stolen, jiffies, facts.throttled_periods(), os.getloadavg()[0], facts.mhz())
 
 
-def compare(before: Look, after: Look, protocol: Protocol) -> dict[str, Any]:
+def compare(before: NoiseReading, after: NoiseReading, protocol: Protocol) -> dict[str, Any]:
     """Returns a block's record of noise; `reasons` is empty for a quiet block."""
     drift = after.canary_seconds / before.canary_seconds - 1
     steal = (after.stolen - before.stolen) / max(1, after.jiffies - before.jiffies)
@@ -87,10 +87,11 @@ def compare(before: Look, after: Look, protocol: Protocol) -> dict[str, Any]:
 
 @contextmanager
 def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
-    """Holds the lock that keeps a second run of this user from this machine; yields warnings about what disturbs the
+    """Holds the lock that lets a user have one run at a time on this machine; yields warnings about what disturbs the
     run. Runs of other users show in the load.
 
-    Raises UserError if another run holds the lock: each would disturb the other. With `force`, that is a warning.
+    Raises UserError if another run holds the lock, since each would disturb the other. With `force`, yields a warning
+    instead.
     """
     warnings = []
     load = os.getloadavg()[0]
@@ -108,8 +109,8 @@ def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
 
 
 def user_folder() -> Path:
-    """Returns this user's folder among the temporary files, where everybody may write. Raises UserError if what is at
-    its path could be another user's."""
+    """Returns this user's folder among the temporary files, where everybody may write. Raises UserError if another user
+    could have made it, or could write in it."""
     with suppress(FileExistsError):
         USER_FOLDER.mkdir(mode=0o700)
     status = USER_FOLDER.lstat()

@@ -1,4 +1,4 @@
-"""What makers publish of accelerators: memory, bandwidth and operations a second (published_peaks.toml)."""
+"""The figures that makers publish of accelerators: memory, bandwidth, operations a second (published_peaks.toml)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PRECISIONS = ("f32", "tf32", "bf16")  # each no faster than the next
 
 @dataclass(frozen=True, slots=True)
 class PeakSource:
-    """A document, and which figures it has."""
+    """A document, and in `has` the figures that were read in it."""
 
     title: str
     url: str
@@ -29,7 +29,7 @@ class PeakSource:
 
 @dataclass(frozen=True, slots=True)
 class PublishedPeaks:
-    """One chip as its maker publishes it. `flops_per_second` has the published precisions alone."""
+    """The figures of one chip that its maker publishes. `flops_per_second` has the published precisions alone."""
 
     name: str
     target: str
@@ -44,8 +44,9 @@ class PublishedPeaks:
     def roofline(self) -> Roofline:
         """Returns the roofline of these peaks.
 
-        A precision without a figure has that of the next narrower one: a TPU multiplies in bf16 alone, and composes
-        products in f32 of several. No narrower one is published for bf16 on a T4: it has no roof there.
+        A precision without a figure gets that of the next narrower precision: a TPU multiplies in bf16 alone, and
+        composes a product in f32 of several in bf16. bf16 has no narrower precision here: without a figure, as on a T4,
+        it has no roof.
         """
         roofs: dict[str, float] = {}
         for precision, narrower in zip(PRECISIONS[::-1], (None, *PRECISIONS[:0:-1]), strict=True):
@@ -57,7 +58,7 @@ class PublishedPeaks:
 
 @lru_cache(maxsize=1)
 def published_peaks(path: Path = FILE) -> Mapping[str, PublishedPeaks]:
-    """Returns the chips by name. Raises UserError, naming the entry that isn't valid."""
+    """Returns the chips by name. Raises UserError, naming the entry, if one isn't valid."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as broken:
@@ -88,8 +89,8 @@ def chip(name: str, table: Mapping[str, Any], path: Path) -> PublishedPeaks:
 
 
 def peaks_of(device: str) -> PublishedPeaks | None:
-    """Returns the chip that a device is: by its name here, by a TPU slice's of one chip (`v6e-1`), or as a framework
-    reports it. None if it isn't listed, as a slice of several chips isn't."""
+    """Returns the chip of a device, which is named as in this file, as a TPU slice of one chip (`v6e-1`), or as a
+    framework reports it. None if the device isn't listed, as a slice of several chips isn't."""
     peaks = published_peaks()
     name = re.sub(r"^(v\d\w*)-1$", r"\1", device.strip().lower())
     reported = {title.lower(): chip for chip in peaks.values() for title in chip.reported}

@@ -1,8 +1,8 @@
 """The machine's roofline: the operations and bytes a second that it reaches (Williams et al. 2009).
 
-`python -m suite.machine.roofline --cores 0 1` prints the sweep as JSON; with `--ceiling`, the one figure that every set
-has, and with `--places memory` the bandwidth of memory beside it. Needs numpy alone. Both run outside every block: the
-sweep once a day on each machine, the ceiling in each run.
+`python -m suite.machine.roofline --cores 0 1` prints the sweep as JSON; with `--ceiling`, only the float32 ceiling, and
+with `--ceiling --places memory` the bandwidth of memory too. Needs numpy alone. A machine is swept once a day; the
+ceiling is measured at the start of each timed run on a CPU. Neither runs inside a block.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SIDES = (1024, 2048, 4096)
 GEMM_REPEATS = 3
 CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS = 1024, 5, 1.0
 PLACES = ("cache", "memory")  # where bytes come from: the last-level cache, or beyond it
-TIMES_MOVED = 2  # a byte that stays in a cache from step to step is read and written once in each
-HAD_MIN = 0.9  # the share of its cores' time without which a reading is too low for a roof
+TIMES_MOVED = 2  # a byte that stays in a cache from step to step is read and written once in each step
+HAD_MIN = 0.9  # a measurement with a smaller share of its cores' time is too low for a roof
 MARGIN = 1.2  # a step faster than the roof by more than this factor is implausible; a sweep may be a bit too low
 
 
@@ -50,15 +50,15 @@ class Sweep(Best, total=False):
 
 
 class Ceiling(TypedDict):
-    """The figures that every reading of the ceiling has."""
+    """The figures that every reading of the float32 ceiling has."""
 
     side: int
     flops_per_second: float
 
 
-class Reading(Ceiling, total=False):
-    """A reading of the ceiling as a set keeps it, with the bandwidths that some case of the set needs a limit by.
-    `in_doubt` is one that was taken because a process seemed too fast."""
+class CeilingReading(Ceiling, total=False):
+    """A reading of the ceiling as a set keeps it, with the bandwidths that limit some case of the set. `in_doubt`: it
+    was taken during the run, because a process seemed too fast."""
 
     threads: int
     cores_had: float
@@ -71,9 +71,9 @@ class Reading(Ceiling, total=False):
 
 
 class Ceilings(TypedDict, total=False):
-    """All readings of a set, the first from the beginning of the run."""
+    """All readings of a set's ceiling, the first from the beginning of the run."""
 
-    readings: list[Reading]
+    readings: list[CeilingReading]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +84,21 @@ class MemoryLevel:
     nearer_bytes: int
 
     def seconds(self, bytes_moved: float) -> float:
-        """Returns the least time for those of so many bytes, read or written, that nearer caches can't have kept."""
+        """Returns the least seconds to read or write so many bytes, without those that nearer caches can have kept."""
         return max(0.0, bytes_moved - TIMES_MOVED * self.nearer_bytes) / self.bytes_per_second
 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """What cores and memory reach. A precision that isn't in `flops_per_second` wasn't measured and has no roof."""
+    """The rates that cores and memory reach. A precision that isn't in `flops_per_second` has no roof."""
 
     flops_per_second: Mapping[str, float]
     levels: tuple[MemoryLevel, ...] = ()
 
     @classmethod
     def of(cls, reached: Mapping[str, Any], ceilings: Iterable[Mapping[str, Any]] = ()) -> Roofline | None:
-        """Returns the roofline of a sweep and of readings of the ceiling; None without either. Measurements that had to
-        share their cores are left out."""
+        """Returns the roofline of a sweep and of readings of the ceiling; None if there are neither. Measurements that
+        had to share their cores are left out."""
         reached = reached if reached and undisturbed(reached) else {}
         f32 = [reading["flops_per_second"] for reading in ceilings if undisturbed(reading)]
         f32 += [reached["flops_per_second_best"]] if reached else []
@@ -112,26 +112,26 @@ class Roofline:
 
     @classmethod
     def limits(cls, reached: Mapping[str, Any], ceilings: Sequence[Mapping[str, Any]]) -> Roofline | None:
-        """Returns what no step can exceed: the roofline of `of`, with the greatest bandwidths of the day's sweep and of
-        the run's own readings. None without either."""
+        """Returns the rates that no step can exceed: the roofline of `of`, with the greatest bandwidths of the day's
+        sweep and of the run's own readings. None if there are neither."""
         roof = cls.of(reached, ceilings)
         measured = [reading for reading in (reached, *ceilings) if reading and undisturbed(reading)]
         return None if roof is None else replace(roof, levels=levels(measured))
 
     def seconds(self, flops: float | None, bytes_moved: float | None, precision: str) -> float | None:
-        """Returns the least time that so much work can take: the longest of its arithmetic and of moving its bytes from
-        each level. None for unknown work, and if the precision or memory has no roof."""
+        """Returns the least seconds that so much work can take: the longest of its arithmetic and of moving its bytes
+        from each level. None for unknown work, and if the precision or memory has no roof."""
         if flops is None or bytes_moved is None or precision not in self.flops_per_second or not self.levels:
             return None
         return max(flops / self.flops_per_second[precision], self.moving_seconds(bytes_moved))
 
     def moving_seconds(self, bytes_moved: float) -> float:
-        """Returns the least time to move so many bytes; 0 for bytes that fit into the cores' own caches."""
+        """Returns the least seconds to move so many bytes; 0 for bytes that fit into the cores' own caches."""
         return max((level.seconds(bytes_moved) for level in self.levels), default=0.0)
 
 
 def levels(measured: Iterable[Mapping[str, Any]]) -> tuple[MemoryLevel, ...]:
-    """Returns the last-level cache and memory at the greatest bandwidths that some measurements have."""
+    """Returns the last-level cache and memory, each at its greatest bandwidth among the measurements."""
     greatest: dict[str, MemoryLevel] = {}
     for reading in measured:
         for rate, nearer in (
@@ -145,13 +145,13 @@ def levels(measured: Iterable[Mapping[str, Any]]) -> tuple[MemoryLevel, ...]:
 
 
 def undisturbed(reading: Mapping[str, Any]) -> bool:
-    """Whether a sweep or a reading of the ceiling had its cores to itself; if it doesn't say, it had."""
+    """Whether a sweep or a reading of the ceiling had its cores to itself. One without `cores_had` counts as such."""
     return bool(reading.get("cores_had", 1.0) >= HAD_MIN)
 
 
 def best_call(action: Callable[[], object], repeats: int, at_least: float = 0.0) -> tuple[float, float]:
-    """Returns (seconds, processor seconds) of the shortest call, after one that doesn't count. There are at least
-    `repeats` calls, and they take at least `at_least` seconds together."""
+    """Returns (seconds, processor seconds) of the shortest call. A first call doesn't count; then there are at least
+    `repeats` calls, which take at least `at_least` seconds together."""
     action()
     calls: list[tuple[float, float]] = []
     while len(calls) < repeats or sum(seconds for seconds, _ in calls) < at_least:
@@ -167,7 +167,7 @@ def best_seconds(action: Callable[[], object], repeats: int) -> float:
 
 
 def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float = 0.0) -> tuple[float, float]:
-    """Returns (float32 operations a second, the share of its cores' time) of a square matrix product by BLAS."""
+    """Returns (float32 operations a second, the share of its cores' time that it had) of a square matrix product."""
     import numpy as np
 
     a = np.random.default_rng(0).random((side, side), dtype=np.float32)
@@ -177,8 +177,8 @@ def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float =
 
 
 def ceiling(cores: list[int], places: Sequence[str] = ()) -> dict[str, Any]:
-    """Measures the float32 ceiling of these cores, in about a second, and the bandwidth of `PLACES`, in as long again
-    for each. It stands beside every table, and a resumed set measures it again."""
+    """Measures the float32 ceiling of these cores, and the bandwidth of `places`; the ceiling takes about a second, and
+    so does each place. Every table shows the ceiling, and a resumed set measures it again."""
     os.sched_setaffinity(0, cores)
     sizes = caches(cores)
     # Before anything starts threads: `bandwidths` forks.

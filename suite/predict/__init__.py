@@ -1,1 +1,1 @@
-"""The accelerators' own compilers, without the accelerators: what fits, and how fast a step could at best be."""
+"""Runs accelerators' own compilers without the accelerators: which steps fit, and how fast they could be at best."""

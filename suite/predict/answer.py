@@ -1,4 +1,4 @@
-"""What the job of one compilation is asked and what it answers: two JSON files in its folder. Standard library only."""
+"""The request and the answer of a job that compiles a program: two JSON files in its folder. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ANSWER_BYTES_MAX = 2**22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileRequest:
-    """Which compiler is to compile the program beside this file, and for what.
+    """The device for which the program beside this file is compiled, as its compiler describes devices.
 
-    `header` is the first line of what a CPU's compiler made of the program: PyTorch/XLA only offers arguments to be
-    overwritten, and StableHLO doesn't hold the offer. `batch` is the size of the batch, which several chips split among
-    them; 0 for a program that is compiled as it is.
+    `header` is the first line of what a CPU's compiler made of the program. It says which arguments may be overwritten:
+    PyTorch/XLA only offers them to the compiler, and StableHLO doesn't hold the offer. `batch` is the size of the batch
+    that several chips split; 0 for a program that is compiled as it is.
     """
 
     target: str
@@ -31,12 +31,12 @@ class CompileRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledProgram:
-    """A program as an accelerator's compiler made it. Bytes are those of the device's memory, in the layouts that the
-    compiler chose; FLOPs and bytes moved are by its own cost analysis, with a loop's body counted once; None where it
-    offers none.
+    """The figures of a program that an accelerator's compiler has compiled. Bytes are those of the device's memory, in
+    the layouts that the compiler chose. `flops` and `bytes_accessed` are from the compiler's cost analysis, which
+    counts a loop's body once; None if it offers none.
 
-    `temporary_bytes` are of all temporary buffers, a TPU's on-chip ones too; `peak_bytes` is the most that is alive at
-    once, by the compiler. `collectives` are operations between devices: how many of each kind, and
+    `temporary_bytes` are of all temporary buffers, a TPU's on-chip buffers too; `peak_bytes` is the most that is alive
+    at once, by the compiler's count. `collectives` are operations between devices: of each kind, how many there are and
     the bytes of their results.
     """
 
@@ -63,11 +63,11 @@ class CompiledProgram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What a row keeps of a compiled program: by which compiler, for a device with how much memory, and who says that
-    it fits.
+    """The part of a row about a compiled program: its figures, the compiler, the device and its memory, and in
+    `verdict_by` how it was decided whether the program fits.
 
     `bound_seconds` is the least time for the case's arithmetic and unavoidable bytes at the device's published
-    peaks, and `bound_by` which of the two sets it; None where the work isn't known."""
+    peaks, and `bound_by` says which of the two takes longer; None if the work isn't known, and for several chips."""
 
     compiled: CompiledProgram
     compiler: str
@@ -101,8 +101,8 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileAnswer:
-    """How a compilation ended: `compiled`, or the exception; `unreadable` says why the program isn't one, `absent`
-    which part of the environment is lacking."""
+    """How a compilation ended: with the program `compiled`, or with an exception. `unreadable` says why the program
+    can't be read, `absent` which part of the environment is lacking."""
 
     compiler: str = ""
     seconds: float = 0.0

@@ -1,7 +1,7 @@
 """Compiles one program for an accelerator that isn't here: `python -m suite.predict.compile FOLDER`, in the environment
 `predict`. FOLDER holds the request and the program; the answer is written beside them.
 
-A TPU's compiler is libtpu, a GPU's is in JAX's CUDA plugin; JAX only lends its bindings. Nothing is run.
+A TPU's compiler is libtpu, a GPU's is in JAX's CUDA plugin; JAX only provides the bindings. Nothing is run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Absent(Exception):
 
 
 def main() -> int:
-    """Writes the answer. Returns the exit code, which is 0 whatever became of the compilation."""
+    """Writes the answer. Returns the exit code, which is 0 even if the compilation failed."""
     folder = Path(sys.argv[1])
     request = CompileRequest(**json.loads((folder / ASKED).read_text(encoding="utf-8")))
     answer = answered(request, (folder / PROGRAM).read_bytes())
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def answered(request: CompileRequest, program: bytes) -> CompileAnswer:
-    """Returns what became of the compilation of a program."""
+    """Compiles a program and returns how that ended."""
     os.environ.update(environment(request))
     from suite.ir import parse
 
@@ -55,7 +55,7 @@ def answered(request: CompileRequest, program: bytes) -> CompileAnswer:
         return CompileAnswer(unreadable=str(refused))
     except Absent as lacking:
         return CompileAnswer(absent=str(lacking))
-    except Exception as error:  # whatever it is belongs into the row
+    except Exception as error:  # any exception belongs into the row
         exception = {
             "type": f"{type(error).__module__}.{type(error).__qualname__}",
             "message": str(error)[:MESSAGE_MAX],
@@ -66,9 +66,9 @@ def answered(request: CompileRequest, program: bytes) -> CompileAnswer:
 
 
 def compilable(module: Any, request: CompileRequest) -> Any:
-    """Returns a module as compilers take it: which results overwrite arguments stands at the arguments, and copies,
-    which StableHLO doesn't have, are what they copy; for several chips the batch is split among them. Raises Unreadable
-    for a module without a main function, or without a batch to split."""
+    """Returns a module in the form that compilers take. The arguments' attributes say which results overwrite them;
+    copies, which StableHLO doesn't have, are replaced by the copied values; for several chips the batch is split.
+    Raises Unreadable for a module without a main function, or without a batch to split."""
     from jaxlib.mlir import ir
 
     from suite.ir import parse
@@ -78,7 +78,8 @@ def compilable(module: Any, request: CompileRequest) -> Any:
     if main is None:
         raise parse.Unreadable("the module has no function `main`")
     aliases = {argument: result for result, argument in parse.aliases(module, main).items()}
-    # An offer, for the device's compiler to take up: a CPU's pairs may have unlike layouts on the device.
+    # These arguments are only offered to the device's compiler: a result that overwrites an argument on a CPU may have
+    # another layout than the argument on the device.
     offered = set() if aliases else set(parse.aliases_of(request.header).values())
     with module.context:
         copies = list(operations(module.operation, "mhlo.copy"))
@@ -104,8 +105,8 @@ def compilable(module: Any, request: CompileRequest) -> Any:
 
 
 def split(module: Any, main: Any, notes: list[dict[str, Any]], inputs: list[int], chips: int, batch: int) -> None:
-    """Has every chip compute its part of the batch, with all of the state: data parallelism. `notes` are the attributes
-    of the arguments; `inputs` are those that no result overwrites, which holds for the optimizer's state."""
+    """Splits the batch among the chips and gives each the whole state (data parallelism). `notes` are the attributes of
+    all arguments; `inputs` are the places of those that no result overwrites, unlike the state of a training step."""
     from jaxlib.mlir import ir
 
     from suite.ir import parse
@@ -137,20 +138,20 @@ def operations(around: Any, name: str) -> Iterator[Any]:
 
 
 def environment(request: CompileRequest) -> dict[str, str]:
-    """Returns the variables without which libtpu asks Google's cloud for a virtual machine that isn't there, and JAX
-    looks for devices."""
+    """Returns the variables that keep libtpu from asking Google's cloud about a virtual machine that isn't there, and
+    JAX from looking for devices."""
     tpu = {
         "TPU_SKIP_MDS_QUERY": "1",
         "TPU_WORKER_HOSTNAMES": "localhost",
         "TPU_ACCELERATOR_TYPE": request.accelerator_type,
         "TPU_STDERR_LOG_LEVEL": "3",
-        "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",  # it guards a TPU from two processes; here there is none to guard
+        "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",  # libtpu's lock guards a TPU from two processes; here is no TPU to guard
     }
     return {"JAX_PLATFORMS": "cpu"} | (tpu if request.target == "tpu" else {})
 
 
 def compiler_for(request: CompileRequest) -> tuple[Any, list[Any], str]:
-    """Returns (the client of a compiler, the devices that it compiles for, its name and version). Raises Absent if the
+    """Returns (the compiler's client, the devices that it compiles for, its name and version). Raises Absent if the
     environment lacks the compiler, and JAX's own exceptions for a topology that the compiler doesn't know."""
     import importlib.metadata
     import importlib.util
@@ -175,7 +176,7 @@ def compiler_for(request: CompileRequest) -> tuple[Any, list[Any], str]:
 
 
 def compile_module(client: Any, devices: list[Any], module: Any) -> Any:
-    """Returns the executable of a module that was written for as many devices as there are: one, or partitions."""
+    """Returns the executable of a module that has as many partitions as there are devices."""
     import numpy as np
     from jax._src import compiler
     from jaxlib import _jax
@@ -207,7 +208,7 @@ def summary(executable: Any) -> CompiledProgram:
 
 
 def cost_of(executable: Any) -> dict[str, float]:
-    """Returns a compiler's own cost analysis; empty for GPUs, whose compiler offers none without a GPU."""
+    """Returns the compiler's own cost analysis; empty for a GPU's compiler, which offers none without the GPU."""
     from jax.errors import JaxRuntimeError
 
     try:
@@ -224,8 +225,8 @@ NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bit
 
 
 def counted(text: str) -> tuple[Counter[str], Counter[str], dict[str, tuple[int, int]]]:
-    """Returns, of an optimized program's text, the operations that its entry runs by name, its custom calls by target,
-    and {kind of a collective: (how many, bytes of their results)} of the whole program."""
+    """Returns three counts of an optimized program's text: the operations that its entry runs, by name; their custom
+    calls, by target; and of the whole program {kind of collective: (how many, bytes of their results)}."""
     runs: Counter[str] = Counter()
     targets: Counter[str] = Counter()
     between: dict[str, tuple[int, int]] = {}
@@ -242,7 +243,7 @@ def counted(text: str) -> tuple[Counter[str], Counter[str], dict[str, tuple[int,
             runs[name] += 1
             if name == "custom-call" and (target := TARGET.search(line)):
                 targets[target[1]] += 1
-        kind = name.removesuffix("-start")  # its -done has the same result once more
+        kind = name.removesuffix("-start")  # the -done of an operation has the same result once more and isn't counted
         if kind in COLLECTIVES:
             count, size = between.get(kind, (0, 0))
             between[kind] = (count + 1, size + shape_bytes(shape))

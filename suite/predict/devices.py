@@ -1,6 +1,6 @@
 """The accelerators that a prediction can be for (devices.toml), with their makers' published peaks.
 
-The orchestrator reads them; the job that compiles gets the fields that it needs with its request.
+Only the orchestrator reads them; the job that compiles gets the fields that it needs with its request.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from suite.errors import UserError, unknown
 from suite.machine.published_peaks import PublishedPeaks, published_peaks
 
 FILE = Path(__file__).with_name("devices.toml")
-# Of every NVIDIA GPU since 2016, by table "Technical Specifications per Compute Capability" of the CUDA C++ programming
-# guide, in the words of XLA's GpuTargetConfigProto.
+# Figures of every NVIDIA GPU since 2016, by the table "Technical Specifications per Compute Capability" of the CUDA C++
+# programming guide, under the names of XLA's GpuTargetConfigProto.
 EVERY_GPU = """\
   threads_per_block_limit: 1024
   threads_per_warp: 32
@@ -34,13 +34,14 @@ EVERY_GPU = """\
   thread_dim_limit_z: 64
   device_vendor: "NVIDIA Corporation"
 """
-CUDNN = "major: 9 minor: 10 patch: 0"  # told to XLA, which chooses cuDNN's algorithms by it
+CUDNN = "major: 9 minor: 10 patch: 0"  # the version by which XLA chooses cuDNN's algorithms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One accelerator, of one chip or several. `chip` has its maker's peaks of one chip; the rest is what the compiler
-    is told: of a TPU `topology`, `chips` (how many along each axis) and `accelerator_type`, of a GPU `gpu`."""
+    """One accelerator, of one chip or several. `chip` has the published peaks of one chip; the other fields describe
+    the device to its compiler: a TPU by `topology`, `chips` (how many along each axis) and `accelerator_type`, a GPU by
+    `gpu`."""
 
     name: str
     chip: PublishedPeaks
@@ -56,19 +57,19 @@ class Device:
 
     def bound(self, flops: float, bytes_moved: float, precision: str) -> tuple[float, str]:
         """Returns (seconds, `arithmetic` or `memory`): the least time for so many operations and bytes at the chip's
-        published peaks, and what sets it. Where all bytes fit into its on-chip memory, moving them takes no time."""
+        published peaks, and which of the two takes longer. Bytes that all fit into on-chip memory take no time."""
         roofline = self.chip.roofline()
         arithmetic, memory = flops / roofline.flops_per_second[precision], roofline.moving_seconds(bytes_moved)
         return max((arithmetic, "arithmetic"), (memory, "memory"))
 
     @property
     def count(self) -> int:
-        """Returns how many chips it has, among which a batch is split."""
+        """Returns the number of chips, among which a batch is split."""
         return math.prod(self.chips)
 
     @property
     def target_config(self) -> str:
-        """Returns a GPU as XLA's compiler is told of it: a GpuTargetConfigProto as text; empty for a TPU."""
+        """Returns a GPU's description for XLA's compiler: the text of a GpuTargetConfigProto; empty for a TPU."""
         if not self.gpu:
             return ""
         gpu, name = self.gpu, self.chip.reported[0]

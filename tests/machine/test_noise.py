@@ -13,10 +13,10 @@ from suite.machine import noise
 from suite.protocol import Protocol
 
 PROTOCOL = Protocol(canary_drift_max=0.05, steal_share_max=0.01)
-QUIET = noise.Look(canary_seconds=0.1, stolen=100, jiffies=10_000, throttled=3, load=0.2, mhz=None)
+QUIET = noise.NoiseReading(canary_seconds=0.1, stolen=100, jiffies=10_000, throttled=3, load=0.2, mhz=None)
 
 
-def after(**changes: float | None) -> noise.Look:
+def after(**changes: float | None) -> noise.NoiseReading:
     """A second look, 10,000 jiffies later."""
     return dataclasses.replace(QUIET, **{"jiffies": 20_000} | changes)
 
