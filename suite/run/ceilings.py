@@ -101,7 +101,9 @@ def again(store: ResultSet, workloads: Mapping[str, Workload]) -> Roofline | Non
     return Roofline.limits(store.roofline, store.ceilings)
 
 
-def hold_against_programs(store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], SpeedLimit | None]) -> list[Row]:
+def hold_against_programs(
+    store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], SpeedLimit | None]
+) -> list[Row]:
     """Compares the timed processes of a set with the programs that their stacks compiled, which are known once the
     processes that keep programs have run. For each process that was faster than its own program can be, writes a
     further row with its samples and the flag `implausible`. Returns the new rows."""

@@ -91,7 +91,7 @@ def test_a_busy_machine_s_ceiling_is_taken_again_and_said(
     ceilings.measure(store, CPU, WORKLOADS)
     monkeypatch.setattr(ceilings, "reading", lambda cores, places=(): alone(cores) | {"cores_had": 0.5})
     [said] = ceilings.measure(store, CPU, WORKLOADS)
-    assert "with 50% of its cores" in said and paces == []
+    assert "50% of its cores' time" in said and paces == []
     assert [each["flops_per_second"] for each in store.ceilings] == [2e11, 1.2e11]
 
 
