@@ -1,4 +1,4 @@
-"""Turns a result set into one HTML file, and into what the console, Markdown, CSV and JSON have."""
+"""Turns a result set into one HTML page, and into the tables and data of the console, Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def headline(results: Results, baseline: str | None = None) -> list[Headline]:
 
     Raises UserError for a baseline that the set doesn't have.
     """
-    # The package is imported to parse a command line; numpy and scipy can wait.
+    # Parsing a command line imports this package, and needs neither numpy nor scipy, which this import loads.
     from suite.report.sections.timed.headlines import headlines
 
     return list(headlines(results.analysis(baseline)))

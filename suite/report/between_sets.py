@@ -1,6 +1,6 @@
-"""The page, tables and data of `./stackwars compare`: sets compared with a first one, or two ways within one set.
+"""What `./stackwars compare` shows: further sets compared with a first one, or the values of a field within one set.
 
-The numbers are those of suite/results/between_sets.py and within_set.py.
+suite/results/between_sets.py and within_set.py compute the numbers.
 """
 
 from __future__ import annotations
@@ -51,15 +51,19 @@ WAYS_COLUMNS = (
     "reason",
 )
 BEHAVIOUR_HEADS = ("probe", "aspect", "stack", "before", "after")
-UNJUDGED = "unjudged"  # a ratio between machines that differ
-ALONE_SHOWN = 10  # cases that only one set has; the others are counted
+UNJUDGED = "unjudged"  # kind of a ratio without a verdict, since the machines or settings of the two sets differ
+ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two sets, or two ways within one: a title, the answer, sentences, a plot for each question, and one table.
-    `alone` are the cases that only one set has, `moved` the observed classes that changed. Two sets have a `map` of
-    their cases, and `moved_cases`: those that became faster or slower or ended otherwise, the greatest change first."""
+    """One comparison on the page: a further set with the first, or the values of a field within one set.
+
+    Both have a title, the answer, further sentences and a plot for each question. Only the values of a field have
+    `ways`. Only two sets have the others: `alone` names the cases that one set lacks, `changes` are the cases that both
+    have, `map` is their map, `moved` are the observed classes that changed, and `moved_cases` the cases that became
+    faster or slower or ended with another outcome, the greatest change first.
+    """
 
     anchor: str
     title: str
@@ -76,7 +80,7 @@ class Compared:
 
 
 def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> list[Compared]:
-    """Returns every further set compared with the first."""
+    """Returns the comparison of each further set with the first."""
     return [
         Compared(
             anchor=f"set-{number}",
@@ -99,8 +103,8 @@ def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> lis
     ]
 
 
-def compared_ways(ways: FieldComparison, base: str, tie: float) -> Compared:
-    """Returns the values of a field compared with one of them, `base`, within one set."""
+def compared_ways(ways: Ways, base: str, tie: float) -> Compared:
+    """Returns the comparison of a field's other values with its value `base`, within one set."""
     view = ways_view(ways, base)
     entries = (
         (
@@ -139,7 +143,7 @@ def plots(anchor: str, entries: Iterable[tuple[str, str, Estimate | None, str | 
 
 
 def answer(pair: SetPair, threshold: float) -> str:
-    """Returns how many cases and how many observed classes changed."""
+    """Returns sentences on how many timed cases and how many observed classes changed."""
     parts = [times_answer(pair, threshold)] if pair.changes or not pair.observed.common else []
     if pair.observed.common:
         parts.append(f"{len(pair.observed.moved)} of {pair.observed.common} observed classes changed.")
@@ -147,7 +151,7 @@ def answer(pair: SetPair, threshold: float) -> str:
 
 
 def times_answer(pair: SetPair, threshold: float) -> str:
-    """Returns how many timed cases changed."""
+    """Returns a sentence on how many timed cases changed."""
     if pair.unlike:
         return f"The sets differ in {', '.join(pair.unlike)}: nothing is called faster."
     worse = len(pair.regressions(threshold))
@@ -164,8 +168,8 @@ def sentences(pair: SetPair) -> Iterable[str]:
         yield f"Versions that differ, first and second set: {', '.join(pair.versions)}."
     if pair.drift is not None:
         yield (
-            f"The machine: its f32 ceilings in the two runs differ by {units.percent(pair.drift - 1)}; a smaller "
-            "change of a case is no change."
+            f"The machine's f32 ceilings in the two runs differ by {units.percent(pair.drift - 1)}: a case that "
+            "changed by less isn't called faster or slower."
         )
     if pair.shift is not None:
         yield (
@@ -175,7 +179,7 @@ def sentences(pair: SetPair) -> Iterable[str]:
 
 
 def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Export:
-    """Returns every further set compared with the first, for every format."""
+    """Returns the comparison of each further set with the first, for every format."""
     compared = compared_sets(pairs, threshold, tie)
     tables = [
         Table(
@@ -197,8 +201,8 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
     return Export(tables, COLUMNS, lines, [pair_json(pair, threshold) for pair in pairs])
 
 
-def export_ways(ways: FieldComparison, base: str, set_id: str, tie: float) -> Export:
-    """Returns two ways within one set, for every format."""
+def export_ways(ways: Ways, base: str, set_id: str, tie: float) -> Export:
+    """Returns the comparison of a field's values within one set, for every format."""
     view, compared = ways_view(ways, base), compared_ways(ways, base, tie)
     lines: list[list[Value]] = [
         [
@@ -226,15 +230,16 @@ def alone_lines(alone: Sequence[str]) -> list[str]:
 
 
 def change_line(change: CaseChange) -> list[str]:
-    """Returns one case for a table."""
+    """Returns the line of one case in a table."""
     before, after = (units.UNKNOWN if seconds is None else units.seconds(seconds) for seconds in change.seconds)
     return [change.name, change.stack, before, after, ratio_text(change.ratio), change_word(change)]
 
 
 def change_word(change: CaseChange) -> str:
-    """Returns the verdict; of a case without two times, how it ended in both sets."""
-    ended = None in change.seconds
-    return change.verdict or (" → ".join(change.outcomes) if ended else units.UNKNOWN)
+    """Returns the verdict of a case. Without one, returns the outcomes in both sets if a time is missing, else a
+    dash."""
+    lacks_time = None in change.seconds
+    return change.verdict or (" → ".join(change.outcomes) if lacks_time else units.UNKNOWN)
 
 
 def ratio_text(ratio: Estimate | None) -> str:
@@ -243,7 +248,7 @@ def ratio_text(ratio: Estimate | None) -> str:
 
 
 def change_cells(pair: SetPair, change: CaseChange) -> list[Value]:
-    """Returns one case for CSV."""
+    """Returns the line of one case in CSV."""
     ratio = change.ratio
     return [
         pair.first,
@@ -259,7 +264,7 @@ def change_cells(pair: SetPair, change: CaseChange) -> list[Value]:
 
 
 def pair_json(pair: SetPair, threshold: float) -> dict[str, Any]:
-    """Returns two sets as JSON has them, in seconds; a ratio above 1 says that the second set is faster."""
+    """Returns the comparison of two sets for JSON, in seconds; a ratio above 1 says that the second set is faster."""
     worse = pair.regressions(threshold) if not pair.unlike else ()
     return {
         "version": VERSION,

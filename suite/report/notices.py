@@ -38,13 +38,13 @@ def hidden(analysis: Analysis) -> Iterable[str]:
     """Yields the stacks and the questions that the reader left out."""
     if analysis.hidden:
         yield (
-            f"Not shown, as was asked: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
+            f"Left out on request: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
             "those of the whole set; an answer names the fastest of the stacks that are shown."
         )
     if analysis.left_out:
         number = len(analysis.comparisons) + analysis.left_out
         yield (
-            f"Not shown, as was asked: {analysis.left_out:,} of {number:,} questions. Intervals and geometric means "
+            f"Left out on request: {analysis.left_out:,} of {number:,} questions. Intervals and geometric means "
             "are those of the whole set."
         )
 
@@ -73,7 +73,7 @@ def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
 
 
 def noisy(records: Sequence[BlockRecord]) -> Iterable[str]:
-    """Yields how many runs of blocks were over a limit of the noise gate."""
+    """Yields how many runs of blocks exceeded a limit of the noise gate."""
     over = [record for record in records if record.reasons]
     if over:
         rejected = sum(record.verdict != "accepted" for record in over)
@@ -82,7 +82,7 @@ def noisy(records: Sequence[BlockRecord]) -> Iterable[str]:
 
 
 def doubtful(analysis: Analysis) -> Iterable[str]:
-    """Yields the questions on which equal processes surely differ, all questions of the set being one family."""
+    """Yields the questions on which equal processes surely differ; all questions of a set are judged as one family."""
     for comparison in analysis.comparisons:
         noise = comparison.noise
         if noise and is_doubtful(noise.ratio, analysis.protocol.confidence):

@@ -1,4 +1,4 @@
-"""A whole report as plain data: what the page, Markdown, CSV and JSON are written from."""
+"""A whole report as plain data, from which the page, Markdown, CSV and JSON are written."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ from suite.results.names import precision_words
 
 S = TypeVar("S", bound=Section)
 WORKLOADS_MAX = 6  # in a page's title
-CASES_MOST = 250  # with everything on one page: 200 take 2.5 MB and open in 0.8 s (benchmarks/report_size.py)
+CASES_MOST = 250  # of a page that isn't condensed; one of 200 takes 2.5 MB, opens in 0.8 s (benchmarks/report_size.py)
 FRAMEWORKS = ("jax", "torch", "torch_xla", "torchax", "tensorflow", "numpy")  # in the grey line
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a page begins with, and its sections in order. `facts` are folded under `line`, `notices` are what to know
-    before believing a number, under the word `trust`. `planned` says whether the set has its plan."""
+    """What a page begins with, and its sections in order. `line` is the grey line under the map, and `facts` are folded
+    under it. `notices` say what to know before believing a number, and are folded under the badge `trust`. `planned`
+    says whether the set has its plan."""
 
     set_id: str
     title: str
@@ -68,7 +69,7 @@ class Report:
         return page_map(self.analysis, self.headlines, self.machine, condensed=self.condensed)
 
     def panels(self) -> tuple[Panel, ...]:
-        """Returns what lies behind each cell of the map; nothing on a condensed page."""
+        """Returns the panel behind each cell of the map; none on a condensed page."""
         return () if self.condensed else panels(self.analysis, planned=self.planned)
 
     @property
@@ -77,7 +78,7 @@ class Report:
         return [answer for section in self.sections for answer in section.answers()]
 
     def section(self, kind: type[S]) -> S | None:
-        """Returns the section of a kind; None where the set has nothing to show there."""
+        """Returns the section of a kind; None if the set has nothing to show in it."""
         return next((section for section in self.sections if isinstance(section, kind)), None)
 
 
@@ -120,7 +121,8 @@ def question_names(analysis: Analysis) -> dict[str, str]:
 
 
 def title(analysis: Analysis, set_id: str) -> str:
-    """Returns what was asked of which workloads, if that is short; else the set's name."""
+    """Returns the page's title: `ffn, gemm: which stack is fastest`, or the set's name if it has more than
+    `WORKLOADS_MAX` workloads."""
     for kind in SECTIONS:
         if kind.topic and (names := kind.names(analysis)):
             workloads = sorted({name.split()[0] for name in names.values()})
@@ -131,7 +133,7 @@ def title(analysis: Analysis, set_id: str) -> str:
 
 
 def line(results: Results, analysis: Analysis) -> tuple[str, ...]:
-    """Returns the grey line under the map: machine, day, versions of the frameworks, engine."""
+    """Returns the parts of the grey line under the map: machine, day, versions of the frameworks, engine."""
     versions: dict[str, set[str]] = {}
     for row in analysis.counted:
         for package, version in row.mapping("versions").items():
@@ -155,7 +157,7 @@ def measured_at(results: Results, analysis: Analysis) -> str:
 
 
 def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
-    """Returns what is folded under the grey line."""
+    """Returns the facts that are folded under the grey line."""
     counted, when = analysis.counted, measured_at(results, analysis)
     answering = [row for row in counted if row["purpose"] not in (Purpose.EXPLAIN, Purpose.PROFILE)] or counted
     ok = sum(row.outcome == Outcome.OK for row in answering)

@@ -1,5 +1,4 @@
-"""Tables for people and lines for programs, written as Markdown, CSV or JSON: the one writer of `report` and
-`compare`."""
+"""Writes tables for people and lines for programs as Markdown, CSV or JSON, for `report` and for `compare`."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from typing import Any
 
 from suite.guard.printable import printable
 
-VERSION = 1  # of an object in JSON; a changed meaning raises it, a further field doesn't
+VERSION = 1  # of an object in JSON; a field whose meaning changes raises it, a new field doesn't
 MOST_LINES = 24  # of a table in Markdown; a longer one is folded
 FORMULA = tuple("=+-@")  # a spreadsheet takes a text that begins with one of these for a formula
 
@@ -51,8 +50,8 @@ class Export:
 
 
 def known(value: Any) -> Any:
-    """Returns a value that JSON can hold: null for a number that isn't finite, and no control characters in texts,
-    which a terminal may show."""
+    """Returns a value that JSON can hold: null for a number that isn't finite, and texts without control characters,
+    since a terminal may show them."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
@@ -70,8 +69,8 @@ def spreadsheet(heads: Sequence[str], lines: Iterable[Sequence[Value]]) -> str:
 
 
 def field(value: Value) -> Value:
-    """Returns one field of CSV. Names and reasons may come from a stranger's set, so that a text which a spreadsheet
-    would run as a formula begins with an apostrophe."""
+    """Returns one field of CSV. Names and reasons may come from a stranger's set: a text that a spreadsheet would run
+    as a formula gets an apostrophe in front."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, int | float):
@@ -107,8 +106,8 @@ def bullets(sentences: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Returns text that Markdown shows as it is: no column, element, emphasis or link comes of it. Usual names,
-    `jax_jit` or `[1.20, 1.35]`, are left alone."""
+    """Returns text that Markdown shows as it is, and doesn't read as a column, an element, emphasis or a link. Usual
+    names like `jax_jit` or `[1.20, 1.35]` stay unchanged."""
     flat = " ".join(text.split())
     flat = re.sub(r"([\\`*|~]|(?<!\w)_|_(?!\w)|(?<=\])[(:\[])", r"\\\1", flat)
     return flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -64,7 +64,7 @@ def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
     report(ReportOptions(set=str(SET), stack=tuple(SHOWN)))
     assert capsys.readouterr().out == "report.html\n" and (SET / "report.html").read_bytes() == before
     text = Path("report.html").read_text(encoding="utf-8")
-    assert "Not shown, as was asked: numpy, torch_xla." in text
+    assert "Left out on request: numpy, torch_xla." in text
     some = page_numbers(text)
     whole = page_numbers(render(SET, tmp_path / "whole.html").read_text(encoding="utf-8"))
     of_questions = [key for key in some if key[1].startswith("table") and key[0].endswith(("full", "tiny"))]

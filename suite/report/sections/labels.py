@@ -35,7 +35,7 @@ def outcome_words(outcome: str, phase: str) -> str:
 
 
 def outcome_text(cell: Cell) -> str:
-    """Returns `ok`, `timeout in the first run`, or where only some processes ended so `wrong result, 1 of 3`."""
+    """Returns `ok` or `timeout in the first run`; if other processes ended ok, `wrong result, 1 of 3`."""
     share = f", {cell.total - cell.ok} of {cell.total}" if 0 < cell.ok < cell.total else ""
     return f"{outcome_words(cell.outcome, cell.phase)}{share}"
 
@@ -56,8 +56,8 @@ def panel_anchor(comparison: Comparison, stack: str) -> str:
 
 
 def subtitle(head: Row, without: Collection[str] = ()) -> str:
-    """Returns `n = 1,024 · full · f32 · cpu · default track · cold cache · 2 cores`, `without` some dims and columns.
-    `head` is any row of the question."""
+    """Returns `n = 1,024 · full · f32 · cpu · default track · cold cache · 2 cores`. `head` is any row of the question;
+    `without` names dims and columns to leave out."""
     hidden = {"limit_memory_bytes"} if head.number("limit_memory_bytes") is None else set()
     hidden |= {"allocator"} if head["allocator"] != "system" else set()
     hidden |= {"device"} if head["device"] == head["target"] else set()

@@ -1,4 +1,4 @@
-"""What a section of the report is: one class, made once for a result set, which holds all that its formats show."""
+"""The base of the report's sections: each is one class, made once for a result set, with all that its formats show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from suite.results.analysis import Analysis
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What sections are made from: a set and its analysis. `names` has the name of each question by its
+    """The data that every section is made from: a set and its analysis. `names` has the name of each question by its
     comparison_id, `headlines` the answer to each comparison."""
 
     results: Results
@@ -25,7 +25,7 @@ class Context:
 
     @property
     def protocol(self) -> Protocol:
-        """Returns the protocol's constants that were in force."""
+        """Returns the protocol with whose constants the set was measured."""
         return self.analysis.protocol
 
 
@@ -44,7 +44,7 @@ class AnswerLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class QuestionView:
     """One question as a section shows it; `answer` is a sentence, empty where there is none."""
 
     name: str
@@ -53,7 +53,7 @@ class Answered:
     subtitle: str
 
 
-def answer_lines(views: Iterable[Answered]) -> list[AnswerLine]:
+def answer_lines(views: Iterable[QuestionView]) -> list[AnswerLine]:
     """Returns the answers of those questions that have one."""
     return [
         AnswerLine(view.name, view.anchor, f"{view.name}: {view.answer}", view.answer) for view in views if view.answer
@@ -61,14 +61,15 @@ def answer_lines(views: Iterable[Answered]) -> list[AnswerLine]:
 
 
 class Section:
-    """One section of the report. A subclass is a frozen dataclass with what its template shows; it overrides those
-    methods in which it takes part.
+    """One section of the report. A subclass is a frozen dataclass with what its template shows; it overrides the
+    methods of those formats that show it.
 
-    `name` is that of its template, reports/templates/sections/NAME.html.j2. `nav` is its entry in the page's
-    navigation, which leads to `anchor` (`name` by default). `key` is its field in JSON; a section without a key isn't
-    in JSON. `topic` says what its questions ask, for the page's title. On the page a section is folded to its
+    The template of a section is reports/templates/sections/NAME.html.j2, with its `name`. `nav` is its entry in the
+    page's navigation, which leads to `anchor` (`name` by default). `key` is its field in JSON; a section without a key
+    isn't in JSON. `topic` says what its questions ask, for the page's title. On the page a section is folded to its
     `heading` and its `answer`. `terms` are the words of the glossary that it uses: the page links them below it.
-    A section that `grows` has a part for each question: of a set of very many cases, the page has its answer alone.
+    A section that `grows` has a part for each question: a condensed page, of a set of very many cases, shows only its
+    answer.
     """
 
     name: ClassVar[str]
@@ -91,13 +92,13 @@ class Section:
 
     @property
     def heading(self) -> str:
-        """Returns its heading: by default the entry in the navigation."""
+        """Returns its heading: by default its entry in the navigation. A subclass may have a constant in its place."""
         return self.nav
 
     @property
     def answer(self) -> str:
-        """Returns one sentence that says what the section found, computed from the set: all that a reader sees of it
-        before opening it. Markdown and JSON have it, too."""
+        """Returns one sentence that says what the section found, computed from the set. A reader sees only this
+        sentence before opening the section; Markdown and JSON have it, too."""
         raise NotImplementedError
 
     @property
@@ -107,7 +108,7 @@ class Section:
 
     @property
     def target(self) -> str:
-        """Returns the id of what is folded, where the navigation leads."""
+        """Returns the id of its folded part, to which the navigation leads."""
         return self.anchor or self.name
 
     def answers(self) -> Sequence[AnswerLine]:
@@ -123,9 +124,9 @@ class Section:
         return self.tables()
 
     def lines(self) -> Iterable[Mapping[str, Value]]:
-        """Returns its lines in CSV: values by column, of those in suite/report/formats/export.py."""
+        """Returns its lines in CSV as {column: value}, by the columns in `HEADS` of suite/report/formats/export.py."""
         return ()
 
     def data(self) -> list[Any]:
-        """Returns what JSON has under its `key`."""
+        """Returns its value in JSON, the list under `key`."""
         return []

@@ -1,11 +1,11 @@
-"""Pieces of the sentences that sections answer with: counted things, a few names, shares."""
+"""Pieces of the sentences with which sections answer: counted things, a few names, capitals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-MOST_NAMES = 3  # of a list in a sentence; the others are counted
-MANY = 5  # names of a list that is cut; a shorter one is whole
+MANY = 5  # a list in a sentence has all of its names if they are no more than this
+MOST_NAMES = 3  # of a longer list, so many names are written and the others counted
 
 
 def counted(number: int, thing: str) -> str:
@@ -15,19 +15,19 @@ def counted(number: int, thing: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = MANY) -> str:
-    """Returns `a`, `a and b`, or of more than `most` names `a, b, c and 5 others`."""
+    """Returns `a` or `a and b`; for more than `most` names, `a, b, c and 5 others`."""
     if len(names) > most:
         names = [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} others"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
 
 
 def by_number(counts: Iterable[tuple[str, int]]) -> str:
-    """Returns `3 faster, 1 undecided`: the words with their counts, without those that are zero."""
+    """Returns `3 faster, 1 undecided`: the words with their counts, without counts of zero."""
     return ", ".join(f"{count:,} {word}" for word, count in counts if count)
 
 
 def first_of(sentences: Sequence[str], thing: str) -> str:
-    """Returns the first sentence, and how many more things have one: `… (and 3 more questions)`."""
+    """Returns the first sentence that isn't empty, and the number of the others: `… (and 3 more questions)`."""
     known = [sentence for sentence in sentences if sentence]
     if not known:
         return ""

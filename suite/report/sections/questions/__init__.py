@@ -1,1 +1,1 @@
-"""The sections on processes outside the blocks: memory, its holders, profiles, programs, behaviour."""
+"""The sections on other questions than which stack is faster: memory, predictions, profiles, roofline, programs, …"""

@@ -19,13 +19,14 @@ from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis
 from suite.results.questions.behaviour import Aspect, Behaviour, Figure, ProbeAnswer
 
-SCALES = ("depths", "sizes")  # figures over which the seconds of equal length are drawn
-SHOWN = ("depth", "per_op", "seconds", "factor", "share")  # the first of these that a cell has stands in the grid
+SCALES = ("depths", "sizes")  # figures that a chart has across; the figure `seconds` has a time for each value of them
+SHOWN = ("depth", "per_op", "seconds", "factor", "share")  # the grid shows the first of these figures that a cell has
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """What was observed of one aspect on one stack: `tag` is its colour, `figures` are (name, text)."""
+    """What was observed of one aspect on one stack: `tag` is its colour, `figure` the text in the grid, and `figures`
+    are (name, text)."""
 
     anchor: str
     stack: str
@@ -44,7 +45,7 @@ class GridRow:
 
     @property
     def odd(self) -> str:
-        """Returns the one stack that differs from all others, which agree; empty where there is none, or where fewer
+        """Returns the stack that differs from all others, if these agree; empty without such a stack, or where fewer
         than three stacks were observed."""
         classes = Counter(cell.answer.class_ for cell in self.cells)
         if len(classes) != 2 or len(self.cells) < 3:
@@ -56,7 +57,7 @@ class GridRow:
 @dataclass(frozen=True, slots=True)
 class BehaviourView:
     """A probe's grid, and the times of its aspects over a size. `lines` have the grid in words: (aspect, its classes
-    with their stacks). `otherwise` counts the cells that aren't as their framework documents."""
+    with their stacks). `otherwise` counts the cells that differ from their framework's documentation."""
 
     behaviour: Behaviour
     anchor: str
@@ -87,7 +88,8 @@ class BehaviourSection(Section):
 
     @property
     def answer(self) -> str:
-        """Returns in how many aspects one stack alone differs, and which; and how much isn't as documented."""
+        """Returns in how many aspects one stack alone differs and which stacks these are, and how many cells differ
+        from the documentation."""
         aspects = [row for view in self.views for row in view.rows]
         odd = Counter(row.odd for row in aspects if row.odd)
         stacks = listed([f"{stack} {number}" for stack, number in odd.most_common()])
@@ -113,7 +115,7 @@ class BehaviourSection(Section):
                 view.behaviour.title,
                 ("aspect", "observed"),
                 view.lines,
-                after=[f"Cells that aren't as their framework documents: {view.otherwise}; the page has both."]
+                after=[f"Cells that differ from the framework's documentation: {view.otherwise}; the page shows both."]
                 * bool(view.otherwise),
             )
             for view in self.views
@@ -144,7 +146,7 @@ class BehaviourSection(Section):
 
 
 def behaviour_view(probe: Behaviour) -> BehaviourView:
-    """Returns what is shown of one probe."""
+    """Returns the view of one probe."""
     anchor = link_target("b", probe.name, probe.id)
     rows = tuple(
         GridRow(
@@ -173,8 +175,8 @@ def by_class(aspect: Aspect) -> str:
 
 
 def chart(aspect: Aspect, id_: str) -> CurveChart | None:
-    """Returns the times of an aspect over a size, a line a stack, on logarithmic axes; None where no stack was timed
-    over sizes."""
+    """Returns the chart of an aspect's times over a size, a line for each stack, on logarithmic axes; None where no
+    stack was timed over sizes."""
     times = {
         stack: [*zip(scale, answer.figure("seconds"), strict=True)]
         for stack, answer in sorted(aspect.answers.items())
@@ -217,7 +219,7 @@ def middle_words(figure: Figure) -> str:
 
 
 def figure_words(figure: Figure) -> str:
-    """Returns `12.3 ms`; of several values the median, least and greatest: `12.3 ms (11.9 to 14.0 ms, 5 samples)`."""
+    """Returns `12.3 ms`; for several values the median, least and greatest: `12.3 ms (11.9 to 14.0 ms, 5 samples)`."""
     middle = middle_words(figure)
     if len(figure.values) == 1:
         return middle
@@ -244,7 +246,7 @@ def in_words(value: float, unit: str) -> str:
 
 
 def behaviour_json(probe: Behaviour) -> dict[str, Any]:
-    """Returns one probe as JSON has it."""
+    """Returns one probe for JSON."""
     return {
         "name": probe.name,
         "title": probe.title,
@@ -259,8 +261,8 @@ def behaviour_json(probe: Behaviour) -> dict[str, Any]:
     }
 
 
-def answer_json(stack: str, answer: ProbeAnswer) -> dict[str, Any]:
-    """Returns what was observed of one aspect on one stack, as JSON has it."""
+def answer_json(stack: str, answer: Answer) -> dict[str, Any]:
+    """Returns what was observed of one aspect on one stack, for JSON."""
     return {
         "stack": stack,
         "class": answer.class_,

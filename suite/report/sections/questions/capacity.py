@@ -1,4 +1,4 @@
-"""The section "Memory": which sizes fit, the largest that does, curves through the peaks, and peaks by their parts."""
+"""The section "Memory": which sizes fit, the largest that fits, curves through the peaks, and peaks by their parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
 from suite.report.figures.curves import CurveChart, curves, from_top, marks
 from suite.report.sections.labels import link_target, outcome_words, subtitle
 from suite.report.sections.questions.frontier import Frontier, answer, frontier, search_ended
-from suite.report.sections.section import Answered, AnswerLine, Context, Section, answer_lines
+from suite.report.sections.section import AnswerLine, Context, QuestionView, Section, answer_lines
 from suite.report.sections.sentences import counted, first_of
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis
@@ -26,7 +26,7 @@ CURVE_STEPS = 24  # straight pieces of a drawn curve
 
 @dataclass(frozen=True, slots=True)
 class MemoryCell:
-    """One stack at one size: its outcome, as text the peak or the outcome in words, and the small print below."""
+    """One stack at one size. `text` is its peak, or its outcome in words; `detail` is the small print below."""
 
     outcome: str
     text: str
@@ -35,9 +35,9 @@ class MemoryCell:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryView(Answered):
-    """One question. `axis` is the dim that varies, `answer` the sentence on it; both are empty where several dims do.
-    `searched` says when each stack's search ended; it is empty where all stacks had the same sizes."""
+class MemoryView(QuestionView):
+    """One question. `axis` is the dim that varies, `answer` the sentence on its largest value that fits; both are empty
+    if several dims vary. `searched` says when a stack's search ends; it is empty if all stacks had the same sizes."""
 
     question: MemoryQuestion
     sizes: tuple[str, ...]
@@ -69,7 +69,7 @@ class MemorySection(Section):
 
     @property
     def answer(self) -> str:
-        """Returns the answer to the first question; where none has one, how many of the cases fit."""
+        """Returns the answer to the first question; if no question has an answer, how many of the cases fit."""
         if answers := self.answers():
             return first_of([line.text for line in answers], "question")
         shown = [cell for view in self.views for _, of_stack in view.lines for cell in of_stack if cell]
@@ -78,7 +78,7 @@ class MemorySection(Section):
 
     @classmethod
     def names(cls, analysis: Analysis) -> Mapping[str, str]:
-        """Returns the names of the questions, with the size: each size is a comparison."""
+        """Returns a name for each size of a question, since each size is a comparison."""
         return {
             row["comparison_id"]: f"{question.name} ({size.label})"
             for question in analysis.memory
@@ -92,7 +92,8 @@ class MemorySection(Section):
         return answer_lines(self.views)
 
     def console(self) -> Sequence[Table]:
-        """Returns the largest size that fits, a line a stack; where all stacks had the same sizes, also which fit."""
+        """Returns the largest size that fits, a line for each stack; if all stacks had the same sizes, also which of
+        these fit."""
         return [table for view in self.views for table in console_tables(view)]
 
     def lines(self) -> Iterable[Mapping[str, Value]]:
@@ -119,7 +120,7 @@ class MemorySection(Section):
 
 
 def memory_view(question: MemoryQuestion) -> MemoryView:
-    """Returns what is shown of one question."""
+    """Returns the view of one question."""
     anchor = link_target("m", question.name, question.id)
     return MemoryView(
         name=question.name,
@@ -137,8 +138,8 @@ def memory_view(question: MemoryQuestion) -> MemoryView:
     )
 
 
-def cells(line: StackCapacity) -> tuple[MemoryCell | None, ...]:
-    """Returns the cells of one stack; None for a size that it wasn't asked."""
+def cells(line: Line) -> tuple[MemoryCell | None, ...]:
+    """Returns the cells of one stack; None for a size that the stack wasn't asked."""
     return tuple(
         cell(row, line.limit, size.floor_bytes) if row is not None else None
         for row, size in zip(line.rows, line.sizes, strict=True)
@@ -146,7 +147,8 @@ def cells(line: StackCapacity) -> tuple[MemoryCell | None, ...]:
 
 
 def cell(row: Row, limit: float | None, floor: float) -> MemoryCell:
-    """Returns the peak of a process, with its share of the limit and its ratio to the floor; else its outcome."""
+    """Returns the cell of one process. If it ended ok, the cell has its peak, with the peak's share of the limit and
+    ratio to the floor; if not, its outcome."""
     least = f"floor {units.quantity(floor)}"
     if row.outcome == Outcome.OK:
         peak = row.peak_bytes
@@ -158,8 +160,8 @@ def cell(row: Row, limit: float | None, floor: float) -> MemoryCell:
 
 
 def peak_chart(question: MemoryQuestion, anchor: str) -> CurveChart | None:
-    """Returns the peaks of all stacks over the sizes, from zero up, with their curves and the limit; None without a
-    peak."""
+    """Returns the chart of all stacks' peaks over the sizes, from zero up, with their curves and the limit; None
+    without a peak."""
     drawn = [line for line in question.lines if line.peaks]
     if not drawn:
         return None
@@ -185,8 +187,8 @@ def peak_chart(question: MemoryQuestion, anchor: str) -> CurveChart | None:
     )
 
 
-def curve_points(line: StackCapacity, across: LinearAxis, up: LinearAxis) -> list[tuple[float, float]]:
-    """Returns a stack's curve as far as it stays inside the plot; without a curve its peaks, joined."""
+def curve_points(line: Line, across: LinearAxis, up: LinearAxis) -> list[tuple[float, float]]:
+    """Returns the part of a stack's curve that is inside the plot; without a curve, its peaks in order of size."""
     curve = line.curve
     if curve is None:
         return sorted(line.peaks.items())
@@ -204,7 +206,8 @@ def curve_words(line: StackCapacity, axis: str) -> str:
 
 
 def bars_at_common_size(question: MemoryQuestion, anchor: str) -> Bars | None:
-    """Returns the peaks by their parts, at the largest of the sizes at which the most stacks fit."""
+    """Returns the bars of the peaks by their parts, at the size at which most stacks fit; of several such sizes, at the
+    largest."""
     fitting = [
         [line.rows[at] for line in question.lines if (row := line.rows[at]) and row.outcome == Outcome.OK]
         for at in range(len(question.sizes))
@@ -218,8 +221,8 @@ def bars_at_common_size(question: MemoryQuestion, anchor: str) -> Bars | None:
 
 
 def console_tables(view: MemoryView) -> list[Table]:
-    """Returns one question for the console: which sizes fit, unless each stack was asked its own sizes; then the
-    largest that fits."""
+    """Returns the tables of one question for the console: which sizes fit, if all stacks were asked the same sizes; and
+    the largest size that fits, if one dim varies."""
     sentences = [*filter(None, (view.answer, view.searched))]
     tables = []
     if not view.searched:
@@ -238,7 +241,7 @@ def console_tables(view: MemoryView) -> list[Table]:
 
 
 def memory_json(view: MemoryView) -> dict[str, Any]:
-    """Returns one question as JSON has it, in bytes; null for a size that a stack wasn't asked."""
+    """Returns one question for JSON, in bytes; null for a size that a stack wasn't asked."""
     question = view.question
     return {
         "name": question.name,
@@ -262,6 +265,6 @@ def memory_json(view: MemoryView) -> dict[str, Any]:
 
 
 def size_json(row: Row) -> dict[str, Any]:
-    """Returns one size of one stack as JSON has it."""
+    """Returns one size of one stack for JSON."""
     columns = {name: row[name] for name in ("phase", "reason", "provenance")}
     return {"dims": dict(row.case.dims), "outcome": row.outcome, **columns, "peak_bytes": row.peak_bytes}

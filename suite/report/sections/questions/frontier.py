@@ -1,4 +1,4 @@
-"""The largest size that fits, in words: a sentence a question, a line a stack."""
+"""The largest size that fits, in words: a sentence for each question, and a line for each stack."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from suite.results.questions.capacity import MemoryQuestion, StackCapacity
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """One stack: the largest size that fits, the first that doesn't, and the figures of the curve through its peaks.
-    `tried` counts the processes."""
+    """One stack, in words: the largest size that fits, the first that doesn't, and the peak at the largest size.
+    `predicted`, `fixed`, `item` and `error` come from the curve through its peaks. `tried` counts the processes."""
 
     stack: str
     fits: str
@@ -25,8 +25,8 @@ class Frontier:
     tried: int
 
 
-def frontier(line: StackCapacity) -> Frontier:
-    """Returns what is known of the largest size that fits."""
+def frontier(line: Line) -> Frontier:
+    """Returns one stack's line in the table of the largest sizes that fit."""
     curve, bound = line.curve, line.predicted
     return Frontier(
         stack=line.stack,
@@ -41,8 +41,8 @@ def frontier(line: StackCapacity) -> Frontier:
     )
 
 
-def error_words(line: StackCapacity) -> str:
-    """Returns the largest relative error of the curve, and the size from which on it holds."""
+def error_words(line: Line) -> str:
+    """Returns the largest relative error of the curve, and the size from which on the curve holds."""
     curve = line.curve
     if curve is None:
         return units.UNKNOWN
@@ -52,8 +52,9 @@ def error_words(line: StackCapacity) -> str:
     return f"{units.percent(curve.error)}{since}"
 
 
-def fails(line: StackCapacity) -> str:
-    """Returns the first size that doesn't fit, with the phase that ran out of memory; else what ended the search."""
+def fails(line: Line) -> str:
+    """Returns the first size that doesn't fit, with the phase that ran out of memory; without such a size, the size and
+    the outcome that ended the search."""
     if line.failed is not None:
         return f"{line.failed:,}{f' (phase {line.failed_in})' if line.failed_in else ''}"
     if line.stopped:
@@ -91,7 +92,7 @@ def bracket(line: StackCapacity) -> str:
 
 
 def search_ended(question: MemoryQuestion) -> str:
-    """Returns a sentence on when the search of each stack ended; empty where nothing was searched for."""
+    """Returns a sentence on when the search of a stack ends; empty where all stacks were asked the same sizes."""
     if question.tolerance is None:
         return ""
     near = f"at most {units.percent(question.tolerance)} above the largest that fits"

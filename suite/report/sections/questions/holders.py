@@ -11,12 +11,13 @@ from suite.results.questions.holders import HolderQuestion
 
 @dataclass(frozen=True, slots=True)
 class HoldersSection(Section):
-    """The questions with holders of some stack."""
+    """The questions on which at least one stack has recorded holders."""
 
     questions: tuple[HolderQuestion, ...]
 
     name = "holders"
     nav = "What holds it"
+    heading = "What holds the memory"
     terms = ("holder", "peak memory")
 
     @classmethod
@@ -25,13 +26,8 @@ class HoldersSection(Section):
         return cls(context.analysis.holders) if context.analysis.holders else None
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "What holds the memory"
-
-    @property
     def answer(self) -> str:
-        """Returns the stack that holds most, and the largest category of what it holds."""
+        """Returns the stack that holds most, and the largest category of its holders."""
         known = [(stack, question) for question in self.questions for stack in question.stacks if stack.told_by]
         if not known:
             return "No stack keeps a record of what it holds."

@@ -1,4 +1,4 @@
-"""The section "Predicted": what fits on an accelerator that wasn't there, by its own compiler."""
+"""The section "Predicted": what fits on an accelerator that the machine didn't have, by the accelerator's compiler."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class PredictedSection(Section):
 
     name = "predicted"
     nav = "Predicted"
+    heading = "Predicted for accelerators that weren't there"
     key = "predicted"
     terms = ("predicted", "out of memory", "timeout", "unsupported")
     heads = FIGURES
@@ -35,17 +36,12 @@ class PredictedSection(Section):
 
     @classmethod
     def names(cls, analysis: Analysis) -> Mapping[str, str]:
-        """Returns the names of the questions, with the device."""
+        """Returns the names of the questions, each with its device."""
         return {
             question.id: f"{question.name} on {device.name}"
             for device in analysis.predicted
             for question in device.questions
         }
-
-    @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Predicted for accelerators that weren't there"
 
     @property
     def answer(self) -> str:
@@ -60,7 +56,7 @@ class PredictedSection(Section):
         ]
 
     def tables(self) -> Sequence[Table]:
-        """Returns the matrix of each device, its figures, and published verdicts."""
+        """Returns for each device what fits, the searches, the figures and the published verdicts."""
         return [table for view in self.views for table in tables_of(view)]
 
     def lines(self) -> Iterable[Mapping[str, Value]]:
@@ -120,7 +116,7 @@ def tables_of(view: DeviceView) -> list[Table]:
 
 
 def device_json(view: DeviceView) -> dict[str, Any]:
-    """Returns one device as JSON has it, in bytes and seconds."""
+    """Returns one device for JSON, in bytes and seconds."""
     return {
         "device": view.device.name,
         "target": view.device.target,

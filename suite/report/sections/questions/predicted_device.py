@@ -1,4 +1,4 @@
-"""What is shown of the predictions for one device: a matrix, the figures behind it, searches and published verdicts."""
+"""The view of the predictions for one device: a matrix, the figures behind it, searches and published verdicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from suite.results.questions.predictions import (
 
 @dataclass(frozen=True, slots=True)
 class PredictedCell:
-    """One case in a matrix: its outcome, the text beside it, the small print below, and why if it doesn't fit."""
+    """One case in the matrix: its outcome, the text beside it, the small print below, and the reason if it doesn't
+    fit."""
 
     outcome: str
     text: str
@@ -55,7 +56,7 @@ FIGURES = (
 
 @dataclass(frozen=True, slots=True)
 class PublishedLine:
-    """One published verdict beside the predicted one, with why they differ; empty where they agree."""
+    """One published verdict beside the predicted one. `why` says why they differ; it is empty if they agree."""
 
     workload: str
     stack: str
@@ -80,7 +81,8 @@ class SearchLine:
 
 @dataclass(frozen=True, slots=True)
 class DeviceView:
-    """One device: a matrix of questions and stacks, the figures behind it, and published verdicts."""
+    """One device. `lines` are a matrix of questions and stacks, `figures` what is behind it, `published` the published
+    verdicts, and `searches` the searches for the largest size that fits."""
 
     device: PredictedDevice
     anchor: str
@@ -95,7 +97,7 @@ class DeviceView:
 
 
 def device_view(device: PredictedDevice) -> DeviceView:
-    """Returns what is shown of one device."""
+    """Returns the view of one device."""
     prediction = next((case.prediction for case in device.cases if case.prediction), None)
     return DeviceView(
         device=device,
@@ -128,7 +130,7 @@ def answer(device: PredictedDevice) -> str:
 
 
 def cell(case: Predicted) -> PredictedCell:
-    """Returns one case of a matrix."""
+    """Returns the cell of one case in the matrix."""
     needed = units.quantity(case.needed_bytes)
     if case.verdict == FITS and case.prediction:
         share = units.percent(case.prediction.needed_bytes / case.prediction.device_bytes)
@@ -163,7 +165,7 @@ def figures(question: PredictedQuestion, case: Predicted, prediction: Prediction
 
 
 def search_line(search: PredictedSearch) -> SearchLine:
-    """Returns one search."""
+    """Returns the line of one search for the largest size that fits."""
     low, high = search.bracket.low, search.bracket.high
     fits = f"{low:,}" if low else "none that was tried"
     fails = units.UNKNOWN if high is None else f"{high:,}"
@@ -172,7 +174,7 @@ def search_line(search: PredictedSearch) -> SearchLine:
 
 
 def published_line(pair: VerdictPair) -> PublishedLine:
-    """Returns a published verdict beside the predicted one."""
+    """Returns the line of a published verdict beside the predicted one."""
     case = pair.case
     needed = f", {units.quantity(case.needed_bytes)}" if case.needed_bytes else ""
     why = "" if pair.agrees else disagreement(pair)
@@ -180,16 +182,16 @@ def published_line(pair: VerdictPair) -> PublishedLine:
 
 
 def disagreement(pair: VerdictPair) -> str:
-    """Returns why a prediction may differ from what was published, by what is known of the case."""
+    """Returns why a prediction may differ from the published verdict, as far as the case shows it."""
     case = pair.case
     if case.verdict == OUT:
-        return "the compiler refuses this step: what ran there must have needed less"
+        return "the compiler refuses this step: the step that was published must have needed less memory"
     if case.verdict != FITS or case.prediction is None:
         return f"there is no prediction: {case.row.text('reason')}"
     doubled = f"if no result overwrote an argument it would need {units.quantity(case.prediction.copied_bytes)}"
     if case.prediction.copied_bytes > case.prediction.device_bytes:
         return f"one step needs less than the device has, but {doubled}, more than the device has"
     return (
-        f"one step needs less than the device has, and {doubled}, which fits too: what ran out there wasn't one step "
-        "of this model at this size, whose batch isn't published"
+        f"one step needs less than the device has, and {doubled}, which fits too: the run that was published as out of "
+        "memory wasn't one step of this model at this size, and its batch isn't published"
     )

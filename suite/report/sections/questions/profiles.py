@@ -10,20 +10,20 @@ from suite import units
 from suite.ir.timeline import Category, Profile
 from suite.report.figures.bars import TIME, Bars, bars
 from suite.report.sections.labels import link_target, subtitle
-from suite.report.sections.section import Answered, AnswerLine, Context, Section, answer_lines
+from suite.report.sections.section import AnswerLine, Context, QuestionView, Section, answer_lines
 from suite.report.sections.sentences import first_of
 from suite.report.tables import Table
 from suite.results.analysis import Analysis
 from suite.results.questions.profiles import ProfileQuestion
 
-ENOUGH = 0.9  # of a step, that categories must cover; else the page says what is missing
+ENOUGH = 0.9  # share of a step that must be attributed to operations; below it the page says how much is missing
 KINDS = {f"k{number}": name for number, name in enumerate(Category)}
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
     """One stack: its step without and with the profiler, in words. `largest` are the longest operations as (name,
-    category, seconds)."""
+    category, time)."""
 
     stack: str
     plain: str
@@ -37,7 +37,7 @@ class ProfileLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileView(Answered):
+class ProfileView(QuestionView):
     """One question; `answer` says what takes most of a step."""
 
     question: ProfileQuestion
@@ -54,6 +54,7 @@ class ProfilesSection(Section):
     name = "profiles"
     nav = "Time"
     anchor = "time"
+    heading = "Where the time goes"
     key = "profiles"
     topic = "where the time goes"
     terms = ("profiler", "kernels")
@@ -63,11 +64,6 @@ class ProfilesSection(Section):
         """Returns the section; None without a profile process."""
         views = tuple(map(profile_view, context.analysis.profiles))
         return cls(views) if views else None
-
-    @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Where the time goes"
 
     @property
     def answer(self) -> str:
@@ -93,7 +89,7 @@ class ProfilesSection(Section):
 
 
 def profile_view(question: ProfileQuestion) -> ProfileView:
-    """Returns what is shown of one question."""
+    """Returns the view of one question."""
     anchor = link_target("t", question.name, question.id)
     split = [
         (stack, tuple((key, profile.categories[name]) for key, name in KINDS.items() if name in profile.categories))
@@ -155,7 +151,7 @@ def console_table(view: ProfileView) -> Table:
 
 
 def profiles_json(question: ProfileQuestion) -> dict[str, Any]:
-    """Returns one question as JSON has it, in seconds."""
+    """Returns one question for JSON, in seconds."""
     return {
         "name": question.name,
         "without": dict(question.without),

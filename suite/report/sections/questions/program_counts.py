@@ -1,4 +1,4 @@
-"""What is counted in the programs of stacks: tables with a line for each quantity and a column for each stack."""
+"""Tables of counts in the stacks' programs, with a line for each quantity and a column for each stack."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from suite import units
 from suite.ir.findings import WORK, Handed, by_kind, forms, ranks_words
 from suite.ir.summary import Contents, Program
 
-OPERATIONS_MAX = 30  # lines of the histogram: the operations that any program has most of
+OPERATIONS_MAX = 30  # lines of the histogram, which begins with the most frequent operation of any program
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A table: rows are (quantity, a cell for each stack)."""
+    """A table of counts: `rows` are (quantity, a cell for each stack)."""
 
     stacks: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def side_by_side(first: Handed, second: Handed) -> tuple[tuple[str, Counts], ...]:
-    """Returns (title, table) for two stacks with programs of XLA's."""
+    """Returns the tables, each as (title, table), of two stacks whose programs XLA compiles."""
     stacks = (first, second)
     return (
         ("The step's program", step_counts(stacks)),
@@ -31,7 +31,7 @@ def side_by_side(first: Handed, second: Handed) -> tuple[tuple[str, Counts], ...
 
 
 def step_counts(stacks: Sequence[Handed]) -> Counts:
-    """Returns what the step's program takes and gives, and what its compiler makes of it."""
+    """Returns the counts of the step's program: its arguments, results and operations, before and after compiling."""
     contents = list(map(contents_of, stacks))
     rows = [
         ("programs of a whole step", [steps_words(stack.large) for stack in stacks]),
@@ -75,7 +75,7 @@ def compilations_words(stack: Handed) -> str:
 
 
 def contents_of(stack: Handed) -> Contents:
-    """Returns what is in the step's program, which is one of XLA's."""
+    """Returns the contents of the step's program, which must be one that XLA compiles."""
     assert stack.step.contents is not None
     return stack.step.contents
 

@@ -9,7 +9,7 @@ from typing import Any
 from suite.ir.findings import Handed
 from suite.report.sections.labels import link_target, subtitle
 from suite.report.sections.questions.program_counts import Counts, generated, operations, regions, step_counts
-from suite.report.sections.section import Answered, AnswerLine, Context, Section, answer_lines
+from suite.report.sections.section import AnswerLine, Context, QuestionView, Section, answer_lines
 from suite.report.sections.sentences import first_of
 from suite.report.tables import Table
 from suite.results.analysis import Analysis
@@ -17,9 +17,9 @@ from suite.results.questions.programs import ProgramPair, ProgramQuestion
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramView(Answered):
-    """One question; `answer` says how far the programs are apart. The first three tables are of programs of XLA's, the
-    last is of generated code."""
+class ProgramView(QuestionView):
+    """One question; `answer` says how many operations the stacks hand to XLA. The tables `counts`, `regions` and
+    `operations` are of programs that XLA compiles, `generated` is of code that a framework generates itself."""
 
     question: ProgramQuestion
     counts: Counts
@@ -37,6 +37,7 @@ class ProgramsSection(Section):
 
     name = "programs"
     nav = "Compilers"
+    heading = "What the compilers are handed"
     key = "programs"
     topic = "what the stacks hand to their compilers"
     terms = ("program", "region", "compilations")
@@ -48,14 +49,10 @@ class ProgramsSection(Section):
         return cls(views) if views else None
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "What the compilers are handed"
-
-    @property
     def answer(self) -> str:
         """Returns the answer to the first question."""
-        return first_of([line.text for line in self.answers()], "question") or "No program of XLA's was recorded."
+        answers = [line.text for line in self.answers()]
+        return first_of(answers, "question") or "No program that XLA compiles was recorded."
 
     @classmethod
     def names(cls, analysis: Analysis) -> Mapping[str, str]:
@@ -63,11 +60,11 @@ class ProgramsSection(Section):
         return {question.id: question.name for question in analysis.programs}
 
     def answers(self) -> Sequence[AnswerLine]:
-        """Returns how far the programs are apart, question by question."""
+        """Returns how many operations the stacks hand to XLA, question by question."""
         return answer_lines(self.views)
 
     def console(self) -> Sequence[Table]:
-        """Returns the counts; the page and `./stackwars ir` have what differs."""
+        """Returns the counts; the page and `./stackwars ir` have the differences."""
         return [
             Table(title, ["", *counts.stacks], [[name, *cells] for name, cells in counts.rows])
             for view in self.views
@@ -80,12 +77,12 @@ class ProgramsSection(Section):
         ]
 
     def data(self) -> list[Any]:
-        """Returns each question with what is in each program, and what differs between every two."""
+        """Returns each question with the contents of each program, and the differences between every two stacks."""
         return [programs_json(view) for view in self.views]
 
 
 def program_view(question: ProgramQuestion) -> ProgramView:
-    """Returns what is shown of one question."""
+    """Returns the view of one question."""
     of_xla = question.of_xla
     return ProgramView(
         name=question.name,
@@ -102,8 +99,8 @@ def program_view(question: ProgramQuestion) -> ProgramView:
 
 
 def answer(stacks: Sequence[Handed]) -> str:
-    """Returns a sentence on the operations that are handed over and, once compiled, run; empty without a program of
-    XLA's."""
+    """Returns a sentence on how many operations the stacks hand to XLA, and how many run once compiled; empty if XLA
+    compiles no stack's program."""
     handed = sorted((stack.step.contents.size, stack.stack) for stack in stacks if stack.step.contents)
     run = sorted((stack.step.compiled.kernels, stack.stack) for stack in stacks if stack.step.compiled)
     parts = [
@@ -121,7 +118,7 @@ def spread(counts: Sequence[tuple[int, str]]) -> str:
 
 
 def programs_json(view: ProgramView) -> dict[str, Any]:
-    """Returns one question as JSON has it. `findings` has the sentences alone, `differences` also their counts."""
+    """Returns one question for JSON. `findings` has the sentences alone, `differences` also their counts."""
     question = view.question
     return {
         "name": question.name,

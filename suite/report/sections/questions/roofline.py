@@ -16,12 +16,12 @@ from suite.results.analysis import raised
 from suite.results.cases.roofline import MEMORY, RooflinePoint, points
 from suite.units import Unit, rate_unit
 
-LEVELS = ("cache", "memory")  # from the cores outwards; a machine may have only the last
+LEVELS = ("cache", "memory")  # from the cores outwards; the bandwidth of the cache may not have been measured
 
 
 @dataclass(frozen=True, slots=True)
 class RooflineSection(Section):
-    """All points by question, with the chart of their roofs and the unit of their rates."""
+    """The points of all cases, with the chart of points and roofs and the unit of the points' rates."""
 
     points: tuple[RooflinePoint, ...]
     chart: CurveChart
@@ -29,12 +29,13 @@ class RooflineSection(Section):
 
     name = "roofline"
     nav = "Roofline"
+    heading = "Against the machine's limit"
     key = "roofline"
     terms = ("roofline", "efficiency")
 
     @classmethod
     def of(cls, context: Context) -> RooflineSection | None:
-        """Returns the section; None where no roofline was measured, or no case's work is known."""
+        """Returns the section; None if no roofline was measured, or the work of no case is known."""
         measured = Roofline.of(context.results.roofline, context.results.ceilings)
         roofline = raised(measured, context.analysis.counted)
         listed = points(context.analysis, roofline) if roofline else ()
@@ -44,13 +45,9 @@ class RooflineSection(Section):
         return cls(listed, roofline_chart(listed, roofline, unit), unit)
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Against the machine's limit"
-
-    @property
     def answer(self) -> str:
-        """Returns the cases that come nearest to the limit and stay farthest from it, and what limits the questions."""
+        """Returns which case comes nearest to the limit, which stays farthest from it, and how many comparisons memory
+        limits."""
         best, worst = (choose(self.points, key=lambda point: point.efficiency) for choose in (max, min))
         questions = {point.question: point.bound for point in self.points}
         by_memory = sum(bound == MEMORY for bound in questions.values())
@@ -59,7 +56,7 @@ class RooflineSection(Section):
         return f"{near}, {far}; memory limits {by_memory} of {counted(len(questions), 'comparison')}."
 
     def data(self) -> list[Any]:
-        """Returns the points."""
+        """Returns a point for each case, with its rate, its share of the limit, and its bound."""
         return [
             {
                 "question": point.question,
@@ -74,8 +71,8 @@ class RooflineSection(Section):
 
 
 def roofline_chart(points: Sequence[RooflinePoint], roofline: Roofline, unit: Unit) -> CurveChart:
-    """Returns operations a second over operations a byte, both axes logarithmic: a roof for each precision and level of
-    memory, and the points. A point may lie above the roof of a level that its data don't reach."""
+    """Returns the chart of operations a second over operations a byte, both axes logarithmic: a roof for each precision
+    and level of memory, and the points. A point may lie above the roof of memory if its data stay in a cache."""
     across = LogAxis.over([point.flops_per_byte for point in points], least_span=100)
     peaks = roofline.flops_per_second
     reached = (level.bytes_per_second for level in roofline.levels)
@@ -106,6 +103,6 @@ def roofline_chart(points: Sequence[RooflinePoint], roofline: Roofline, unit: Un
 
 
 def roof(peak: float, bandwidth: float, across: LogAxis) -> list[tuple[float, float]]:
-    """Returns the corners of a roof: it rises with the bandwidth up to the peak."""
+    """Returns the corners of a roof, which rises with the bandwidth up to the peak."""
     knee = min(max(peak / bandwidth, across.low), across.high)
     return [(at, min(peak, bandwidth * at)) for at in (across.low, knee, across.high)]

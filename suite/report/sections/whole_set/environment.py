@@ -19,7 +19,7 @@ BUILDS = {
     "interpreter": "The build of Python",
     "compiler": "The C++ compiler",
     "c_library": "The C library",
-    "cache_medium": "What caches lie on",
+    "cache_medium": "The medium of the caches",
     "cpu_quota": "The quota of processor time",
 }
 READINGS = ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
@@ -41,8 +41,8 @@ class EnvironmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class BlockRecord:
-    """One run of a block, with its noise readings: shares are of 1, frequencies in MHz. `shard` is the share of the set
-    that it belongs to, where several machines have run it."""
+    """One run of a block, with its noise readings: `steal_share` is between 0 and 1, frequencies are in MHz. `shard` is
+    the part of the plan that the block belongs to, if several machines ran the plan; else empty."""
 
     block: int
     retry: int
@@ -85,7 +85,7 @@ class EnvironmentSection(Section):
 
     @classmethod
     def of(cls, context: Context) -> EnvironmentSection:
-        """Returns the section."""
+        """Returns the section, which every page has."""
         results, protocol = context.results, context.protocol
         return cls(
             machine=machine_facts(results.machine, results.ceilings),
@@ -105,7 +105,7 @@ class EnvironmentSection(Section):
 
 
 def machine_facts(machine: Mapping[str, Any], ceilings: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
-    """Returns the machine as it was recorded, with every reading of its f32 ceiling."""
+    """Returns the recorded facts of the machine, after every reading of its f32 ceiling."""
     readings = [
         Fact(f"f32 ceiling, {reading['measured_at'][:16].replace('T', ' ')}", reached(reading)) for reading in ceilings
     ]
@@ -138,7 +138,7 @@ def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None
 
 
 def own_versions(listed: Iterable[EnvironmentFacts]) -> list[Fact]:
-    """Returns the version of each environment's own framework: of the package that it is named after."""
+    """Returns the version of each environment's own framework, the package that the environment is named after."""
     return [
         fact
         for environment in listed
@@ -161,7 +161,7 @@ def differences(rows: Iterable[Row]) -> tuple[str, ...]:
             place = f"{row.text('environment')}, {row.text('engine')}"
             places.setdefault(name, {}).setdefault(as_text(facts[name]), set()).add(place)
     return tuple(
-        f"{BUILDS[name]} differs between environments: {listed(values)}. Their times differ by it, too."
+        f"{BUILDS[name]} differs between environments: {listed(values)}. This, too, can make their times differ."
         for name, values in places.items()
         if len(values) > 1
     )
@@ -173,7 +173,7 @@ def listed(values: Mapping[str, Iterable[str]]) -> str:
 
 
 def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...]:
-    """Returns the runs of blocks, by share, block and retry."""
+    """Returns the runs of blocks, sorted by shard, block and retry."""
     return tuple(sorted(map(block_record, blocks), key=lambda record: (record.shard, record.block, record.retry)))
 
 

@@ -1,4 +1,4 @@
-"""The section "Equivalence": how near to the reference each case computes, and which are wrong."""
+"""The section "Equivalence": how near each case's result is to the reference, and which cases are wrong."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class EquivalenceSection(Section):
 
     name = "equivalence"
     nav = "Equivalence"
+    heading = "Do they compute the same?"
     key = "equivalence"
     terms = ("equivalence gate", "relative error", "precision", "wrong result", "unverified")
 
@@ -33,13 +34,8 @@ class EquivalenceSection(Section):
         return cls(cases, differing_weights(cases)) if cases else None
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Do they compute the same?"
-
-    @property
     def answer(self) -> str:
-        """Returns how many cases were compared with the reference, the worst error that passed, and what is wrong."""
+        """Returns how many cases were compared with the reference, the worst error that passed, and the wrong cases."""
         gated = [case for case in self.proofs if case.is_gated]
         wrong = [f"{case.stack} on {case.question}" for case in gated if case.outcome == Outcome.WRONG]
         passed = [case for case in gated if case.outcome != Outcome.WRONG and case.error is not None]
@@ -53,11 +49,11 @@ class EquivalenceSection(Section):
         return f"{'; '.join(sentences)}."
 
     def tables(self) -> Sequence[Table]:
-        """Returns nothing: failures list what is wrong."""
+        """Returns nothing: the section "Every case" lists the wrong cases."""
         return []
 
     def data(self) -> list[Any]:
-        """Returns each case with its error and the precision that was observed."""
+        """Returns each case with its error and its observed precision."""
         return [
             {
                 "question": case.question,

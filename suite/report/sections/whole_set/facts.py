@@ -1,4 +1,4 @@
-"""Facts as text: nested JSON, as rows and machine.json have it, becomes a flat list of names and values."""
+"""Facts as text: the nested JSON of rows and of machine.json becomes a flat list of names and values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from suite.units import digits, quantity, seconds
 
-MOST_VALUES = 4  # of a fact that differs between rows
+MOST_VALUES = 4  # of a fact that differs between rows are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def merged(reports: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
 
 
 def joined(values: list[str]) -> str:
-    """Returns a few values separated by `|`; of many numbers the range, of many texts the first few."""
+    """Returns a few values separated by `|`; for many numbers their range, for many texts the first few."""
     if len(values) <= MOST_VALUES:
         return " | ".join(values)
     try:

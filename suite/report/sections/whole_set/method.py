@@ -19,9 +19,9 @@ IN_WORDS = dict(zip(SAMPLINGS, ("one process after another", "in rounds"), stric
 
 def sampled(rows: Iterable[Row]) -> str:
     """Returns how timed processes took their samples: `in rounds`, `one process after another`, or both, each with its
-    number of processes. Empty without such a process."""
+    number of processes. Empty if no timed process took samples."""
     timed = [row for row in rows if row["purpose"] == Purpose.TIMED and row["synced_seconds"]]
-    # Sets from before there were rounds don't say it.
+    # A set without the column was measured before rounds existed.
     counts = Counter(IN_WORDS[row["sampling"] or SAMPLINGS[0]] for row in timed)
     if len(counts) < 2:
         return next(iter(counts), "")
@@ -30,8 +30,8 @@ def sampled(rows: Iterable[Row]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MethodSection(Section):
-    """The constants in words. `family` counts the set's ratios over the baseline; `sampled` says how samples were
-    taken."""
+    """The protocol's constants in words. `family` counts the set's ratios over the baseline; `sampled` says how samples
+    were taken."""
 
     confidence: str
     tie: str
@@ -44,11 +44,12 @@ class MethodSection(Section):
 
     name = "method"
     nav = "Method"
+    heading = "Method in short"
     grows = False
 
     @classmethod
     def of(cls, context: Context) -> MethodSection:
-        """Returns the section."""
+        """Returns the section, which every page has."""
         protocol = context.protocol
         return cls(
             confidence=units.percent(protocol.confidence),
@@ -62,13 +63,8 @@ class MethodSection(Section):
         )
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Method in short"
-
-    @property
     def answer(self) -> str:
-        """Returns how the set's ratios were made and judged."""
+        """Returns how the set's ratios were formed and judged."""
         return (
             f"Fresh processes in shuffled blocks, paired inside a block; {self.confidence} intervals that hold "
             f"together; a tie is within ±{self.tie}."

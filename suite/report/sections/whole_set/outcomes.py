@@ -1,4 +1,5 @@
-"""The section "Every case": how each ended, with its reason; in Markdown what didn't end `ok`, and what is flagged."""
+"""The section "Every case": how each case ended and why; in Markdown only the cases that didn't end `ok` or have a
+flag."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from suite.results.store.rows import Row, ended
 MOST = 12  # lines of a list in Markdown; the others are counted
 LONGEST = 240  # characters of a reason in Markdown and on the console
 ALIKE = ("case_id", "purpose", "outcome", "phase", "reason")  # columns in which the processes of an Ending agree
-# Of a case's processes these are for other sections: they have a line only where they didn't end `ok`.
+# Processes whose results other sections show: they have a line here only if they didn't end `ok`.
 ASIDE = (Purpose.PRIME, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE)
 
 
@@ -57,8 +58,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class OutcomesSection(Section):
-    """The endings of all cases by comparison, the gravest first, and how many cases have which outcome, the gravest of
-    a case's; the comparisons, for their flags; and the anchors of the cells' panels by (comparison_id, stack)."""
+    """How the set's cases ended. `endings` are sorted by comparison, the gravest of each first. `cases` is {outcome:
+    number of cases}, where a case has the gravest outcome of its processes. `comparisons` are here for their flags.
+    `panels` has the anchor of each cell's panel by (comparison_id, stack)."""
 
     endings: tuple[Ending, ...]
     cases: Mapping[str, int]
@@ -67,6 +69,7 @@ class OutcomesSection(Section):
 
     name = "outcomes"
     nav = "Every case"
+    heading = "Every case and its reason"
     terms = ("case", "out of memory", "timeout", "unsupported", "crashed", "wrong result", "implausible", "inferred")
 
     @classmethod
@@ -83,17 +86,12 @@ class OutcomesSection(Section):
         return cls(shown, cases(context.analysis.counted), comparisons, panels)
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Every case and its reason"
-
-    @property
     def failures(self) -> tuple[Ending, ...]:
-        """Returns what didn't end `ok`."""
+        """Returns the endings that aren't `ok`."""
         return tuple(line for line in self.endings if line.outcome != Outcome.OK)
 
     def panel(self, line: Ending) -> str:
-        """Returns the anchor of what lies behind a case; empty where there is no panel."""
+        """Returns the anchor of the panel of a case; empty without a panel."""
         return self.panels.get((line.comparison_id, line.stack), "") if line.purpose == Purpose.TIMED else ""
 
     @property
@@ -102,12 +100,13 @@ class OutcomesSection(Section):
         others = [(WORDS.get(word, word), count) for word, count in self.cases.items() if word != Outcome.OK]
         aside = sum(line.processes for line in self.failures if line.purpose in ASIDE)
         rest = f"; {by_number(others)}" if others else ""
-        rest += f"; beside them {counted(aside, 'process')} for programs, profiles and the like didn't" if aside else ""
+        if aside:
+            rest += f"; apart from these, {counted(aside, 'process')} for programs, profiles and the like didn't"
         planned = counted(sum(self.cases.values()), "planned case")
         return f"{self.cases.get(Outcome.OK, 0):,} of {planned} ended ok{rest}."
 
     def tables(self) -> Sequence[Table]:
-        """Returns two lists: what didn't end `ok`, and what is flagged."""
+        """Returns two lists: the cases that didn't end `ok`, and those that have a flag."""
         lists = [
             ("What didn't end ok", failure_lines(self.failures)),
             ("What is flagged", flag_lines(self.comparisons)),
@@ -120,7 +119,7 @@ class OutcomesSection(Section):
 
 
 def cases(counted_rows: Iterable[Row]) -> dict[str, int]:
-    """Returns how many cases have which outcome, the most frequent first. `counted_rows` has a row for each planned
+    """Returns {outcome: number of cases}, the most frequent first. `counted_rows` has a row for each planned
     process."""
     outcomes: dict[tuple[str, ...], list[str]] = {}
     for row in map(ended, counted_rows):
@@ -130,12 +129,12 @@ def cases(counted_rows: Iterable[Row]) -> dict[str, int]:
 
 
 def failures(rows: Iterable[Row], names: Mapping[str, str]) -> tuple[Ending, ...]:
-    """Returns every row that isn't `ok`, those that ended alike together. `names` gives the name of a comparison_id."""
+    """Returns the endings that aren't `ok`. `names` has the name of each comparison_id."""
     return tuple(line for line in endings(rows, names) if line.outcome != Outcome.OK)
 
 
 def endings(rows: Iterable[Row], names: Mapping[str, str]) -> tuple[Ending, ...]:
-    """Returns every row, those that ended alike together, the gravest of a comparison first."""
+    """Returns an ending for all rows that ended alike, sorted by comparison, the gravest of each first."""
     alike: dict[tuple[str, ...], list[Row]] = {}
     for row in map(ended, rows):
         alike.setdefault(tuple(map(row.text, ALIKE)), []).append(row)
@@ -146,7 +145,7 @@ def endings(rows: Iterable[Row], names: Mapping[str, str]) -> tuple[Ending, ...]
 
 
 def ending(rows: Sequence[Row], names: Mapping[str, str]) -> Ending:
-    """Returns one line for rows that ended alike, with the message and the log of the last of them."""
+    """Returns the ending of rows that ended alike, with the message and the log of the last row."""
     last = max(rows, key=lambda row: (row["block"], row["replicate"], row["retry"]))
     code, signal = last.number("exit_code"), last.number("signal")
     ends = [f"exit code {code:.0f}"] if code is not None else []
@@ -183,8 +182,8 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def failure_lines(listed: Iterable[Ending]) -> list[str]:
-    """Returns `gpt2 train, torch_xla: timeout in the first run: Compiling took longer than 600 s.`, one line for each
-    case and ending, with the first of its reasons."""
+    """Returns lines like `gpt2 train, torch_xla: timeout in the first run: Compiling took longer than 600 s.`: one for
+    each case, outcome and phase, with the first reason."""
     first: dict[tuple[str, ...], Ending] = {}
     for line in listed:
         first.setdefault((line.comparison, line.stack, line.purpose, line.outcome, line.phase), line)
@@ -205,10 +204,10 @@ def flag_lines(comparisons: Iterable[Comparison]) -> list[str]:
 
 
 def shortened(reason: str) -> str:
-    """Returns a reason, cut where it is too long for one line of a list."""
+    """Returns a reason, cut if it is longer than `LONGEST`."""
     return reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}…"
 
 
 def cut(lines: list[str], rest: str = "more: the page has them") -> list[str]:
-    """Returns as many lines as a comment takes, and the number of the others."""
+    """Returns the first `MOST` lines, and the number of the others."""
     return lines if len(lines) <= MOST else [*lines[:MOST], f"{len(lines) - MOST} {rest}"]

@@ -1,5 +1,5 @@
-"""The section "Published elsewhere": times that other documents published of this set's questions, beside its own and
-the least time that the published chip needs."""
+"""The section "Published elsewhere": times that other documents published of this set's questions, beside the set's own
+times and the least time that the document's chip needs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, TimedWork, dims_
 from suite.results.questions.grouping import grouped
 
 HEADS = ("Question", "Stack", "Published", "On", "Its chip needs at least", "Measured here", "Source")
-NAMED = {"host": "with the copy to host memory", "device": "", "not said": ""}
+COPIED = {"host": "with the copy to host memory", "device": "", "not said": ""}  # words on where a time ends
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """One published time, in seconds. `least` is None where the document names no chip; `here` is this set's median by
-    the clock that ends where the published one does, None where the stack has no time that counts."""
+    """One published time, in seconds. `least` is the least time that its chip needs, None if the document names no
+    chip. `here` is this set's median by the clock that ends where the published one does, None if the stack has no time
+    that counts."""
 
     question: str
     anchor: str
@@ -40,15 +41,15 @@ class PublishedRow:
 
     @property
     def bound(self) -> str:
-        """Returns the least time, with a word where the published time is below it."""
+        """Returns the least time in words, with the verdict if the published time is below it."""
         if self.least is None:
             return "chip not named"
         return units.seconds(self.least) + (f": {self.verdict}" if self.verdict != POSSIBLE else "")
 
     def line(self) -> list[str]:
         """Returns a line of the table."""
-        how = NAMED[self.ends]
-        published = units.seconds(self.published) + (f", {how}" if how else "")
+        copied = COPIED[self.ends]
+        published = units.seconds(self.published) + (f", {copied}" if copied else "")
         return [self.question, self.stack, published, self.device, self.bound, units.seconds(self.here), self.source]
 
 
@@ -65,8 +66,11 @@ class PublishedSection(Section):
 
     @classmethod
     def of(cls, context: Context) -> PublishedSection | None:
-        """Returns the section; None for a set that has no question of a document."""
-        by_step = grouped(context.analysis.comparisons, lambda it: (it.head.text("workload"), it.head.text("pass")))
+        """Returns the section; None if no document published a time of the set's questions."""
+        by_step = grouped(
+            context.analysis.comparisons,
+            lambda comparison: (comparison.head.text("workload"), comparison.head.text("pass")),
+        )
         rows = tuple(
             row(comparison, document, time)
             for document in documents()
@@ -77,10 +81,10 @@ class PublishedSection(Section):
 
     @property
     def answer(self) -> str:
-        """Returns how many published times can't be, and how near the others come to what is measured here."""
+        """Returns how many published times are impossible, and the range of published over measured times."""
         known = [row for row in self.rows if row.here]
-        can_not = sum(row.verdict == IMPOSSIBLE for row in self.rows)
-        shown = f"{counted(len(self.rows), 'published time')} of these questions; {can_not} can't be a whole step"
+        impossible = sum(row.verdict == IMPOSSIBLE for row in self.rows)
+        shown = f"{counted(len(self.rows), 'published time')} of these questions; {impossible} can't be a whole step"
         if not known:
             return f"{shown}."
         ratios = [row.published / row.here for row in known if row.here]
@@ -88,7 +92,7 @@ class PublishedSection(Section):
 
     @property
     def impossible(self) -> Sequence[str]:
-        """Returns a sentence for each published time that can't be what its document calls it."""
+        """Returns a sentence for each published time that is too short for a whole step."""
         return [
             f"{row.question}: {row.stack}'s published {units.seconds(row.published)} on a {row.device} {IMPOSSIBLE} a "
             f"whole step, which takes at least {units.seconds(row.least)} there. docs/published.md has the arithmetic."
@@ -102,16 +106,17 @@ class PublishedSection(Section):
         return [Table("Published elsewhere", HEADS, lines, numbers=("Measured here",), after=self.impossible)]
 
     def console(self) -> Sequence[Table]:
-        """Returns nothing: a run's end is about what was measured."""
+        """Returns nothing: after a run, the console shows what was measured."""
         return []
 
     def data(self) -> list[Any]:
-        """Returns the rows."""
+        """Returns an object for each published time, in seconds."""
         return [asdict(row) for row in self.rows]
 
 
 def asking(time: PublishedTime, comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Returns the questions that a document published a time of, among those on its workload and pass."""
+    """Returns the comparisons that ask the question of a published time, those with its dims. `comparisons` are those
+    with its workload and pass."""
     dims = dims_of(time) if comparisons else {}
     return [comparison for comparison in comparisons if comparison.head.mapping("dims") == dims]
 

@@ -16,7 +16,8 @@ REVISION_MAX = 1000  # characters of inputs/revision.txt that are read
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The commands that make a result set again, the one that renders its page, and what it was made from."""
+    """The commands that make a result set again (`steps`), the command that renders its page, and the facts that it was
+    made from: revision, seed, locks."""
 
     steps: tuple[str, ...]
     render: str
@@ -31,17 +32,13 @@ class ReproduceSection(Section):
 
     name = "reproduce"
     nav = "Reproduce"
+    heading = "Reproduce this result set"
     grows = False
 
     @classmethod
     def of(cls, context: Context) -> ReproduceSection:
-        """Returns the section."""
+        """Returns the section, which every page has."""
         return cls(recipe(context.results.plan_file, *source(context.results.path / "inputs")))
-
-    @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Reproduce this result set"
 
     @property
     def answer(self) -> str:
@@ -71,7 +68,7 @@ def recipe(file: PlanFile | None, revision: str, modified: bool) -> Recipe | Non
     folder = shlex.quote(f"results/{file.plan.set_id}")
     if modified:
         steps.append(f"git apply {folder}/inputs/diff.patch")
-    # Not COMMAND: an older revision doesn't have it yet.
+    # Not by `COMMAND`, which older revisions don't have.
     steps += ["make setup", f".venv/bin/{file.command}"]
     facts = [
         Fact("source revision", revision.strip() or "unknown"),

@@ -1,4 +1,4 @@
-"""The words of the report that have a meaning of their own; reports/glossary.toml says what each is."""
+"""The words of the report that have a meaning of their own; reports/glossary.toml says what each of them means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GLOSSARY = Path(__file__).parents[4] / "reports" / "glossary.toml"
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What meanings name of a set: shares and factors in words."""
+    """The constants of a set that the meanings quote: shares and factors, in words."""
 
     confidence: str
     tie: str
@@ -29,7 +29,7 @@ class Constants:
 
     @classmethod
     def of(cls, protocol: Protocol) -> Constants:
-        """Returns the constants that were in force."""
+        """Returns the constants of a set that was measured by this protocol."""
         return cls(
             confidence=units.percent(protocol.confidence),
             tie=units.percent(protocol.tie_ratio - 1),
@@ -47,13 +47,13 @@ def terms() -> Mapping[str, str]:
 
 
 def term_id(term: str) -> str:
-    """Returns the id of a term in the glossary. Raises KeyError for a word that it doesn't have."""
+    """Returns the id of a term in the glossary. Raises KeyError for a word that the glossary doesn't have."""
     if term not in terms():
         raise KeyError(f"the glossary has no term {term!r}")
     return f"term-{'-'.join(re.findall(r'[a-z0-9]+', term.lower()))}"
 
 
 def meanings(constants: Constants) -> tuple[tuple[str, str], ...]:
-    """Returns (term, what it means) in the set, by name."""
+    """Returns (term, what it means) with the constants of the set, sorted by term."""
     values = asdict(constants)
     return tuple((term, text.format(**values)) for term, text in terms().items())
