@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from suite import units
 from suite.archive.history import Point
-from suite.report.figures.lines import LineChart, Measured, line_chart
+from suite.report.figures.lines import ChartPoint, LineChart, line_chart
 from suite.report.formats.render import filled, write
 
 
@@ -94,7 +94,7 @@ def panel(group: Sequence[Series]) -> HistoryPanel:
     head = group[0].points[0]
     sets = sorted({(point.created_at, point.set_name) for series in group for point in series.points})
     places = {name: place for place, (_, name) in enumerate(sets)}
-    lines = {name: [measured(point, places) for point in series.points] for name, series in named(group).items()}
+    lines = {name: [chart_point(point, places) for point in series.points] for name, series in named(group).items()}
     digest = hashlib.sha256(f"{head.question}\n{head.machine_id}".encode()).hexdigest()[:12]
     chart = line_chart(
         f"h-{digest}", "A step, set by set", [date[:10] for date, _ in sets], lines, versions_changed(group, places)
@@ -117,12 +117,12 @@ def named(group: Sequence[Series]) -> dict[str, Series]:
     }
 
 
-def measured(point: Point, places: Mapping[str, int]) -> Measured:
-    """Returns a point of a line."""
+def chart_point(point: Point, places: Mapping[str, int]) -> ChartPoint:
+    """Returns a point of the history as a point of its chart; `places` has the place of each set."""
     low, high = point.interval or (None, None)
     kind = "same" if point.ratio is None else "faster" if point.ratio > 1 else "slower"
     words = f"{point.created_at[:10]}: {units.seconds(point.seconds)} {change_text(point)}".strip()
-    return Measured(places[point.set_name], point.seconds, low, high, f"{words}; {point.versions}", kind)
+    return ChartPoint(places[point.set_name], point.seconds, low, high, f"{words}; {point.versions}", kind)
 
 
 def versions_changed(group: Sequence[Series], places: Mapping[str, int]) -> dict[int, str]:

@@ -48,7 +48,8 @@ class LogAxis:
     def ticks(
         self, unit: Unit | None = None, most: int = 5, suffix: str = "", words: Callable[[float], str] | None = None
     ) -> tuple[Tick, ...]:
-        """Returns about `most` round values inside the axis, in a unit, or each in `words`; at least two."""
+        """Returns two to `most` ticks inside the axis, at round values if possible, labelled in `unit` or by
+        `words`."""
         size = unit.size if unit else 1.0
         low, high = self.low / size, self.high / size
         decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
@@ -87,7 +88,7 @@ class LinearAxis:
         return round(100 * min(max(value / self.high, 0.0), 1.0), 2)
 
     def ticks(self, unit: Unit | None = None, most: int = 6) -> tuple[Tick, ...]:
-        """Returns about `most` multiples of 1, 2 or 5 times a power of ten, zero included, in a unit."""
+        """Returns a tick at zero and up to `most` above it, at multiples of 1, 2 or 5 times a power of ten."""
         size = unit.size if unit else 1.0
         high = self.high / size
         rough = high / most

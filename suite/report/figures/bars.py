@@ -1,4 +1,4 @@
-"""Stacked bars: peaks of memory over the least that any stack must hold, times of a step."""
+"""Stacked bars: a peak of memory by its parts, or the time of a step by categories, with a bar for each stack."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLOOR = "the floor, what every stack must hold"
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The quantity of the bars: how the axis gets its unit, and a value its words."""
+    """The quantity of the bars: `unit` chooses the unit of the axis, `words` writes a value."""
 
     unit: Callable[[Iterable[float]], units.Unit]
     words: Callable[[float], str]
@@ -42,7 +42,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A figure of stacked bars; `floor` and `limit` are lines, in percent."""
+    """A figure of stacked bars; `floor` and `limit` are lines across all bars, in percent."""
 
     id: str
     title: str

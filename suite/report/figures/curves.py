@@ -1,4 +1,4 @@
-"""A chart of curves on two axes of numbers: total times over steps, roofs over operations a byte."""
+"""A chart of curves on two numeric axes: total times over steps, peaks over sizes, roofs over operations a byte."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Points = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class DrawnCurve:
     """One curve. `look` is the number of its colour and dash, `path` its SVG points in percent, y from the top;
-    `label_y` is where its name stands, in pixels from the top of the plot; `words` say it to a screen reader."""
+    `label_y` is where its name stands, in pixels from the top of the plot; `words` describe it to a screen reader."""
 
     name: str
     look: int
@@ -25,15 +25,15 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CurveChart:
-    """All curves. `marks` are single points with words, in percent, y from the top, and so is the dashed `limit`;
-    `marks_over` has those that the page shows with one of its baselines alone."""
+    """All curves. `marks` are single points as (x, y, words) in percent, y from the top; `marks_over` has for each
+    baseline the marks that the page shows only with it. `limit` is the y of a dashed line, in percent from the top."""
 
     id: str
     title: str
     across_label: str
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
-    curves: tuple[Curve, ...]
+    curves: tuple[DrawnCurve, ...]
     marks: tuple[tuple[float, float, str], ...] = ()
     marks_over: Mapping[str, tuple[tuple[float, float, str], ...]] = field(default_factory=dict)
     height: int = HEIGHT
@@ -45,13 +45,13 @@ class CurveChart:
         return "; ".join(curve.words for curve in self.curves)
 
 
-def curves(series: Mapping[str, tuple[Points, str]], x_axis: Axis, y_axis: Axis) -> tuple[Curve, ...]:
-    """Returns the curves of {name: (points in the axes' units, words)}; a stack has the look of every other page."""
+def curves(series: Mapping[str, tuple[Points, str]], x_axis: Axis, y_axis: Axis) -> tuple[DrawnCurve, ...]:
+    """Returns the curves of {name: (points in the axes' units, words)}. A stack has the same look on every page."""
     looks = looks_of(series)
     ends = {name: HEIGHT * (100 - y_axis.percent(points[-1][1])) / 100 for name, (points, _) in series.items()}
     labels = apart(ends)
     return tuple(
-        Curve(name, looks[name], path(points, x_axis, y_axis), labels[name], words)
+        DrawnCurve(name, looks[name], path(points, x_axis, y_axis), labels[name], words)
         for name, (points, words) in series.items()
     )
 
@@ -59,7 +59,7 @@ def curves(series: Mapping[str, tuple[Points, str]], x_axis: Axis, y_axis: Axis)
 def marks(
     series: Iterable[tuple[float, float, str]], x_axis: Axis, y_axis: Axis
 ) -> tuple[tuple[float, float, str], ...]:
-    """Returns the marks of (x, y, words), in the axes' units."""
+    """Returns the marks at the places (x, y, words), which are in the axes' units."""
     return tuple((x_axis.percent(x), from_top(y_axis, y), words) for x, y, words in series)
 
 

@@ -1,4 +1,4 @@
-"""A chart of lines: one measured time over many sets, a line a stack, on a log axis."""
+"""A chart of lines: one measured time over many sets, with a line for each stack, on a log axis."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from suite.stacks.catalog import STACKS
 
 HEIGHT = 280  # of the plot, in pixels
 LABEL_HEIGHT = 15  # of a line's name beside the plot, in pixels
-COLOURS = 10  # ways to draw a line, each with a colour, a dash and a shape of its marks
-DATES_MAX = 8  # dates written under a chart
+LOOKS = 10  # ways to draw a line, each with a colour, a dash and a shape of its marks
+DATES_MAX = 8  # of the dates under a chart are written
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """One value of a line: at which of the chart's places (0 is the first), its seconds with their interval, `words`
-    for a reader's pointer, and its `kind`: `same`, or `faster` or `slower` where the line changed."""
+class ChartPoint:
+    """One measured time of a stack: the number of its `place` on the chart (0 is the first), its seconds with their
+    interval, `words` that a reader's pointer shows, and its `kind`: `faster` or `slower` where the stack changed, else
+    `same`."""
 
     place: int
     seconds: float
@@ -29,8 +30,8 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """A value as it is drawn: `x`, `y`, `low` and `high` in percent of the plot, y from the top."""
+class DrawnPoint:
+    """A point as it is drawn: `x`, `y`, `low` and `high` in percent of the plot, `y`, `low` and `high` from the top."""
 
     x: float
     y: float
@@ -41,27 +42,28 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One stack's line. `look` is the number of its colour and dash, `path` its SVG points in percent; `label_y` is
-    where its name stands, in pixels from the top of the plot."""
+class DrawnSeries:
+    """One stack's points and the line through them. `look` is the number of its colour and dash, `path` its SVG points
+    in percent; `label_y` is where its name stands, in pixels from the top of the plot; `last` is its last time in
+    words."""
 
     name: str
     look: int
     path: str
-    dots: tuple[Dot, ...]
+    points: tuple[DrawnPoint, ...]
     label_y: float
     last: str
 
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """All lines. `up` are the ticks of the times, `across` the dates, `events` the places between two sets where
-    versions changed, each with its words."""
+    """The lines of all stacks. `up` are the ticks of the times, `across` the dates, `events` the places between two
+    sets where versions changed, each with its words."""
 
     id: str
     title: str
     description: str
-    lines: tuple[Line, ...]
+    series: tuple[DrawnSeries, ...]
     up: tuple[Tick, ...]
     across: tuple[Tick, ...]
     events: tuple[Tick, ...]
@@ -70,31 +72,31 @@ class LineChart:
 
 
 def line_chart(
-    id_: str, title: str, dates: Sequence[str], lines: Mapping[str, Sequence[Measured]], events: Mapping[int, str]
+    id_: str, title: str, dates: Sequence[str], series: Mapping[str, Sequence[ChartPoint]], events: Mapping[int, str]
 ) -> LineChart:
-    """Returns the chart of lines by their names. `dates` names the places from left to right, oldest first; `events`
-    has the words for a change of versions before a place. Every line has a value."""
-    values = [value for line in lines.values() for value in line]
-    ends = [end for value in values for end in (value.low, value.high) if end is not None]
-    axis = LogAxis.over([*(value.seconds for value in values), *ends])
-    unit = units.time_unit(value.seconds for value in values)
-    looks, count = looks_of(lines), len(dates)
-    last_y = {name: HEIGHT * (100 - axis.percent(line[-1].seconds)) / 100 for name, line in lines.items()}
+    """Returns the chart of each stack's points, of which there is at least one. `dates` names the places from left to
+    right, oldest first. `events` has for a place the words on the versions that changed just before it."""
+    all_points = [point for points in series.values() for point in points]
+    ends = [end for point in all_points for end in (point.low, point.high) if end is not None]
+    axis = LogAxis.over([*(point.seconds for point in all_points), *ends])
+    unit = units.time_unit(point.seconds for point in all_points)
+    looks, count = looks_of(series), len(dates)
+    last_y = {name: HEIGHT * (100 - axis.percent(points[-1].seconds)) / 100 for name, points in series.items()}
     labels = apart(last_y)
     return LineChart(
         id=id_,
         title=title,
-        description="; ".join(f"{name}: {value.words}" for name, line in lines.items() for value in line),
-        lines=tuple(
-            Line(
+        description="; ".join(f"{name}: {point.words}" for name, points in series.items() for point in points),
+        series=tuple(
+            DrawnSeries(
                 name,
                 looks[name],
-                " ".join(f"{across(value.place, count)},{down(axis, value.seconds)}" for value in line),
-                tuple(dot(value, axis, count) for value in line),
+                " ".join(f"{across(point.place, count)},{down(axis, point.seconds)}" for point in points),
+                tuple(drawn(point, axis, count) for point in points),
                 labels[name],
-                units.seconds(line[-1].seconds),
+                units.seconds(points[-1].seconds),
             )
-            for name, line in lines.items()
+            for name, points in series.items()
         ),
         up=axis.ticks(unit),
         across=dates_shown(dates),
@@ -113,42 +115,42 @@ def down(axis: LogAxis, seconds: float) -> float:
     return round(100 - axis.percent(seconds), 2)
 
 
-def dot(value: Measured, axis: LogAxis, count: int) -> Dot:
-    """Returns a value as it is drawn."""
-    low, high = (None if end is None else down(axis, end) for end in (value.low, value.high))
-    return Dot(across(value.place, count), down(axis, value.seconds), low, high, value.words, value.kind)
+def drawn(point: ChartPoint, axis: LogAxis, count: int) -> DrawnPoint:
+    """Returns a point as it is drawn on a chart with `count` places."""
+    low, high = (None if end is None else down(axis, end) for end in (point.low, point.high))
+    return DrawnPoint(across(point.place, count), down(axis, point.seconds), low, high, point.words, point.kind)
 
 
 def dates_shown(dates: Sequence[str]) -> tuple[Tick, ...]:
-    """Returns the dates under the chart: all of a few, else about `DATES_MAX` of them evenly; a date that several sets
-    in a row have is written once."""
+    """Returns the dates under the chart: all if they are few, else at most `DATES_MAX`, evenly spaced. A date that
+    several sets in a row have is written once."""
     step = -(-len(dates) // DATES_MAX)
     ticks = [Tick(across(place, len(dates)), date) for place, date in enumerate(dates) if place % step == 0]
     return tuple(tick for place, tick in enumerate(ticks) if place == 0 or tick.label != ticks[place - 1].label)
 
 
 def looks_of(names: Iterable[str]) -> dict[str, int]:
-    """Returns the look of each line. A stack of the catalogue has the same look on every page, unless a variant of it
-    is in the chart before it."""
+    """Returns the look of each line. A stack of the catalogue has the same look on every page, unless an earlier line
+    of the chart, such as a variant of the stack, has that look already."""
     order = {name: place for place, name in enumerate(STACKS)}
     looks: dict[str, int] = {}
     for name in names:
-        wished = order.get(name.partition("@")[0], len(order)) % COLOURS
-        free = [look for look in range(COLOURS) if look not in looks.values()]
+        wished = order.get(name.partition("@")[0], len(order)) % LOOKS
+        free = [look for look in range(LOOKS) if look not in looks.values()]
         looks[name] = wished if wished in free or not free else free[0]
     return looks
 
 
 def apart(wished: Mapping[str, float]) -> dict[str, float]:
-    """Returns where labels stand, in pixels from the top: as near as possible to where they should, none on another,
-    and all beside the plot if there is room for them."""
+    """Returns the y of each label, in pixels from the top of the plot: near its wished y, at least `LABEL_HEIGHT` from
+    every other label, and beside the plot if it has room for all labels."""
     placed: dict[str, float] = {}
     lowest = -LABEL_HEIGHT / 2
     for name, y in sorted(wished.items(), key=lambda entry: entry[1]):
         lowest = max(y, lowest + LABEL_HEIGHT)
         placed[name] = lowest
     limit = HEIGHT + LABEL_HEIGHT / 2
-    for name in reversed(placed):  # what was pushed out at the bottom pushes the others up
+    for name in reversed(placed):  # a label that was pushed below the plot moves up, and pushes the others up
         limit = min(placed[name], limit - LABEL_HEIGHT)
         placed[name] = round(limit, 1)
     return placed

@@ -16,8 +16,8 @@ KINDS = {"process": "one process", "twin": "its A/A twin", "rejected": "not coun
 
 
 def comparison_plots(stacks: Sequence[StackFigures], of_run: Mapping[str, Unit], anchor: str) -> tuple[Plot, ...]:
-    """Returns the figures of a comparison's times; none without a stack. `of_run` has the unit of its first, second and
-    steady runs, which its table has, too."""
+    """Returns the figures of a comparison's times; none without a stack. `of_run` has the units that its table uses for
+    the first, second and steady run."""
     if not stacks:
         return ()
     return processes(stacks, of_run["steady"], anchor), phases(stacks, of_run, anchor)

@@ -1,4 +1,5 @@
-"""The chart of total time over steps: both axes logarithmic, one line a stack, a mark where it crosses the baseline."""
+"""The chart of total time over steps: both axes logarithmic, a line for each stack, a mark where it crosses the
+baseline's."""
 
 from __future__ import annotations
 
@@ -47,6 +48,7 @@ def line_words(calls: Calls, last: int) -> str:
 
 
 def round_time(seconds: float) -> str:
-    """Returns `20 ms`: a round time in its own unit, since no unit suits an axis over many decades."""
+    """Returns `20 ms`: a round time in a unit that suits it, since no unit suits all times of an axis over many
+    decades."""
     unit = units.time_unit([seconds])
     return f"{units.short(seconds / unit.size)} {unit.name}"

@@ -10,7 +10,8 @@ import pytest
 from suite import results
 from suite.cli.measure.answer import print_tables
 from suite.report.sections.section import Context
-from suite.report.sections.timed.comparisons import console_table, speedup_cell, stack_json
+from suite.report.sections.timed.comparison_tables import console_table, speedup_cell
+from suite.report.sections.timed.comparisons import stack_json
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.timed.summary import SummarySection, summary_json
 from suite.results.analysis import Analysis, analyse

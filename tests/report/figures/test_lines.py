@@ -8,22 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.report.figures.lines import HEIGHT, LABEL_HEIGHT, Measured, apart, line_chart, looks_of
+from suite.report.figures.lines import HEIGHT, LABEL_HEIGHT, ChartPoint, apart, line_chart, looks_of
 from suite.stacks.catalog import STACKS
 
 
-def value(place: int, seconds: float, kind: str = "same") -> Measured:
-    return Measured(place, seconds, seconds / 1.1, seconds * 1.1, f"{seconds} s", kind)
+def value(place: int, seconds: float, kind: str = "same") -> ChartPoint:
+    return ChartPoint(place, seconds, seconds / 1.1, seconds * 1.1, f"{seconds} s", kind)
 
 
 def test_values_lie_where_their_sets_and_times_are() -> None:
     lines = {"jax_jit": [value(0, 0.01), value(2, 0.04)], "numpy": [value(1, 0.02)]}
     chart = line_chart("id", "title", ["2026-03-01", "2026-03-01", "2026-03-02"], lines, {2: "jax 1.0 → jax 1.1"})
-    jax, numpy = chart.lines
-    assert [dot.x for dot in jax.dots] == [16.67, 83.33] and numpy.dots[0].x == 50.0
-    assert jax.dots[0].y - numpy.dots[0].y == pytest.approx(numpy.dots[0].y - jax.dots[1].y), "a log axis"
-    assert all(dot.high is not None and dot.high < dot.y < (dot.low or 0) for line in chart.lines for dot in line.dots)
-    assert jax.path == f"16.67,{jax.dots[0].y} 83.33,{jax.dots[1].y}" and (jax.last, chart.unit) == ("40.0 ms", "ms")
+    jax, numpy = chart.series
+    first, last, between = *jax.points, numpy.points[0]
+    assert (first.x, last.x, between.x) == (16.67, 83.33, 50.0)
+    assert first.y - between.y == pytest.approx(between.y - last.y), "a log axis"
+    assert all(point.high is not None and point.high < point.y < (point.low or 0) for point in (first, last, between))
+    assert jax.path == f"16.67,{first.y} 83.33,{last.y}" and (jax.last, chart.unit) == ("40.0 ms", "ms")
     assert [(event.x, event.label) for event in chart.events] == [(66.67, "jax 1.0 → jax 1.1")]
     assert [tick.label for tick in chart.across] == ["2026-03-01", "2026-03-02"], "a date is written once"
 

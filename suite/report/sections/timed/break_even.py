@@ -1,4 +1,4 @@
-"""The section "Break-even": the total time over steps of each stack, and where it crosses the baseline's."""
+"""The section "Break-even": each stack's total time over steps, and where it crosses the baseline's."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LAST = TOTALS[-1]
 
 @dataclass(frozen=True, slots=True)
 class BreakEvenRow:
-    """One stack: its calls, its total time in words at each of `TOTALS`, and how it crosses the baseline; None for the
-    baseline itself, and where no block pairs the two."""
+    """One stack: its calls, its total time in words at each of `TOTALS`, and where it crosses the baseline. `crossing`
+    is None for the baseline itself, and if no block pairs the two."""
 
     calls: Calls
     totals: tuple[str, ...]
@@ -41,9 +41,9 @@ class BreakEvenRow:
 
 @dataclass(frozen=True, slots=True)
 class BreakEvenView:
-    """One question, computed when it is asked for; `id` is that of its part of the section, `anchor` that of the
-    comparison. `known` are the stacks whose times count. `baseline` is that of the comparison: another stack than the
-    `chosen` one where that has no time that counts."""
+    """One question. `id` is the anchor of its part of the section, `anchor` that of its comparison. `known` are the
+    stacks whose times count. `baseline` is that of the comparison: a stack that stands in for the `chosen` baseline if
+    this has no time that counts. Each property is computed when a format reads it."""
 
     name: str
     id: str
@@ -54,7 +54,7 @@ class BreakEvenView:
 
     @property
     def leaders(self) -> str:
-        """Returns which stack has the least total time, and from which step on."""
+        """Returns which stacks have the least total time, each with its steps."""
         return leaders_words(least(calls for _, calls in self.known))
 
     @property
@@ -92,6 +92,7 @@ class BreakEvenSection(Section):
     name = "break_even"
     nav = "Break-even"
     anchor = "break-even"
+    heading = "Total time over steps"
     key = "break_even"
     terms = ("total time", "break-even", "baseline", "undecided")
 
@@ -102,19 +103,14 @@ class BreakEvenSection(Section):
         return cls(views) if views else None
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "Total time over steps"
-
-    @property
     def answer(self) -> str:
-        """Returns on the first question which stack takes least in total, over how many steps."""
+        """Returns which stacks have the least total time on the first question, each with its steps."""
         first, more = self.views[0], len(self.views) - 1
         rest = f" ({counted(more, 'more comparison')} below)" if more else ""
         return f"Least total time on {first.name}: {first.leaders}{rest}."
 
     def tables(self) -> Sequence[Table]:
-        """Returns which stack takes least in total over how many steps, a line for each question."""
+        """Returns a line for each question: which stacks have the least total time, each with its steps."""
         lines = [[view.name, view.leaders] for view in self.views]
         return [Table("Least total time over steps, the first call included", ["question", "least total time"], lines)]
 
@@ -146,7 +142,7 @@ class BreakEvenSection(Section):
 
 
 def break_even_views(analysis: Analysis) -> tuple[BreakEvenView, ...]:
-    """Returns what is shown of each question in which two stacks or more have times that count."""
+    """Returns the view of each question in which two stacks or more have times that count."""
     views = []
     for comparison in analysis.comparisons:
         known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))

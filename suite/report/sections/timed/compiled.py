@@ -18,8 +18,8 @@ from suite.stacks.catalog import STACKS
 
 @dataclass(frozen=True, slots=True)
 class CompiledRow:
-    """One dialect on one question, run eagerly and compiled; figures are None of a stack without times. Compiling has
-    paid off after so many `steps`; None where the compiled stack isn't faster."""
+    """One dialect on one question, run eagerly and compiled. `eager` and `compiled` are None for a stack without times.
+    `steps` is the step from which on compiling has paid off, None where the compiled stack isn't shown to be faster."""
 
     comparison: str
     anchor: str
@@ -49,7 +49,7 @@ class CompiledSection(Section):
         analysis = context.analysis
         pairs = compiled_pairs(compared_stacks(analysis))
         speedups = {
-            eager: analysis.over(eager, [compiled for compiled, other in pairs.items() if other == eager])
+            eager: analysis.over(eager, [compiled for compiled in pairs if pairs[compiled] == eager])
             for eager in set(pairs.values())
         }
         rows = tuple(
@@ -77,7 +77,7 @@ class CompiledSection(Section):
 
 
 def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
-    """Returns {compiled stack: the eager stack of the same code} by the catalogue, of those among `stacks`."""
+    """Returns {compiled stack: the eager stack that runs the same code, by the catalogue}, if both are in `stacks`."""
     pairs = {}
     for name in stacks:
         stack = STACKS.get(name.partition("@")[0])
@@ -89,8 +89,8 @@ def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
 def compiled_row(
     comparison: Comparison, eager_stack: str, compiled_stack: str, speedup: Speedup | None, column: Units
 ) -> CompiledRow:
-    """Returns one pair on one question, with the outcome of the compiled stack, or else of the eager one, if it isn't
-    `ok`."""
+    """Returns one pair on one question. Its outcome is that of the compiled stack if this isn't `ok`, else that of the
+    eager stack."""
     outcomes = {cell.stack: cell.outcome for cell in comparison.cells}
     eager, compiled = comparison.of(eager_stack), comparison.of(compiled_stack)
     return CompiledRow(
@@ -108,13 +108,13 @@ def compiled_row(
 
 
 def paid_off(eager: StackFigures | None, compiled: StackFigures | None) -> int | None:
-    """Returns the step from which on the compiled stack has caught up with the eager one in total time; None where it
-    never does, or a time is unknown."""
+    """Returns the step from which on the compiled stack's total time is at most the eager stack's; None if that never
+    happens, or a time is unknown."""
     ours, theirs = Calls.of(compiled), Calls.of(eager)
     return pays_off(ours, theirs) if ours and theirs else None
 
 
 def between(steps: Sequence[int]) -> str:
-    """Returns `12 steps`, or of several numbers the least and the greatest: `12 to 48 steps`."""
+    """Returns `12 steps`; for several numbers the least and the greatest, `12 to 48 steps`."""
     low, high = min(steps), max(steps)
     return counted(high, "step") if low == high else f"{low:,} to {counted(high, 'step')}"

@@ -1,4 +1,4 @@
-"""The answer to a comparison in one honest sentence: the page, Markdown and the console show it."""
+"""The answer to a comparison in one sentence, which the page, Markdown and the console show."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from suite.results.speedup.fastest import pair_shares, rivals
 from suite.results.speedup.verdicts import ALONE, Speedup
 from suite.results.stack_figures import StackFigures
 
-MOST_RIVALS = 4  # listed by name; of more, two are listed and the others counted
-VERDICTS = {"faster": "", "tie": ", a tie", "close": ", close", "slower": ", slower"}
+MOST_RIVALS = 4  # so many rivals are all named; of more, two are named and the others counted
+VERDICTS = {"faster": "", "tie": ", a tie", "close": ", close", "slower": ", slower"}  # what a sentence says of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,14 @@ class Headline:
 
 
 def headlines(analysis: Analysis) -> tuple[Headline, ...]:
-    """Returns the answer to each comparison, in their order."""
+    """Returns the answer to each comparison, in the order of the comparisons."""
     complete = analysis.not_run == 0
     return tuple(headline(comparison, analysis, complete=complete) for comparison in analysis.comparisons)
 
 
 def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> Headline:
-    """Returns the answer to one comparison; of a set that isn't `complete`, the answer so far."""
+    """Returns the answer to one comparison; if the set isn't `complete`, the sentence says that it is the answer so
+    far."""
     counting = [stack for stack in comparison.stacks if stack.counts]
     planned = len(comparison.cells)
     lost = sum(cell.failed for cell in comparison.cells)
@@ -100,15 +101,16 @@ def rivals_of(
 ) -> tuple[str, ...]:
     """Returns the stacks that aren't shown to be slower than `first`, which has the lowest median."""
     stacks = [figures.stack for figures in counting]
-    table = {figures.stack: figures.speedup.verdict for figures in counting if figures.speedup}
+    over_baseline = {figures.stack: figures.speedup.verdict for figures in counting if figures.speedup}
     others = [stack for stack in stacks if stack not in (first.stack, comparison.baseline)]
     pairs = analysis.over(first.stack, others, comparison.id, families=pair_shares(len(stacks)))
     over_first = {stack: speedup.verdict for (_, stack), speedup in pairs.items()}
-    return rivals(first.stack, stacks, comparison.baseline, table, over_first)
+    return rivals(first.stack, stacks, comparison.baseline, over_baseline, over_first)
 
 
 def standing_in(comparison: Comparison) -> str:
-    """Returns a sentence on the stack that stands in for the baseline, and why; empty where none does."""
+    """Returns a sentence on the stack that stands in for the baseline, and why; empty if the baseline has a time that
+    counts."""
     cell = comparison.cell_of_baseline
     if not comparison.stands_in_for or cell is None:
         return ""
@@ -137,7 +139,7 @@ def against(first: StackFigures, counting: Sequence[StackFigures], comparison: C
 
 
 def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
-    """Returns sentences on the stacks whose processes run in two modes; empty where none does."""
+    """Returns sentences on the stacks whose processes run in two modes; empty without such stacks."""
     return "".join(
         f" Processes of {stack.stack} run in two modes: the slowest takes {units.ratio(stack.spread)} as long as the "
         f"fastest. The fastest process has a median of {unit(stack.best)}, the typical one {unit(stack.median.value)}."
@@ -147,13 +149,13 @@ def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
 
 
 def modes_text(stack: StackFigures, unit: units.Unit) -> str:
-    """Returns `slowest/fastest 3.60×, fastest 36.0 ms, typical 62.1 ms` of processes in two modes."""
+    """Returns `slowest/fastest 3.60×, fastest 36.0 ms, typical 62.1 ms`, for a stack with processes in two modes."""
     best, typical = unit(stack.best), unit(stack.median.value)
     return f"slowest/fastest {units.ratio(stack.spread)}, fastest {best}, typical {typical}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Returns `a`, `a and b`, or `a, b and 5 others`."""
+    """Returns `a` or `a and b`; for more than `MOST_RIVALS` names, `a, b and 5 others`."""
     if len(names) == 1:
         return names[0]
     first, last = (names[:-1], names[-1]) if len(names) <= MOST_RIVALS else (names[:2], f"{len(names) - 2} others")

@@ -19,9 +19,9 @@ from suite.results.outcomes import Cell
 
 @dataclass(frozen=True, slots=True)
 class LatencyRow:
-    """One stack: the texts of its first, second and average steady call, for a table whose heads name the units, and
-    as `sentences` have them. `ended` is the number of the call in whose place its outcome stands; None where all of its
-    processes are `ok`."""
+    """One stack: its first, second and average steady call as text. `texts` are for a table whose heads name the units,
+    `sentences` name their units themselves. `ended` is the index of the call whose text has the stack's outcome; None
+    if all of its processes ended ok."""
 
     cell: Cell
     texts: tuple[str, ...]
@@ -42,7 +42,7 @@ class LatencyView:
 
 @dataclass(frozen=True, slots=True)
 class LatencySection(Section):
-    """All questions by name. `slowest` is the stack whose first call took longest, and `longest` how long, in words."""
+    """All questions by name. `slowest` names the stack and question with the longest first call, `longest` its time."""
 
     views: tuple[LatencyView, ...]
     slowest: str
@@ -81,7 +81,7 @@ class LatencySection(Section):
         return f"The longest first call took {self.longest} ({self.slowest}){rest}."
 
     def data(self) -> list[Any]:
-        """Returns each question with the three calls of its stacks, in seconds."""
+        """Returns each question with its stacks' first, second and average steady call, in seconds."""
         return [
             {
                 "name": view.name,
@@ -110,7 +110,7 @@ class LatencySection(Section):
 
 
 def latency_view(comparison: Comparison, lines: Sequence[Latency]) -> LatencyView:
-    """Returns what is shown of one question."""
+    """Returns the view of one question."""
     column = column_units(comparison)
     return LatencyView(
         name=comparison.name,
@@ -122,8 +122,8 @@ def latency_view(comparison: Comparison, lines: Sequence[Latency]) -> LatencyVie
 
 
 def latency_row(line: Latency, column: Units) -> LatencyRow:
-    """Returns one stack's line. An outcome stands in the place of the call in which the case ended; if that call has a
-    time, of other processes, behind it."""
+    """Returns one stack's line. If not all of its processes ended ok, the call in which the case ended has the outcome:
+    in place of a time, or behind the time that other processes took."""
     of_call = (column.first, column.second, column.steady)
     seconds = [(unit, line.seconds(call)) for call, unit in zip(CALLS, of_call, strict=True)]
     forms = [[unit.show(value) for unit, value in seconds], [unit(value) for unit, value in seconds]]

@@ -20,8 +20,8 @@ from suite.stats import Estimate
 
 @dataclass(frozen=True, slots=True)
 class SummarySection(Section):
-    """The means of all stacks but the baseline, and `ranked`, as the page has them: the baseline among them, the
-    greatest mean over the common comparisons first; empty without any ratio."""
+    """The geometric means: `summaries` are those of all stacks but the baseline. `ranked` has the baseline, too, the
+    greatest mean over the common comparisons first, as the page shows them; it is empty if the set has no ratio."""
 
     baseline: str
     summaries: tuple[Summary, ...]
@@ -50,7 +50,7 @@ class SummarySection(Section):
 
     @property
     def heading(self) -> str:
-        """Returns the heading."""
+        """Returns a heading that names the baseline."""
         return f"Summary against {self.baseline}"
 
     @property
@@ -74,23 +74,26 @@ class SummarySection(Section):
 
 
 def rank(summary: Summary) -> tuple[bool, float, str]:
-    """Returns the sort key of a stack: the greatest mean over the common comparisons first. The other mean doesn't
-    rank, since it would rise when a stack fails where it is slow. Stacks without a ratio come last."""
+    """Returns the sort key of a stack: the greatest mean over the common comparisons first. The mean over the stack's
+    own comparisons doesn't rank, since it rises when a stack fails where it is slow. Stacks without a ratio come
+    last."""
     return summary.ratio is None, -summary.common.value if summary.common else 0.0, summary.stack
 
 
 def baseline_summary(analysis: Analysis) -> Summary:
-    """Returns the line of the baseline: 1, over the comparisons in which it counts."""
+    """Returns the means of the baseline: 1, over the comparisons in which its times count."""
     baseline = analysis.baseline
     cells = [cell for comparison in analysis.comparisons for cell in comparison.cells if cell.stack == baseline]
     shared = max((summary.n_common for summary in analysis.summaries), default=0)
-    one = Estimate(1.0)
+    over_itself = Estimate(1.0)
     counting = sum(cell.counts for cell in cells)
-    return Summary(baseline, one, counting, len(cells), None, None, one if shared else None, shared)
+    common = over_itself if shared else None
+    return Summary(baseline, over_itself, counting, len(cells), None, None, common, shared)
 
 
 def means_plot(stacks: Sequence[Summary], baseline: str, tie: float) -> Plot | None:
-    """Returns the forest plot of the means over the common comparisons; over each stack's own if none is common."""
+    """Returns the forest plot of the means over the common comparisons, or over each stack's own comparisons if none is
+    common."""
     shared = any(summary.common for summary in stacks)
     means = [(summary, summary.common if shared else summary.ratio) for summary in stacks if summary.stack != baseline]
     entries = [(summary.stack, mean, "mean") for summary, mean in means if mean]
@@ -112,12 +115,12 @@ def means_table(section: SummarySection) -> Table:
 
 
 def mean_text(mean: Estimate | None) -> str:
-    """Returns a geometric mean with its interval; a dash where there is none."""
+    """Returns a geometric mean with its interval; a dash without a mean."""
     return units.estimate(mean.value, mean.low, mean.high) if mean else units.UNKNOWN
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:
-    """Returns a stack's means as JSON has them: over the common questions, and over its own."""
+    """Returns a stack's means for JSON: over the common questions, and over its own."""
     return {
         "stack": summary.stack,
         "common": estimate_json(summary.common),

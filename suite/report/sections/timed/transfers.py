@@ -1,4 +1,4 @@
-"""The section "Device or host": every stack by its clocks, up to the result in host memory."""
+"""The section "Device or host": each stack's step by four clocks, the last of which ends in host memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from suite.units import Unit, time_unit
 
 @dataclass(frozen=True, slots=True)
 class TransferRow:
-    """One stack on one question."""
+    """One stack on one question, with the units of the question's tables."""
 
     comparison: str
     anchor: str
@@ -49,7 +49,8 @@ class TransfersSection(Section):
 
     @property
     def answer(self) -> str:
-        """Returns which stack's call returns earliest, and what a copy to host memory adds at most."""
+        """Returns which stack's call leaves most of a step to compute when it returns, and the longest copy to host
+        memory."""
         returning = [row for row in self.rows if row.figures.early]
         copies = [row for row in self.rows if row.figures.copy is not None]
         sentences = []

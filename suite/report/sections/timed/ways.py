@@ -1,4 +1,4 @@
-"""The section "Two ways": what one set asked twice, with two values of one field of its cases."""
+"""The section "Two settings": each stack compared with itself under two values of one field of its cases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_LINES = 12  # a longer table is folded
 
 @dataclass(frozen=True, slots=True)
 class WaysView:
-    """One field: each stack on each question, with the field's other values over `base`."""
+    """One field: for each stack on each question, the ratios of the field's other values over the value `base`."""
 
     field: str
     anchor: str
@@ -47,35 +47,31 @@ class WaysView:
 
     @property
     def is_long(self) -> bool:
-        """Whether the page folds it."""
+        """Whether the table is so long that the page folds it."""
         return len(self.lines) > MOST_LINES
 
 
 @dataclass(frozen=True, slots=True)
 class WaysSection(Section):
-    """All fields with several values in the set."""
+    """All fields that have several values in the set."""
 
     views: tuple[WaysView, ...]
 
     name = "ways"
     nav = "Two settings"
+    heading = "One stack under two settings"
     key = "ways"
     terms = ("cache", "settings", "bf16", "verdict", "undecided")
 
     @classmethod
     def of(cls, context: Context) -> WaysSection | None:
-        """Returns the section; None where nothing was asked in two ways."""
+        """Returns the section; None if no field has two values."""
         views = tuple(map(ways_view, context.analysis.ways))
         return cls(views) if views else None
 
     @property
-    def heading(self) -> str:
-        """Returns the heading."""
-        return "One stack under two settings"
-
-    @property
     def answer(self) -> str:
-        """Returns the verdicts of each field, counted."""
+        """Returns how many ratios of each field have which verdict."""
         fields = (f"{view.title.lower()}: {verdicts(view)}" for view in self.views)
         return f"{capital('; '.join(fields))}."
 
@@ -84,7 +80,7 @@ class WaysSection(Section):
         return [ways_table(view) for view in self.views]
 
     def console(self) -> Sequence[Table]:
-        """Returns nothing: `./stackwars compare --by` prints them."""
+        """Returns nothing: `./stackwars compare --by` prints these tables."""
         return []
 
     def data(self) -> list[Any]:
@@ -92,14 +88,14 @@ class WaysSection(Section):
         return [ways_json(view) for view in self.views]
 
 
-def ways_view(ways: FieldComparison, base: str | None = None) -> WaysView:
-    """Returns what is shown of a field, over its plain value or over `base`."""
+def ways_view(ways: Ways, base: str | None = None) -> WaysView:
+    """Returns the view of a field. Its values are compared with `base`, or by default with the field's plain value."""
     chosen, field = base or ways.base, ways.field
     return WaysView(field, f"w-{field}", TITLES[field], EXPLAINED[field], chosen, ways.clock, ways.over(chosen))
 
 
 def verdicts(view: WaysView) -> str:
-    """Returns `warm 5 faster, 1 undecided`: the verdicts of each value over the base, counted."""
+    """Returns `warm 5 faster, 1 undecided`: for each other value, how many ratios over the base have which verdict."""
     counts: dict[str, Counter[str]] = {}
     for way in view.lines:
         counts.setdefault(way.speedup.stack, Counter())[way.speedup.verdict] += 1
@@ -107,7 +103,7 @@ def verdicts(view: WaysView) -> str:
 
 
 def ways_table(view: WaysView) -> Table:
-    """Returns a line for each stack on each question and value."""
+    """Returns the table of a field: a line for each stack on each question and value."""
     over = f"speedup over {view.base}"
     lines = [
         [
@@ -123,7 +119,7 @@ def ways_table(view: WaysView) -> Table:
 
 
 def ways_json(view: WaysView) -> dict[str, Any]:
-    """Returns a field as JSON has it: the ratio of each value over the baseline value."""
+    """Returns a field for JSON, with the ratio of each value over the baseline value."""
     return {
         "by": view.field,
         "baseline": view.base,

@@ -14,7 +14,7 @@ from suite.report.formats.export import export
 from suite.report.formats.render import render
 from suite.report.notices import notices
 from suite.report.page import report
-from suite.report.sections.timed.comparisons import console_table
+from suite.report.sections.timed.comparison_tables import console_table
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.whole_set.outcomes import OutcomesSection
 from suite.results.analysis import Analysis, analyse
