@@ -15,7 +15,7 @@ FILE_NAME = "compare.html"
 
 
 def compare_page(compared: Sequence[Compared], sets: Sequence[Results]) -> str:
-    """Returns the page's HTML; `sets` are all that were compared, the first of them first."""
+    """Returns the page's HTML; `sets` begins with the set that the others are compared with."""
     protocol = sets[0].protocol
     return filled(
         "compare.html.j2",
@@ -38,7 +38,7 @@ def title(sets: Sequence[Results]) -> str:
 
 
 def set_facts(results: Results) -> tuple[Fact, ...]:
-    """Returns the line of a set under the title."""
+    """Returns the facts of one set, which stand under the title."""
     file = results.plan_file
     revision, modified = source(results.path / "inputs")
     return named_facts(

@@ -15,8 +15,8 @@ from suite.results.analysis import Analysis
 from suite.results.stack_columns import ColumnPlace, columns_in
 from suite.results.store.rows import accepted
 
-FACTS = ("Result set", "Measured", "Machine", "Processes", "Sampled", "Blocks")  # of those under the page's title
-FIRST = ("median_seconds", "low_seconds", "high_seconds")  # CSV begins with the headline clock
+FACTS = ("Result set", "Measured", "Machine", "Processes", "Sampled", "Blocks")  # of those under the page's grey line
+FIRST = ("median_seconds", "low_seconds", "high_seconds")  # the headline clock, before the other figures
 HEADS = (
     "question",
     "stack",
@@ -25,16 +25,16 @@ HEADS = (
     "reason",
     "ok",
     "planned",
-    *sorted((column.name for column in columns_in(ColumnPlace.CSV)), key=lambda name: name not in FIRST),
-    "predicted_bytes",  # of a device's memory, by its compiler: never beside measured peaks
+    *sorted((column.name for column in columns_in(Place.CSV)), key=lambda name: name not in FIRST),
+    "predicted_bytes",  # of a device's memory, by its compiler: never in the column of measured peaks
 )
 
 
 def export(
     results: Results, baseline: str | None = None, stacks: Sequence[str] = (), questions: Sequence[str] = ()
 ) -> Export:
-    """Returns what the page shows, of all stacks and questions or of some (globs). Raises UserError for a baseline, a
-    stack or a question that the set doesn't have."""
+    """Returns the content of the page, for all stacks and questions or for some (globs). Raises UserError for a
+    baseline, a stack or a question that the set doesn't have."""
     analysis = results.analysis(baseline, stacks, questions)
     report = report_of(results, analysis)
     lines = [[line.get(head) for head in HEADS] for section in report.sections for line in section.lines()]
@@ -42,7 +42,8 @@ def export(
 
 
 def tables(report: Report) -> list[Table]:
-    """Returns the answers, what to know before believing a number, the sentence of each section, and its tables."""
+    """Returns the tables of Markdown: the answers, the notices, the sentence of each section, and the sections'
+    tables."""
     facts = [f"{fact.name}: {fact.value}" for fact in report.facts if fact.name in FACTS]
     answers = Table(report.title, (), (), before=[*(answer.text for answer in report.answers), *facts])
     notices = Table("What to know before believing a number", (), (), before=report.notices)
@@ -52,8 +53,8 @@ def tables(report: Report) -> list[Table]:
 
 
 def document(results: Results, analysis: Analysis, report: Report) -> dict[str, Any]:
-    """Returns the set as one JSON object: what it is, how its processes ended, and the data of each section that has
-    some."""
+    """Returns the set as one JSON object: its identity, how its processes ended, and the data of each section that has
+    a key."""
     sections = {kind.key: report.section(kind) for kind in SECTIONS if kind.key}
     return {
         "version": VERSION,

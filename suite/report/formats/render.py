@@ -49,13 +49,13 @@ def render(
 
 
 def render_report(path: Path, report: Report, out: Path | None = None) -> Path:
-    """Writes the report of the set at `path`, which is at hand already; otherwise as `render`."""
+    """Writes a `report` that was already made of the set at `path`; otherwise like `render`."""
     target = out or (path if path.is_dir() else path.parent) / FILE_NAME
     write(target, page_of(report, beside=out is None and (target.parent / RESULTS).is_file()))
     if out is None and path.is_dir():
         stored = ResultSet.open(path)
         if stored.is_whole:
-            stored.seal()  # the page is part of the set: its manifest knows the new one
+            stored.seal()  # the page is part of the set, so the manifest must name the new page
     return target
 
 
@@ -84,8 +84,8 @@ def page(loaded: results.Results, baseline: str | None = None, stacks: Sequence[
 
 
 def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
-    """Returns the HTML of a report that is at hand; `home` leads from it to the index of a site that it is part of.
-    `beside` says that results.parquet will lie beside the page, which then leads to it."""
+    """Returns the HTML of a report. `home` is the link to the index of the site that the page is part of. `beside` says
+    that results.parquet will lie beside the page, which then links it."""
     overview = report.overview()
     return filled(
         "page.html.j2",
@@ -103,8 +103,8 @@ def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
 def filled(
     template: str, *, styles: Sequence[str] = ("style.css",), scripts: Sequence[str] = ("script.js",), **values: Any
 ) -> str:
-    """Returns a whole page from its template, with styles and scripts of partials/, and the policy that allows only
-    these."""
+    """Returns a whole page from its template, with styles and scripts from partials/, and a policy that allows only
+    them."""
     style, script = (
         "".join((TEMPLATES / "partials" / name).read_text(encoding="utf-8") for name in names)
         for names in (styles, scripts)
@@ -115,8 +115,8 @@ def filled(
 
 @cache
 def environment() -> Environment:
-    """Returns Jinja2's environment, which compiles a template once: it escapes every value in every template of HTML,
-    and a missing value is an error."""
+    """Returns Jinja2's environment, one for all pages, so that each template is compiled once. It escapes every value
+    in every template of HTML, and a missing value is an error."""
     templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=lambda name: name is None or not name.endswith(".md.j2"),
@@ -139,8 +139,8 @@ def environment() -> Environment:
 
 
 def term(word: str, words: str = "") -> Markup:
-    """Returns a link to a word of the glossary, in other `words` where the sentence asks for them. Raises KeyError for
-    a word that it doesn't have."""
+    """Returns a link to a word of the glossary, with `words` as its text if the sentence needs another form. Raises
+    KeyError for a word that the glossary doesn't have."""
     return Markup('<a class="term" href="#{}">{}</a>').format(term_id(word), words or word)
 
 

@@ -1,1 +1,1 @@
-"""docs/pitfalls.md: a lesson whose numbers come from a result set."""
+"""Pages of docs/ that are written from data: pitfalls.md from a result set, published.md from published figures."""

@@ -1,7 +1,7 @@
 """A lesson on pitfalls, with the numbers of a result set: each claim names the cell that it rests on.
 
 A summary of the set's probes (`Observations`) is kept beside the lesson, so that the lesson can be checked and written
-again without the set. A claim that the cells contradict isn't written: a person has to change the text.
+again without the set. If a cell contradicts a claim, the lesson isn't written: a person has to change the text.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ TEMPLATE = "pitfalls.md.j2"
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One cell of a probe's grid, in short; figures are (unit, median of the values)."""
+    """One cell of a probe's grid, in short; `figures` are {name: (unit, median of the values)}."""
 
-    class_: str  # an error's own words stay in the set: they hold paths
+    class_: str  # without the text of an error, which may hold paths of the machine
     figures: Mapping[str, tuple[str, float]]
 
     def figure(self, name: str) -> str:
@@ -38,7 +38,8 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """The data of the lesson: `cells` by (probe, aspect, stack); `titles` of aspects by (probe, aspect)."""
+    """The data of the lesson: `cells` by (probe, aspect, stack), `titles` of aspects by (probe, aspect), and `timed`,
+    the times of the primer's examples."""
 
     machine: str
     versions: Mapping[str, str]
@@ -60,7 +61,7 @@ class Observations:
         places = [(probe.head.text("workload"), aspect) for probe in analysis.behaviour for aspect in probe.aspects]
         return cls(
             machine=observed.described_machine,
-            versions={name: " and ".join(sorted(versions[name])) for name in SHOWN if name in versions},
+            versions={name: " and ".join(sorted(versions[name])) for name in PACKAGES if name in versions},
             titles={(probe, aspect.name): aspect.title for probe, aspect in places},
             cells={
                 (probe, aspect.name, stack): cell_of(answer)
@@ -71,7 +72,7 @@ class Observations:
         )
 
     def to_json(self) -> str:
-        """Returns the text of the summary's file."""
+        """Returns the summary as the text of its file."""
         return (
             json.dumps(
                 {
@@ -92,7 +93,7 @@ class Observations:
 
     @classmethod
     def from_json(cls, text: str) -> Observations:
-        """Returns the data in the text of a summary's file."""
+        """Returns the summary in the text of its file."""
         fields = json.loads(text)
         cells = {
             tuple(place.split(" ")): Observed(class_, {name: tuple(figure) for name, figure in figures.items()})
@@ -110,8 +111,8 @@ class Observations:
         return self.cells[probe, aspect, stack]
 
     def claim(self, probe: str, aspect: str, stack: str, class_: str, figure: str = "") -> str:
-        """Returns `jax_jit: reuses, 51.2 µs`, to stand beside a sentence. Raises UserError if another class was
-        observed."""
+        """Returns `jax_jit: reuses, 51.2 µs`, which stands behind a sentence of the lesson. Raises UserError if another
+        class was observed."""
         cell = self.get(probe, aspect, stack)
         if cell.class_ != class_:
             raise UserError(
@@ -139,11 +140,11 @@ class Observations:
         ]
 
 
-SHOWN = ("jax", "torch", "torch_xla", "torchax", "tensorflow-cpu", "tensorflow", "numpy")  # of the packages in a row
+# The packages whose versions the lesson names.
+PACKAGES = ("jax", "torch", "torch_xla", "torchax", "tensorflow-cpu", "tensorflow", "numpy")
 
-
-# Of figures, those that the page tells.
-TOLD = (
+# The figures that the summary keeps for the lesson.
+FIGURES = (
     "seconds",
     "again_seconds",
     "completed_seconds",
@@ -155,16 +156,16 @@ TOLD = (
 )
 
 
-def cell_of(answer: ProbeAnswer) -> Observed:
-    """Returns an answer in short."""
+def cell_of(answer: Answer) -> Observed:
+    """Returns an answer as a cell of the lesson: its class, and the median of each of `FIGURES`."""
     return Observed(
         answer.class_,
-        {figure.name: (figure.unit, median(figure.values)) for figure in answer.figures if figure.name in TOLD},
+        {figure.name: (figure.unit, median(figure.values)) for figure in answer.figures if figure.name in FIGURES},
     )
 
 
 def lesson(cells: Observations) -> str:
-    """Returns the page as Markdown."""
+    """Returns the lesson, docs/pitfalls.md, as text."""
     return environment().get_template(TEMPLATE).render(cells=cells)
 
 
@@ -181,7 +182,7 @@ def write(observed: Results, timed: Results, out: Path) -> Path:
 
 
 def read(path: Path) -> Observations:
-    """Returns the data of a summary's file. Raises UserError if there is none."""
+    """Returns the summary in a file. Raises UserError if the file has none."""
     try:
         return Observations.from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError) as broken:

@@ -1,4 +1,5 @@
-"""The two documents' own examples beside what they published: products of 3000 x 3000, SELU of 3000 x 3000 and 10^6."""
+"""The examples of the primer, measured here and published elsewhere: a product of 3000 × 3000, SELU of 3000 × 3000 and
+of 10^6 numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from suite.results.stack_figures import StackFigures
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published time: the example, the stack, the device, and where the result was in the end."""
+    """A published time of an example. `ends` says where the result was when the clock stopped, `page` is the document's
+    address."""
 
     example: str
     stack: str
@@ -34,7 +36,7 @@ class Published:
 
 TITLES = {"product": "product of 3000 × 3000", "selu": "SELU of 3000 × 3000", "selu 10^6": "SELU of 10^6"}
 
-# Which of our questions they are: workload and n.
+# The question of this suite that asks each example: (workload, n).
 EXAMPLES: Mapping[tuple[str, int], str] = {
     ("gemm", 3000): "product",
     ("selu", 3000): "selu",
@@ -43,7 +45,7 @@ EXAMPLES: Mapping[tuple[str, int], str] = {
 
 
 def published() -> tuple[Published, ...]:
-    """Returns the examples' published times, as docs/published/ has them."""
+    """Returns the examples' published times, from docs/published/."""
     return tuple(
         Published(example, time.stack, time.device, time.ends, time.seconds, document.url)
         for question, example in EXAMPLES.items()
@@ -55,8 +57,8 @@ def published() -> tuple[Published, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ExampleTime:
-    """The time of one example on one stack, measured here: the mean over processes, its interval, and the time with the
-    copy to the host."""
+    """The time of one example on one stack, measured here: the mean over processes with its interval, and the time with
+    the copy to the host."""
 
     example: str
     stack: str
@@ -77,7 +79,7 @@ class ExampleTime:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> ExampleTime:
-        """Returns the time in plain data."""
+        """Returns the time that `to_json` gave as plain data."""
         return cls(**fields)
 
 
@@ -98,6 +100,6 @@ def example_times(results: Results) -> tuple[ExampleTime, ...]:
 
 
 def example_time(example: str, figures: StackFigures) -> ExampleTime:
-    """Returns the time of one stack."""
+    """Returns the time of an example on one stack."""
     median = figures.median
     return ExampleTime(example, figures.stack, median.value, median.low, median.high, figures.fetch)

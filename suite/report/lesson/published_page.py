@@ -1,4 +1,4 @@
-"""Writes docs/published.md: what other documents published, and which of it can't be, with the arithmetic.
+"""Writes docs/published.md: the times that other documents published, and which are impossible, with the arithmetic.
 
 `.venv/bin/python -m suite.report.lesson.published_page > docs/published.md`; a test compares the two.
 """
@@ -22,7 +22,7 @@ A page of results shows them beside its own times where a set has their question
 which of them a whole step can't reach on the chip that the document names. This page is written from the files by \
 `.venv/bin/python -m suite.report.lesson.published_page`; a test compares the two.
 
-A time is held against the least that its chip needs: FLOPs over the published peak, and bytes over the published \
+A time is compared with the least time that its chip needs: FLOPs over the published peak, or bytes over the published \
 bandwidth, whichever is longer. Bytes that the chip's own memory can keep from step to step are left out (twice its \
 size, because each is read and written). A time counts as impossible only where it is {margin} times too short. What \
 chips reach is in [published_peaks.toml](../suite/machine/published_peaks.toml), each figure with its source.
@@ -30,7 +30,7 @@ chips reach is in [published_peaks.toml](../suite/machine/published_peaks.toml),
 
 
 def page() -> str:
-    """Returns the page's text."""
+    """Returns the text of docs/published.md."""
     parts = [HEAD.format(margin=MARGIN), *(section for document in documents() for section in sections(document))]
     return "\n".join(parts)
 
@@ -68,7 +68,8 @@ def line(time: PublishedTime) -> list[str]:
 
 
 def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
-    """Returns what the step of a published time may have been, with the bytes and the least time of each."""
+    """Returns the readings of a published time as a table: what its step may have been, with the bytes and the least
+    time of each reading."""
     spec, dims = catalog.find()[time.workload].spec, dims_of(time)
     parameters = sum(tensor.size for tensor in spec.parameters(dims).values())
     cache = TIMES_MOVED * chip.on_chip_bytes
@@ -98,16 +99,16 @@ def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
 
 
 def conclusion(time: PublishedTime) -> str:
-    """Returns what can be said of a published time, and what can't."""
-    first, *others = possible_work(time)
+    """Returns what a published time can be the time of, and what it can't."""
+    first, *others = readings(time)
     if first.verdict(time.seconds) != IMPOSSIBLE:
         return "\nThe time can be that of a whole step.\n"
     times = units.digits(first.least / time.seconds)
     listed = "; ".join(work.words for work in others if work.verdict(time.seconds) == POSSIBLE)
     return (
         f"\nA whole step would be at least {times} times as long, so the time isn't that of a whole training step in "
-        "float32, the optimizer's update included, that was waited for. It can be one of these: "
-        f"{listed}. Which, the figure alone doesn't say. This suite flags such a time of its own as `implausible` and "
+        "float32, optimizer's update included, whose end was waited for. It can be the time of one of these: "
+        f"{listed}. The figure alone doesn't say which. This suite flags such a time of its own as `implausible` and "
         "leaves it out of every ratio.\n"
     )
 

@@ -1,1 +1,1 @@
-"""The map of a page: questions down, stacks across, one verdict a cell."""
+"""The map of a page: questions down, stacks across, one verdict in each cell."""

@@ -1,4 +1,4 @@
-"""The cells of a map: what stands in one, and how far from 1× its colour says it is.
+"""The cells of a map: the words in a cell, and the strength of its colour, which grows with the distance from 1×.
 
 A map compares stacks (the report) or sets (`./stackwars compare`); both are made of these cells, and
 reports/templates/macros/map.html.j2 draws them.
@@ -33,11 +33,15 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """One cell of a map. `kind` is a verdict, `baseline`, `measured` (a ratio without an interval), `steps`, or one of
-    STATES; `shade` is 0 to 4, above 0 only where colour means something, and `is_more` says which colour. `words` come
-    first, then `small`; `title` is the whole in a sentence. `href` leads behind it; empty where nothing is there.
-    `note` is what a reader must know beside the verdict; `leads` says that nothing is shown to be faster; `own` is the
-    stack's own figure, which a narrow screen has beside the ratio."""
+    """One cell of a map.
+
+    `kind` is a verdict, `baseline`, `mean`, `measured` (a ratio without a verdict), `steps` (a break-even), `none`
+    (nothing to show), or one of STATES. `words` come first, `small` is the small print below, and `title` says it all
+    in a sentence. `shade` is the strength of the colour, 0 (none) to 4; `is_more` says which colour: whether the stack
+    is ahead of the baseline. `href` is the link to the panel behind the cell; empty without a panel. `note` is what a
+    reader must know beside the verdict. `leads` says that no stack is shown to be faster. `own` is the stack's own
+    median, which a narrow screen shows beside the ratio.
+    """
 
     kind: str
     words: str
@@ -52,7 +56,7 @@ class Square:
 
     @property
     def verdict(self) -> str:
-        """Returns the verdict as a word where it isn't among the words already; empty for what has none."""
+        """Returns the verdict as a word; empty if `words` already is this word, or without a verdict."""
         return self.kind if self.kind in SIGNS and self.kind not in (self.words, "mean") else ""
 
     @property
@@ -68,14 +72,14 @@ class Square:
 
 
 def shade(value: float) -> int:
-    """Returns how strong the colour of a ratio is: 0 near 1×, 4 far from it, by its logarithm."""
+    """Returns the strength of a ratio's colour: 0 near 1×, 4 far from it, alike for a ratio and its inverse."""
     distance = math.exp(abs(math.log(value))) if value > 0 else math.inf
     return sum(distance > edge for edge in SHADES)
 
 
 def verdict_square(speedup: Speedup, where: str, href: str = "") -> Square:
-    """Returns the cell of a ratio with its verdict; `where` names it, like `jax_jit on gemm forward`. What is undecided
-    says so before its size, and has no colour."""
+    """Returns the cell of a ratio with its verdict; `where` names the cell, like `jax_jit on gemm forward`. An
+    undecided ratio has the word `undecided` before its size, and no colour."""
     ratio, word = speedup.ratio, speedup.verdict
     size, interval = units.ratio(ratio.value), units.interval(ratio.low, ratio.high)
     known = speedup.why or speedup.note
@@ -87,7 +91,8 @@ def verdict_square(speedup: Speedup, where: str, href: str = "") -> Square:
 
 
 def mean_square(mean: Estimate | None, counted: str, title: str) -> Square:
-    """Returns the cell of a geometric mean, which has an interval but no verdict; `counted` is like `6 of 8`."""
+    """Returns the cell of a geometric mean, which has an interval but no verdict. `counted` says on how many questions
+    the stack has a ratio, `6 of 8`."""
     if mean is None:
         return Square("mean", units.UNKNOWN, counted, title)
     interval = units.interval(mean.low, mean.high)

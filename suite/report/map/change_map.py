@@ -1,4 +1,5 @@
-"""The map of two sets: the same squares as a set's own map, each a case's time in the first set over the second."""
+"""The map of two sets, with the cells of a set's own map: each is a case's time in the first set over that in the
+second."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def change_square(change: CaseChange | None) -> Square:
 
 
 def ended_square(change: CaseChange, where: str) -> Square:
-    """Returns the cell of a case that ended otherwise, or has no times to compare: its outcomes in words."""
+    """Returns the cell of a case whose outcomes differ, or which has no times to compare: its outcomes in words."""
     outcomes = [WORDS.get(outcome, outcome) for outcome in dict.fromkeys(change.outcomes)]
     last, words = change.outcomes[1], " → ".join(outcomes)
     if last == Outcome.OK:

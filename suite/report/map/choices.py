@@ -1,10 +1,12 @@
-"""Every choice that the page's controls offer, as compact data: the suite computes and words it, the script shows it.
+"""The map for every choice that the page's controls offer, as compact data, which the page's script only shows.
 
-`stacks` are the map's columns and `questions` the ids of its rows. `maps` is {metric: {baseline: {caption, rows,
-over}}}. A cell is [CSS classes, words, small print] and perhaps the number of its note among `notes`; it is 0 where it
-says how a stack ended, which no choice changes. `over` has, by the number of its row, the stand-in of a question on
-which the baseline has no time that counts. `means` is {metric: {baseline: {"pass|precision": cells of the top row}}},
-where an empty pass or precision means all of them. `sentences` has the parts of the page's first sentence by baseline.
+- `stacks` are the map's columns, `questions` the ids of its rows, `signs` the signs of the verdicts.
+- `maps` is {metric: {baseline: {caption, rows, over}}}. A cell of `rows` is [CSS classes, words, small print], followed
+  by the number of its note in `notes` if it has one; a cell that says how a stack ended is 0, since no choice changes
+  it. `over` is {number of a row: sentence on the stack that stands in for the baseline there}.
+- `means` is {metric: {baseline: {"pass|precision": cells of the top row}}}; an empty pass or precision means all.
+- `sentences` is {baseline: the three parts of the page's first sentence}.
+- `notes` are the texts of all notes.
 """
 
 from __future__ import annotations
@@ -20,14 +22,13 @@ Key = tuple[str, str]  # (metric, baseline)
 
 
 class Notes:
-    """Texts, each once, by number."""
+    """The numbers of texts, so that the data holds each text once."""
 
     def __init__(self) -> None:
-        """Begins without a text."""
         self.numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
-        """Returns the number of a text."""
+        """Returns the number of a text: the next free one if the text is new."""
         return self.numbers.setdefault(text, len(self.numbers))
 
 
@@ -36,9 +37,9 @@ def choices(
     means: Mapping[Key, Mapping[str, Iterable[Square]]],
     sentences: Mapping[str, Sentence | None],
 ) -> dict[str, Any]:
-    """Returns the data of all maps; `means` has the top rows of some questions alone."""
+    """Returns the data of all maps; `means` has the top row of each part of the questions that can be chosen."""
     notes = Notes()
-    some = next(iter(maps.values()))
+    any_map = next(iter(maps.values()))
     by_metric: dict[str, dict[str, Any]] = {}
     tops: dict[str, dict[str, Any]] = {}
     for (metric, baseline), shown in maps.items():
@@ -51,8 +52,8 @@ def choices(
             which: [entry(square, notes) for square in squares] for which, squares in means[metric, baseline].items()
         }
     return {
-        "stacks": list(some.columns),
-        "questions": [row.anchor for row in some.rows],
+        "stacks": list(any_map.columns),
+        "questions": [row.anchor for row in any_map.rows],
         "signs": SIGNS,
         "maps": by_metric,
         "means": tops,

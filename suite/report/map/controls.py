@@ -20,8 +20,9 @@ SYNCED = "synced"
 
 @dataclass(frozen=True, slots=True)
 class PageMap:
-    """The map as the page begins with it, and `data`: every other choice. `passes` and `precisions` are those of the
-    set; a control with one value isn't shown. `analyses` has the set over each baseline that can be chosen."""
+    """The map that the page begins with, what its controls offer, and `data`, the maps of all choices for the script.
+    `passes` and `precisions` are those of the set; a control with a single value isn't shown. `analyses` has the set's
+    analysis over each baseline that can be chosen."""
 
     shown: Map
     baseline: str
@@ -37,9 +38,11 @@ class PageMap:
 def page_map(
     analysis: Analysis, headlines: Sequence[Headline], machine: Mapping[str, Any], *, condensed: bool = False
 ) -> PageMap | None:
-    """Returns the map of a set; None without a timed process. Of a page of some stacks or questions only its own
-    baseline can be chosen: the verdicts over others would be of a smaller family. A `condensed` map has no other
-    choice either, and nothing behind its cells."""
+    """Returns the map of a set; None without a timed process.
+
+    A page of some stacks or questions offers only its own baseline and a steady step: verdicts over another baseline
+    would belong to a smaller family. A `condensed` page offers no more, and its cells have no panels.
+    """
     if not analysis.comparisons:
         return None
     stacks, whole = ranked_stacks(analysis), analysis.is_whole and not condensed
@@ -47,19 +50,19 @@ def page_map(
     baselines = tuple(stack for stack in stacks if stack == analysis.baseline or (whole and stack in counting))
     metrics = METRICS if whole else (STEADY,)
     clocks = {metric.clock or SYNCED for metric in metrics}
-    over = {pair: rebased(analysis, pair[1], pair[0]) for pair in product(clocks, baselines)}
+    by_choice = {(clock, stack): rebased(analysis, stack, clock) for clock, stack in product(clocks, baselines)}
     leaders = [{headline.fastest, *headline.rivals} for headline in headlines]
     heads = [comparison.head for comparison in analysis.comparisons]
     passes, precisions = (tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS)
-    some = parts_of(passes, precisions)
+    parts = parts_of(passes, precisions)
     maps, means = {}, {}
     for metric, baseline in product(metrics, baselines):
-        of_choice = over[metric.clock or SYNCED, baseline]
-        maps[metric.name, baseline] = map_over(of_choice, metric, stacks, leaders, linked=not condensed)
+        chosen = by_choice[metric.clock or SYNCED, baseline]
+        maps[metric.name, baseline] = map_over(chosen, metric, stacks, leaders, linked=not condensed)
         means[metric.name, baseline] = {
-            which: mean_squares(of_choice, metric, stacks, fields) for which, fields in some.items()
+            part: mean_squares(chosen, metric, stacks, fields) for part, fields in parts.items()
         }
-    sentences = {baseline: overall(over[SYNCED, baseline], headlines, machine) for baseline in baselines}
+    sentences = {baseline: overall(by_choice[SYNCED, baseline], headlines, machine) for baseline in baselines}
     return PageMap(
         shown=maps[STEADY.name, analysis.baseline],
         baseline=analysis.baseline,
@@ -69,12 +72,13 @@ def page_map(
         metrics=metrics,
         sentence=sentences[analysis.baseline],
         data=choices(maps, means, sentences),
-        analyses={baseline: over[SYNCED, baseline] for baseline in baselines},
+        analyses={baseline: by_choice[SYNCED, baseline] for baseline in baselines},
     )
 
 
 def parts_of(passes: Sequence[str], precisions: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Returns {"pass|precision": the columns that such questions have}, for each part of a set that can be chosen."""
+    """Returns {"pass|precision": {column: value}} for each part of the questions that can be chosen; an empty pass or
+    precision means all, and has no column."""
     lists = [["", *values] if len(values) > 1 else [""] for values in (passes, precisions)]
     return {
         "|".join(chosen): {name: value for name, value in zip(FILTERS, chosen, strict=True) if value}

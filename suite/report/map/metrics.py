@@ -40,7 +40,7 @@ METRICS = (
     Metric(
         "steps",
         "steps until ahead",
-        "The step from which on a stack has taken less time than the baseline in all, first runs included.",
+        "The step from which on a stack has taken less time than the baseline in total, first runs included.",
     ),
     Metric("memory", "peak memory", "The greatest peak of any process. Above 1× is less memory; it has no verdict."),
     Metric(
@@ -53,7 +53,8 @@ METRICS = (
 
 
 def square(metric: Metric, comparison: Comparison, cell: Cell | None, href: str) -> Square:
-    """Returns the cell of a stack on a question, which is already over the baseline and by the clock of the metric."""
+    """Returns the cell of a stack on a question. `comparison` is already over the chosen baseline and by the metric's
+    clock."""
     if cell is None:
         return state_square(None, comparison.name)
     where = f"{cell.stack} on {comparison.name}"
@@ -85,7 +86,7 @@ def reading(metric: Metric, comparison: Comparison, stack: StackFigures, where: 
 
 
 def baseline_square(metric: Metric, comparison: Comparison, stack: StackFigures, where: str, href: str) -> Square:
-    """Returns the cell of the baseline: its own figure, which the others' ratios are over."""
+    """Returns the cell of the baseline: its own figure, over which the others' ratios are formed."""
     figures = {"first": stack.first, "host": stack.fetch, "steady": stack.median.value}
     figure = peak(stack) if metric.name == "memory" else units.seconds(figures.get(metric.name, stack.median.value))
     role = f", in place of {comparison.stands_in_for}" if comparison.stands_in_for else ""
@@ -99,8 +100,8 @@ def peak(stack: StackFigures) -> str:
 
 
 def memory_square(base: StackFigures, stack: StackFigures, where: str, href: str) -> Square:
-    """Returns the cell of a peak of memory: the baseline's over the stack's. One number has no interval, so that the
-    cell has no verdict."""
+    """Returns the cell of a peak of memory, with the baseline's peak over the stack's. A peak is a single number: the
+    ratio has no interval, and so no verdict."""
     if not base.peak_bytes or not stack.peak_bytes:
         return Square("none", units.UNKNOWN, title=f"{where}: its peak of memory is unknown", href=href)
     ratio = base.peak_bytes / stack.peak_bytes
@@ -109,7 +110,7 @@ def memory_square(base: StackFigures, stack: StackFigures, where: str, href: str
 
 
 def steps_square(base: StackFigures, stack: StackFigures, where: str, href: str) -> Square:
-    """Returns the cell of a break-even: from or up to which step the stack has taken less time in all."""
+    """Returns the cell of a break-even: from or up to which step the stack has taken less time in total."""
     crossed = crossing(stack, base)
     if crossed is None or crossed.course is Course.UNDECIDED:
         return Square(
@@ -119,10 +120,10 @@ def steps_square(base: StackFigures, stack: StackFigures, where: str, href: str)
             href=href,
         )
     steps = units.short(crossed.steps)
-    words, depth, is_more = {
+    words, strength, is_more = {
         Course.AHEAD: ("from the start", 3, True),
         Course.OVERTAKES: (f"from step {steps}", 2, True),
         Course.OVERTAKEN: (f"up to step {steps}", 1, False),
         Course.BEHIND: ("never", 3, False),
     }[crossed.course]
-    return Square("steps", words, "", f"{where}: ahead of {base.stack} {words}", depth, is_more=is_more, href=href)
+    return Square("steps", words, "", f"{where}: ahead of {base.stack} {words}", strength, is_more=is_more, href=href)

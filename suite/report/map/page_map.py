@@ -22,7 +22,8 @@ FILTERS = ("pass", "precision")
 
 @dataclass(frozen=True, slots=True)
 class MapRow:
-    """One question over all columns. `values` has those of FILTERS; `note` says which stack stands in as baseline."""
+    """One question over all columns. `values` has the question's pass and precision; `note` says which stack stands in
+    for the baseline."""
 
     name: str
     anchor: str
@@ -33,8 +34,8 @@ class MapRow:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Questions down, `columns` across. `means` is the row on top; empty where there is none. The cells of a `plain`
-    map are text in few elements, since a browser takes its time for each of them."""
+    """Questions down, `columns` across. `means` is the row on top; empty without means. The cells of a `plain` map
+    are text in few elements, since a large map has so many cells that elements slow the browser down."""
 
     caption: str
     columns: tuple[str, ...]
@@ -50,8 +51,9 @@ class Map:
 
 
 def ranked_stacks(analysis: Analysis) -> tuple[str, ...]:
-    """Returns all stacks, the greatest geometric mean over the common questions first, the baseline among them; those
-    without a mean come last, in the catalogue's order."""
+    """Returns all stacks, baseline included, the greatest geometric mean over the common questions first. Stacks
+    without this mean come last, in the catalogue's order: those with a mean over their own questions, then the
+    others."""
     means = {line.stack: line.common.value for line in analysis.summaries if line.common}
     means |= {analysis.baseline: 1.0} if means else {}
     own_means = {line.stack: line.ratio.value for line in analysis.summaries if line.ratio}
@@ -66,8 +68,8 @@ def ranked_stacks(analysis: Analysis) -> tuple[str, ...]:
 def map_over(
     analysis: Analysis, metric: Metric, stacks: Sequence[str], leaders: Sequence[set[str]], *, linked: bool = True
 ) -> Map:
-    """Returns the map of an analysis that is over its baseline, and by its metric's clock, already. Its cells are
-    `linked` where the page has their panels."""
+    """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. Cells are
+    `linked` if the page has their panels."""
     rows = tuple(
         map_row(metric, comparison, stacks, leading, linked=linked)
         for comparison, leading in zip(analysis.comparisons, leaders, strict=True)
@@ -104,9 +106,10 @@ def map_row(
 def mean_squares(
     analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str] | None = None
 ) -> tuple[Square, ...]:
-    """Returns the top row: each stack's geometric mean over the questions that all answered, and how many it answered
-    of those it was asked; of some questions only, whose columns have the values of `fields`. Empty where all answered
-    fewer than two: one ratio is no mean, and would stand above the questions as if it spoke for them."""
+    """Returns the top row: each stack's geometric mean over the questions that all stacks answered, and how many
+    questions the stack answered of those it was asked. With `fields`, only the questions whose columns have these
+    values enter. Empty if all stacks answered fewer than two questions, since one ratio speaks for no others, and for a
+    metric that has no mean."""
     if metric.clock:
         lines = means_where(analysis, fields) if fields else analysis.summaries
         if max((line.n_common for line in lines), default=0) < 2:
@@ -119,7 +122,7 @@ def mean_squares(
 
 
 def summary_square(line: Summary | None, stack: str, analysis: Analysis) -> Square:
-    """Returns the top cell of one stack."""
+    """Returns one stack's cell of the top row."""
     if stack == analysis.baseline:
         return Square("baseline", "1×", "the baseline", f"{stack}: the baseline")
     if line is None:
@@ -131,20 +134,20 @@ def summary_square(line: Summary | None, stack: str, analysis: Analysis) -> Squa
 
 def memory_means(analysis: Analysis, stacks: Sequence[str], fields: Mapping[str, str]) -> tuple[Square, ...]:
     """Returns the geometric means of memory over the questions on which every stack that has peaks has one."""
-    ids = [
+    chosen = [
         comparison
         for comparison in analysis.comparisons
         if all(comparison.head.text(name) == value for name, value in fields.items())
     ]
     peaks = [
         {stack.stack: stack.peak_bytes for stack in comparison.stacks if stack.counts and stack.peak_bytes}
-        for comparison in ids
+        for comparison in chosen
     ]
     known = {stack for of_question in peaks for stack in of_question}
     common = [of_question for of_question in peaks if known and known <= of_question.keys()]
     if len(common) < 2:
         return ()
-    return tuple(memory_mean(stack, common, analysis.baseline, len(ids)) for stack in stacks)
+    return tuple(memory_mean(stack, common, analysis.baseline, len(chosen)) for stack in stacks)
 
 
 def memory_mean(stack: str, common: Sequence[Mapping[str, float]], baseline: str, questions: int) -> Square:

@@ -23,17 +23,15 @@ from suite.results.questions.programs import ProgramQuestion
 from suite.results.stack_figures import StackFigures
 from suite.results.store.rows import Row
 
-STEPS_MOST, STEPS_LEAST = (
-    60,
-    12,
-)  # columns of a run plot; a set of many processes has fewer, so that its page stays small
-STEPS_OF_SET = 120_000  # columns of all run plots of a page, about
-HIGH = 100  # of a run plot, in its own units
+COLUMNS_MOST = 60  # of a run plot
+COLUMNS_LEAST = 12  # of a run plot on the page of a set of many processes, so that the page stays small
+COLUMNS_OF_PAGE = 120_000  # of all run plots of a page together, if this leaves each plot its least
+HIGH = 100  # the height of a run plot, in its own units
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """The steady median of one process, in percent of the plot."""
+class ProcessMark:
+    """The mark of one process's steady median, in percent of the plot."""
 
     x: float
     y: float
@@ -55,7 +53,8 @@ class RunPlot:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What differs between the program of a stack's step and that of `other`, in sentences; `anchor` has all pairs."""
+    """How the program of a stack's step differs from that of the stack `other`, in sentences. `anchor` is that of all
+    programs of the question."""
 
     other: str
     anchor: str
@@ -73,7 +72,7 @@ class Panel:
     outcome: str
     ending: str
     facts: tuple[Fact, ...]
-    dots: tuple[Dot, ...]
+    marks: tuple[ProcessMark, ...]
     blocks: int
     low: str
     high: str
@@ -83,21 +82,21 @@ class Panel:
 
 
 def panels(analysis: Analysis, *, planned: bool) -> tuple[Panel, ...]:
-    """Returns the panel of every planned cell. Without its plan a set doesn't say how it was made, so that the panels
-    have no command."""
+    """Returns the panel of every planned cell. A set without its plan doesn't say how it was made, so its panels have
+    no command."""
     rows: dict[tuple[str, str], list[Row]] = {}
     for row in analysis.counted:
         if row["purpose"] == Purpose.TIMED:
             rows.setdefault((row["comparison_id"], row.stack_name), []).append(row)
     processes = sum(map(len, rows.values()))
-    steps = max(STEPS_LEAST, min(STEPS_MOST, STEPS_OF_SET // max(1, processes)))
+    most = max(COLUMNS_LEAST, min(COLUMNS_MOST, COLUMNS_OF_PAGE // max(1, processes)))
     programs = {question.id: question for question in analysis.programs}
     return tuple(
         panel(
             comparison,
             cell,
             sorted(rows[comparison.id, cell.stack], key=lambda row: row.place),
-            steps,
+            most,
             programs.get(comparison.id),
             planned=planned,
         )
@@ -110,13 +109,13 @@ def panel(
     comparison: Comparison,
     cell: Cell,
     rows: Sequence[Row],
-    steps: int,
+    most: int,
     programs: ProgramQuestion | None,
     *,
     planned: bool,
 ) -> Panel:
-    """Returns the panel of one cell from the rows of its processes, with run plots of so many columns. The command of a
-    case that failed runs it alone, that of another one beside its baseline."""
+    """Returns the panel of one cell from the rows of its processes, with run plots of at most so many columns. The
+    command runs the case beside its baseline, or alone if the case failed."""
     figures = comparison.of(cell.stack)
     seconds = [sample for row in rows for sample in row["synced_seconds"] or ()]
     axis = LogAxis.over([process.seconds for process in figures.processes] if figures else [])
@@ -129,11 +128,11 @@ def panel(
         outcome=cell.outcome,
         ending=outcome_text(cell),
         facts=facts(comparison, cell, figures, rows, program(programs, cell.stack)),
-        dots=dots(figures, axis) if figures else (),
+        marks=marks(figures, axis) if figures else (),
         blocks=len({row["block"] for row in rows}),
         low=units.seconds(axis.low),
         high=units.seconds(axis.high),
-        runs=tuple(run_plot(row, span, steps) for row in rows if row["synced_seconds"]),
+        runs=tuple(run_plot(row, span, most) for row in rows if row["synced_seconds"]),
         differences=differences(programs, cell.stack, comparison.baseline) if programs else None,
         command=command(rows[0].case, cell.stack if cell.failed else comparison.baseline) if planned else "",
     )
@@ -142,7 +141,8 @@ def panel(
 def facts(
     comparison: Comparison, cell: Cell, figures: StackFigures | None, rows: Sequence[Row], handed: Handed | None
 ) -> tuple[Fact, ...]:
-    """Returns what is known of a cell, in words; `log` is a folder of the set, on the machine that ran it."""
+    """Returns what is known of a cell, in words. The log is a folder of the set, on the machine that ran the
+    process."""
     versions = {f"{name} {version}" for row in rows for name, version in row.mapping("versions").items()}
     last = max(rows, key=lambda row: (row["block"], row["replicate"], row["retry"]))
     shown = timing_facts(comparison, figures) if figures else {}
@@ -190,12 +190,13 @@ def timing_facts(comparison: Comparison, stack: StackFigures) -> dict[str, str]:
 
 
 def program(programs: ProgramQuestion | None, stack: str) -> Handed | None:
-    """Returns what a stack hands to its compiler on a question; None where no process kept it."""
+    """Returns what a stack hands to its compiler on a question; None if no process recorded it."""
     return next((handed for handed in programs.stacks if handed.stack == stack), None) if programs else None
 
 
 def program_words(handed: Handed) -> str:
-    """Returns `1,204 operations handed to the compiler, 310 run once compiled`, of generated code its kernels."""
+    """Returns `1,204 operations handed to the compiler, 310 run once compiled`; for generated code, the number of its
+    kernels."""
     step = handed.step
     if not step.contents:
         return f"{sum((step.kernels or {}).values()):,} kernels called by the generated code"
@@ -204,8 +205,8 @@ def program_words(handed: Handed) -> str:
 
 
 def differences(programs: ProgramQuestion, stack: str, baseline: str) -> Differences | None:
-    """Returns what differs between the programs of a stack and of the baseline, or where that has none of the first
-    other stack that has; None without two programs of XLA's."""
+    """Returns how a stack's program differs from the baseline's; if XLA compiles no program of the baseline, from that
+    of the first other stack. None if XLA doesn't compile this stack's program, or no other's."""
     others = [handed for handed in programs.of_xla if handed.stack != stack]
     ours = next((handed for handed in programs.of_xla if handed.stack == stack), None)
     if ours is None or not others:
@@ -215,22 +216,23 @@ def differences(programs: ProgramQuestion, stack: str, baseline: str) -> Differe
     return Differences(other.stack, link_target("p", programs.name, programs.id), sentences)
 
 
-def dots(figures: StackFigures, axis: LogAxis) -> tuple[Dot, ...]:
-    """Returns a dot for each process: its block across, its median up."""
+def marks(figures: StackFigures, axis: LogAxis) -> tuple[ProcessMark, ...]:
+    """Returns a mark for each process: its block across, its median up."""
     blocks = sorted({process.block for process in figures.processes})
     placed = []
     for process in figures.processes:
         kind = kind_of(process, counts=figures.counts)
         x = 100 * (blocks.index(process.block) + 0.5) / len(blocks)
         title = f"block {process.block}: {units.seconds(process.seconds)}"
-        placed.append(Dot(round(x, 1), round(100 - axis.percent(process.seconds), 1), kind, title))
+        placed.append(ProcessMark(round(x, 1), round(100 - axis.percent(process.seconds), 1), kind, title))
     return tuple(placed)
 
 
-def run_plot(row: Row, span: LogAxis, steps: int) -> RunPlot:
-    """Returns the samples of one process, warm-up included, in at most `steps` columns of whole units: under 4 KB."""
+def run_plot(row: Row, span: LogAxis, most: int) -> RunPlot:
+    """Returns the plot of one process's samples, warm-up included, in at most so many columns. Its places are whole
+    numbers, so that it takes less than 4 KB."""
     samples: Sequence[float] = row["synced_seconds"]
-    size = math.ceil(len(samples) / steps)
+    size = math.ceil(len(samples) / most)
     columns = [samples[begin : begin + size] for begin in range(0, len(samples), size)]
 
     def place(seconds: float) -> int:

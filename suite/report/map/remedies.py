@@ -1,4 +1,4 @@
-"""What a reader can do about a case: the command that runs it again, and of one that failed what would help."""
+"""What a reader can do about a case: the command that runs it again, and what would help a case that failed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ READ_LOG = "Run it alone by the command below, and read its log: the last lines 
 REMEDIES = {
     Outcome.TIMEOUT: "More time, by --timeout=1h, say; or a smaller size.",
     Outcome.UNSUPPORTED: "Another stack of the row: this one can't do what was asked.",
-    Outcome.WRONG: "No other machine or setting: what it computed isn't what was asked, by the error that the section "
-    "Equivalence has. Please report it to the framework, or to this project.",
+    Outcome.WRONG: "No other machine or setting helps: the result is wrong, by the error that the section Equivalence "
+    "shows. Please report it to the framework, or to this project.",
     Outcome.ERROR: READ_LOG,
     Outcome.CRASHED: READ_LOG,
-    IMPLAUSIBLE: "No other machine or setting: the work can't have been done in this time.",
+    IMPLAUSIBLE: "No other machine or setting helps: the work can't have been done in this time.",
     NOT_RUN: "Complete the set: the notice above says how.",
 }
 
@@ -34,8 +34,7 @@ def remedy(cell: Cell, case: Case) -> str:
 
 
 def command(case: Case, baseline: str) -> str:
-    """Returns the command that runs a case again beside the baseline that it is compared with, or alone where that is
-    itself."""
+    """Returns the command that runs a case again beside the stack `baseline`, or alone if the case is of that stack."""
     stack = f"{case.stack}@{case.variant}" if case.variant else case.stack
     options = [("workload", case.workload), ("stack", stack)]
     options += [("stack", baseline), ("baseline", baseline)] if baseline != stack else [("baseline", stack)]

@@ -1,4 +1,4 @@
-"""The page's first sentence: the verdict on the whole set, and never more than its data supports."""
+"""The page's first sentence: the verdict on the whole set, which claims no more than the set shows."""
 
 from __future__ import annotations
 
@@ -52,14 +52,15 @@ def this(machine: Mapping[str, Any]) -> str:
 
 
 def undecided(place: str, answered: Sequence[Headline]) -> Sentence:
-    """Returns the sentence of a set of one block."""
+    """Returns the sentence on a set of one block, which decides nothing."""
     stack, times = Counter(headline.fastest for headline in answered).most_common(1)[0]
     rest = f" has the lowest median on {times} of {len(answered)} questions, but one block decides nothing."
     return Sentence(capital(place), stack, rest)
 
 
 def leading(place: str, analysis: Analysis, answered: Sequence[Headline]) -> Sentence:
-    """Returns which stack leads on most questions: fastest, or not shown to be slower than the fastest."""
+    """Returns the sentence on the stack that leads on most questions: it is the fastest there, or not shown to be
+    slower than the fastest."""
     alone = Counter(headline.fastest for headline in answered if not headline.rivals)
     leads = Counter(stack for headline in answered for stack in (headline.fastest, *headline.rivals))
     means = {line.stack: line.common.value for line in analysis.summaries if line.common} | {analysis.baseline: 1.0}
@@ -83,7 +84,7 @@ def share(some: int, of: int) -> str:
 
 
 def against(analysis: Analysis, stack: str) -> str:
-    """Returns `; 1.5 to 2.0× as fast as torch_eager on the 4 where that is decided`."""
+    """Returns `; 1.5 to 2.0× as fast as torch_eager on the 4 where it is shown to be faster`."""
     ratios = sorted(
         speedup.ratio.value for speedup in analysis.speedups if speedup.stack == stack and speedup.verdict == "faster"
     )

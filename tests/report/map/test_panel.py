@@ -6,7 +6,7 @@ import shlex
 
 from suite import results
 from suite.cli.options.measuring import RunOptions
-from suite.report.map.panel import HIGH, STEPS_MOST, panels
+from suite.report.map.panel import COLUMNS_MOST, HIGH, panels
 from suite.report.map.remedies import command
 from tests.report import synthetic
 
@@ -20,7 +20,7 @@ def test_every_planned_cell_has_a_panel(loaded: results.Results) -> None:
         comparison = next(comparison for comparison in analysis.comparisons if comparison.name == panel.question)
         figures = comparison.of(panel.stack)
         known = {fact.name: fact.value for fact in panel.facts}
-        assert len(panel.dots) == (len(figures.processes) if figures else 0)
+        assert len(panel.marks) == (len(figures.processes) if figures else 0)
         assert ("Median of a step" in known) == (figures is not None)
         if panel.outcome != "ok":
             assert known["Reason"] and known["Remedy"]
@@ -33,7 +33,7 @@ def test_a_run_plot_has_the_least_and_the_greatest_sample_in_under_4_kb(loaded: 
     for plot in made:
         numbers = [int(text) for text in plot.area.strip("MZ").replace("L", " ").split()]
         assert min(numbers) >= 0 and max(numbers[1::2]) <= HIGH
-        assert len(plot.area) + len(plot.line) < 4096 and plot.width < STEPS_MOST
+        assert len(plot.area) + len(plot.line) < 4096 and plot.width < COLUMNS_MOST
         assert 0 < plot.warmup <= plot.width  # ten of 120 samples are warm-up
 
 
