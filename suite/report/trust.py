@@ -20,7 +20,7 @@ class Trust(StrEnum):
 
     @property
     def explained(self) -> str:
-        """Returns what the word means."""
+        """Returns a sentence on the meaning of the word."""
         return EXPLAINED[self]
 
 

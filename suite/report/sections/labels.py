@@ -41,17 +41,17 @@ def outcome_text(cell: Cell) -> str:
 
 
 def link_target(kind: str, name: str, id_: str) -> str:
-    """Returns the anchor of a question: `c-gemm-forward-1a2b3c4d`."""
+    """Returns the anchor of a question in the parts of a `kind`: `c-gemm-forward-1a2b3c4d`."""
     return f"{kind}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}-{id_[:8]}"
 
 
 def comparison_anchor(comparison: Comparison) -> str:
-    """Returns the anchor of a comparison."""
+    """Returns the anchor of a comparison's part in the section "Comparisons"."""
     return link_target("c", comparison.name, comparison.id)
 
 
 def panel_anchor(comparison: Comparison, stack: str) -> str:
-    """Returns the anchor of what lies behind a stack's cell on a comparison."""
+    """Returns the anchor of the panel behind a stack's cell on a comparison."""
     return f"{comparison_anchor(comparison)}--{stack.replace('@', '-')}"
 
 
