@@ -71,7 +71,7 @@ class CompiledSection(Section):
         never = [stack for stack, numbers in steps.items() if not numbers]
         if not paid:
             return f"Compiling isn't shown to pay off for {listed(never)}."
-        rest = f", not shown to for {listed(never)}" if never else ""
+        rest = f"; it isn't shown to pay off for {listed(never)}" if never else ""
         words = [f"{between(numbers)} for {stack}" for numbers, stack in paid]
         return f"Compiling pays off after {listed(words)}{rest}."
 

@@ -62,4 +62,4 @@ class TransfersSection(Section):
             longest = max(copies, key=lambda row: row.figures.copy or 0)
             copied = f"{self.copy_unit(longest.figures.copy)} ({longest.figures.stack} on {longest.comparison})"
             sentences.append(f"a copy of the result to host memory adds at most {copied}")
-        return f"{capital('; '.join(sentences))}." if sentences else "No stack was timed by further clocks."
+        return f"{capital('; '.join(sentences))}." if sentences else "No stack has times by other clocks than synced."
