@@ -99,7 +99,8 @@ class EnvironmentSection(Section):
     def answer(self) -> str:
         """Returns how many environments there were, and how many runs of blocks were noisy."""
         noisy = sum(bool(record.reasons) for record in self.blocks)
-        ran = f"{noisy} of {counted(len(self.blocks), 'block run')} over a noise limit" if self.blocks else "no complete block"
+        runs = counted(len(self.blocks), "block run")
+        ran = f"{noisy} of {runs} over a noise limit" if self.blocks else "no complete block"
         versions = ", ".join(f"{fact.name} {fact.value}" for fact in own_versions(self.environments))
         return f"{counted(len(self.environments), 'environment')}{versions and f' ({versions})'}; {ran}."
 
