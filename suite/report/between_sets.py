@@ -168,8 +168,8 @@ def sentences(pair: SetPair) -> Iterable[str]:
         yield f"Versions that differ, first and second set: {', '.join(pair.versions)}."
     if pair.drift is not None:
         yield (
-            f"The machine's f32 ceilings in the two runs differ by {units.percent(pair.drift - 1)}: a case that "
-            "changed by less isn't called faster or slower."
+            f"The machine's f32 ceilings in the two runs differ by {units.percent(pair.drift - 1)}: a smaller change "
+            "of a case may come from the machine."
         )
     if pair.shift is not None:
         yield (
