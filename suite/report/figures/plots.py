@@ -29,7 +29,7 @@ def speedup_plot(comparison: Comparison, anchor: str, tie: float) -> Plot | None
         (stack.stack, stack.speedup.ratio, str(stack.speedup.verdict)) for stack in comparison.stacks if stack.speedup
     ]
     title = f"Speedup over {comparison.baseline}"
-    chosen = comparison.stands_in_for or comparison.baseline  # several may have the same stand-in
+    chosen = comparison.stands_in_for or comparison.baseline  # several baselines may have the same stand-in
     return forest(f"{anchor}-over-{chosen}", title, entries, tie) if entries else None
 
 

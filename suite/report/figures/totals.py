@@ -16,8 +16,8 @@ Crosses = tuple[Calls, int, str]  # a stack, the step at which its total crosses
 def totals_chart(
     id_: str, name: str, stacks: Sequence[Calls], crossings: Mapping[str, Sequence[Crosses]], last: int
 ) -> CurveChart:
-    """Returns the chart of one question, `name`, from 1 to `last` steps. `crossings` has, by baseline, the points where
-    stacks cross it."""
+    """Returns the chart of one question, `name`, from 1 to `last` steps. `crossings` has for each baseline the points
+    where other stacks cross it."""
     across = LogAxis.over([1, last])
     up = LogAxis.over([calls.total(at) for calls in stacks for at in (1, last)])
     series = {

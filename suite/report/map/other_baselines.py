@@ -1,4 +1,5 @@
-"""What the sections show over the baselines that a reader can choose, besides the set's own: hidden until then."""
+"""The parts of the sections over every baseline that a reader can choose; the page hides a part until its baseline is
+chosen."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from suite.report.sections.timed.summary import SummarySection
 
 @dataclass(frozen=True, slots=True)
 class OtherBaseline:
-    """A baseline, the geometric means over it; by the comparison's anchor, the plot of the speedups over it, and where
-    the stacks' total times cross its own."""
+    """A baseline, with the geometric means over it. `speedups` has the plot of the speedups over it, `break_even` where
+    the stacks' total times cross its total time, both by the comparison's anchor."""
 
     baseline: str
     summary: SummarySection
@@ -25,7 +26,7 @@ class OtherBaseline:
 
 
 def other_baselines(overview: PageMap) -> tuple[OtherBaseline, ...]:
-    """Returns every baseline of the page's control but the one that the page begins with."""
+    """Returns the parts over every baseline of the page's control but the one that the page begins with."""
     others = []
     for baseline, analysis in overview.analyses.items():
         if baseline == overview.baseline:

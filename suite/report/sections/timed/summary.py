@@ -42,7 +42,8 @@ class SummarySection(Section):
 
     @classmethod
     def over(cls, analysis: Analysis) -> SummarySection:
-        """Returns the means over an analysis's baseline: the set's own, or another that the page's reader chooses."""
+        """Returns the section over the baseline of an analysis: the set's own, or one that a reader of the page
+        chooses."""
         ranked = sorted([*analysis.summaries, baseline_summary(analysis)], key=rank) if analysis.speedups else ()
         names = {comparison.id: comparison.name for comparison in analysis.comparisons}
         plot = means_plot(ranked, analysis.baseline, analysis.protocol.tie_ratio)
