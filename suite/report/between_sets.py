@@ -103,7 +103,7 @@ def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> lis
     ]
 
 
-def compared_ways(ways: Ways, base: str, tie: float) -> Compared:
+def compared_ways(ways: FieldComparison, base: str, tie: float) -> Compared:
     """Returns the comparison of a field's other values with its value `base`, within one set."""
     view = ways_view(ways, base)
     entries = (
@@ -201,7 +201,7 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
     return Export(tables, COLUMNS, lines, [pair_json(pair, threshold) for pair in pairs])
 
 
-def export_ways(ways: Ways, base: str, set_id: str, tie: float) -> Export:
+def export_ways(ways: FieldComparison, base: str, set_id: str, tie: float) -> Export:
     """Returns the comparison of a field's values within one set, for every format."""
     view, compared = ways_view(ways, base), compared_ways(ways, base, tie)
     lines: list[list[Value]] = [

@@ -25,7 +25,7 @@ HEADS = (
     "reason",
     "ok",
     "planned",
-    *sorted((column.name for column in columns_in(Place.CSV)), key=lambda name: name not in FIRST),
+    *sorted((column.name for column in columns_in(ColumnPlace.CSV)), key=lambda name: name not in FIRST),
     "predicted_bytes",  # of a device's memory, by its compiler: never in the column of measured peaks
 )
 

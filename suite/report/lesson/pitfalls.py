@@ -156,7 +156,7 @@ FIGURES = (
 )
 
 
-def cell_of(answer: Answer) -> Observed:
+def cell_of(answer: ProbeAnswer) -> Observed:
     """Returns an answer as a cell of the lesson: its class, and the median of each of `FIGURES`."""
     return Observed(
         answer.class_,

@@ -100,7 +100,7 @@ def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
 
 def conclusion(time: PublishedTime) -> str:
     """Returns what a published time can be the time of, and what it can't."""
-    first, *others = readings(time)
+    first, *others = possible_work(time)
     if first.verdict(time.seconds) != IMPOSSIBLE:
         return "\nThe time can be that of a whole step.\n"
     times = units.digits(first.least / time.seconds)

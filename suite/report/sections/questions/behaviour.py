@@ -261,7 +261,7 @@ def behaviour_json(probe: Behaviour) -> dict[str, Any]:
     }
 
 
-def answer_json(stack: str, answer: Answer) -> dict[str, Any]:
+def answer_json(stack: str, answer: ProbeAnswer) -> dict[str, Any]:
     """Returns what was observed of one aspect on one stack, for JSON."""
     return {
         "stack": stack,

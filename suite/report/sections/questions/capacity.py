@@ -138,7 +138,7 @@ def memory_view(question: MemoryQuestion) -> MemoryView:
     )
 
 
-def cells(line: Line) -> tuple[MemoryCell | None, ...]:
+def cells(line: StackCapacity) -> tuple[MemoryCell | None, ...]:
     """Returns the cells of one stack; None for a size that the stack wasn't asked."""
     return tuple(
         cell(row, line.limit, size.floor_bytes) if row is not None else None
@@ -187,7 +187,7 @@ def peak_chart(question: MemoryQuestion, anchor: str) -> CurveChart | None:
     )
 
 
-def curve_points(line: Line, across: LinearAxis, up: LinearAxis) -> list[tuple[float, float]]:
+def curve_points(line: StackCapacity, across: LinearAxis, up: LinearAxis) -> list[tuple[float, float]]:
     """Returns the part of a stack's curve that is inside the plot; without a curve, its peaks in order of size."""
     curve = line.curve
     if curve is None:

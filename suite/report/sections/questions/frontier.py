@@ -25,7 +25,7 @@ class Frontier:
     tried: int
 
 
-def frontier(line: Line) -> Frontier:
+def frontier(line: StackCapacity) -> Frontier:
     """Returns one stack's line in the table of the largest sizes that fit."""
     curve, bound = line.curve, line.predicted
     return Frontier(
@@ -41,7 +41,7 @@ def frontier(line: Line) -> Frontier:
     )
 
 
-def error_words(line: Line) -> str:
+def error_words(line: StackCapacity) -> str:
     """Returns the largest relative error of the curve, and the size from which on the curve holds."""
     curve = line.curve
     if curve is None:
@@ -52,7 +52,7 @@ def error_words(line: Line) -> str:
     return f"{units.percent(curve.error)}{since}"
 
 
-def fails(line: Line) -> str:
+def fails(line: StackCapacity) -> str:
     """Returns the first size that doesn't fit, with the phase that ran out of memory; without such a size, the size and
     the outcome that ended the search."""
     if line.failed is not None:

@@ -22,7 +22,7 @@ from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.units import Units, column_units
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis, Comparison
-from suite.results.stack_columns import Column, Place, ratio_json, shown_columns, values_in
+from suite.results.stack_columns import ColumnPlace, StackColumn, ratio_json, shown_columns, values_in
 from suite.results.stack_figures import StackFigures
 
 QUESTIONS_ACROSS = 4  # columns of one table in Markdown; further questions get another table
@@ -57,12 +57,12 @@ class ComparisonView:
     @property
     def timing(self) -> tuple[ColumnHead, ...]:
         """Returns the heads of its first table, the time of one step."""
-        return self.heads(Place.TIMING)
+        return self.heads(ColumnPlace.TIMING)
 
     @property
     def clocks(self) -> tuple[ColumnHead, ...]:
         """Returns the heads of its second table: clocks, compiling and memory."""
-        return self.heads(Place.CLOCKS)
+        return self.heads(ColumnPlace.CLOCKS)
 
     @property
     def plots(self) -> tuple[Plot, ...]:
@@ -81,7 +81,7 @@ class ComparisonView:
         """Returns the bars of its stacks' peaks of memory."""
         return peak_bars(self.comparison, self.anchor)
 
-    def heads(self, place: Place) -> tuple[ColumnHead, ...]:
+    def heads(self, place: ColumnPlace) -> tuple[ColumnHead, ...]:
         """Returns the heads of the columns that a table shows."""
         column = column_units(self.comparison)
         return tuple(head(shown, column, self.confidence) for shown in shown_columns(place, self.comparison.stacks))
@@ -214,7 +214,7 @@ class ComparisonsSection(Section):
         return [comparison_json(view.comparison, view.headline.text) for view in self.views]
 
 
-def head(column: Column, of_comparison: Units, confidence: str) -> ColumnHead:
+def head(column: StackColumn, of_comparison: Units, confidence: str) -> ColumnHead:
     """Returns the head of a column, with its unit and the set's confidence filled in."""
     unit = getattr(of_comparison, column.unit) if column.unit else None
     title, note = (
@@ -246,4 +246,4 @@ def comparison_json(comparison: Comparison, answer: str) -> dict[str, Any]:
 
 def stack_json(stack: StackFigures) -> dict[str, Any]:
     """Returns one stack of a comparison for JSON, with times in seconds."""
-    return {"stack": stack.stack, "outcome": stack.outcome} | values_in(Place.JSON, stack)
+    return {"stack": stack.stack, "outcome": stack.outcome} | values_in(ColumnPlace.JSON, stack)

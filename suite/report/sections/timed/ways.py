@@ -88,7 +88,7 @@ class WaysSection(Section):
         return [ways_json(view) for view in self.views]
 
 
-def ways_view(ways: Ways, base: str | None = None) -> WaysView:
+def ways_view(ways: FieldComparison, base: str | None = None) -> WaysView:
     """Returns the view of a field. Its values are compared with `base`, or by default with the field's plain value."""
     chosen, field = base or ways.base, ways.field
     return WaysView(field, f"w-{field}", TITLES[field], EXPLAINED[field], chosen, ways.clock, ways.over(chosen))
