@@ -1,5 +1,5 @@
-"""The commands: `./stackwars --list`. The options of each are the dataclass in its signature; the suite is imported
-when a command is called."""
+"""The commands that `./stackwars --list` lists. A command's options are the dataclass in its signature. A command
+imports the suite when it is called, so that listing the commands is fast."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def setup(c: Context, options: SetupOptions) -> None:
 
 @command()
 def run(c: Context, options: RunOptions) -> int:
-    """Measure: a new result set and its report, or the rest of one with --resume."""
+    """Measure a new result set and write its report; with --resume, complete a set."""
     from suite.cli.measure import run
 
     return run.run(options)
@@ -60,7 +60,7 @@ def run(c: Context, options: RunOptions) -> int:
 @command()
 def frontier(c: Context, options: FrontierOptions) -> int:
     """Search for the largest batch (or sequence) that fits under a memory limit, stack by stack. `run --resume`
-    completes it."""
+    completes an interrupted search."""
     from suite.cli.measure import run
 
     return run.measure(options)
@@ -68,7 +68,7 @@ def frontier(c: Context, options: FrontierOptions) -> int:
 
 @command()
 def explain(c: Context, options: ExplainOptions) -> int:
-    """Where does a step's time go, and whose kernels take it? Processes under each framework's own profiler."""
+    """Where does a step's time go, and whose kernels take it? Runs processes under each framework's own profiler."""
     from suite.cli.measure import run
 
     return run.measure(options)
@@ -76,7 +76,7 @@ def explain(c: Context, options: ExplainOptions) -> int:
 
 @command()
 def predict(c: Context, options: PredictOptions) -> int:
-    """Would it fit on a TPU or GPU that isn't here, and how fast at best? By the accelerators' own compilers."""
+    """Would a step fit on a TPU or GPU that isn't here, and how fast at best? Asks the accelerators' own compilers."""
     from suite.cli.measure import predict
 
     return predict.predict(options)
@@ -84,7 +84,7 @@ def predict(c: Context, options: PredictOptions) -> int:
 
 @command()
 def bisect(c: Context, options: BisectOptions) -> int:
-    """Which release of a framework was the first that is slower. The same command again goes on where it was cut."""
+    """Find the first release of a framework that is slower. The same command again continues an interrupted search."""
     from suite.cli.measure import bisect
 
     return bisect.bisect(options)
@@ -92,7 +92,7 @@ def bisect(c: Context, options: BisectOptions) -> int:
 
 @command()
 def reproduce(c: Context, options: ReproduceOptions) -> int:
-    """Run a set's plan here, with its own locks and seeds: does it say the same?"""
+    """Run a set's plan here, with the set's own locks and seeds, and check whether its speedups are reproduced."""
     from suite.cli.measure import reproduce
 
     return reproduce.reproduce(options)
@@ -100,7 +100,7 @@ def reproduce(c: Context, options: ReproduceOptions) -> int:
 
 @command()
 def cloud(c: Context, options: CloudOptions) -> None:
-    """Jobs that run a plan on other machines, by SkyPilot, Kubernetes or Slurm, and how long they may take."""
+    """Write jobs that run a plan on other machines by SkyPilot, Kubernetes or Slurm, and estimate their time."""
     from suite.cli.measure import cloud
 
     cloud.cloud(options)
@@ -116,7 +116,7 @@ def report(c: Context, options: ReportOptions) -> None:
 
 @command()
 def compare(c: Context, options: CompareOptions) -> int:
-    """Result sets held against each other, case by case; or two ways of asking in one set, paired."""
+    """Compare result sets case by case; or with --by, two values of a field (like the precision) within one set."""
     from suite.cli.sets import compare
 
     return compare.compare(options)
@@ -124,7 +124,7 @@ def compare(c: Context, options: CompareOptions) -> int:
 
 @command()
 def pitfalls(c: Context, options: PitfallsOptions) -> None:
-    """A lesson on what surprises people, with the numbers of a set of probes."""
+    """Write a lesson on what surprises users of the frameworks, with the figures of a set of probes."""
     from suite.cli.sets import report
 
     report.pitfalls(options)
@@ -132,7 +132,7 @@ def pitfalls(c: Context, options: PitfallsOptions) -> None:
 
 @command()
 def collect(c: Context, options: CollectOptions) -> int:
-    """Put the shares of one plan (run --shard) together: one result set and its report."""
+    """Put the shares of one plan (run --shard) together into one result set, and write its report."""
     from suite.cli.sets import collect
 
     return collect.collect(options)
@@ -140,7 +140,7 @@ def collect(c: Context, options: CollectOptions) -> int:
 
 @command()
 def archive(c: Context, options: PublishOptions) -> None:
-    """Publish a result set, under a name of its own, for good."""
+    """Publish a result set in an archive, under a name that no other set has. A published set is never changed."""
     from suite.cli.sets import archives
 
     archives.archive(options)
@@ -148,7 +148,7 @@ def archive(c: Context, options: PublishOptions) -> None:
 
 @command()
 def sets(c: Context, options: SetsOptions) -> None:
-    """List result sets, those here or those of an archive."""
+    """List the result sets here, or those of an archive."""
     from suite.cli.sets import archives
 
     archives.sets(options)
@@ -164,7 +164,7 @@ def fetch(c: Context, options: FetchOptions) -> None:
 
 @command()
 def verify(c: Context, options: VerifyOptions) -> int:
-    """Is a result set as its manifest says, and whose is it? Finds each changed, missing or added file."""
+    """Check whether a result set is as its manifest says, and who signed it. Finds changed, missing and added files."""
     from suite.cli.sets import verify
 
     return verify.verify(options)
@@ -172,7 +172,7 @@ def verify(c: Context, options: VerifyOptions) -> int:
 
 @command()
 def history(c: Context, options: HistoryOptions) -> None:
-    """How long a step took over all result sets, and where that changed."""
+    """Show how long a step took in every result set, and from which set on that changed."""
     from suite.cli.sets import archives
 
     archives.history(options)
@@ -180,7 +180,7 @@ def history(c: Context, options: HistoryOptions) -> None:
 
 @command()
 def site(c: Context, options: SiteOptions) -> None:
-    """Pages of all result sets for any page server: an index with a search, each set's page, histories, machines."""
+    """Write pages of all result sets for any page server: a searchable index, each set's page, histories, machines."""
     from suite.cli.sets import archives
 
     archives.site(options)
@@ -188,7 +188,7 @@ def site(c: Context, options: SiteOptions) -> None:
 
 @command()
 def ir(c: Context, options: IrOptions) -> None:
-    """What two cases hand to their compilers, compared; without --case, which cases of a set have programs."""
+    """Compare the programs that two cases hand to their compilers; without --case, list a set's cases with programs."""
     from suite.cli.sets import programs
 
     programs.tell_programs(options)
@@ -196,7 +196,7 @@ def ir(c: Context, options: IrOptions) -> None:
 
 @command(name="list")
 def list_(c: Context, options: ListOptions) -> None:
-    """Workloads, stacks, variants, sizes and presets; what this machine can run, and why not."""
+    """List workloads, stacks, variants, sizes and presets; what this machine can run, and why it can't run the rest."""
     from suite.cli.project import catalogue
 
     catalogue.tell_catalogue(options)
@@ -204,7 +204,7 @@ def list_(c: Context, options: ListOptions) -> None:
 
 @command()
 def doctor(c: Context, options: JsonOptions) -> int:
-    """What is missing on this machine, with the remedy."""
+    """List what is missing on this machine, with the remedy."""
     from suite.cli.project import doctor
 
     return doctor.doctor(options)
@@ -220,7 +220,7 @@ def lock(c: Context, options: LockOptions) -> None:
 
 @command()
 def figures(c: Context, options: FiguresOptions) -> int:
-    """List the published tables of README.md and docs/, measure the sets that they come from, write them anew."""
+    """List the published tables of README.md and docs/, measure the sets that they come from, or write them again."""
     from suite.cli.project import figures
 
     return figures.figures(options)
@@ -244,7 +244,7 @@ def build(c: Context, options: BuildOptions) -> None:
 
 @command(name="base-image")
 def base_image(c: Context, options: BaseImageOptions) -> None:
-    """Make a base image by debootstrap, for sites that reach no registry. Takes root."""
+    """Make base images by debootstrap, for sites that reach no registry. Needs root."""
     from suite.cli.project import environments
 
     environments.make_base_images(options)
@@ -260,21 +260,21 @@ def images(c: Context, options: ImagesOptions) -> None:
 
 @command()
 def check(c: Context) -> None:
-    """Lint, types and import contracts."""
+    """Check format, lint, types and import contracts."""
     for tool in ("ruff format --check .", "ruff check .", "mypy", "lint-imports --no-cache"):
         c.run(f"{Path(sys.executable).parent}/{tool}", pty=False)
 
 
 @command(pre=[check])
 def test(c: Context, options: TestOptions) -> None:
-    """Everything that CI runs: checks, unit tests, the fake pipeline, every real stack end to end."""
+    """Run the checks and all tests: units, the pipeline with a fake stack, every real stack end to end."""
     from suite.cli.project import environments
 
     lacking = {} if options.quick else environments.make_for_tests()
     args = f"-m 'not stacks and not slow' {options.args}" if options.quick else options.args
-    # One process more than cores: it waits for the long runs.
+    # One process more than there are cores, because one of them mostly waits for the long runs.
     shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadfile --no-loadscope-reorder"
-    environ = {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips what takes them, and says so last
+    environ = {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips their tests, and counts them last
     c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False, env=environ)
 
 

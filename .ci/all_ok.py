@@ -1,4 +1,7 @@
-"""Whether a stranger's run has every process `ok`, and by which JAX: `all_ok.py TITLE newest|py3.11`."""
+"""Checks the latest run of .ci/stranger: every process ended `ok`, with the JAX of the expected lock.
+
+`all_ok.py TITLE newest|py3.11` names that lock of the environment `jax`; for `newest` any subset of the stacks will do.
+"""
 
 import json
 import sys
