@@ -1,6 +1,6 @@
 """Checks the latest run of .ci/stranger: every process ended `ok`, with the JAX of the expected lock.
 
-`all_ok.py TITLE newest|py3.11` names that lock of the environment `jax`; for `newest` any subset of the stacks will do.
+`all_ok.py TITLE newest|py3.11` names that lock of the environment `jax`. With `py3.11` every stack must have run.
 """
 
 import json

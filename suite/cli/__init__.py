@@ -1,1 +1,1 @@
-"""The commands that `tasks.py` names: their options, and what they print."""
+"""The commands of `tasks.py`: their options, what they do, and what they print."""

@@ -1,6 +1,7 @@
-"""Reads what is typed behind a task's name into the dataclass of the task's options, by cyclopts.
+"""Parses the words typed after a task's name into the dataclass of the task's options, with cyclopts.
 
-cyclopts raises a typed exception for every mistake; here each becomes one sentence, with the near match.
+cyclopts raises a typed exception for every mistake. This module turns it into one sentence, with the option that was
+probably meant.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ T = TypeVar("T", bound=Options)
 
 
 def parse(task: str, options: type[T], typed: Sequence[str]) -> T:
-    """Returns the options that are typed behind a task's name. Raises UserError for what isn't understood."""
+    """Returns the options typed after a task's name. Raises UserError for a word that isn't understood."""
     app = app_of(options)
     types = {name: argument.hint for argument in app.assemble_argument_collection() for name in argument.names}
     try:
@@ -39,7 +40,7 @@ def parse(task: str, options: type[T], typed: Sequence[str]) -> T:
 
 
 def app_of(options: type[T]) -> App:
-    """Returns cyclopts' reader of a dataclass, and of words without an option, which it leaves to the caller."""
+    """Returns cyclopts' parser for the options of a dataclass. Words without an option are left to the caller."""
 
     def read(*words: str, options: Any) -> Any:
         return options
@@ -52,7 +53,7 @@ def app_of(options: type[T]) -> App:
 
 
 def refuse_values(types: Mapping[str, Any], typed: Sequence[str]) -> None:
-    """Raises UserError for values that cyclopts would reinterpret: --json=yes is true to it, --repeats=2.5 is 2."""
+    """Raises UserError for values that cyclopts misreads: it takes --json=yes for true, and --repeats=2.5 for 2."""
     for word, following in itertools.pairwise([*typed, ""]):
         option, has_value, value = word.partition("=")
         kind = types.get(option.replace("_", "-"))
@@ -64,8 +65,9 @@ def refuse_values(types: Mapping[str, Any], typed: Sequence[str]) -> None:
 
 
 def with_words(options: T, words: Sequence[str], typed: Sequence[str], types: Mapping[str, Any]) -> T:
-    """Returns the options with the words that stand without one, like A and B of `compare A B`. Raises UserError for
-    words that stand for nothing, or in an unclear order."""
+    """Returns the options with `words` added to the field `WORDS`: those typed without an option, like A and B of
+    `compare A B`. Raises UserError if the command takes no such words, or if the order of words and option is unclear.
+    """
     field, place = options.WORDS, typed.index(words[0])
     named = getattr(options, field) if field else ()
     if field is None or (options.WORDS_NEED_OPTION and not named):
@@ -79,7 +81,7 @@ def with_words(options: T, words: Sequence[str], typed: Sequence[str], types: Ma
 
 
 def explained(mistake: CycloptsError) -> str:
-    """Returns what wasn't understood, as a sentence."""
+    """Returns a sentence that says which word wasn't understood, and why."""
     match mistake:
         case UnknownOptionError():
             word = (mistake.token.keyword or mistake.token.value).partition("=")[0]
@@ -95,7 +97,7 @@ def explained(mistake: CycloptsError) -> str:
 
 
 def arguments(options: type[Options]) -> list[Argument]:
-    """Returns the options as invoke has them, for its help and for completion in a shell."""
+    """Returns the options as invoke's own objects, for its help and for completion in a shell."""
     return [
         Argument(
             names=(argument.name.removeprefix("--"),),
@@ -108,7 +110,7 @@ def arguments(options: type[Options]) -> list[Argument]:
 
 
 def help_of(argument: Any) -> str:
-    """Returns an option's help: what it means, whether it can be repeated, and its default, unless the help says it."""
+    """Returns an option's help: its text, whether it can be repeated, and its default, unless the text names it."""
     text, default = argument.parameter.help or "", argument.field_info.default
     notes = ["repeatable"] if argument.token_count()[1] else []
     if default not in (None, "", (), False) and "(default:" not in text:

@@ -1,7 +1,8 @@
-"""The command line, `./stackwars` and `invoke` in an activated .venv: invoke's program with exit codes of our own.
+"""The command line: `./stackwars`, or `invoke` in an activated .venv. It is invoke's program with our own exit codes.
 
-0 every planned case ended as a result, 2 usage, 3 some case is `error`, `crashed` or `wrong`, 4 nothing was
-measured, 5 a comparison found a regression, 6 a set would run what isn't this project's, 130 interrupted.
+0 every planned case ended as a result, 1 machines of a Ray cluster were lost and comparisons have no result, 2 usage,
+3 some case is `error`, `crashed` or `wrong`, 4 nothing was measured, 5 a comparison found a regression, 6 a set names
+packages or variables that aren't this project's, 130 interrupted. docs/usage.md has the whole table.
 """
 
 from __future__ import annotations
@@ -32,8 +33,7 @@ USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 class Command(Task[Any]):
-    """An invoke task whose options are the fields of a dataclass, the type of its second parameter; what it returns is
-    its exit code."""
+    """An invoke task. Its second parameter is a dataclass, whose fields are its options; it returns its exit code."""
 
     def __init__(self, body: Callable[..., int | None], **settings: Any) -> None:
         super().__init__(body, positional=(), **settings)
@@ -41,13 +41,13 @@ class Command(Task[Any]):
         self.options: type[Options] = second[0].annotation if second else Options
 
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
-        """Returns the options as invoke has them."""
-        from suite.cli import parser  # cyclopts, only where options are asked for
+        """Returns the options as invoke's own objects."""
+        from suite.cli import parser  # imports cyclopts, which takes time, only when options are needed
 
         return parser.arguments(self.options)
 
     def __call__(self, context: Any, options: Options | None = None) -> None:
-        """Runs the task; without `options` all of them have their defaults."""
+        """Runs the task. Without `options` every option has its default."""
         given = [options or self.options()] if self.options is not Options else []
         code = super().__call__(context, *given)
         if code:
@@ -64,11 +64,11 @@ def command(**settings: Any) -> Callable[[Callable[..., int | None]], Command]:
 
 
 class Commands(Program):
-    """invoke's program. A usage mistake is exit code 2 here, with the near match, and options are read by cyclopts."""
+    """invoke's program, changed: cyclopts reads the options, and a mistyped word ends in exit code 2 and a proposal."""
 
     def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
-        """Parses the command line and runs the task. Prints text without control characters, and no traceback for a
-        mistake that a person can mend."""
+        """Parses the command line and runs the task. Removes control characters from all output. Prints a mistake that
+        the user can mend without a traceback."""
         with plain_streams():
             code = self.code_of(argv)
         if exit:
@@ -96,12 +96,12 @@ class Commands(Program):
         return code
 
     def understand(self, argv: list[str] | None) -> None:
-        """Does everything that comes before the task runs. Raises UserError for whatever isn't understood."""
+        """Reads the command line and invoke's configuration. Raises UserError for a word that isn't understood."""
         self.create_config()
         writes_no_byte_code = sys.dont_write_bytecode
         try:
             self.parse_core(argv)
-            # invoke turns byte code off for tasks.py's sake; here that would slow every later start.
+            # invoke turns off writing byte code, to leave none beside tasks.py. That would slow every later start.
             sys.dont_write_bytecode = writes_no_byte_code
             self.parse_collection()
             self.parse_tasks()
@@ -115,7 +115,7 @@ class Commands(Program):
             raise
 
     def parse_tasks(self) -> None:
-        """Reads the task's name and its options, in place of invoke's parser; or prints the task's help."""
+        """Reads the task's name and its options, in place of invoke's own parser; or prints the task's help."""
         task = self.args.help.value
         if isinstance(task, str):
             self.print_task_help(self.known(task))
@@ -130,17 +130,17 @@ class Commands(Program):
             raise UserError(f"{refusal} `{COMMAND} --help` lists the options.")
         name = self.known(word)
         if self.core.remainder:
-            raise UserError(f"`{COMMAND} {name}` takes nothing behind `--`.")
+            raise UserError(f"`{COMMAND} {name}` takes nothing after `--`.")
         if {"--help", "-h"} & set(typed):
             self.print_task_help(name)
             raise Leave
-        from suite.cli import parser  # cyclopts, only where options are asked for
+        from suite.cli import parser  # imports cyclopts, which takes time, only when options are needed
 
         options = parser.parse(name, self.collection[name].options, typed)
         self.tasks.append(ParserContext(name, args=[Argument("options", default=options)]))
 
     def known(self, name: str) -> str:
-        """Returns the name of a task unchanged. Raises UserError if there is no such task."""
+        """Returns a task's name unchanged. Raises UserError if there is no task of this name."""
         if name not in self.collection.task_names:
             tasks = self.collection.task_names
             raise UserError(f"{unknown_word('task', name, tasks)} `{COMMAND} --list` lists the tasks.")
@@ -154,12 +154,12 @@ class Commands(Program):
 
 
 def run_tasks(tasks: ModuleType) -> None:
-    """Runs the task of a module that the command line names, and exits."""
+    """Runs the task that the command line names, from a module of tasks, and exits."""
     Commands(name="Stack Wars", binary=COMMAND, namespace=Collection.from_module(tasks), version="0.1.0").run()
 
 
 def main() -> None:
-    """The console script. It runs this project's tasks, whichever folder it is called from."""
+    """Runs this project's tasks, whichever folder the console script is called from."""
     sys.path.insert(0, str(ROOT))
     import tasks
 

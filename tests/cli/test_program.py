@@ -133,7 +133,7 @@ def invoke(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (["og"], "There is no task 'og'. Did you mean 'go'?"),
         (["go", "gemm"], "'gemm' belongs to no option."),
         (["go", "--json", "yes"], "--json takes no value: yes."),
-        (["go", "--", "--json"], "takes nothing behind `--`"),
+        (["go", "--", "--json"], "takes nothing after `--`"),
         (["go", "end"], "'end' belongs to no option."),
         (["end", "--code=2.5"], "--code takes a whole number, not '2.5'."),
         (["end", "--code="], "--code takes a whole number, not ''."),

@@ -1,1 +1,1 @@
-"""The commands that measure or plan a measurement, and what they print meanwhile and at the end."""
+"""The commands that measure or plan a measurement, and what they print while they run and at the end."""

@@ -1,4 +1,4 @@
-"""Prints the results of a finished run: the tables and answers of each section, or all of it as JSON."""
+"""Prints the results of a finished run: the tables and answers of each section, or all of them as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "
 def tell(
     store: ResultSet, loaded: Results, analysis: Analysis, report: Report, page: Path, code: int, as_json: bool
 ) -> None:
-    """Prints the results of a set and the paths of its files; with `as_json`, as one object."""
+    """Prints the results of a set and the paths of its files; with `as_json`, as one JSON object."""
     if as_json:
         paths: dict[str, Any] = {"set": str(store.folder), "results": str(store.results_path), "report": str(page)}
         print_json(paths | {"exit_code": code} | document(loaded, analysis, report))
@@ -50,6 +50,6 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 
 def coloured(verdict: str) -> Text:
-    """Returns a verdict with its first word in its colour; rich omits colours where they can't be shown."""
+    """Returns a verdict whose first word is coloured. rich leaves out the colour where it can't be shown."""
     word, space, rest = printable(verdict).partition(" ")
     return Text.assemble((word, COLOURS.get(word, "")), space + rest)

@@ -1,4 +1,4 @@
-"""`./stackwars bisect`: which release of a framework made a stack slower on one question."""
+"""`./stackwars bisect`: finds the release of a framework that made a stack slower on one question."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from suite.results.store.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.catalog import add as add_stacks
 
-BLOCKS = (5, 10, 20)  # of one run each: the next where nothing was decided
+BLOCKS = (5, 10, 20)  # of the first, second and third run of a release; a further run only if the last decided nothing
 
 
 class Interrupted(Exception):
-    """Ctrl-C was pressed during one of the runs. That run has already told the user what is kept."""
+    """Ctrl-C was pressed during one of the runs, which has already printed what is kept."""
 
 
 @dataclass
 class Search:
-    """The search for one stack on one question. `options` are those of each run, but for its stacks; `reasons` has, by
-    release, what was measured or why nothing was."""
+    """The search for one stack on one question. `options` are those of every run, except for stacks and blocks.
+    `reasons` says for each release what was measured, or why nothing was."""
 
     options: RunOptions
     stack: str
@@ -43,24 +43,24 @@ class Search:
 
     @property
     def environment(self) -> str:
-        """Returns the environment of which a variant is made for each release."""
+        """Returns the stack's environment. The search makes a variant of it for each release."""
         return STACKS[self.stack].environment
 
     @property
     def package(self) -> str:
-        """Returns the package whose releases are tried."""
+        """Returns the framework's package, whose releases are tried."""
         return IMPORTS.get(self.environment, (self.environment,))[0]
 
     @property
     def folder(self) -> Path:
-        """Returns the folder of this search's sets. The same search has the same folder, so that it can go on later."""
+        """Returns the folder of this search's sets. Only the options decide it, so that the same command finds them."""
         question = replace(self.options, results="").command() + f" {self.threshold} {self.python}"
         digest = hashlib.sha256(question.encode()).hexdigest()[:8]
         return Path(self.options.results) / f"bisect-{self.stack}-{self.good}-{digest}"
 
     def run(self, names: Sequence[str]) -> Bisection:
-        """Searches among the releases `names` until the first slower one is bracketed. Raises UserError if the good one
-        can't be installed."""
+        """Tries releases of `names` until no untried one lies between the last that isn't slower and the first that is.
+        Raises UserError if the good release can't be installed."""
         if reason := self.lacking(self.good):
             raise UserError(f"{self.stack}@{self.good}, the baseline of the search, can't be installed: {reason}")
         bisection = Bisection(names)
@@ -70,10 +70,10 @@ class Search:
         return bisection
 
     def lacking(self, release: str) -> str | None:
-        """Makes the variant of a release, unless it exists. Returns why that can't be done; None if it is done."""
+        """Makes the variant of a release, unless it exists. Returns why it can't be used; None if it can."""
         name = environment_of(self.stack, release)
         if self.environment == locks.ORCHESTRATOR:
-            return None  # stacks of tests, which have no releases to install
+            return None  # a stack of the tests: no release is installed for it
         try:
             if locks.lock_sha256(name, self.options.target) is None:
                 wanted = [f"{self.package}=={release}"]
@@ -84,8 +84,8 @@ class Search:
         return self.unlike(name, release)
 
     def unlike(self, name: str, release: str) -> str | None:
-        """Returns why a variant that existed before can't be compared with the others: it has another release, or
-        another interpreter, whose speed would be compared too. None if it can."""
+        """Returns why an existing variant can't be compared with the others: its lock has another release, or another
+        Python, whose speed would be compared too. None if it can."""
         pins = locks.pins(locks.lock_path(name, self.options.target).read_text(encoding="utf-8"))
         python = self.python or locks.python_of(self.environment, self.options.target)
         locked = pins.get(self.package.replace("_", "-"), pins.get(self.package))
@@ -94,7 +94,7 @@ class Search:
         return f"the lock of {name} has {self.package} {locked} on Python {pins['python']}, not {release} on {python}"
 
     def judge(self, release: str) -> ReleaseVerdict:
-        """Returns the verdict on a release, measured in as many blocks as it takes to decide."""
+        """Returns the verdict on a release, from runs of more and more blocks until one of them decides."""
         if reason := self.lacking(release):
             self.reasons[release] = reason
             return ReleaseVerdict.SKIPPED
@@ -115,9 +115,8 @@ class Search:
         return ReleaseVerdict.UNDECIDED
 
     def measured(self, release: str, blocks: int) -> Speedup | None:
-        """Returns the speedup of a release over the good one, from one run of so many blocks: from the set of an
-        earlier search, which is completed if it isn't whole, or from a new one. Raises UserError for more than one
-        question."""
+        """Returns the speedup of a release over the good one, from one run of `blocks` blocks. If an earlier search has
+        begun that run, its set is completed and read. Raises UserError if the options select more than one question."""
         folder = self.folder / f"{release}-{blocks}"
         begun = newest(folder)
         if begun is None:
@@ -132,21 +131,21 @@ class Search:
         analysis = results.load(newest(folder) or folder).analysis()
         if len(analysis.comparisons) != 1:
             raise UserError(
-                f"A search is about one question, and these are {len(analysis.comparisons)}: choose one with "
-                "--workload, --pass and --size."
+                f"A search is about one question, but these options select {len(analysis.comparisons)}: choose one "
+                "with --workload, --pass and --size."
             )
         return next((speedup for speedup in analysis.speedups if speedup.stack == f"{self.stack}@{release}"), None)
 
 
 def newest(folder: Path) -> Path | None:
-    """Returns the set that was begun last, by the time at the beginning of its name; None if there is none."""
+    """Returns the newest set of a folder, by the time at the beginning of its name; None if there is none."""
     sets = [plan.parent for plan in folder.glob("*/plan.json") if not plan.parent.is_symlink()]
     return max(sets, default=None)
 
 
 def bisect(options: BisectOptions) -> int:
-    """Runs the search. Returns the exit code: 0 if the first slower release is bracketed, 3 if the bad one isn't
-    slower."""
+    """Runs the search. Returns the exit code: 0 if a slower release was found, 3 if the bad one isn't slower, 130 after
+    Ctrl-C."""
     stack, good, bad = options.stack, options.good, options.bad
     if not (stack and good and bad):
         raise UserError("A search needs a stack and two releases, like --stack=jax_jit --good=0.10.2 --bad=0.12.0.1.")
@@ -167,12 +166,12 @@ def bisect(options: BisectOptions) -> int:
     try:
         return concluded(search, search.run(known))
     except Interrupted:
-        say("The same command goes on from here.")
+        say("The same command continues the search.")
         return INTERRUPTED
 
 
 def run_of(options: BisectOptions) -> RunOptions:
-    """Returns the options of each run, but for its stacks and blocks."""
+    """Returns the options that all runs of a search have in common."""
     return RunOptions(
         target=options.target,
         preset=options.preset,
@@ -192,7 +191,7 @@ def run_of(options: BisectOptions) -> RunOptions:
 
 
 def concluded(search: Search, bisection: Bisection) -> int:
-    """Prints the verdict on each release and the bracket that was found. Returns the exit code."""
+    """Prints the verdict on each release, and the two releases between which the change lies. Returns the exit code."""
     lines = [
         [
             release,

@@ -1,5 +1,5 @@
-"""`./stackwars cloud`: writes a plan's shards as jobs for other machines, and estimates their time and cost. Nothing is
-started."""
+"""`./stackwars cloud`: writes a job for each shard of a plan, to be run on other machines, and estimates its time and
+cost. It starts none of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PRICE = re.compile(r"\d+(\.\d+)?")
 
 
 def cloud(options: CloudOptions) -> None:
-    """Plans the shards, estimates them, and prints or writes the jobs' files."""
+    """Plans the shards, estimates their time and cost, and prints or writes the jobs' files."""
     accelerator, price = find(options.accelerator, options.target), price_of(options.price)
     if not 1 <= options.shards <= SHARDS_MAX:
         raise UserError(f"--shards={options.shards} isn't understood: a whole number from 1 to {SHARDS_MAX}.")
@@ -77,42 +77,42 @@ def cloud(options: CloudOptions) -> None:
 
 
 def check_secrets(options: CloudOptions) -> None:
-    """Raises UserError for an address that would put a secret into the jobs' files."""
+    """Raises UserError for an address with a secret, which would stand in the jobs' files."""
     if options.to and "://" in options.to:
         check_address(options.to)
     if options.repository and "://" in options.repository and public_address(options.repository) != options.repository:
         raise UserError(
-            "--repository must be an https:// address without a password: it stands in files that are passed on, and "
-            "jobs clone without a password."
+            "--repository must be an https:// address without a password: the jobs' files contain it, others may read "
+            "them, and jobs clone without a password."
         )
 
 
 def committed(path: str) -> str:
-    """Returns a stack's path as a job has it, from the root of this repository. Raises UserError for a file or folder
-    that the jobs' revision doesn't have as it is here."""
+    """Returns the path of a stack relative to the root of this repository, as a job names it. Raises UserError if the
+    file or folder isn't committed, or has uncommitted changes."""
     file = Path(path).resolve()
     inside = str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else ""
     if not inside or not git("ls-files", "--", inside) or git("status", "--porcelain", "--", inside).strip():
         raise UserError(
-            f"--stack-path={path}: a job has this repository's committed files alone. Commit it here, unchanged "
-            "since, and give its path in the repository."
+            f"--stack-path={path}: a job has only the files that this repository has committed. Commit the stack with "
+            "all its changes, and give its path in the repository."
         )
     return inside
 
 
 def shipped(options: CloudOptions) -> Preset:
-    """Returns the preset. Raises UserError for a preset's file, which the jobs' machines wouldn't have."""
+    """Returns the preset. Raises UserError for the path of a preset, since the jobs' machines don't have that file."""
     if options.preset.endswith(".toml"):
         raise UserError(
-            f"--preset={options.preset}: a job has this repository's presets alone. Commit it to presets/ "
+            f"--preset={options.preset}: a job has only this repository's presets. Commit the file to presets/ "
             "and give its name."
         )
     return run_options(options).chosen_preset()
 
 
 def planned(preset: Preset, options: CloudOptions, accelerator: Accelerator, workloads: dict[str, Workload]) -> Plan:
-    """Returns the plan as the jobs' machines will have it. Devices and cores are the accelerator's, not this machine's,
-    and a machine of that kind is assumed to have everything that the locks need."""
+    """Returns the plan as the jobs' machines will make it: with the accelerator's devices and cores, not this
+    machine's. It assumes that those machines have everything that the locks need."""
     selection = run_options(options).selection(range(accelerator.cores))
     plan = make("cloud", preset, with_variants(selection, preset), workloads, None, engines.unlocked)
     check_selected(plan, options.target)
@@ -122,8 +122,8 @@ def planned(preset: Preset, options: CloudOptions, accelerator: Accelerator, wor
 
 
 def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
-    """Returns the rows of every whole set of a target, here or in an archive, with the columns that an estimate
-    takes."""
+    """Returns the rows of every whole set of a target, from `results` or from the archive `origin` if it is given, with
+    the columns that an estimate needs."""
     storage = Storage.of(origin) if origin else None
     listed = listing.of_storage(storage) if storage else listing.here(results)
     sets = [entry for entry in listed if not entry.trouble and entry.facts.get("target") == target]
@@ -131,23 +131,24 @@ def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
 
 
 def price_of(text: str | None) -> float | None:
-    """Returns `--price` as a number: US dollars for an hour of one machine. Raises UserError for anything else."""
+    """Returns `--price` as a number: US dollars for an hour of one machine. Raises UserError if it is no number."""
     if text is not None and not PRICE.fullmatch(text):
         raise UserError(f"--price={text} isn't understood. Write US dollars an hour like --price=2.70.")
     return None if text is None else float(text)
 
 
 def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[ShardEstimate]) -> CloudJob:
-    """Returns what the jobs' templates need. Raises UserError outside a git checkout."""
+    """Returns the values that the jobs' templates need. Raises UserError outside a git checkout."""
     revision = git("rev-parse", "HEAD").strip()
     if not revision:
-        raise UserError("This folder is no git checkout: jobs couldn't be told which revision to run.")
+        raise UserError("This folder is no git checkout, so the jobs' files can't name the revision to run.")
     registry = (options.image_registry or "").rstrip("/")
     return CloudJob(
         preset=options.preset,
         accelerator=accelerator,
         shards=len(shards),
-        # Where results go is the job's own affair, and its environments are made or in its image: no engine is chosen.
+        # The job's file itself chooses the folder of results. Its environments are installed or in its image, so it
+        # starts no containers.
         run=run_options(options, results=RunOptions.results, engine=engines.LOCAL).command(),
         archive=options.to or "",
         repository=options.repository or public_address(git("remote", "get-url", "origin").strip()),
@@ -158,7 +159,7 @@ def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[Sha
 
 
 def keep(files: dict[str, str], out: Path) -> list[Path]:
-    """Writes the jobs' files in place of those of an earlier plan. Returns their paths."""
+    """Deletes an earlier plan's jobs' files and writes the new ones. Returns their paths."""
     check_writable(out, "--out")
     out.mkdir(parents=True, exist_ok=True)
     for stale in (*out.glob("skypilot-*-of-*.yaml"), out / "kubernetes.yaml", out / "slurm.sh"):
@@ -169,8 +170,7 @@ def keep(files: dict[str, str], out: Path) -> list[Path]:
 
 
 def show(files: dict[str, str]) -> None:
-    """Prints the jobs' files. Of SkyPilot's only the first: the others have another SHARD and are the same
-    otherwise."""
+    """Prints the jobs' files. Of SkyPilot's it prints only the first, since they differ only in SHARD."""
     alike = [name for name in files if re.fullmatch(r"skypilot-(?!1-)\d+-of-\d+\.yaml", name)]
     for name, text in files.items():
         if name not in alike:
@@ -184,11 +184,11 @@ def tell(shards: Sequence[ShardEstimate], plan: Plan, price: float | None) -> No
     print_table("Estimate", HEADS, [line(shard, price) for shard in shards], numbers=HEADS[:-1])
     blocks = plan.protocol.blocks, plan.protocol.blocks_max
     print(
-        f"Times are for {blocks[0]} block(s), 'at most' for {blocks[1]}, without installing. Rough estimates are for a "
-        "small machine without accelerator."
+        f"Times are for {blocks[0]} block(s), 'at most' for {blocks[1]}, without installing. Rough estimates assume a "
+        "small machine without an accelerator."
     )
     if price is None:
-        print("No cost: --price=2.70 says what an hour of one machine costs, in US dollars.")
+        print("No cost is estimated: give what an hour of one machine costs in US dollars, like --price=2.70.")
     else:
         least, most = (
             price * sum(seconds) / 3600
@@ -198,13 +198,13 @@ def tell(shards: Sequence[ShardEstimate], plan: Plan, price: float | None) -> No
 
 
 def shard_json(shard: ShardEstimate, price: float | None) -> dict[str, Any]:
-    """Returns one shard's estimate for programs; costs are in US dollars, null without a price."""
+    """Returns one shard's estimate as JSON; costs are in US dollars, null without a price."""
     costs = [None if price is None else price * seconds / 3600 for seconds in (shard.seconds, shard.most_seconds)]
     return asdict(shard) | {"usd": costs[0], "most_usd": costs[1]}
 
 
 def line(shard: ShardEstimate, price: float | None) -> list[str]:
-    """Returns one shard's line of the table."""
+    """Returns the table's line for one shard."""
     times = shard.seconds, shard.most_seconds
     costs = [f"{price * seconds / 3600:,.2f} USD" if price is not None else units.UNKNOWN for seconds in times]
     by = f"earlier sets: {shard.known} of {shard.processes} processes" if shard.known else "rough"
@@ -220,17 +220,18 @@ def line(shard: ShardEstimate, price: float | None) -> list[str]:
 
 
 def warnings(job: CloudJob, schedulers: Sequence[str]) -> list[str]:
-    """Returns a sentence for each thing that is to be done before a job can start."""
+    """Returns what to do before a job can start, and a warning if jobs would run without uncommitted changes."""
     sentences = []
     if not job.archive:
         sentences.append(
-            "No --to: ARCHIVE is empty in these files, and a job refuses to start until it says where results go."
+            "No --to is given: ARCHIVE is empty in these files, and a job refuses to start until it names where "
+            "results go."
         )
-    if not job.repository and not job.image and set(schedulers) - {SLURM}:  # Slurm's have the checkout that they see
+    if not job.repository and not job.image and set(schedulers) - {SLURM}:  # Slurm's jobs run in a shared checkout
         sentences.append(
-            "This checkout's origin is no address that others could clone: REPOSITORY is empty in these files; "
+            "This checkout's origin is no address that others could clone, so REPOSITORY is empty in these files; "
             "--repository=URL fills it in."
         )
     if git("status", "--porcelain").strip():
-        sentences.append(f"This checkout has changes that aren't committed: jobs run {job.revision[:12]} without them.")
+        sentences.append(f"This checkout has uncommitted changes: jobs run {job.revision[:12]} without them.")
     return sentences

@@ -17,14 +17,15 @@ from suite.run.run import Run
 from suite.stacks.names import case_name
 
 SAMPLED = {
-    "alone": "Sampled one process after another: each takes its samples as soon as it is warm, and ends.",
+    "alone": "Sampled alone: each process takes all its samples once it is warm, and ends before the next one starts.",
     "rounds": "Sampled in rounds: the warm processes of a question stay alive and are sampled in turn.",
 }
-RUN, COMPILED = "runs", "only compiled"  # what becomes of a case that has a process; else it is the reason for none
+RUN, COMPILED = "runs", "only compiled"  # the forecasts of a case that gets a process
 
 
 def forecast(run: Run, planned: Planned) -> str:
-    """Returns what will become of a case, as far as that is known before it runs."""
+    """Returns the verdict on a case as far as it is known before it runs: `runs`, `only compiled`, or why it can't
+    succeed."""
     case = planned.case
     if planned.unsupported:
         return planned.unsupported
@@ -49,15 +50,15 @@ def print_plan(run: Run) -> None:
     attempts = runnable(plan)
     of = Counter(attempt.purpose for attempt in attempts)
     most = plan.protocol.blocks_max
-    stage = f", up to {most} if their spread asks for it" if most > plan.protocol.blocks else ""
-    twin = f", the A/A twin of {plan.baseline} included" if plan.twin else ""
+    stage = f", up to {most} if the blocks differ too much" if most > plan.protocol.blocks else ""
+    twin = f", including the A/A twin of {plan.baseline}" if plan.twin else ""
     timed = plan.purpose is Purpose.TIMED
     if plan.purpose is Purpose.IR:
-        print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep what is handed to the compiler.")
+        print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep the programs handed to the compiler.")
     elif plan.purpose is Purpose.EXPLAIN:
         print(
-            f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that tell which kernels do the work, "
-            f"{of[Purpose.PROFILE]} that tell where the time goes."
+            f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that show which kernels do the work, "
+            f"{of[Purpose.PROFILE]} that show where the time goes."
         )
     elif plan.purpose is Purpose.PROBE:
         print(f"{len(plan.cases)} cases; {of[Purpose.PROBE]} processes that observe how a stack behaves.")
@@ -66,20 +67,20 @@ def print_plan(run: Run) -> None:
         print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
         print(SAMPLED[plan.protocol.sampling])
     else:
-        sparing = "" if plan.exhaustive else ", fewer where a smaller case runs out of it"
-        print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that ask what memory they need{sparing}.")
+        fewer = "" if plan.exhaustive else ", fewer if a smaller case runs out of memory"
+        print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that measure the peak memory{fewer}.")
     if of[Purpose.PREDICT]:
         devices = ", ".join(dict.fromkeys(planned.case.device for planned in plan.predictions))
         print(f"After them {of[Purpose.PREDICT]} processes compile these programs for {devices}.")
     if of[Purpose.IR] and plan.purpose is not Purpose.IR:
-        print(f"After them {of[Purpose.IR]} processes more, untimed, keep what is handed to the compiler.")
+        print(f"After them {of[Purpose.IR]} more processes, untimed, keep the programs handed to the compiler.")
     if of[Purpose.EXPLAIN] and plan.purpose is not Purpose.EXPLAIN:
         print(
-            f"After them {of[Purpose.EXPLAIN]} processes more, untimed, tell which kernels do the work and what "
+            f"After them {of[Purpose.EXPLAIN]} more processes, untimed, show which kernels do the work and what "
             "holds the memory."
         )
     if of[Purpose.PROFILE] and plan.purpose is not Purpose.EXPLAIN:
-        print(f"After them {of[Purpose.PROFILE]} processes more tell where the time goes.")
+        print(f"After them {of[Purpose.PROFILE]} more processes show where the time goes.")
     print(run.engine.why)
     for sentence in too_tight(plan.cases):
         print(sentence)
@@ -88,8 +89,8 @@ def print_plan(run: Run) -> None:
 
 
 def plan_json(run: Run) -> dict[str, Any]:
-    """Returns the same for programs: `processes` by purpose, for the blocks that run whatever the spread; `seconds` on
-    a small machine."""
+    """Returns what `print_plan` prints, as JSON. `processes` are counted by purpose, without the blocks that are only
+    added if the others differ too much; `seconds` are for a small machine."""
     plan = run.plan
     attempts = runnable(plan)
     return {
@@ -107,10 +108,10 @@ def plan_json(run: Run) -> dict[str, Any]:
 
 
 def case_json(run: Run, planned: Planned) -> dict[str, Any]:
-    """Returns one case for programs, with what will become of it."""
-    fate = forecast(run, planned)
+    """Returns one case as JSON, with its forecast."""
+    verdict = forecast(run, planned)
     return planned.case.to_json() | {
         "case_name": case_name(planned.case),
-        "runs": fate in (RUN, COMPILED),
-        "verdict": fate,
+        "runs": verdict in (RUN, COMPILED),
+        "verdict": verdict,
     }

@@ -1,4 +1,4 @@
-"""Explains the exit code of a run in a few lines under its results."""
+"""Explains a run's exit code in a few lines, printed after the results."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from suite.report.sections.whole_set.outcomes import Ending, failures, shortened
 from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED
 from suite.results.store.rows import Row, accepted
 
-MOST = 5  # cases; the others are counted
+MOST = 5  # failed cases that are printed; the others are only counted
 
 
 def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[str]:
-    """Returns the lines; none if every planned case ended as a result. `rows` are those of the set in `folder`."""
+    """Returns the lines; none if every planned case ended as a result. `rows` are all rows of the set in `folder`."""
     if code == NOTHING_MEASURED:
         return ["Nothing was measured: no case of this run can run here. The page has each case's reason."]
     if code != FAILED:

@@ -1,4 +1,4 @@
-"""`./stackwars predict`: compiles programs for accelerators that aren't here, by the accelerators' own compilers."""
+"""`./stackwars predict`: compiles programs for accelerators that aren't here, with the accelerators' own compilers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from suite.stacks.catalog import add as add_stacks
 from suite.units import SECONDS, quantity, seconds
 from suite.workloads.catalog import find
 
-FAILED = 3  # exit code: a program couldn't be compiled, for another reason than its size
+FAILED = 3  # exit code: the compiler failed or crashed, for another reason than the program's need of memory
 
 
 def predict(options: PredictOptions) -> int:
-    """Compiles for accelerators: one file, the programs of a set, or those of a new run. Returns the exit code."""
+    """Compiles one file, the programs of a set, or those of a new run for accelerators. Returns the exit code."""
     options.check()
     models = options.devices
     if options.program:
@@ -48,12 +48,12 @@ def predict(options: PredictOptions) -> int:
         return add_to_set(options, options.set, models)
     if not options.dry_run:
         facts.refuse_platform()
-        venv.ensure(ENVIRONMENT, ENVIRONMENT)  # before hours of captures
+        venv.ensure(ENVIRONMENT, ENVIRONMENT)  # now, so that a failure isn't found after hours of captures
     return run.measure(options)
 
 
 def protocol_of(options: PredictOptions) -> Protocol:
-    """Returns the protocol's constants with the time limit that is asked for."""
+    """Returns the protocol with the time limit of `--timeout`, or an hour."""
     limit = parse_quantity(options.timeout, SECONDS, "timeout", "10min") if options.timeout else TIMEOUT_SECONDS
     return replace(Protocol(), timeout_seconds=limit, compile_timeout_seconds=limit)
 
@@ -63,14 +63,14 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
     store = ResultSet.open(named(name, Path(options.results)))
     if not store.begun_here:
         raise UserError(
-            f"{store.folder} wasn't begun here: it was fetched or copied, so nothing is added to it. "
+            f"{store.folder} wasn't begun here but fetched or copied, so nothing is added to it. "
             f"`{COMMAND} predict --program=FILE` compiles one of the programs in its folder ir."
         )
     file = store.plan_file
     captured = [row for row in store.read()[0] if row["purpose"] == Purpose.IR]
     if not any(row["outcome"] == Outcome.OK for row in captured):
         raise UserError(
-            f"{store.folder} has kept no programs. `{COMMAND} run --purpose=ir`, or --ir=on beside times, keeps them."
+            f"{store.folder} has kept no programs: `{COMMAND} run --purpose=ir` keeps them, or a timed run with --ir=on."
         )
     venv.ensure(ENVIRONMENT, ENVIRONMENT)
     add_stacks(map(Path, file.stack_paths))
@@ -103,12 +103,12 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
 
 
 def unneeded(attempt: Any) -> Any:
-    """Raises AssertionError: predictions start no process of a stack."""
+    """Raises AssertionError. It stands where a run has an engine, because predictions start no process of a stack."""
     raise AssertionError(f"a prediction started a process of {attempt.case.stack}")
 
 
 def tell_program(options: PredictOptions, name: str, models: tuple[Device, ...]) -> int:
-    """Compiles one file and prints the outcome, device by device. Returns the exit code."""
+    """Compiles one file for each device and prints the outcomes. Returns the exit code."""
     program = HandedOver(program_of(name))
     compiler = Compiler(protocol_of(options), facts.usable_cores())
     outcomes = []
@@ -131,7 +131,7 @@ def tell_program(options: PredictOptions, name: str, models: tuple[Device, ...])
 
 
 def program_of(name: str) -> bytes:
-    """Returns a file's program, unpacked. Raises UserError if it can't be read."""
+    """Returns the program in a file, uncompressed. Raises UserError if the file can't be read."""
     path = Path(name)
     try:
         return b"".join(gunzipped(path)) if name.endswith(".gz") else path.read_bytes()
@@ -140,7 +140,7 @@ def program_of(name: str) -> bytes:
 
 
 def cells(device: Device, answer: Any, outcome: dict[str, Any]) -> list[str]:
-    """Returns a device's line of the table."""
+    """Returns the table's line for one device."""
     compiled = answer.compiled
     sizes = (
         [compiled.needed_bytes(device.target), compiled.argument_bytes, compiled.temporary_bytes, compiled.peak_bytes]
@@ -152,7 +152,7 @@ def cells(device: Device, answer: Any, outcome: dict[str, Any]) -> list[str]:
 
 
 def as_json(device: Device, answer: Any, outcome: dict[str, Any]) -> dict[str, Any]:
-    """Returns the same for programs, in bytes and seconds."""
+    """Returns one device's outcome as JSON, in bytes and seconds."""
     return {
         "device": device.name,
         "memory_bytes": device.chip.memory_bytes,

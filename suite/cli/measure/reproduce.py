@@ -1,4 +1,4 @@
-"""`./stackwars reproduce`: runs a set's plan here, with that set's locks and seeds, and judges what the set claims."""
+"""`./stackwars reproduce`: runs a set's plan here, with that set's locks and seeds, and checks the set's speedups."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ HEADS = ["question", "stack", "there", "here", "verdict", "why"]
 
 def reproduce(options: ReproduceOptions) -> int:
     """Runs a set's plan here and compares the two sets; with --against, compares with a set that was run already.
-    Returns the exit code: 5 if a claim shifted or was contradicted, 6 if the plan names code or variables that aren't
-    this project's and --trust isn't given, 130 after Ctrl-C, else 0 (also where nothing could be decided)."""
+    Returns the exit code: 5 if a claim shifted or was contradicted, 6 if the set names packages or variables that
+    aren't this project's and --trust isn't given, 130 after Ctrl-C, else 0 (also if no claim could be decided)."""
     folder = Path(options.results)
     there = brought(needed("set", options.set), options.from_, folder)
     here = named(options.against, folder) if options.against else None
@@ -56,7 +56,8 @@ def reproduce(options: ReproduceOptions) -> int:
 
 
 def brought(name: str, origin: str | None, folder: Path) -> Path:
-    """Returns the set's folder, fetched if it lies in the archive `origin`. Raises UserError if it isn't intact."""
+    """Returns the folder of a set; fetches it first if it is in the archive `origin`. Raises UserError if it is damaged
+    or was changed."""
     if origin is None:
         path = named(name, folder)
     else:
@@ -71,7 +72,7 @@ def brought(name: str, origin: str | None, folder: Path) -> Path:
 
 
 def refused(there: Path, unknown_here: Sequence[str], as_json: bool) -> int:
-    """Prints the foreign packages and variables that the set would use here. Returns the exit code."""
+    """Prints the packages and variables of the set that aren't this project's. Returns the exit code."""
     if as_json:
         print_json({"there": str(there), "untrusted": list(unknown_here)})
     else:
@@ -83,19 +84,19 @@ def refused(there: Path, unknown_here: Sequence[str], as_json: bool) -> int:
 
 
 def run(there: Path, options: ReproduceOptions) -> Path | None:
-    """Runs a set's plan. Returns the new set's folder; None after Ctrl-C. Installs the packages of the set's locks, by
-    hash."""
+    """Installs the packages of the set's locks, by hash, and runs the set's plan. Returns the new set's folder; None
+    after Ctrl-C."""
     store = ResultSet.open(there)
     add_stacks(options.stack_paths)
     planned = prepare_reproduction(store, options.engine, options.workload_paths)
     borrowed = [name for name, lock in planned.locks.chosen.items() if lock not in all_locks(name, planned.target)]
     if borrowed:
-        say(f"With the set's own locks of {', '.join(sorted(borrowed))}.")
+        say(f"Using the set's own locks for {', '.join(sorted(borrowed))}.")
     source = [f"--set={there.name}", f"--from={options.from_}"] if options.from_ else [f"--set={there}"]
-    command = shlex.join(["invoke", "reproduce", *source])  # a plan has it as the task's name, as `run` does
+    command = shlex.join(["invoke", "reproduce", *source])  # every plan stores its command as one of `invoke`
     with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
         new = create(planned, None, command, Path(options.results))
-        # With --json nothing but the JSON goes to standard output: the new set's tables go beside the progress.
+        # With --json, standard output has only the JSON: the new set's tables go to standard error, like the progress.
         with redirect_stdout(sys.stderr if options.json else sys.stdout):
             code = carry_out(new, planned, frozenset(), disturbances, as_json=False)
     return None if code == INTERRUPTED else new.folder
@@ -135,19 +136,19 @@ def tell(reproduced: Reproduction, there: Path, here: Path, as_json: bool) -> No
     )
     if reproduced.unlike:
         print(
-            f"The machines differ in {', '.join(reproduced.unlike)}: only which stack is faster is judged, not by how "
-            "much."
+            f"The machines differ in {', '.join(reproduced.unlike)}: the verdicts say only whether the same stack is "
+            "faster, not by how much."
         )
     counts = {result: sum(claim.result == result for claim in reproduced.claims) for result in ClaimResult}
     print(", ".join(f"{count} {result}" for result, count in counts.items() if count) + ".")
     print(
-        f"{there.name}: {reproduced.result}. Relative claims only: absolute times are compared by `{COMMAND} compare "
-        f"{there} {here}`."
+        f"{there.name}: {reproduced.result}. This compares speedups; `{COMMAND} compare {there} {here}` compares "
+        "absolute times."
     )
 
 
 def line(claim: Claim) -> list[str]:
-    """Returns a claim's line of the table."""
+    """Returns the table's line for one claim."""
     sides = [
         units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high) if speedup else units.UNKNOWN
         for speedup in (claim.there, claim.here)
@@ -156,5 +157,5 @@ def line(claim: Claim) -> list[str]:
 
 
 def ratio_json(speedup: Speedup | None) -> dict[str, object] | None:
-    """Returns a speedup with its interval and verdict for programs; None if there is none."""
+    """Returns a speedup with its interval and verdict as JSON; None if there is none."""
     return None if speedup is None else {**asdict(speedup.ratio), "verdict": speedup.verdict}

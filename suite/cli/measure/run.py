@@ -1,4 +1,4 @@
-"""`./stackwars run`, `frontier` and `explain`: plans, measures, and prints the results."""
+"""`./stackwars run`, `frontier` and `explain`: plan, measure, and print the results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from suite.run.run import Run, create, runner
 from suite.run.session import Session
 from suite.stacks.catalog import add as add_stacks
 
-UNFINISHED = 1  # exit code: other machines haven't done all of it
+UNFINISHED = 1  # exit code: the other machines haven't measured every comparison
 
 
 def run(options: RunOptions) -> int:
@@ -58,10 +58,10 @@ def run(options: RunOptions) -> int:
 
 
 def complete(options: RunOptions, again: frozenset[str]) -> int:
-    """Measures what is left of a set's plan. Returns the exit code."""
+    """Measures the rest of a set's plan. Returns the exit code."""
     if options.words(*RunOptions.RESUMING):
         raise UserError(
-            "--resume takes its plan from the set; it goes with --again, --trust, --address, --force and --json alone."
+            "--resume takes its plan from the set: it goes only with --again, --trust, --address, --force and --json."
         )
     assert options.resume is not None
     store, planned = reopen(named(options.resume, Path(options.results)), trust=options.trust)
@@ -86,7 +86,7 @@ def measure(options: MeasuringOptions, address: str = "") -> int:
     )
     lacking = None if planned.scheduler else devices.missing().get(planned.target)
     if lacking:
-        say(f"{lacking}. What would fit there, by its own compiler: `{prediction_instead(options)}`")
+        say(f"{lacking}. `{prediction_instead(options)}` asks its compiler what would fit there.")
     if options.dry_run:
         if options.json:
             print_json(plan_json(planned))
@@ -104,21 +104,21 @@ def measure(options: MeasuringOptions, address: str = "") -> int:
 
 
 def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: bool, address: str) -> int:
-    """Has other machines measure a plan. Returns the exit code."""
+    """Has other machines measure the rest of a set's plan. Returns the exit code."""
     say(f"Result set {store.folder}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with sole(store.folder) as mark:
         try:
             forget(store, again)
             if not hand_out(store, address, force, mark):
-                say(f"What came back is kept; `{COMMAND} run --resume={store.folder}` completes the set.")
+                say(f"All results that arrived are kept; `{COMMAND} run --resume={store.folder}` completes the set.")
                 return UNFINISHED
             store.make_latest()
-            done = ResultSet.open(store.folder)  # its machines may have said what they can't run
+            done = ResultSet.open(store.folder)  # read again: the queue wrote into the plan what its machines can't run
             return finish(done, done.commit(), as_json)
         except KeyboardInterrupt:
             say(
-                f"Interrupted. All {store.finished()} attempts that came back are kept; "
+                f"Interrupted. All {store.finished()} attempts that arrived are kept; "
                 f"`{COMMAND} run --resume={store.folder}` completes the set."
             )
             return INTERRUPTED
@@ -127,7 +127,8 @@ def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: boo
 def carry_out(
     store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool
 ) -> int:
-    """Run a plan, or what is left of it, here; render its report and say where everything is. The exit code."""
+    """Measures the rest of a set's plan on this machine, renders the report and prints the results. Returns the exit
+    code."""
     with sole(store.folder):
         rows = measured(store, prepared, again, disturbances)
         return INTERRUPTED if rows is None else finish(store, rows, as_json)
@@ -136,7 +137,7 @@ def carry_out(
 def measured(
     store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str]
 ) -> Sequence[Row] | None:
-    """Measures what is left of a plan. Returns all its rows; None if Ctrl-C was pressed."""
+    """Measures the rest of a set's plan on this machine. Returns all its rows; None if Ctrl-C was pressed."""
     shown = listener(len(store.plan_file.attempts))
     shown.note(f"Result set {store.folder}")
     shown.note(prepared.engine.why)
@@ -144,8 +145,8 @@ def measured(
         shown.note(f"Removed the container that a killed run had left: {case}")
     dropped = worker_environment(os.environ)[1]
     if dropped:
-        shown.note(f"Not passed on to the measured processes: {', '.join(sorted(dropped))}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as cleanly as Ctrl-C
+        shown.note(f"The measured processes don't get these variables: {', '.join(sorted(dropped))}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it ends the run as cleanly as Ctrl-C
     with ExitStack() as stack:
         stack.callback(shown.close)
         for disturbance in disturbances:
@@ -160,7 +161,7 @@ def measured(
             interrupted(store, shown)
             return None
         except OSError as broken:
-            rest = f"What is finished is kept; `{COMMAND} run --resume={store.folder}` completes the set."
+            rest = f"All finished attempts are kept; `{COMMAND} run --resume={store.folder}` completes the set."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
 
 
@@ -178,11 +179,11 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
 
 
 def interrupted(store: ResultSet, shown: Lines | ProgressBar) -> None:
-    """Prints, after Ctrl-C, what is kept and how to go on."""
+    """Prints which attempts are kept after Ctrl-C, and how to complete the set."""
     whole = {block.block for block in store.blocks()}
-    # Block 0 is for processes outside the blocks.
+    # Processes outside the blocks have block 0.
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
-    rest = f" {cut} of them belong to a block that was cut short, which is run again as a whole."
+    rest = f" {cut} of them belong to an interrupted block, which will be run again as a whole."
     shown.note(
         f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
         f"`{COMMAND} run --resume={store.folder}` completes the set."

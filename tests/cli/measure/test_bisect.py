@@ -114,7 +114,7 @@ def test_the_first_slower_version_is_found_and_found_again(tmp_path: Path, capsy
     os.kill(running.pid, signal.SIGINT)
     _, cut = running.communicate(timeout=HUNG_SECONDS)
     assert running.returncode == 130, cut
-    assert "The same command goes on from here." in cut
+    assert "The same command continues the search." in cut
     assert searched(tmp_path) == 0
     found = capsys.readouterr().out
     assert "1.5 is the first release that is slower than 1.2" in found

@@ -165,7 +165,7 @@ def test_a_limit_under_a_framework_s_own_need_is_said_before_the_run() -> None:
 def test_a_dry_run_of_memory_says_how_many_processes_ask() -> None:
     done = answered("run", "--preset=oom", "--workload=gpt2", "--dry-run")
     assert done.returncode == 0, done.stderr
-    assert "42 cases; 42 processes that ask what memory they need, fewer where a smaller case runs out" in done.stdout
+    assert "42 cases; 42 processes that measure the peak memory, fewer if a smaller case runs out" in done.stdout
     tried = answered("frontier", "--workload=gpt2", "--limit-memory=6GiB", "--limit-memory=4GiB", "--dry-run")
     assert "14 cases" in tried.stdout and "batch=1,seq=64" in tried.stdout
 
