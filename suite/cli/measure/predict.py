@@ -70,7 +70,7 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
     captured = [row for row in store.read()[0] if row["purpose"] == Purpose.IR]
     if not any(row["outcome"] == Outcome.OK for row in captured):
         raise UserError(
-            f"{store.folder} has kept no programs: `{COMMAND} run --purpose=ir` keeps them, or a timed run with --ir=on."
+            f"{store.folder} has kept no programs: `{COMMAND} run --purpose=ir` or a timed run with --ir=on keeps them."
         )
     venv.ensure(ENVIRONMENT, ENVIRONMENT)
     add_stacks(map(Path, file.stack_paths))

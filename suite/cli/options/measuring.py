@@ -1,4 +1,4 @@
-"""The options of the commands that measure, and what they ask for: a preset and a selection of cases."""
+"""The options of the commands that measure. From them come the preset and the selection of cases."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
-    """What `run`, `explain` and `frontier` have in common. `commands.run` takes any of them."""
+    """The options that `run`, `explain`, `frontier` and `predict` have in common. `cli.measure.run.measure` takes each
+    of these classes."""
 
     TASK: ClassVar[str]
     MACHINERY: ClassVar[tuple[str, ...]] = ("force", "dry_run", "json")
-    """fields that don't belong to the question: the command that asks it again leaves them out"""
+    """fields that don't change what is measured: a stored command leaves them out"""
 
     dims: tuple[str, ...] = ()
     """dims in place of the size's, like n=1024 or batch=2,seq=64; each --dims is a comparison of its own"""
@@ -32,11 +33,11 @@ class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
     """print cases and an estimate; run nothing"""
 
     def command(self, **replaced: Any) -> str:
-        """Returns the command that asks the same again, some options `replaced`."""
+        """Returns the command that measures the same again, with the options in `replaced` changed."""
         return command(self.TASK, self, *self.MACHINERY, **replaced)
 
     def selection(self, cores: Sequence[int]) -> Selection:
-        """Returns which cases are asked for; an empty field means what the preset says."""
+        """Returns which cases the options select; for an empty field the preset decides."""
         from suite.plan.planning import Selection
 
         return Selection(
@@ -51,11 +52,12 @@ class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
         )
 
     def chosen_preset(self) -> Preset:
-        """Returns the preset, with the protocol's constants that options replace."""
+        """Returns the preset, with the protocol's constants that the options set."""
         raise NotImplementedError
 
     def preset_of(self, name: str, **constants: Any) -> Preset:
-        """Returns the preset of a name or path, some constants of its protocol replaced."""
+        """Returns the preset of this name or path, with the time limits of `--timeout` and these `constants` in its
+        protocol."""
         from suite.plan.preset import load
 
         preset = load(name)
@@ -67,7 +69,7 @@ class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
 
     @property
     def prepared(self) -> dict[str, Any]:
-        """Further arguments of `run.start.prepare`, from options that not all of these commands have."""
+        """Returns further arguments of `run.prepare.prepare`, from options that only some of these commands have."""
         return {}
 
 
@@ -80,30 +82,32 @@ class RunOptions(SizeOptions, MeasuringOptions):
     MACHINERY = ("resume", "again", "trust", "address", "force", "dry_run", "json")
 
     preset: str = "quick"
-    """what to ask: a name (./stackwars list) or a path to a TOML file"""
+    """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""
     purpose: str | None = None
-    """timed, memory: what cases need, ir: what compilers get, explain, or probe (default: the preset's)"""
+    """timed; memory: the peaks of memory; ir: the programs that compilers get; explain: which kernels work and where
+    the time goes; or probe (default: the preset's)"""
     variants: bool = False
-    """every stack also in each of its variants: other locks, other flags"""
+    """run every stack also in each of its variants, which have another lock or other flags"""
     cache: str = "cold"
-    """cold, or warm for both: a second process keeps the first one's compile caches"""
+    """cold; or warm: also a second process of each case, with the compile caches of the first"""
     baseline: str | None = None
     """the stack that the others are compared with"""
     python: str | None = None
     """an interpreter of your own in place of the locked environments; every row is flagged unpinned"""
     repeats: int | None = None
-    """exactly so many blocks: no second stage, noisy ones flagged but not run again"""
+    """run exactly this many blocks: none are added, and noisy blocks are flagged but not run again"""
     limit_memory: tuple[str, ...] = ()
-    """memory limit of each process tree, like 6GiB; each is a question of its own"""
+    """memory limit of each process tree, like 6GiB; each --limit-memory is a question of its own"""
     exhaustive: bool = False
-    """with memory: try also what can only fail, since a smaller case did"""
+    """with --purpose=memory: also run cases that must fail because a smaller case ran out of memory"""
     fits: str | None = None
-    """a set with memory processes: what can't fit by the curves through its peaks isn't tried"""
+    """a result set with memory processes: a case isn't run if the curve through that set's peaks says it can't fit"""
     allocator: str | None = None
-    """kept: freed memory stays with the process; system: by the C library's rules, as memory is asked"""
+    """kept: freed memory stays with the process; system: the C library decides (default: system for the purpose memory,
+    kept for all others)"""
     sampling: str | None = None
-    """rounds: a question's processes are alive together and sampled in turn; alone: one after the other (default: the
-    preset's; on accelerators `alone`)"""
+    """rounds: a question's processes are alive together and sampled in turn; alone: one process after the other
+    (default: the preset's; on accelerators `alone`)"""
     explain: bool = False
     """one more process for each case, which shows which kernels it runs and what holds its memory"""
     ir: str | None = None
@@ -112,22 +116,22 @@ class RunOptions(SizeOptions, MeasuringOptions):
     profile: str | None = None
     """on or off: one more process for each case, which shows where a step's time goes (default: the preset's)"""
     abstract: bool = False
-    """with --ir=on or --purpose=ir: compile for the tensors' shapes alone, and run nothing"""
+    """with --ir=on or --purpose=ir: compile for the tensors' shapes only, and run nothing"""
     shard: str | None = None
     """this machine's share of the plan, like 2/4; `./stackwars collect` puts the shares together"""
     scheduler: str = ""
-    """ray: the machines of a Ray cluster take the comparisons, one at a time each"""
+    """ray: the machines of a Ray cluster measure the comparisons, each machine one at a time"""
     address: str = "auto"
     """the Ray cluster's address, like 10.0.0.1:6379; auto: the cluster that this machine belongs to"""
     resume: str | None = None
     """complete this result set"""
     again: tuple[str, ...] = ()
-    """with --resume: run again what ended as timeout, error, ...; comma-separated"""
+    """with --resume: run the cases again that ended with these outcomes, like timeout,error"""
     trust: bool = False
-    """with --resume: the set was begun elsewhere, and what its plan names may run here"""
+    """with --resume: the set was begun elsewhere, and the programs that its plan names may run here"""
 
     def selection(self, cores: Sequence[int]) -> Selection:
-        """Returns which cases are asked for; an empty field means what the preset says."""
+        """Returns which cases the options select; for an empty field the preset decides."""
         return replace(
             super().selection(cores),
             sizes=self.size,
@@ -140,7 +144,7 @@ class RunOptions(SizeOptions, MeasuringOptions):
         )
 
     def chosen_preset(self) -> Preset:
-        """Returns the preset, with the purpose and the protocol's constants that options replace."""
+        """Returns the preset, with the purpose and the protocol's constants that the options set."""
         from suite.case import Purpose
         from suite.plan.preset import PURPOSES
 
@@ -148,7 +152,7 @@ class RunOptions(SizeOptions, MeasuringOptions):
         if self.repeats is not None:
             if self.repeats < 1:
                 raise UserError(f"--repeats={self.repeats} isn't understood: a run has at least one block.")
-            # Exactly so many of each stack, noisy or not.
+            # Every stack runs in exactly this many blocks, noisy or not.
             constants = {"blocks": self.repeats, "blocks_max": self.repeats, "noisy_retries": 0, "costly_blocks": 0}
         for name, setting in (("ir", self.ir), ("profile", self.profile)):
             if setting not in (None, "on", "off"):
@@ -159,7 +163,7 @@ class RunOptions(SizeOptions, MeasuringOptions):
         if self.sampling is not None:
             constants["sampling"] = self.sampling
         elif self.target != "cpu":
-            constants["sampling"] = "alone"  # whatever a preset says of CPUs: a device may not be shared
+            constants["sampling"] = "alone"  # presets choose for CPUs; processes may be unable to share a device
         if self.purpose is not None and self.purpose not in PURPOSES:
             raise unknown("value", self.purpose, PURPOSES, of="--purpose")
         preset = self.preset_of(self.preset, **constants)
@@ -167,7 +171,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
 
     @property
     def prepared(self) -> dict[str, Any]:
-        """Further arguments of `run.start.prepare`. Raises UserError for a scheduler or a shard that there isn't."""
+        """Returns further arguments of `run.prepare.prepare`. Raises UserError for an unknown scheduler, for a shard
+        that isn't understood, and for both together."""
         from suite.cluster.schedule import SCHEDULERS
         from suite.plan.shards import Shard
 
@@ -191,14 +196,14 @@ class ExplainOptions(SizeOptions, MeasuringOptions):
     TASK = "explain"
 
     preset: str = "full"
-    """where questions and stacks come from: a name (./stackwars list) or a path to a TOML file"""
+    """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""
 
     def selection(self, cores: Sequence[int]) -> Selection:
-        """Returns which cases are asked for; an empty field means what the preset says."""
+        """Returns which cases the options select; for an empty field the preset decides."""
         return replace(super().selection(cores), sizes=self.size, tracks=self.track)
 
     def chosen_preset(self) -> Preset:
-        """Returns the preset, asked where the time goes."""
+        """Returns the preset with the purpose `explain`."""
         from suite.case import Purpose
 
         return replace(self.preset_of(self.preset), purpose=Purpose.EXPLAIN)
@@ -219,19 +224,19 @@ class FrontierOptions(MeasuringOptions):
     stack: tuple[str, ...] = ()
     """only these stacks; globs (default: those of the preset oom)"""
     size: str = "full"
-    """the size that the other dims come from"""
+    """the size that has the dims which aren't varied"""
     pass_: tuple[str, ...] = ("train",)
     """forward or train"""
     dims: tuple[str, ...] = ()
     """other dims in place of the size's, like seq=128"""
     tolerance: str | None = None
-    """how near the first size that doesn't fit must come to the largest that does, as a share of it: 2% or 0.02; 0: to
-    the next size (default: 2%)"""
+    """the search ends when the gap between the largest size that fits and the smallest that doesn't is at most this
+    share of the former: 2% or 0.02; 0: when they are neighbours (default: 2%)"""
     dry_run: bool = False
     """print where each search begins; run nothing"""
 
     def selection(self, cores: Sequence[int]) -> Selection:
-        """Returns which searches are asked for; an empty field means what the preset oom says."""
+        """Returns which searches the options select; for an empty field the preset oom decides."""
         limits = limits_of(self.limit_memory)
         return replace(super().selection(cores), sizes=(self.size,), limits=limits, vary=self.vary)
 
@@ -242,5 +247,5 @@ class FrontierOptions(MeasuringOptions):
 
 
 def limits_of(texts: Sequence[str]) -> tuple[int, ...]:
-    """Returns memory limits in bytes. Raises UserError with an example."""
+    """Returns memory limits in bytes. Raises UserError, which shows an example, for a text that is no size."""
     return tuple(int(parse_quantity(text, BYTES, "limit-memory", "2GiB")) for text in texts)

@@ -1,4 +1,4 @@
-"""The options of the commands that plan runs by themselves: bisect, reproduce, cloud."""
+"""The options of the commands that plan further runs: bisect, reproduce, cloud."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ class CloudOptions(CaseOptions, SizeOptions, ArchiveOptions, JsonOptions):
     """The options of `./stackwars cloud`."""
 
     accelerator: str | None = None
-    """what each job asks for, of cloud/accelerators.toml (default: the target's first)"""
+    """the machine of each job, by its name in cloud/accelerators.toml (default: the target's first)"""
     preset: str = "quick"
-    """what to ask: a name (./stackwars list)"""
+    """the preset, which has the questions and stacks: a name (./stackwars list)"""
     stack_path: tuple[str, ...] = ()
     """a stack of your own that is committed here: its file <stack>_adapter.py, or a folder of such files"""
     repeats: int | None = None
-    """exactly so many blocks"""
+    """run exactly this many blocks"""
     shards: int = 1
-    """machines, each with its share of the plan's comparisons"""
+    """the number of machines, each of which measures its share of the plan's comparisons"""
     to: str | None = None
     """where shards archive their results: s3://bucket/prefix or gs://bucket/prefix; on Slurm also a folder"""
     price: str | None = None
-    """US dollars for an hour of one machine: cost is estimated with it"""
+    """US dollars for an hour of one machine, to estimate the cost with"""
     on: tuple[str, ...] = ()
     """skypilot, kubernetes or slurm (default: all)"""
     repository: str | None = None
-    """where jobs clone this repository from (default: this checkout's origin)"""
+    """the address that jobs clone this repository from (default: this checkout's origin)"""
     image_registry: str | None = None
-    """jobs start from an image there, made by cloud/Dockerfile, and install nothing"""
+    """the registry of an image made from cloud/Dockerfile: jobs start from it and install nothing"""
     from_: str | None = None
-    """estimate by the sets of this archive (default: those here)"""
+    """estimate from the sets of this archive (default: from those in --results)"""
     results: str = "results"
-    """folder for result sets, to estimate by"""
+    """the folder of the result sets to estimate from"""
     write: bool = False
-    """write the files, in place of printing them"""
+    """write the jobs' files, in place of printing them"""
     out: str = "cloud-jobs"
-    """the folder to write to"""
+    """with --write: the folder for the files"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,21 +56,21 @@ class BisectOptions(TargetOptions, ProcessOptions):
     """The options of `./stackwars bisect`."""
 
     stack: str | None = None
-    """the stack that became slower with one of its framework's releases"""
+    """the stack that a release of its framework made slower"""
     good: str | None = None
     """a release that is fast enough, like 0.10.2"""
     bad: str | None = None
-    """a later one that isn't"""
+    """a later release that is too slow"""
     threshold: float = 1.1
-    """how much slower counts, as a factor"""
+    """the factor of time from which on a release counts as slower"""
     releases: str | None = None
-    """those to search among, oldest first, comma-separated (default: all that the index has)"""
+    """the releases to search among, oldest first, comma-separated (default: all that the package index has)"""
     python: str | None = None
-    """the Python of all of them, like 3.13 (default: that of the stack's lock)"""
+    """the Python that every release runs on, like 3.13 (default: that of the stack's lock)"""
     workload: str | None = None
-    """the workload to ask"""
+    """the workload to measure"""
     size: str | None = None
-    """its size (default: the preset's)"""
+    """the workload's size (default: the preset's)"""
     pass_: str = "train"
     """forward or train"""
     precision: str | None = None
@@ -78,7 +78,7 @@ class BisectOptions(TargetOptions, ProcessOptions):
     dims: tuple[str, ...] = ()
     """dims in place of the size's, like n=1024"""
     preset: str = "quick"
-    """where the protocol and the size come from"""
+    """the preset, which has the protocol and the size"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,18 +86,18 @@ class ReproduceOptions(ArchiveOptions, ProcessOptions, JsonOptions):
     """The options of `./stackwars reproduce`."""
 
     set: str | None = None
-    """a result set's folder, or an archive's name"""
+    """a result set's folder, or its name in an archive"""
     against: str | None = None
-    """judge by this set, run already, in place of a run"""
+    """run nothing, and compare with this result set, which has been measured already"""
     trust: bool = False
     """install packages and set variables that aren't this project's; without it, they are listed and nothing runs"""
     workload_path: tuple[str, ...] = ()
-    """a folder of the set's own workloads, which are never taken from it"""
+    """your copy of the set's own workloads, a folder; their code is never taken from the set"""
     stack_path: tuple[str, ...] = ()
-    """the file, or a folder, of the set's own stacks, which are never taken from it"""
+    """your copy of the set's own stacks, a file or folder; their code is never taken from the set"""
 
 
 def run_options(options: Options, **more: Any) -> RunOptions:
-    """Returns the options of the run that a command stands for: those that both have, and `more`."""
+    """Returns the options of the run that a command plans: those of `options` that a run has too, and `more`."""
     shared = {field.name: getattr(options, field.name) for field in fields(RunOptions) if hasattr(options, field.name)}
     return RunOptions(**shared | more)

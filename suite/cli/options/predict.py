@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from suite.plan.preset import Preset
     from suite.predict.devices import Device
 
-TIMEOUT_SECONDS = (
-    3600.0  # of one compilation, and of a process that captures a program: a model of 8 B takes many minutes
-)
+# The time limit of a compilation, and of a process that captures a program. Many minutes for 8 billion parameters.
+TIMEOUT_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +30,9 @@ class PredictOptions(SizeOptions, MeasuringOptions):
     """hardware class of the accelerator: tpu or cuda"""
     device: tuple[str, ...] = ()
     """the accelerator: v6e-1, v5e-1, or slices of several chips, v6e-4 and v6e-8 (tpu); h100, h200 or a100 (cuda); each
-    --device is asked (default: the target's first)"""
+    --device gets predictions (default: the target's first)"""
     preset: str = "full"
-    """where questions come from: a name (./stackwars list) or a path to a TOML file"""
+    """the preset, which has the questions: a name (./stackwars list) or a path to a TOML file"""
     set: str | None = None
     """compile the programs that this result set has kept, and add the predictions to it"""
     program: str | None = None
@@ -41,13 +40,14 @@ class PredictOptions(SizeOptions, MeasuringOptions):
     vary: str | None = None
     """the dim whose largest value that fits is searched for, case by case: batch, seq, image or n"""
     tolerance: str = "2%"
-    """with --vary: how near the first size that doesn't fit must come to the largest that does, as a share of it"""
+    """with --vary: the search ends when the gap between the largest size that fits and the smallest that doesn't is at
+    most this share of the former"""
     timeout: str | None = None
     """time limit of each process, like 90 or 10min (default: 60min)"""
 
     @property
     def devices(self) -> tuple[Device, ...]:
-        """Returns the accelerators. Raises UserError for one that isn't known."""
+        """Returns the accelerators to predict for. Raises UserError for an unknown one."""
         from suite.predict import devices
 
         if not self.device:
@@ -58,18 +58,18 @@ class PredictOptions(SizeOptions, MeasuringOptions):
     def check(self) -> None:
         """Raises UserError for options that don't go together."""
         if self.set and self.program:
-            raise UserError("--set and --program are two places that programs come from: choose one.")
+            raise UserError("--set and --program both name programs to compile: choose one.")
         if self.program and (typed := self.words("program", "target", "device", "timeout", "json", "force")):
-            raise UserError(f"--program is one program: it goes without {typed[0].partition('=')[0]}.")
+            raise UserError(f"--program compiles one file: leave out {typed[0].partition('=')[0]}.")
         if not self.vary and self.tolerance != PredictOptions.tolerance:
-            raise UserError("--tolerance is for a search: it goes with --vary=batch, say.")
+            raise UserError("--tolerance is for a search: it needs --vary, like --vary=batch.")
         left_out = ("set", "target", "device", "timeout", "json", "force", "results")
         if self.set and (typed := self.words(*left_out)):
-            raise UserError(f"--set takes its cases from the set: it goes without {typed[0].partition('=')[0]}.")
+            raise UserError(f"--set takes its cases from the set: leave out {typed[0].partition('=')[0]}.")
 
     def selection(self, cores: Sequence[int]) -> Selection:
-        """Returns which cases hand over programs, which happens on the CPU: by default those of every stack that can be
-        predicted for the device."""
+        """Returns which cases hand over their programs; they run on the CPU. By default the stacks are all those for which
+        the devices' compilers can predict."""
         from suite.stacks.catalog import STACKS
 
         targets = {device.target for device in self.devices}
@@ -86,7 +86,7 @@ class PredictOptions(SizeOptions, MeasuringOptions):
         )
 
     def chosen_preset(self) -> Preset:
-        """Returns the preset, asked for programs on shapes alone."""
+        """Returns the preset with the purpose `ir`, for programs that are compiled on the tensors' shapes only."""
         from suite.case import Purpose
 
         constants: dict[str, Any] = dict.fromkeys(("explain", "profile"), False)
@@ -101,7 +101,7 @@ class PredictOptions(SizeOptions, MeasuringOptions):
 
     @property
     def prepared(self) -> dict[str, Any]:
-        """Returns the accelerators, a further argument of `run.prepare`."""
+        """Returns the accelerators, as a further argument of `run.prepare.prepare`."""
         return {"models": self.devices}
 
 

@@ -33,15 +33,15 @@ class LockOptions(TargetOptions):
     environment: tuple[str, ...] = ()
     """only this environment"""
     variant: str | None = None
-    """make a variant of the environment with this name, like 0.11; it differs by --with, --env or --python"""
+    """make a variant of this name, like 0.11, of the environment; --with, --env or --python say how it differs"""
     with_: tuple[str, ...] = ()
-    """a requirement in place of the environment's own, like jax==0.11.2"""
+    """with --variant: a requirement in place of the environment's own, like jax==0.11.2"""
     env: tuple[str, ...] = ()
-    """a variable of its processes, like XLA_FLAGS=--xla_cpu_enable_fast_math=true"""
+    """with --variant: a variable that its processes get, like XLA_FLAGS=--xla_cpu_enable_fast_math=true"""
     python: str | None = None
-    """its Python, like 3.13"""
+    """with --variant: its Python, like 3.13"""
     upgrade: bool = False
-    """the newest versions that the .in files admit (default: those of the lock, where they are admitted)"""
+    """lock the newest versions that the .in files allow (default: keep the lock's versions that they allow)"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +49,11 @@ class FiguresOptions(Options):
     """The options of `./stackwars figures`."""
 
     measure: tuple[str, ...] = ()
-    """run the command of a set that docs/figures.toml names; all: of every set that this processor can measure"""
+    """measure the set of this name by its command in docs/figures.toml; all: every set for this machine's processor"""
     set: tuple[str, ...] = ()
-    """a set that was measured before, like quick=results/latest"""
+    """a name in docs/figures.toml and a set measured before, like quick=results/latest"""
     write: bool = False
-    """write the tables that come from these sets into their pages"""
+    """write the tables that come from the measured and given sets into their pages"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class GoldenOptions(Options):
     size: tuple[str, ...] = ("tiny", "odd", "small")
     """sizes of the models"""
     check: bool = False
-    """make them again and compare; write nothing"""
+    """make the golden files again and compare them with the stored ones; write nothing"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class TestOptions(Options):
     args: str = ""
     """options for pytest, like --args='-k gate -x'"""
     quick: bool = False
-    """only the tests that need no framework; less than a minute"""
+    """only the tests that need no framework, in less than a minute"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class BuildOptions(TargetOptions):
     environment: tuple[str, ...] = ()
     """only this environment"""
     base: str | None = None
-    """another base image: any with the locks' Python and apt"""
+    """a base image of your own; it must have the locks' Python and apt"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ class BaseImageOptions(Options):
     mirror: str | None = None
     """a Debian mirror (default: the one that this machine uses)"""
     python: tuple[str, ...] = ()
-    """3.11 (Debian 12) or 3.13 (Debian 13) (default: both)"""
+    """the image's Python: 3.11 (Debian 12) or 3.13 (Debian 13) (default: an image for each)"""
 
 
 @dataclass(frozen=True, kw_only=True)

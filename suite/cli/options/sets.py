@@ -19,18 +19,19 @@ class ReportOptions(Options):
     set: str = LATEST
     """a result set"""
     baseline: str | None = None
-    """the stack to compare with, which is always shown"""
+    """the stack that the others are compared with; it is always shown"""
     stack: tuple[str, ...] = ()
-    """show only these stacks; globs; figures stay those of the whole set"""
+    """show only these stacks and the baseline; globs; the figures are still computed from the whole set"""
     question: tuple[str, ...] = ()
-    """show only these questions, by their names; globs; figures stay those of the whole set"""
+    """show only the questions of these names; globs; the figures are still computed from the whole set"""
     compare: tuple[str, ...] = ()
-    """sets against the first of them, in place of one set: `./stackwars report --compare BEFORE AFTER`"""
+    """compare these sets with the first of them, in place of one set's report: `./stackwars report --compare BEFORE
+    AFTER`"""
     format: str = "html"
     """html, md for a comment on a change, csv or json"""
     out: str | None = None
-    """the file to write (default: report.html in the set, with --stack or --question here; compare.html here; others
-    on standard output)"""
+    """the file to write (default for html: report.html in the set's folder, or in this folder with --stack or
+    --question; compare.html in this folder with --compare; other formats go to standard output)"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,19 +41,19 @@ class CompareOptions(Options):
     WORDS = "set"
 
     set: tuple[str, ...] = ()
-    """a result set; named without --set too: `./stackwars compare BEFORE AFTER`"""
+    """a result set; also without --set: `./stackwars compare BEFORE AFTER`"""
     by: str | None = None
-    """within one set: cache, track, precision, pass or variant"""
+    """compare within one set, by this field: cache, track, precision, pass or variant"""
     baseline: str | None = None
     """with --by: the value that the others are compared with"""
     across: bool = False
-    """show sets of unlike machines, targets or precisions side by side; nothing is called faster"""
+    """show sets of unlike machines, targets or precisions side by side; no verdict says faster or slower"""
     threshold: float = 1.05
-    """a ratio of times: exit code 5 if a case is slower by more"""
+    """a ratio of times: the exit code is 5 if a case is slower by more than this"""
     format: str = "text"
     """text, html, md, csv or json"""
     out: str | None = None
-    """the file to write (default: compare.html here for html; others on standard output)"""
+    """the file to write (default for html: compare.html in this folder; other formats go to standard output)"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +75,9 @@ class CollectOptions(ResultsOptions):
     WORDS = "set"
 
     set: tuple[str, ...] = ()
-    """a share; named without --set too: `./stackwars collect A B`"""
+    """a share; also without --set: `./stackwars collect A B`"""
     stack_path: tuple[str, ...] = ()
-    """the file, or a folder, of the shares' own stacks, which are never taken from them"""
+    """your copy of the shares' own stacks, a file or folder; their code is never taken from the shares"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ class PublishOptions(Options):
     set: str = LATEST
     """a whole result set"""
     sign: str | None = None
-    """a private key of OpenSSH, or a public one whose private one an agent has"""
+    """an OpenSSH private key to sign with, or a public key whose private key is in an SSH agent"""
     with_changes: bool = False
     """publish also the changes to the source that weren't committed"""
 
@@ -103,7 +104,7 @@ class FetchOptions(ArchiveOptions):
     """The options of `./stackwars fetch`."""
 
     set: str | None = None
-    """an archive's name (./stackwars sets)"""
+    """the set's name in the archive (./stackwars sets)"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +118,7 @@ class HistoryOptions(ArchiveOptions, JsonOptions):
     pass_: tuple[str, ...] = ()
     """only forward or train (default: both)"""
     out: str | None = None
-    """a file to write it to, too: a page (.html) or a table (.parquet)"""
+    """also write the history to this file: a page (.html) or a table (.parquet)"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,7 @@ class SiteOptions(ArchiveOptions):
     """The options of `./stackwars site`."""
 
     out: str = "site"
-    """the folder of the site; what another command put there is left alone"""
+    """the folder of the site; files that this command didn't write stay as they are"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,12 +134,12 @@ class VerifyOptions(JsonOptions):
     """The options of `./stackwars verify`."""
 
     set: str = LATEST
-    """a result set's folder, or an archive's name"""
+    """a result set's folder, or its name in an archive"""
     from_: str | None = None
-    """the archive that has it: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the
+    """the archive that has the set: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the
     environment"""
     signed_by: str | None = None
-    """a public key, or a file of allowed signers: one of them must have signed it"""
+    """a public key, or an OpenSSH file of allowed signers: one of them must have signed the set"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +149,6 @@ class IrOptions(JsonOptions):
     set: str = LATEST
     """a result set"""
     case: tuple[str, ...] = ()
-    """the name of a case, or a .mlir file of yours; give two"""
+    """a case's name, or a .mlir file of your own; give two, which are compared"""
     markdown: bool = False
-    """print every question as Markdown"""
+    """print the programs of every question as Markdown"""

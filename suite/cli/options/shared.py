@@ -14,12 +14,12 @@ class Options:
     """The base of every command's options."""
 
     WORDS: ClassVar[str | None] = None
-    """the field that takes words without an option, like A and B of `compare A B`"""
+    """the field that takes words typed without an option, like A and B of `compare A B`"""
     WORDS_NEED_OPTION: ClassVar[bool] = False
-    """whether such words are taken only where the option itself is given, like `report --compare A B`"""
+    """whether the field takes such words only if its option is typed too, like `report --compare A B`"""
 
     def words(self, *left_out: str) -> list[str]:
-        """Returns the options that aren't at their default, as they are typed, but those `left_out`."""
+        """Returns the options that differ from their default, as a person types them, without the fields `left_out`."""
         words = []
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -68,17 +68,17 @@ class ProcessOptions(ResultsOptions):
     """The options for how processes are started."""
 
     engine: str = "auto"
-    """how processes are contained: local, docker, or auto for docker where it can be had"""
+    """how processes are contained: local, docker, or auto: docker if it works here, else local"""
     workload_path: tuple[str, ...] = ()
     """a folder of your own workloads"""
     stack_path: tuple[str, ...] = ()
     """a stack of your own: its file <stack>_adapter.py, or a folder of such files"""
     force: bool = False
-    """run although another run is going on here, or the machine is busy"""
+    """run even if another run is going on here, or the machine is busy"""
 
     @property
     def workload_paths(self) -> tuple[Path, ...]:
-        """Returns the folders as absolute paths, since a set may be resumed from another folder."""
+        """Returns the workloads' folders as absolute paths, since a set may be resumed from another folder."""
         return tuple(Path(path).absolute() for path in self.workload_path)
 
     @property
@@ -89,12 +89,12 @@ class ProcessOptions(ResultsOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CaseOptions(TargetOptions):
-    """The options that select cases, but for their sizes."""
+    """The options that select cases, except for sizes and tracks."""
 
     workload: tuple[str, ...] = ()
     """only these workloads; globs"""
     stack: tuple[str, ...] = ()
-    """only these stacks; globs; jax_jit@0.10 or jax_jit@* are variants"""
+    """only these stacks; globs; a name with @, like jax_jit@0.10 or jax_jit@*, selects variants"""
     pass_: tuple[str, ...] = ()
     """forward or train, in place of the preset's"""
     precision: tuple[str, ...] = ()
@@ -108,9 +108,9 @@ class SizeOptions(Options):
     size: tuple[str, ...] = ()
     """sizes in place of the preset's"""
     track: tuple[str, ...] = ()
-    """default, or tuned: with each stack's documented knobs"""
+    """default; or tuned: with each stack's documented knobs"""
 
 
 def command(task: str, options: Options, *left_out: str, **replaced: Any) -> str:
-    """Returns the command that asks the same again, some options `replaced`."""
+    """Returns the command line of a task with these options, some of them `replaced`, without the fields `left_out`."""
     return shlex.join(["invoke", task, *dataclasses.replace(options, **replaced).words(*left_out)])

@@ -17,7 +17,8 @@ EXAMPLES = {
 
 
 def parse_quantity(text: str, units: Mapping[str, int], option: str, example: str) -> float:
-    """Returns `512MiB` or `10min` as a number. Raises UserError with an example."""
+    """Returns the number of a text like `512MiB` or `10min`. Raises UserError, which shows `example`, for other
+    text."""
     quantity = parse(text, units)
     if quantity is None:
         unit = " A number needs its unit." if re.fullmatch(r"\s*[\d.]+\s*", text) else ""
@@ -26,20 +27,19 @@ def parse_quantity(text: str, units: Mapping[str, int], option: str, example: st
 
 
 def parse_share(text: str, option: str) -> float:
-    """Returns `2%` or `0.02` as a share from 0 to under 1. Raises UserError for anything else."""
+    """Returns the share of a text like `2%` or `0.02`, from 0 to under 1. Raises UserError for any other text."""
     number = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
     share = float(number[1]) / (100 if number[2] else 1) if number else 1.0
     if share >= 1:
         raise UserError(
-            f"--{option}={text} isn't understood: it is a share under 1. Write it like --{option}=2% or "
-            f"--{option}=0.02."
+            f"--{option}={text} isn't understood: it must be a share under 1, like --{option}=2% or --{option}=0.02."
         )
     return share
 
 
 def parse_dims(text: str) -> dict[str, int]:
-    """Returns the dims of one comparison, `n=1024` or `batch=2,seq=64`. Raises UserError for any other text, and for a
-    dim that is named twice."""
+    """Returns the dims of one comparison from a text like `n=1024` or `batch=2,seq=64`. Raises UserError for any other
+    text, and for a dim that is named twice."""
     dims: dict[str, int] = {}
     for part in text.split(","):
         name, _, value = (word.strip() for word in part.partition("="))
@@ -55,12 +55,12 @@ def parse_dims(text: str) -> dict[str, int]:
 
 
 def parse_outcomes(words: Sequence[str]) -> frozenset[str]:
-    """Returns the outcomes of `--again=timeout,error`. Raises UserError for other words."""
+    """Returns the outcomes that `--again` names, like `timeout,error`. Raises UserError for an unknown outcome."""
     known = [str(outcome) for outcome in Outcome]
     again = [word.strip() for text in words for word in text.split(",") if word.strip()]
     for word in again:
         if word not in known:
-            raise UserError(f"--again={word}: not an outcome. Known: {', '.join(known)}.")
+            raise UserError(f"--again={word} is no outcome. Known: {', '.join(known)}.")
     return frozenset(again)
 
 
