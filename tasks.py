@@ -156,7 +156,7 @@ def sets(c: Context, options: SetsOptions) -> None:
 
 @command()
 def fetch(c: Context, options: FetchOptions) -> None:
-    """Bring an archived result set here."""
+    """Download a result set from an archive, and render its report."""
     from suite.cli.sets import archives
 
     archives.fetched(options)

@@ -228,7 +228,7 @@ def test_what_is_built_is_listed_and_not_built_again(client: DockerClient) -> No
     assert done.returncode == 0
     assert images.tag("numpy", "cpu") in done.stdout
     done = invoke("build", "--environment=numpy")
-    assert (done.returncode, done.stderr) == (0, f"{images.tag('numpy', 'cpu')} is there already\n")
+    assert (done.returncode, done.stderr) == (0, f"{images.tag('numpy', 'cpu')} is already built\n")
     done = invoke("build", "--environment=numpi")
     assert done.returncode == 2
     assert "Did you mean 'numpy'?" in done.stderr

@@ -68,8 +68,8 @@ class PredictOptions(SizeOptions, MeasuringOptions):
             raise UserError(f"--set takes its cases from the set: leave out {typed[0].partition('=')[0]}.")
 
     def selection(self, cores: Sequence[int]) -> Selection:
-        """Returns which cases hand over their programs; they run on the CPU. By default the stacks are all those for which
-        the devices' compilers can predict."""
+        """Returns which cases hand over their programs; they run on the CPU. By default they are those of all stacks
+        that the devices' compilers can predict."""
         from suite.stacks.catalog import STACKS
 
         targets = {device.target for device in self.devices}

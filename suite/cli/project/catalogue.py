@@ -1,4 +1,4 @@
-"""`./stackwars list`: workloads, probes, stacks, variants and presets, and what this machine lacks for them."""
+"""`./stackwars list`: lists workloads, probes, stacks, variants and presets, and what this machine lacks for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suite.stacks.catalog import IMPORTS, STACKS
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find
 
-TARGET = "cpu"  # the target whose locks are listed, and what this machine lacks for it
+TARGET = "cpu"  # the target whose variants are listed, and for which the lists say what this machine lacks
 
 
 def tell_catalogue(options: ListOptions) -> None:
@@ -42,16 +42,16 @@ def tell_catalogue(options: ListOptions) -> None:
         [variant["environment"], ", ".join(variant["stacks"]), versions_text(variant), variant["lacking"] or "yes"]
         for variant in known["variants"]
     ]
-    print_table("Variants", ["variant", "asked as", "versions and flags", "runs on this CPU"], varied)
+    print_table("Variants", ["variant", "name for --stack", "versions and flags", "runs on this CPU"], varied)
     presets = [[preset["name"], preset["title"]] for preset in known["presets"]]
-    print_table("Presets", ["preset", "what it asks"], presets)
+    print_table("Presets", ["preset", "what it measures"], presets)
     for target, lack in known["targets"].items():
         if lack:
             print(f"--target={target}: {lack}")
 
 
 def print_workloads(known: dict[str, Any]) -> None:
-    """Prints workloads, then probes."""
+    """Prints the tables of workloads and probes."""
     rows = [
         [
             workload["name"],
@@ -72,7 +72,7 @@ def print_workloads(known: dict[str, Any]) -> None:
 
 
 def catalogue(paths: Sequence[Path]) -> dict[str, Any]:
-    """Returns the lists as plain values; `lacking` is why something can't run here, null if it can."""
+    """Returns the lists as JSON values; `lacking` says why an entry can't run here, null if it can."""
     workloads = find(paths).values()
     return {
         "target": TARGET,
@@ -102,8 +102,8 @@ def named(workload: Workload) -> dict[str, Any]:
 
 
 def workload_json(workload: Workload) -> dict[str, Any]:
-    """Returns a workload's fields. `largest_state_bytes` is the least memory that training takes, at the largest
-    size."""
+    """Returns a workload's fields. `largest_state_bytes` is what weights and optimizer state take in training, at the
+    size where that is most."""
     most = max(floor(workload.spec, workload.dims(size, {}), "train").state for size in workload.sizes)
     return named(workload) | {"passes": [*workload.spec.PASSES], "largest_state_bytes": most}
 

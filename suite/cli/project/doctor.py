@@ -1,4 +1,4 @@
-"""`./stackwars doctor`: lists what this machine has and what it lacks, with a remedy for each lack."""
+"""`./stackwars doctor`: lists what this machine has and what it lacks, with a remedy for everything it lacks."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from suite.run import ceilings
 
 GIB = 2**30
 DISK_BYTES = 12 * GIB  # all environments of one target; PyTorch 2.9 brings its CUDA libraries
-RESULTS_BYTES = GIB // 4  # a run's own files, once the environments are made
+RESULTS_BYTES = GIB // 4  # the files of a run; all that is needed once the environments are made
 MEMORY_BYTES = 4 * GIB
 TRIAL_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at: what was `found`, whether that is `ok` (None: a fact, neither good nor bad), and
-    the remedy if it isn't."""
+    """One check of this machine: what was `found`, whether that is `ok` (None: it is neither good nor bad), and the
+    remedy if it isn't."""
 
     name: str
     ok: bool | None
@@ -62,7 +62,7 @@ def checks() -> list[Check]:
             "C++ compiler (torch_inductor)",
             compiler_found is not None,
             compiler_found or complaint,
-            "apt-get install g++ (and the headers of the torch lock's Python, if it is the system's)",
+            "apt-get install g++ (and the headers of the torch lock's Python, if that is the system's Python)",
         ),
     ]
     locks = venv.fitting(names("cpu"), Locks("cpu"))
@@ -77,7 +77,7 @@ def checks() -> list[Check]:
 
 
 def platform_check() -> Check:
-    """Returns whether Stack Wars runs on this platform at all."""
+    """Returns the check that Stack Wars runs on this platform at all."""
     try:
         facts.refuse_platform()
     except UserError as refused:
@@ -86,8 +86,8 @@ def platform_check() -> Check:
 
 
 def interpreters() -> list[Check]:
-    """Returns a check of the Python of this program, and one of each Python that a lock is for. Such a Python is needed
-    only if its environment has no other lock that this machine can make."""
+    """Returns a check of the Python that runs this program, and one for each Python of a lock. The Python of a lock is
+    needed only if this machine has no Python of any other lock of the same environment."""
     wanted: dict[str, list[str]] = {}
     for name in (*names("cpu"), *variants("cpu")):
         for lock in all_locks(name, "cpu"):
@@ -107,7 +107,7 @@ def interpreters() -> list[Check]:
                 f"Python {version} ({', '.join(wanted[version])})",
                 True if path else False if needed & set(wanted[version]) else None,
                 path or "not found",
-                f"make setup lets uv get it. Else: {pythons.remedy(version)}",
+                f"make setup: uv installs it. If that fails: {pythons.remedy(version)}",
             )
             for version, path in paths.items()
         ),
@@ -115,7 +115,7 @@ def interpreters() -> list[Check]:
 
 
 def container_engine() -> Check:
-    """Returns whether cases can run in containers, and with which images."""
+    """Returns the check whether cases can run in containers, and for which environments images are built."""
     try:
         client = images.connect()
         ready = [image.tag.partition(":")[0] for image in images.built(client) if image.current]
@@ -126,7 +126,7 @@ def container_engine() -> Check:
 
 
 def resources() -> list[Check]:
-    """Returns the checks of disk, memory and cores, and of what disturbs a measurement."""
+    """Returns the checks of disk, memory and cores, and of load and frequency, which disturb a measurement."""
     free, available = shutil.disk_usage(ROOT).free, facts.memory().get("available_bytes")
     cores, load = facts.usable_cores(), os.getloadavg()[0]
     ready = all(venv.status(name, "cpu", venv.fit(name, "cpu")) == "ready" for name in names("cpu"))
@@ -144,7 +144,7 @@ def resources() -> list[Check]:
         ),
         Check("memory limits", None, memory_limits()),
         Check("cores", None, f"{len(cores)} usable: {', '.join(map(str, cores))}"),
-        Check("load", None, f"{load:.2f} over the last minute on {len(cores)} cores", "stop what else is running"),
+        Check("load", None, f"{load:.2f} over the last minute on {len(cores)} cores", "stop other programs"),
         Check(
             "frequency governor",
             None if governor is None else governor == "performance",
@@ -155,17 +155,17 @@ def resources() -> list[Check]:
 
 
 def memory_limits() -> str:
-    """Returns what enforces --limit-memory here. It tries to make a cgroup, since one that can be made may still refuse
-    a limit."""
+    """Returns what enforces --limit-memory here. To find out it makes a cgroup with a limit, since the kernel may allow
+    the cgroup but refuse the limit."""
     group = cgroup.create(TRIAL_BYTES)
     if group is None:
-        return "by a watchdog on resident memory (no cgroup can be made here)"
+        return "enforced by a watchdog on resident memory (no cgroup can be made here)"
     group.remove()
-    return f"by the kernel (cgroup version {group.version})"
+    return f"enforced by the kernel (cgroup version {group.version})"
 
 
 def find_uv() -> str | None:
-    """Returns the path of the uv that makes environments; None if pip has to get it first."""
+    """Returns the path of the uv that makes environments; None if pip must install it first."""
     return next((place for place in uv.uv_places() if uv.runs(place)), None)
 
 
@@ -180,6 +180,6 @@ def doctor(options: JsonOptions) -> int:
     word = {True: "ok", False: "MISSING", None: "fact"}
     rows = [[check.name, word[check.ok], check.found, "" if check.ok else check.remedy] for check in findings]
     print_table("This machine", ["check", "verdict", "found", "remedy"], rows)
-    print(f"To stand beside figures: {described}\n")
+    print(f"The machine, as published figures name it: {described}\n")
     print(f"Missing: {', '.join(missing)}." if missing else "Nothing is missing.", file=sys.stderr)
     return FAILED if missing else 0

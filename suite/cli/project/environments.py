@@ -18,16 +18,13 @@ from suite.errors import UserError, unknown
 from suite.machine import facts
 from suite.run.predictions import ENVIRONMENT
 
-TESTS = (
-    ("oracle", "test"),
-    ("skypilot", "test"),
-    ("ray", CLUSTER),
-    (ENVIRONMENT, ENVIRONMENT),
-)  # environments that only tests take, and targets
+# Environments that the tests need beside those of the stacks, with their targets.
+TESTS = (("oracle", "test"), ("skypilot", "test"), ("ray", CLUSTER), (ENVIRONMENT, ENVIRONMENT))
 
 
 def set_up(options: SetupOptions) -> None:
-    """Makes every environment that has a lock on a target."""
+    """Makes every environment of a target. If the Python of some can't be installed, makes all others, then raises
+    UserError."""
     target = options.target
     facts.refuse_platform()
     if target not in (known := (*TARGETS, CLUSTER, ENVIRONMENT)):
@@ -40,12 +37,12 @@ def set_up(options: SetupOptions) -> None:
     for name in makeable:
         venv.ensure(name, target)
     if refused:
-        refused.append(f"These environments couldn't be made without it: {', '.join(lacking)}. All others are ready.")
+        refused.append(f"Environments that couldn't be made: {', '.join(lacking)}. All others are ready.")
         raise UserError("\n".join(refused))
 
 
 def make_for_tests() -> dict[str, str]:
-    """Makes the environments that the tests take. Returns why those are missing that can't be made, by name."""
+    """Makes the environments that the tests need. Returns {environment: reason} of those that can't be made."""
     lacking = {}
     for name, target in (*((name, "cpu") for name in environment_names("cpu")), *TESTS):
         try:
@@ -56,27 +53,28 @@ def make_for_tests() -> dict[str, str]:
 
 
 def build_images(options: BuildOptions) -> None:
-    """Builds the images that are asked for, by default of all environments of a target; those that are there stay."""
+    """Builds the images of the environments in the options, by default of all environments of a target. An image that
+    is built already is kept, unless `--base` is given."""
     target, base = options.target, options.base
     if target not in TARGETS:
         raise unknown("target", target, TARGETS)
     client = images.connect()
     for name in options.environment or environment_names(target):
         if base is None and images.find(client, name, target) is not None:
-            say(f"{images.tag(name, target)} is there already")
+            say(f"{images.tag(name, target)} is already built")
         else:
             images.build(client, name, target, base)
 
 
 def make_base_images(options: BaseImageOptions) -> None:
-    """Makes base images by debootstrap, and prints their names."""
+    """Makes base images by debootstrap, and prints their tags."""
     client = images.connect()
     for version in options.python or base_image.RELEASES:
         print(base_image.make(client, version, options.mirror, say))
 
 
 def print_images(options: ImagesOptions) -> None:
-    """Prints which images are built, or which were removed because their lock has changed."""
+    """Lists the images that are built; with --prune, removes and lists those whose lock has changed."""
     client = images.connect()
     listed = images.prune(client) if options.prune else list(images.built(client))
     if options.json:

@@ -1,4 +1,4 @@
-"""`./stackwars figures`: lists the published tables, measures the sets that they come from, and writes them anew."""
+"""`./stackwars figures`: lists the published tables, measures the sets that they come from, or writes them again."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LATEST = Path("results/latest")
 
 
 def figures(options: FiguresOptions) -> int:
-    """Measures the sets named by `--measure`, takes those of `--set`, and writes or lists the published tables.
+    """Measures the sets named by `--measure`, reads those of `--set`, and writes or lists the published tables.
 
-    Returns the exit code: 3 if a table whose sets are there was refused. Raises UserError for a set that
+    Returns the exit code: 3 if a table was refused though all its sets are given. Raises UserError for a set that
     docs/figures.toml doesn't name, and if a run measured nothing.
     """
     known = definitions.load(definitions.FILE)
@@ -42,18 +42,19 @@ def figures(options: FiguresOptions) -> int:
 
 
 def chosen_sets(names: Collection[str], known: Definitions) -> list[str]:
-    """Returns the sets to measure. Raises UserError for one that docs/figures.toml doesn't have, or has for a processor
-    of another vendor."""
+    """Returns the names of the sets to measure. Raises UserError for a set that docs/figures.toml doesn't have, or has
+    for processors of another vendor."""
     processor = str(facts.machine().get("cpu_model"))
     possible = known.sets_for(processor)
     for name in names:
         if name != ALL and known.command(name) and name not in possible:
-            raise UserError(f"The set '{name}' is for a processor of another vendor than this machine's {processor}.")
+            raise UserError(f"The set '{name}' is for another vendor's processors; this machine has {processor}.")
     return possible if ALL in names else list(names)
 
 
 def parse_set(text: str, known: Definitions) -> tuple[str, Path]:
-    """Returns (name, folder) of `--set=NAME=SET`. Raises UserError for a name that docs/figures.toml doesn't have."""
+    """Returns the name and folder in `--set=NAME=SET`. Raises UserError for a name that docs/figures.toml doesn't have.
+    """
     name, separator, folder = text.partition("=")
     if not separator:
         raise UserError(f"--set={text} isn't understood. Write it like --set=quick=results/latest.")
@@ -74,7 +75,8 @@ def measure(name: str, command: str) -> Path:
 
 
 def is_ready(table: Definition, loaded: Mapping[str, Results]) -> bool:
-    """Whether all sets of a table are there. One without sets, the table of locks, is always ready."""
+    """Whether all sets of a table are given; the table of locks needs none. Prints which set is missing, if others of
+    the table are given."""
     missing = [name for name in table.sets if name not in loaded]
     if missing and {*table.sets, table.system} & loaded.keys():
         say(f"Not written: {table.name} needs the set '{missing[0]}' too.")
@@ -82,7 +84,7 @@ def is_ready(table: Definition, loaded: Mapping[str, Results]) -> bool:
 
 
 def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
-    """Writes a table into its page. Returns False, and says why, if it was refused."""
+    """Writes a table into its page. Returns False, and prints why, if the table is refused."""
     page = definitions.ROOT / table.page
     try:
         text = markers.replaced(page.read_text(encoding="utf-8"), tables.published(table, loaded))

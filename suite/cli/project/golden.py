@@ -1,4 +1,4 @@
-"""`./stackwars golden`: makes or checks the golden files, which hold the answers of independent implementations."""
+"""`./stackwars golden`: makes or checks the golden files, which hold the results of independent implementations."""
 
 from __future__ import annotations
 

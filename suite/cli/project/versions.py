@@ -1,4 +1,4 @@
-"""`./stackwars lock`: resolves locks again with today's versions, and makes variants."""
+"""`./stackwars lock`: resolves locks again, and makes variants."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from suite.errors import UserError
 
 
 def lock(options: LockOptions) -> None:
-    """Resolves locks again, by default all of a target; or makes a variant of one environment."""
+    """Resolves locks again, by default all of a target; with --variant, makes a variant of one environment."""
     target = options.target
     if options.variant is not None and options.upgrade:
         raise UserError(
-            "--upgrade is for existing locks: a new variant has its environment's versions, except for those of --with."
+            "--upgrade is for existing locks: a new variant has its environment's versions, except those that --with "
+            "names."
         )
     if options.variant is None:
         if options.with_ or options.env or options.python:
@@ -31,7 +32,7 @@ def lock(options: LockOptions) -> None:
 def lock_again(name: str, target: str, *, upgrade: bool) -> None:
     """Resolves one lock again and prints which versions changed."""
     if locks.owner(name, target) != name:
-        return  # a variant that is flags alone
+        return  # a variant with only flags: it has no lock of its own
     before = versions(name, target)
     for lock in uv.compile_locks(name, target, upgrade=upgrade):
         print(lock)
@@ -46,6 +47,6 @@ def lock_again(name: str, target: str, *, upgrade: bool) -> None:
 
 
 def versions(name: str, target: str) -> dict[str, str]:
-    """Returns the versions that a lock pins, Python's included."""
+    """Returns the versions of Python and packages in an environment's newest lock; empty if there is none."""
     path = locks.lock_path(name, target)
     return locks.pins(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -1,1 +1,1 @@
-"""What reaches a terminal, a pipe or a file: tables, progress, JSON."""
+"""Output of the commands to a terminal, a pipe or a file: tables, progress, JSON."""

@@ -11,8 +11,8 @@ from suite.guard.printable import printable
 
 
 class Plain:
-    """A stream that drops control characters, which a set, a worker or a file's name may hold. Rich finds the stream
-    below by the name `rich_proxied_file`, and writes its colours there."""
+    """A stream that removes control characters, which a set, a worker or a file's name may contain. Rich writes its
+    colours to the stream in the attribute `rich_proxied_file`, which is the original one."""
 
     def __init__(self, stream: TextIO) -> None:
         self.rich_proxied_file = stream
@@ -27,6 +27,6 @@ class Plain:
 
 @contextmanager
 def plain_streams() -> Iterator[None]:
-    """Makes both streams plain for as long as a command runs."""
+    """Removes control characters from standard output and standard error while a command runs."""
     with redirect_stdout(cast(TextIO, Plain(sys.stdout))), redirect_stderr(cast(TextIO, Plain(sys.stderr))):
         yield
