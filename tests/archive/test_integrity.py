@@ -242,7 +242,7 @@ def test_a_signed_set_says_whose_it_is_there_and_here(
         assert verify(VerifyOptions(set=which, from_=origin)) == 0
     said = capsys.readouterr().out
     assert said.count("intact, signed by my_key.pub.") == 2 == said.count("intact, signed by somebody@there.")
-    assert said.count("It bears a signature: --signed-by=FILE") == 2
+    assert said.count("It is signed: --signed-by=FILE") == 2
 
 
 def test_an_unsigned_set_or_one_of_somebody_else_is_not_theirs(
@@ -252,7 +252,7 @@ def test_an_unsigned_set_or_one_of_somebody_else_is_not_theirs(
     assert verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=f"{key}.pub")) == 3
     assert verify(VerifyOptions(set=name, from_=shelf.uri)) == 0
     said = capsys.readouterr().out
-    assert "intact, but unsigned." in said and "Unsigned: nothing says who published it." in said
+    assert "intact, but unsigned." in said and "It is unsigned, so nothing proves who published it." in said
     other = tmp_path / "other"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", other], check=True)
     (stored.folder / "inputs" / "more.txt").write_text("more")

@@ -18,7 +18,7 @@ from suite.cli.measure.ending import explained
 from suite.cli.options.measuring import MeasuringOptions, RunOptions
 from suite.cli.options.predict import prediction_instead
 from suite.cli.options.values import parse_outcomes
-from suite.cli.terminal.console import Lines, ProgressBar, listener
+from suite.cli.terminal.console import ProgressBar, ProgressLines, listener
 from suite.cli.terminal.output import print_json
 from suite.cluster.schedule import forget, hand_out
 from suite.environments import say
@@ -178,7 +178,7 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     return code
 
 
-def interrupted(store: ResultSet, shown: Lines | ProgressBar) -> None:
+def interrupted(store: ResultSet, shown: ProgressLines | ProgressBar) -> None:
     """Prints which attempts are kept after Ctrl-C, and how to complete the set."""
     whole = {block.block for block in store.blocks()}
     # Processes outside the blocks have block 0.

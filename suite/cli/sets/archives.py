@@ -25,7 +25,7 @@ from suite.report.formats.render import render
 
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
-STACKS_SHOWN = 3
+STACKS_SHOWN = 3  # a set with more stacks has only their number
 
 
 def archive(options: PublishOptions) -> None:
@@ -35,13 +35,13 @@ def archive(options: PublishOptions) -> None:
     published = publish(
         named(options.set), storage, say, key=Path(key) if key else None, with_changes=options.with_changes
     )
-    signed = f"signed by {key}" if key else "unsigned: --sign=KEY says whose it is"
+    signed = f"signed by {key}" if key else "unsigned: with --sign=KEY readers can check who published it"
     size = f"{len(published.files)} files, {units.quantity(published.nbytes)}"
     print(f"{published.name}  {size}, in {storage.uri}; {signed}")
 
 
 def sets(options: SetsOptions) -> None:
-    """Lists sets, those here or those of an archive."""
+    """Lists the sets here, or those of an archive."""
     storage = Storage.of(options.from_) if options.from_ else None
     listed = listing.of_storage(storage) if storage else listing.here(Path(options.results))
     where = storage.uri if storage else options.results
@@ -51,7 +51,7 @@ def sets(options: SetsOptions) -> None:
     if not listed:
         print(f"There is no set in {where}.")
         return
-    # All sets of an archive are in one place, so that column is left out: long names can then be copied whole.
+    # All sets of an archive are in one place, so the column `where` is left out and long names fit whole.
     shown = len(HEADS) - bool(storage)
     print_table(f"Sets in {where}", HEADS[:shown], [cells(entry)[:shown] for entry in listed])
     for entry in listed:
@@ -60,7 +60,7 @@ def sets(options: SetsOptions) -> None:
 
 
 def listed_json(entry: Listed) -> dict[str, Any]:
-    """Returns one set for programs. `name` is its name in archives, null if the set isn't whole."""
+    """Returns one set as JSON. `name` is its name in archives, null if the set isn't whole."""
     facts = entry.facts
     return {
         "name": entry.name or None,
@@ -73,7 +73,7 @@ def listed_json(entry: Listed) -> dict[str, Any]:
 
 
 def cells(entry: Listed) -> list[str]:
-    """Returns a set's line of the table."""
+    """Returns the table's line for one set."""
     facts = entry.facts
     stacks, outcomes = facts.get("stacks") or [], facts.get("outcomes") or {}
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
@@ -90,7 +90,7 @@ def cells(entry: Listed) -> list[str]:
 
 
 def fetched(options: FetchOptions) -> None:
-    """Downloads an archive and renders its page."""
+    """Downloads a set from an archive and renders its page."""
     storage = Storage.of(needed("from", options.from_))
     folder = fetch.fetch(storage, archived(needed("set", options.set), storage), Path(options.results))
     print(f"{folder}  {render(folder)}")
@@ -120,7 +120,7 @@ def history(options: HistoryOptions) -> None:
 
 
 def site(options: SiteOptions) -> None:
-    """Makes a site of all sets, or brings it up to date, and prints how many sets it has."""
+    """Makes or updates a site of all sets, and prints how many sets it has."""
     storage = Storage.of(options.from_) if options.from_ else None
     built = build(SetSource(Path(options.results), storage), Path(options.out), say)
     shown, unchanged = len(built.shown), len(built.shown) - len(built.rendered)

@@ -14,8 +14,8 @@ from suite.stacks.catalog import add as add_stacks
 
 
 def collect(options: CollectOptions) -> int:
-    """Puts shares together and renders the report. Returns the exit code that one run with all these rows would
-    have."""
+    """Puts shares together and renders the report. Returns the exit code that a single run with the same rows would
+    return."""
     add_stacks(map(Path, options.stack_path))
     folder = Path(options.results)
     store = shares.collect([named(name, folder) for name in options.set], folder)

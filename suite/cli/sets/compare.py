@@ -1,4 +1,4 @@
-"""`./stackwars compare`: compares sets with each other, or one set's cases by a field in which they differ (--by)."""
+"""`./stackwars compare`: compares sets; or, with --by, cases of one set that differ in one field, such as precision."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ FORMATS = ("text", "html", "md", "csv", "json")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What the command compares: `pairs`, each further set with the first; or the `ways` of one set with one of them,
-    `base`."""
+class SetComparison:
+    """What the command compares: in `pairs`, the first set with each of the others; or, within one set, the values of a
+    field in `ways` with one of these values, `base`."""
 
     sets: Sequence[Results]
     threshold: float
@@ -59,11 +59,11 @@ class Comparison:
 
 
 def compare(options: CompareOptions) -> int:
-    """Compares sets. Returns the exit code: 5 if something is slower by more than --threshold, or no longer `ok`."""
+    """Compares sets. Returns the exit code: 5 if a case is slower by more than --threshold, or no longer `ok`."""
     form, threshold = options.format, options.threshold
     check_form(form, FORMATS, options.out)
     if not 1 <= threshold < math.inf:
-        raise UserError(f"--threshold={threshold:g} isn't understood: it is a ratio of times from 1 on, like 1.05.")
+        raise UserError(f"--threshold={threshold:g} isn't understood: it is a ratio of times, 1 or more, like 1.05.")
     comparison = within_one(options) if options.by is not None else between(options)
     if form == "html":
         write_file(comparison.page, Path(options.out or FILE_NAME))
@@ -72,22 +72,22 @@ def compare(options: CompareOptions) -> int:
     return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in comparison.pairs) else 0
 
 
-def between(options: CompareOptions) -> Comparison:
+def between(options: CompareOptions) -> SetComparison:
     """Compares two or more sets. Raises UserError for sets that can't be compared."""
     if len(options.set) < 2:
         raise UserError(
-            f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`, or one and --by, like --by=track."
+            f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`; or one set and a field, like --by=track."
         )
     loaded = [load(named(name)) for name in options.set]
     times = [times_of(results_) for results_ in loaded]
     pairs = [compare_sets(times[0], other) for other in times[1:]]
     for pair in pairs:
         refuse_unlike(pair, options.across)
-    return Comparison(loaded, options.threshold, pairs)
+    return SetComparison(loaded, options.threshold, pairs)
 
 
-def within_one(options: CompareOptions) -> Comparison:
-    """Compares two or more ways within one set. Raises UserError if the set has only one value of the field."""
+def within_one(options: CompareOptions) -> SetComparison:
+    """Compares the values of a field within one set. Raises UserError if no question has two values of the field."""
     field, baseline = options.by, options.baseline
     if len(options.set) != 1:
         raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
@@ -96,16 +96,16 @@ def within_one(options: CompareOptions) -> Comparison:
     loaded = results.load(named(options.set[0]))
     ways = compare_field(loaded.rows, field, loaded.protocol)
     if ways is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
-        return Comparison([loaded], options.threshold, pairs)
+        return SetComparison([loaded], options.threshold, pairs)
     if ways is None:
-        raise UserError(f"Nothing in this set was asked with two kinds of {field}: there is nothing to compare.")
+        raise UserError(f"No case of this set ran with two values of {field}: there is nothing to compare.")
     if baseline is not None and baseline not in ways.values:
         raise unknown(field, baseline, ways.values)
-    return Comparison([loaded], options.threshold, ways=ways, base=baseline or ways.base)
+    return SetComparison([loaded], options.threshold, ways=ways, base=baseline or ways.base)
 
 
 def variant_pairs(times: Times) -> list[SetPair]:
-    """Returns, for each variant in a set of probes, how its behaviour differs from that of the stacks as locked."""
+    """Returns a pair for each variant in a set of probes: its behaviour, and that of the stacks without a variant."""
     return [
         SetPair(f"{times.name} as locked", f"@{variant}", (), None, None, (), (), observed=observed)
         for variant, observed in by_variant(times.observed).items()
@@ -116,12 +116,12 @@ def load(path: Path) -> Results:
     """Returns the set in a folder. Raises UserError for a bare Parquet file, which has no protocol."""
     loaded = results.load(path)
     if loaded.plan is None:
-        raise UserError(f"{path} has no plan beside it: give the set's folder.")
+        raise UserError(f"There is no plan beside {path}: give the set's folder.")
     return loaded
 
 
 def times_of(loaded: Results) -> Times:
-    """Returns the times of a loaded set."""
+    """Returns what a comparison needs of a loaded set: its rows, protocol and ceilings."""
     assert loaded.plan is not None
     return Times.of(loaded.plan.set_id, loaded.rows, loaded.plan.protocol, loaded.ceilings)
 
@@ -134,5 +134,5 @@ def refuse_unlike(pair: SetPair, across: bool) -> None:
     if pair.unlike and not across:
         raise UserError(
             f"{pair.first} and {pair.second} differ in: {', '.join(pair.unlike)}. Their times can't be compared. "
-            f"`{COMMAND} compare --across` shows them side by side, and calls none faster."
+            f"`{COMMAND} compare --across` shows them side by side, without a verdict."
         )

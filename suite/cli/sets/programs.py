@@ -32,12 +32,13 @@ from suite.stacks.catalog import READER, STACKS
 
 
 def tell_programs(options: IrOptions) -> None:
-    """Lists the cases that have programs, or compares two. Raises UserError for anything else."""
+    """Lists the cases that have programs, or compares two of them. Raises UserError for options that don't go together.
+    """
     cases = options.case
     if len(cases) not in (0, 2):
-        raise UserError("--case is given twice, once for each of the two programs that are compared.")
+        raise UserError("Give --case twice, once for each of the two programs to compare.")
     if options.json and (cases or options.markdown):
-        raise UserError("--json lists the cases of a set: it goes with --set alone.")
+        raise UserError("--json lists the cases of a set: it goes only with --set.")
     if cases:
         rows = {} if all(map(is_file, cases)) else program_rows(results.load(named(options.set)))
         compare(*(read_file(name) if is_file(name) else handed(name, rows) for name in cases))
@@ -53,11 +54,11 @@ def tell_programs(options: IrOptions) -> None:
     print_table(
         "Cases whose programs are kept", ["case", "programs"], [[name, counted(row)] for name, row in rows.items()]
     )
-    print(f"Two of them are compared by `{COMMAND} ir --case=… --case=…`.")
+    print(f"`{COMMAND} ir --case=… --case=…` compares two of them.")
 
 
 def program_rows(loaded: results.Results) -> dict[str, Row]:
-    """Returns {case: its row} of the processes that kept programs. Raises UserError if the set has none."""
+    """Returns {case: row} of the processes that were to keep programs. Raises UserError if the set has none."""
     rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
     if not rows:
         raise UserError(
@@ -67,12 +68,12 @@ def program_rows(loaded: results.Results) -> dict[str, Row]:
 
 
 def is_file(case: str) -> bool:
-    """Whether `--case` names a file of StableHLO, not a case of the set."""
+    """Whether a value of `--case` names a file of StableHLO rather than a case of the set."""
     return case.removesuffix(".gz").endswith(".mlir")
 
 
 def read_file(name: str) -> Handed:
-    """Returns the program in a file, compressed or not. Raises UserError if it can't be read."""
+    """Returns the program in a file, which may be compressed. Raises UserError if the file can't be read."""
     try:
         text = b"".join(gunzipped(Path(name))) if name.endswith(".gz") else Path(name).read_bytes()
     except (OSError, EOFError, zlib.error) as broken:
@@ -99,7 +100,7 @@ def counted(row: Row) -> str:
 
 
 def case_json(name: str, row: Row) -> dict[str, Any]:
-    """Returns one case of the list for programs."""
+    """Returns one case of the list as JSON."""
     return {
         "case": name,
         "programs": len(programs.programs_of(row)),
@@ -118,10 +119,10 @@ def handed(name: str, rows: dict[str, Row]) -> Handed:
 
 
 def compare(a: Handed, b: Handed) -> None:
-    """Prints counts, regions and operations of two programs side by side, then what differs."""
+    """Prints counts, regions and operations of two programs side by side, then the differences in sentences."""
     for side in (a, b):
         if side.step.contents is None:
-            raise UserError(f"{side.stack} generates code: that isn't compared with a program of XLA's.")
+            raise UserError(f"{side.stack} generates code, which can't be compared with a program for XLA.")
     if a.stack == b.stack:
         a, b = replace(a, stack=f"{a.stack} (1)"), replace(b, stack=f"{b.stack} (2)")
     for title, table in side_by_side(a, b):
@@ -130,17 +131,17 @@ def compare(a: Handed, b: Handed) -> None:
     for finding in differences:
         print(f"- {finding.text}")
     if not differences:
-        print("The two programs don't differ in anything that is counted.")
+        print("The two programs have equal counts.")
 
 
 def print_side_by_side(title: str, table: Counts) -> None:
-    """Prints one table of counts."""
+    """Prints a table of counts with a column for each stack."""
     print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
     print()
 
 
 def markdown(loaded: results.Results) -> str:
-    """Returns every question of a set as a page of documentation in Markdown."""
+    """Returns the programs of every question of a set as Markdown, for a page of the documentation."""
     analysis = loaded.analysis()
     versions: dict[str, str] = {}
     for row in analysis.rows:

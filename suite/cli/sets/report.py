@@ -1,4 +1,4 @@
-"""`./stackwars report` and `pitfalls`: a result set, or several compared, as a page, Markdown, CSV or JSON."""
+"""`./stackwars report` writes a set, or a comparison of sets, as a page, Markdown, CSV or JSON; `pitfalls` a lesson."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def report(options: ReportOptions) -> None:
     if options.compare:
         if options.words("compare", "format", "out"):
             raise UserError(
-                "--compare names its sets, each compared with the first; it goes with --format and --out alone."
+                "--compare names sets, each of which is compared with the first; it goes only with --format and --out."
             )
-        # A report's exit code is 0: `./stackwars compare` has one by which a script can fail.
+        # Its exit code is ignored: a report succeeds even if a case is slower. `./stackwars compare` is for scripts.
         compare(CompareOptions(set=options.compare, format=form, out=out))
     elif form == "html":
-        partial = FILE_NAME if any(shown) else None  # in this folder: the page in the set shows all of it
+        partial = FILE_NAME if any(shown) else None  # in this folder, to keep the whole page in the set's folder
         target = out or partial
         print(render(named(options.set), Path(target) if target else None, baseline, *shown))
     else:

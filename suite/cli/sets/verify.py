@@ -19,14 +19,14 @@ from suite.results.store import manifest
 from suite.results.store.manifest import Manifest
 from suite.results.store.result_set import ResultSet
 
-SIGNED = "It bears a signature: --signed-by=FILE says whether it is that of somebody you trust."
-UNSIGNED = "Unsigned: nothing says who published it."
+SIGNED = "It is signed: --signed-by=FILE checks whether by somebody you trust."
+UNSIGNED = "It is unsigned, so nothing proves who published it."
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found out about a set: the `problems`, each something that isn't as the manifest says; whether the set
-    is signed; and the signer among those of --signed-by (None: none of them, or no --signed-by)."""
+    """The result of checking a set: the `problems`, which are the differences from its manifest; whether it is signed;
+    and its signer, if that is one of those in --signed-by (else None)."""
 
     name: str
     storage: Storage | None
@@ -36,8 +36,8 @@ class Verification:
 
 
 def verify(options: VerifyOptions) -> int:
-    """Prints whether a set is as its manifest says, and signed by one of those of --signed-by. Returns the exit code: 3
-    if it isn't."""
+    """Prints whether a set is as its manifest says and, with --signed-by, whether one of those signers signed it.
+    Returns the exit code: 3 if not."""
     trusted = options.signed_by
     verification = verified(options.set, Storage.of(options.from_) if options.from_ else None, trusted)
     fine = not verification.problems and (trusted is None or verification.signer is not None)
@@ -59,7 +59,7 @@ def verify(options: VerifyOptions) -> int:
 
 
 def verified(name: str, storage: Storage | None, trusted: str | None) -> Verification:
-    """Checks a set here or in a storage. Raises UserError if there is none of that name."""
+    """Checks a set here or in a storage. Raises UserError if there is no set of this name."""
     place = archived(name, storage) if storage else str(named(name))
     if storage is None and not any((Path(place) / file).is_file() for file in ("plan.json", manifest.NAME)):
         raise UserError(f"{place} is no result set: it has no plan.json.")
@@ -75,7 +75,7 @@ def verified(name: str, storage: Storage | None, trusted: str | None) -> Verific
 
 
 def problems_here(folder: Path) -> list[str]:
-    """Returns what isn't as the manifest says. The files are compared first: only an intact plan is opened."""
+    """Returns the differences of a set here from its manifest. The plan is read only if all files are intact."""
     return manifest.problems(folder) or ResultSet.open(folder).misstated(manifest.read(folder))
 
 
@@ -83,7 +83,7 @@ def lines_of(verification: Verification, trusted: str | None) -> list[str]:
     """Returns the lines to print: each problem, then the verdict on the set."""
     name = verification.name
     if verification.problems:
-        return [*verification.problems, f"{name}: not as its manifest says, in {len(verification.problems)} ways."]
+        return [*verification.problems, f"{name} isn't as its manifest says: {len(verification.problems)} problem(s)."]
     if trusted is None:
         return [f"{name}: intact. {SIGNED if verification.is_signed else UNSIGNED}"]
     if verification.signer:

@@ -1,6 +1,6 @@
-"""Shows how a run goes on: a progress bar on a terminal, a plain line for each process elsewhere; and prints tables.
+"""Shows a run's progress, as a bar on a terminal and as a plain line for each process elsewhere; and prints tables.
 
-Progress goes to standard error, tables to standard output; nothing is drawn while a process is being measured.
+Progress goes to standard error, tables to standard output. Nothing is drawn while a process is being measured.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from suite.results.store.rows import Row
 from suite.stacks.names import case_name
 
 PIPED_WIDTH = 160
-PIECE = re.compile(r"[^-/,]*[-/,]?")  # a part of a name with its separator, after which a line may break
-WORDS = {
+PIECE = re.compile(r"[^-/,]*[-/,]?")  # a part of a word with the separator behind it, where a line may break
+WORDS = {  # begin the line of a process outside the blocks
     Purpose.EXPLAIN: "kernels",
     Purpose.MEMORY: "memory",
     Purpose.IR: "programs",
@@ -36,14 +36,14 @@ WORDS = {
 }
 
 
-class Columns:
-    """Chooses the unit of a question's times by all times that the question has so far."""
+class QuestionUnits:
+    """Chooses the unit in which a question's times are shown, from all its times so far."""
 
     def __init__(self) -> None:
         self.seconds: dict[tuple[str, str], dict[str, float]] = {}  # {(comparison_id, call): {stack: seconds}}
 
     def shown(self, row: Row, call: str, seconds: float | None) -> str:
-        """Returns a time of a finished case in the unit of its question; a dash where it is unknown."""
+        """Returns a time of a finished process in its question's unit; a dash if the time is unknown."""
         if seconds is None:
             return units.UNKNOWN
         of_question = self.seconds.setdefault((row.text("comparison_id"), call), {})
@@ -51,8 +51,8 @@ class Columns:
         return units.time_unit(of_question.values())(seconds)
 
 
-def line(row: Row, columns: Columns) -> str:
-    """Returns the line of a finished process: the case, the outcome, and the steady median or the peak memory."""
+def line(row: Row, question_units: QuestionUnits) -> str:
+    """Returns the line of a finished process: its block, its case, and its figures or its outcome."""
     twin = " (A/A twin)" if row["replicate"] > 1 else ""
     where = f"block {row['block']}" if row["block"] else WORDS[row["purpose"]]
     name = f"{where}  {row['case_name']}{twin}"
@@ -75,39 +75,39 @@ def line(row: Row, columns: Columns) -> str:
     if row["purpose"] == Purpose.MEMORY and row["outcome"] == Outcome.OK:
         return f"{name}  fits, peak {units.quantity(row.peak_bytes)}"
     if row["outcome"] == Outcome.OK and samples:
-        first = columns.shown(row, "first", row.number("first_seconds"))
-        return f"{name}  ok  first {first}, steady {columns.shown(row, 'steady', median(samples))}{flags}"
+        first = question_units.shown(row, "first", row.number("first_seconds"))
+        return f"{name}  ok  first {first}, steady {question_units.shown(row, 'steady', median(samples))}{flags}"
     reason = f": {row['reason']}" if row["reason"] else ""
     return f"{name}  {row['outcome']}{reason}{flags}"
 
 
-class Lines:
+class ProgressLines:
     """Prints a plain line for each finished process: for logs, pipes and CI."""
 
     def __init__(self) -> None:
-        self.columns = Columns()
+        self.units = QuestionUnits()
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        """Prints which block begins."""
+        """Prints the number of the block that starts, and how many processes it has."""
         self.note(f"Block {number} of {blocks}: {attempts} processes")
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """Does nothing: `attempt_ends` prints the line."""
+        """Does nothing: `attempt_ends` prints the process's line."""
 
     def attempt_ends(self, row: Row) -> None:
-        """Prints the process's line."""
-        self.note(line(row, self.columns))
+        """Prints the line of a finished process."""
+        self.note(line(row, self.units))
 
     def note(self, text: str) -> None:
-        """Prints any other line."""
+        """Prints a line that belongs to no process."""
         print(text, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Does nothing: no terminal was changed."""
+        """Does nothing: plain lines leave nothing to remove from the terminal."""
 
 
 class ProgressBar:
-    """Draws a progress bar with the current case and the time left, between processes only."""
+    """Draws a progress bar with the current case and the time left. It draws only between processes."""
 
     def __init__(self, total: int, console: Console) -> None:
         self.progress = Progress(
@@ -118,52 +118,53 @@ class ProgressBar:
             console=console,
             auto_refresh=False,
         )
-        self.columns = Columns()
+        self.units = QuestionUnits()
         self.task = self.progress.add_task("starting", total=total, left="")
         self.started = monotonic()
         self.progress.start()
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        """Prints which block begins; a block beyond the planned ones makes the bar longer."""
+        """Prints the number of the block that starts. A block that wasn't planned makes the bar longer."""
         self.note(f"Block {number} of {blocks}")
         task = self.progress.tasks[0]
         self.progress.update(self.task, total=max(task.total or 0, task.completed + attempts))
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """Shows the current case."""
+        """Shows the case of the process that starts."""
         self.progress.update(self.task, description=printable(case_name(attempt.case)), refresh=True)
 
     def attempt_ends(self, row: Row) -> None:
-        """Prints the process's line above the bar, and updates the time left, by the mean time of a process so far."""
+        """Prints the line of a finished process above the bar, and updates the time left, which it estimates from the
+        mean time of a process so far."""
         self.progress.advance(self.task)
         task = self.progress.tasks[0]
         seconds_left = (monotonic() - self.started) / task.completed * ((task.total or 0) - task.completed)
         self.progress.update(self.task, left=f"about {units.duration(seconds_left)} left")
-        self.note(line(row, self.columns))
+        self.note(line(row, self.units))
 
     def note(self, text: str) -> None:
-        """Prints any other line above the bar."""
+        """Prints a line that belongs to no process above the bar."""
         self.progress.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
         self.progress.refresh()
 
     def close(self) -> None:
-        """Removes the bar from the terminal."""
+        """Stops the bar, so that the terminal is as before."""
         self.progress.stop()
 
 
-def listener(total: int) -> Lines | ProgressBar:
-    """Returns a bar for a terminal, lines for anything else."""
+def listener(total: int) -> ProgressLines | ProgressBar:
+    """Returns a progress bar if standard error is a terminal, else plain lines."""
     console = Console(stderr=True)
-    return ProgressBar(total, console) if console.is_terminal else Lines()
+    return ProgressBar(total, console) if console.is_terminal else ProgressLines()
 
 
 def print_table(
     title: str, columns: list[str], rows: Sequence[Sequence[str | Text]], numbers: Collection[str] = ()
 ) -> None:
-    """Prints a table on standard output, as wide as the terminal; nothing is cut in a pipe.
+    """Prints a table on standard output, as wide as the terminal, or PIPED_WIDTH wide in a pipe or file.
 
-    Columns named in `numbers` are right-aligned. Words stay whole if the terminal has room for them. A cell that
-    is a `Text` keeps its colours.
+    Columns named in `numbers` are right-aligned. Words stay whole if the table has room for them; long cells wrap. A
+    cell that is a `Text` keeps its colours.
     """
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
     title, columns = printable(title), [*map(printable, columns)]
@@ -180,8 +181,8 @@ def print_table(
 
 
 def parted(cell: Text, width: int) -> Text:
-    """Returns the text with line breaks after separators in words that are wider than the column. Rich would break them
-    anywhere."""
+    """Returns the text with line breaks in words that are wider than the column, each after a separator; rich alone
+    would break such a word anywhere."""
     if len(cell) <= width:
         return cell
     breaks = []
@@ -196,9 +197,10 @@ def parted(cell: Text, width: int) -> Text:
 
 
 def column_widths(lines: list[list[str]], room: int) -> list[int]:
-    """Returns widths that fill no more than `room`: of whole cells if they fit, else of words; else words are cut.
+    """Returns the columns' widths, whose sum is at most `room`: whole cells if they fit, else at least the longest word
+    of each column if these fit; else the widest columns get less than their longest word.
 
-    Rich itself shrinks every column alike, and so breaks words of narrow columns to give room to long sentences.
+    Rich alone would shrink all columns alike, and so break words of narrow columns to give room to long sentences.
     """
     columns = list(zip(*lines, strict=True))
     wanted = [max(map(len, column)) for column in columns]

@@ -51,7 +51,7 @@ def test_damaged_json_is_a_finding(home: Path, file: str, damage: str) -> None:
         found = invoke(home, "verify", *words)
         assert (found.returncode, found.stderr) == (3, ""), found.stderr
         assert file.partition(".")[0] in found.stdout
-        assert ": not as its manifest says" in found.stdout.splitlines()[-1]
+        assert " isn't as its manifest says" in found.stdout.splitlines()[-1]
 
 
 def test_what_is_no_set_is_no_finding(home: Path) -> None:

@@ -9,51 +9,51 @@ from rich.console import Console
 
 from suite.case import Purpose
 from suite.cli.terminal import console
-from suite.cli.terminal.console import Columns, Lines, ProgressBar, line, listener, print_table
+from suite.cli.terminal.console import ProgressBar, ProgressLines, QuestionUnits, line, listener, print_table
 from tests.results.rows import attempt_of, row_of
 
 ROW = row_of(attempt_of(block=2), 0.01234)
 
 
 def test_a_line_has_median_and_flags() -> None:
-    assert line(ROW | {"flags": ["assumed", "noisy"]}, Columns()) == (
+    assert line(ROW | {"flags": ["assumed", "noisy"]}, QuestionUnits()) == (
         "block 2  gemm-tiny-forward-f32-cpu-numpy  ok  first 123 ms, steady 12.3 ms  [assumed, noisy]"
     )
 
 
 def test_times_of_a_question_share_a_unit_as_in_a_table() -> None:
-    columns, said = Columns(), []
+    units, said = QuestionUnits(), []
     for stack, seconds in (("numpy", 0.02), ("jax_jit", 0.00091), ("tf_xla", 0.003)):
-        said.append(line(row_of(attempt_of(stack), seconds, first_seconds=24.8), columns).partition("  ok  ")[2])
+        said.append(line(row_of(attempt_of(stack), seconds, first_seconds=24.8), units).partition("  ok  ")[2])
     assert said == ["first 24.8 s, steady 20.0 ms", "first 24.8 s, steady 0.910 ms", "first 24.8 s, steady 3.00 ms"]
     other = row_of(attempt_of("numpy", pass_="train"), 0.0004)
-    assert line(other, columns).endswith("steady 400 µs"), "another question has its own"
+    assert line(other, units).endswith("steady 400 µs"), "another question has its own"
 
 
 def test_a_line_of_what_failed_has_its_reason() -> None:
     failed = row_of(attempt_of(), outcome="timeout", reason="too slow", synced_seconds=None)
-    assert line(failed, Columns()) == "block 1  gemm-tiny-forward-f32-cpu-numpy  timeout: too slow"
+    assert line(failed, QuestionUnits()) == "block 1  gemm-tiny-forward-f32-cpu-numpy  timeout: too slow"
 
 
 def test_the_twin_is_named() -> None:
-    assert "(A/A twin)" in line(row_of(attempt_of(replicate=2)), Columns())
-    assert "(A/A twin)" not in line(ROW, Columns())
+    assert "(A/A twin)" in line(row_of(attempt_of(replicate=2)), QuestionUnits())
+    assert "(A/A twin)" not in line(ROW, QuestionUnits())
 
 
 def test_a_prime_has_no_steady_time() -> None:
-    assert line(row_of(attempt_of(purpose=Purpose.PRIME), synced_seconds=None), Columns()).endswith("  ok")
+    assert line(row_of(attempt_of(purpose=Purpose.PRIME), synced_seconds=None), QuestionUnits()).endswith("  ok")
 
 
 def test_lines_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
     shown = listener(3)
-    assert isinstance(shown, Lines)
+    assert isinstance(shown, ProgressLines)
     shown.block_starts(1, 3, 20)
     shown.attempt_starts(attempt_of())
     shown.attempt_ends(ROW)
     shown.close()
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.splitlines() == ["Block 1 of 3: 20 processes", line(ROW, Columns())]
+    assert said.err.splitlines() == ["Block 1 of 3: 20 processes", line(ROW, QuestionUnits())]
 
 
 def test_a_bar_grows_with_blocks_that_were_not_planned() -> None:

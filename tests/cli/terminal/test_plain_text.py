@@ -113,7 +113,7 @@ def as_coloured(text: str) -> None:
 
 def as_line(text: str) -> None:
     with plain_streams():
-        console.Lines().note(text)
+        console.ProgressLines().note(text)
 
 
 @pytest.mark.parametrize("exit", [as_printed, as_table, as_coloured, as_line, as_refused])

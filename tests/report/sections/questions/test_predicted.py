@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from suite import results
-from suite.cli.terminal.console import Columns, line
+from suite.cli.terminal.console import QuestionUnits, line
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render
@@ -86,8 +86,8 @@ def test_every_format_has_the_predictions(kept: Path) -> None:
 
 def test_the_console_has_a_line_for_each(kept: Path) -> None:
     fits, refused = predicted_row("jax_jit"), refused_row("jax_jit", "llama")
-    assert line(fits, Columns()).endswith("  fits, 1.50 GiB of 29.8 GiB, compiled in 2.00 s")
-    assert line(refused, Columns()).endswith(f"  oom_compile: {REFUSED}")
+    assert line(fits, QuestionUnits()).endswith("  fits, 1.50 GiB of 29.8 GiB, compiled in 2.00 s")
+    assert line(refused, QuestionUnits()).endswith(f"  oom_compile: {REFUSED}")
 
 
 @pytest.mark.parametrize("broken", ['{"compiler": 3}', '{"compiled": {}}', "[1]"])
