@@ -1,4 +1,4 @@
-"""Fetches an archive, or verifies it where it lies. Nothing that an archive says about itself is believed unchecked."""
+"""Fetches an archive, or verifies it in its storage. Everything that an archive says about itself is checked."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from suite.results.store.parquet.reader import read_rows, understood
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 
-TELLING = ("plan.json", "machine.json", RESULTS)  # with the presets, the files that a manifest's facts come from
+FACT_FILES = ("plan.json", "machine.json", RESULTS)  # from these and the presets come the facts of a manifest
 
 
 def check_name(name: str) -> str:
-    """Returns an archive's name. Raises UserError for anything else, which could be a path."""
+    """Returns an archive's name unchanged. Raises UserError for any other text, which could be a path."""
     if not SET_NAME.fullmatch(name):
         raise UserError(
-            f"{name[:80]!r} is no archive's name: they look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
+            f"{name[:80]!r} is no archive's name: such names look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
             f"`{COMMAND} sets` lists them."
         )
     return name
 
 
 def manifest_of(storage: Storage, name: str) -> Manifest:
-    """Returns an archive's manifest. Raises UserError if there is none, Damaged if it isn't sound."""
+    """Returns an archive's manifest. Raises UserError if there is no such archive, Damaged if its manifest isn't valid
+    or belongs to another archive."""
     try:
         data = storage.read(check_name(name), manifest.NAME)
     except FileNotFoundError:
@@ -46,8 +47,8 @@ def manifest_of(storage: Storage, name: str) -> Manifest:
 
 
 def verify(storage: Storage, name: str) -> list[str]:
-    """Returns what is wrong with an archive: files that are missing, changed or added, and facts of the manifest that
-    the files contradict. Empty for an intact archive."""
+    """Returns what is wrong with an archive: files that are missing, changed or added; if there are none, facts of the
+    manifest that the files contradict. Empty for an intact archive."""
     known = manifest_of(storage, name)
     there = storage.files(name)
     problems = differences(known, there)
@@ -62,14 +63,15 @@ def verify(storage: Storage, name: str) -> list[str]:
 
 
 def digest(storage: Storage, known: Manifest, file: str, folder: Path) -> str:
-    """Returns the sha256 of a file. Files that the manifest's facts come from are kept in `folder`."""
-    if file in TELLING or file.endswith(".toml"):
+    """Returns the sha256 of a file. Files from which the manifest's facts come are kept in `folder`."""
+    if file in FACT_FILES or file.endswith(".toml"):
         return storage.download(known.name, file, folder / file, known.files[file].nbytes)
     return storage.sha256(known.name, file)
 
 
 def differences(known: Manifest, there: dict[str, int]) -> list[str]:
-    """Returns which files are missing, of another size or added, by a listing alone. Pages are ignored."""
+    """Returns which files are missing, have another size or were added, from a listing of the storage, `there`. Pages
+    are ignored."""
     listed = {file: entry for file, entry in known.files.items() if file not in DERIVED}
     added = there.keys() - known.files.keys() - {manifest.NAME, SIGNATURE}
     return (
@@ -84,9 +86,8 @@ def differences(known: Manifest, there: dict[str, int]) -> list[str]:
 
 
 def fetch(storage: Storage, name: str, results: Path) -> Path:
-    """Downloads an archive, without its page, into a folder of its name, and returns the folder. The manifest is
-    written anew from the files. Raises UserError, and keeps nothing, if the archive is suspicious or isn't what its
-    manifest says."""
+    """Downloads an archive, without its page, into a folder of its name, and returns the folder. Writes a new manifest
+    from the files. Raises UserError, and keeps nothing, if the archive isn't as its manifest says or is unsafe."""
     known = manifest_of(storage, name)
     folder = results / name
     there = storage.files(name)
@@ -97,7 +98,7 @@ def fetch(storage: Storage, name: str, results: Path) -> Path:
     draft = results / f".{name}.fetching"
     with sole(folder):
         if folder.exists():
-            raise UserError(f"{folder} is there already; `{COMMAND} verify --set={folder}` checks it.")
+            raise UserError(f"{folder} exists already; `{COMMAND} verify --set={folder}` checks it.")
         shutil.rmtree(draft, ignore_errors=True)  # left by a fetch that was cut short
         try:
             download(storage, known, draft)
@@ -114,8 +115,8 @@ def fetch(storage: Storage, name: str, results: Path) -> Path:
 
 
 def download(storage: Storage, known: Manifest, draft: Path) -> None:
-    """Downloads every file of an archive but its page. Raises UserError if a file was changed, or unpacks to more than
-    it may."""
+    """Downloads every file of an archive except its page. Raises UserError if a file was changed, or is too large when
+    it is unpacked."""
     wanted = [file for file in known.files if file not in DERIVED]
 
     def checked(file: str) -> str:
@@ -138,8 +139,8 @@ def signed(storage: Storage, name: str) -> tuple[Manifest, bytes | None]:
 
 
 def rows_of(storage: Storage, name: str, wanted: Collection[str], having: Any = None) -> list[Row]:
-    """Returns columns of an archive's rows, as `read_rows` does. Raises UserError if the rows aren't those of the
-    manifest."""
+    """Returns the columns `wanted` of an archive's rows, as `read_rows` does. Raises UserError if the file of rows
+    isn't as the manifest says."""
     known = manifest_of(storage, name).files.get(RESULTS)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / RESULTS

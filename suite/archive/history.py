@@ -74,7 +74,7 @@ class Point:
 
     @cached_property
     def mean(self) -> float:
-        """Returns the mean of the logarithms."""
+        """Returns the mean of `logs`."""
         return fmean(self.logs)
 
     @property
@@ -189,9 +189,9 @@ def point(listed: Listed, rows: Sequence[Row]) -> Point:
 def changes(series: Iterable[Point]) -> list[Point]:
     """Returns a series with its changes marked.
 
-    A set is a change if it differs from the mean of all sets since the last change by more than one more such set would
-    by chance, and by more than a tie. The chance difference is Student's prediction interval, at 5 % for the whole
-    series (Bonferroni).
+    A set is a change if its distance from the mean of all sets since the last change is larger than a tie, and larger
+    than chance explains for one further set. Chance explains the half-width of Student's prediction interval, at 5 %
+    for the whole series (Bonferroni).
     """
     points = [*series]
     noise = between(points)
@@ -228,9 +228,9 @@ def between(points: Sequence[Point]) -> Noise | None:
 
 
 def reach(since: Sequence[Point], following: Point, noise: Noise | None, significance: float) -> float:
-    """Returns how far, in logs, one more set may lie from the mean of `since`, by the larger of two variances: between
-    sets, or between the processes of a set. Infinite if the variance between sets is unknown: one day's processes say
-    little about the next day's."""
+    """Returns how far, in logs, one further set may lie from the mean of `since` by chance. It uses the larger of two
+    variances: between sets, and between the processes of a set. Infinite if the variance between sets is unknown, since
+    one day's processes say little about the next day's."""
     if noise is None:
         return math.inf
     several = [point for point in (*since, following) if point.variance is not None]

@@ -1,4 +1,4 @@
-"""Writes a history as a page, as a Parquet table or as lines of a table, with the figures of the report."""
+"""Writes a history as a page with charts, as a Parquet file, or as lines of a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Series:
 
     @property
     def name(self) -> str:
-        """Returns a name like `gpt2-full-train-f32-cpu on jax_jit`."""
+        """Returns the name of a series, like `gpt2-full-train-f32-cpu on jax_jit`."""
         return f"{self.points[0].question} on {self.points[0].stack}"
 
     @property
@@ -43,8 +43,8 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPanel:
-    """One question on one machine: a chart with a line for each stack, the changes in words, and a line of a table for
-    each point."""
+    """One question on one machine: a chart with a line for each stack, the points that are changes, and all points,
+    which become the lines of a table."""
 
     name: str
     machine: str
@@ -107,8 +107,8 @@ def panel(group: Sequence[Series]) -> HistoryPanel:
 
 
 def named(group: Sequence[Series]) -> dict[str, Series]:
-    """Returns the series by the names of their lines: the stack's, with the beginning of the case's id where a stack
-    was asked in two ways that have one name."""
+    """Returns {name of the chart's line: series}. The name is the stack's, with the beginning of the case's id if the
+    stack has several series, from cases of the same name."""
     counts = Counter(series.points[0].stack for series in group)
     return {
         head.stack if counts[head.stack] == 1 else f"{head.stack} ({head.case_id[:8]})": series
@@ -126,7 +126,7 @@ def chart_point(point: Point, places: Mapping[str, int]) -> ChartPoint:
 
 
 def versions_changed(group: Sequence[Series], places: Mapping[str, int]) -> dict[int, str]:
-    """Returns {place: words} of the sets in which some stack had other versions than in its set before."""
+    """Returns {place: words} for each set in which a stack has other versions than in its previous set."""
     words: dict[int, dict[str, None]] = defaultdict(dict)
     for series in group:
         for before, after in pairwise(series.points):
@@ -142,7 +142,8 @@ def write_page(points: Sequence[Point], out: Path) -> None:
 
 
 def page(title: str, panels: Sequence[HistoryPanel], links: Mapping[str, str] | None = None, home: str = "") -> str:
-    """Returns the HTML of a history. `links` leads from a set's name to its page; `home` to the page above."""
+    """Returns the HTML of a history. `links` has the address of each set's page by the set's name, `home` the address
+    of the site's index."""
     return filled(
         "history.html.j2",
         styles=("style.css", "lines.css"),
@@ -155,7 +156,7 @@ def page(title: str, panels: Sequence[HistoryPanel], links: Mapping[str, str] | 
 
 
 def point_json(point: Point) -> dict[str, Any]:
-    """Returns a point for programs; `change` is the time before over the time since, null if nothing changed."""
+    """Returns a point as JSON; `change` is the time before over the time since, null if nothing changed."""
     low, high = point.interval or (None, None)
     return {
         "set": point.set_name,

@@ -62,7 +62,7 @@ def of_storage(storage: Storage) -> list[Listed]:
 
 
 def of_archive(storage: Storage, name: str) -> Listed | None:
-    """Returns the entry of an archive; None if its upload didn't end."""
+    """Returns the entry of an archive; None if its upload was never finished."""
     try:
         if not storage.has(name, manifest.NAME):
             return None
@@ -72,8 +72,8 @@ def of_archive(storage: Storage, name: str) -> Listed | None:
 
 
 def rows_of(listed: Listed, storage: Storage | None, wanted: Collection[str], having: Any = None) -> list[Row]:
-    """Returns columns of a whole set's rows, here or in a storage, as `read_rows` does. Raises UserError if the rows
-    can't be read or aren't those of the manifest."""
+    """Returns the columns `wanted` of a whole set's rows, here or in a storage, as `read_rows` does. Raises UserError
+    if the rows can't be read or, in a storage, aren't as the manifest says."""
     if storage:
         return fetch.rows_of(storage, listed.name, wanted, having)
     path = Path(listed.where) / manifest.RESULTS

@@ -1,4 +1,5 @@
-"""Finds the set that a person means: by its folder, its name in archives, or any beginning that only one set has."""
+"""Finds the set that a person names: by its folder, its name in archives, or a beginning that no other set's name
+has."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ LONGEST = 200  # characters of a name that are repeated in a message
 
 
 def named(text: str, results: Path = RESULTS) -> Path:
-    """Returns the folder of a set here. `text` is a path, or a set's name or its beginning; the set is looked for in
-    `results`, or in the folder that stands before the last slash of `text`.
+    """Returns the folder of a set here. `text` is a path, a set's name, or the beginning of a name. Names are looked
+    for in `results`, or in the folder that `text` names before its last slash.
 
     Raises UserError if no set has such a name, or several have.
     """
@@ -34,7 +35,7 @@ def named(text: str, results: Path = RESULTS) -> Path:
         near = near_match(path.name, [name for both in names.values() for name in both])
         hint = f" Did you mean '{near}'?" if near else ""
         raise UserError(
-            f"There is no result set at {text[:LONGEST]}, and none in {home} has a name that begins so."
+            f"There is no result set at {text[:LONGEST]}, and none in {home} has a name that begins like that."
             f"{hint} `{COMMAND} sets` lists them, `{COMMAND} run` makes one."
         )
     return Path(chosen)
@@ -49,7 +50,7 @@ def names_of(folder: Path) -> tuple[str, ...]:
 
 
 def archived(text: str, storage: Storage) -> str:
-    """Returns the name of an archive from any beginning of it or of its set's id. A whole name isn't looked up.
+    """Returns the name of the archive whose name or set id begins with `text`. A whole name isn't looked up.
 
     Raises UserError if no archive has such a name, or several have.
     """
@@ -60,16 +61,17 @@ def archived(text: str, storage: Storage) -> str:
     )
     if chosen is None:
         raise UserError(
-            f"{storage.uri} has no archive with a name that begins with {text[:LONGEST]!r}: they look like "
+            f"{storage.uri} has no archive with a name that begins with {text[:LONGEST]!r}. Names look like "
             f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={storage.uri}` lists them."
         )
     return chosen
 
 
 def only(beginning: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
-    """Returns the key of the only set with a name that begins so; None if there is none. Raises UserError for several.
+    """Returns the key of the only set that has a name with this beginning; None if there is none. Raises UserError for
+    several.
 
-    Folders with one archive name are copies of one set: the first of them is returned.
+    Folders with the same name in archives are copies of one set: the first of them is returned.
     """
     matching = {key: names_ for key, names_ in names.items() if any(name.startswith(beginning) for name in names_)}
     if len({names_[-1] for names_ in matching.values()}) > 1:

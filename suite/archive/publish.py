@@ -24,8 +24,8 @@ def publish(
     """Uploads the files that the storage lacks, then the manifest, which makes them an archive. Returns the manifest.
 
     `key` signs the archive; `with_changes` also publishes changes of the source that were never committed. An archive
-    is written once: raises UserError for a name that the storage has, and for a set that isn't whole or was changed.
-    Two writers of one name write the same bytes, since the name is a digest of the files.
+    is never changed: raises UserError if the storage has one of this name, and for a set that isn't whole or was
+    changed. Two commands that publish the same set at once do no harm: they write the same bytes.
     """
     with sole(folder):
         store = ResultSet.open(folder)
@@ -36,12 +36,12 @@ def publish(
             refuse_changes(store)
         described = manifest.described(folder, store.facts()).published
         data = (json.dumps(described.to_json(), indent=1, sort_keys=True) + "\n").encode()
-        Manifest.parsed(data, described.name)  # what others would refuse isn't published
+        Manifest.parsed(data, described.name)  # raises for a manifest that `fetch` would refuse
         signature = sign(described, key) if key else None
         there = storage.files(described.name)
         if manifest.NAME in there:
             raise UserError(
-                f"{storage.uri} has {described.name} already: an archive is written once. `{COMMAND} verify "
+                f"{storage.uri} has {described.name} already, and a published set is never changed. `{COMMAND} verify "
                 f"--set={described.name} --from={storage.uri}` checks it."
             )
         with storage.publishing():
@@ -59,21 +59,21 @@ def refuse_changes(store: ResultSet) -> None:
         shown = ", ".join(changed[:CHANGES_SHOWN])
         more = f" and {len(changed) - CHANGES_SHOWN} more" if len(changed) > CHANGES_SHOWN else ""
         raise UserError(
-            f"{store.folder} was made from a source with changes that aren't committed, and "
-            f"inputs/diff.patch has them all: {shown}{more}. Look at it, then publish it --with-changes, "
+            f"{store.folder} was measured with uncommitted changes of the source, which would be published as "
+            f"inputs/diff.patch: {shown}{more}. Look at that file, then publish the set --with-changes, "
             "or measure again from a commit."
         )
 
 
 def upload(known: Manifest, folder: Path, storage: Storage, there: dict[str, int], say: Callable[[str], None]) -> None:
-    """Uploads every file that the storage lacks. Raises UserError if a file changes meanwhile: then that file is
-    deleted again; the others are no archive without a manifest."""
+    """Uploads every file that the storage lacks. If a file changes while it is uploaded, deletes that file from the
+    storage and raises UserError; the other files stay, but are no archive without a manifest."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         cut_short = [name for name, file in known.files.items() if there.get(name) == file.nbytes]
         digests = dict(zip(cut_short, pool.map(lambda name: storage.sha256(known.name, name), cut_short), strict=True))
         present = {name for name, digest in digests.items() if digest == known.files[name].digest}
         if present:
-            say(f"{len(present)} of {len(known.files)} files are there already, from an upload that was cut short.")
+            say(f"{len(present)} of {len(known.files)} files are there already, from an interrupted upload.")
         rest = [name for name in known.files if name not in present]
         sent = dict(
             zip(rest, pool.map(lambda name: storage.upload(folder / name, known.name, name), rest), strict=True)
@@ -83,6 +83,6 @@ def upload(known: Manifest, folder: Path, storage: Storage, there: dict[str, int
         storage.remove(known.name, name)
     if changed:
         raise UserError(
-            f"{folder / changed[0]} was changed while it was published, so that nothing was published; "
-            f"`{COMMAND} verify --set={folder}` says what is changed."
+            f"{folder / changed[0]} was changed during the upload, so nothing was published; "
+            f"`{COMMAND} verify --set={folder}` lists the changed files."
         )

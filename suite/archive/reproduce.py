@@ -1,6 +1,6 @@
-"""Compares a set with its repetition: relative claims (which stack is faster, by how much), never absolute times.
+"""Compares a set with its repetition by relative claims (which stack is faster, and by how much), never absolute times.
 
-Speedups are compared with speedups: each is paired block by block within its own set, on that set's machine.
+Speedups are compared with speedups: each is computed block by block within its own set, so on that set's machine alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from suite.stats import Estimate
 
 
 class ClaimResult(StrEnum):
-    """How a claim, or a whole set, came out."""
+    """The result of checking a claim, or all claims of a set."""
 
     REPRODUCED = "reproduced"
     SHIFTED = "shifted"
@@ -33,8 +33,8 @@ class ClaimResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A stack's speedup over the baseline on one question, in the set (`there`) and in its repetition (`here`);
-    `outcomes` are the stack's in the two."""
+    """A stack's speedup over the baseline on one question, in the set (`there`) and in its repetition (`here`).
+    `outcomes` are the stack's outcomes there and here, `words` the reason for the result."""
 
     name: str
     stack: str
@@ -67,8 +67,8 @@ class Reproduction:
 
 
 def reproduction(there: Results, here: Results) -> Reproduction:
-    """Returns the comparison of a set, `there`, with its repetition, `here`, claim by claim. Speedups are expected to
-    agree on machines with one processor."""
+    """Returns the comparison of a set, `there`, with its repetition, `here`, claim by claim. Only on machines with the
+    same processor are speedups expected to agree."""
     unlike = tuple(
         words
         for fact, words in PROCESSOR.items()
@@ -92,7 +92,7 @@ def reproduction(there: Results, here: Results) -> Reproduction:
 
 
 def outcomes(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:
-    """Returns {(comparison_id, stack): (question, the gravest outcome)} of what is timed."""
+    """Returns {(comparison_id, stack): (question, gravest outcome of its processes)}."""
     by_side = grouped(counting(rows), lambda row: (row.text("comparison_id"), row.stack_name))
     return {
         side: (processes[0].comparison_name, gravest(row.outcome for row in processes))
@@ -101,7 +101,8 @@ def outcomes(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], unlike: bool) -> tuple[ClaimResult, str]:
-    """Returns the result of one claim, and why. `ended` are its outcomes; `unlike` says that the machines differ."""
+    """Returns the result of one claim, and why. `ended` are its outcomes there and here; `unlike`: the machines differ.
+    """
     if ended[0] != ended[1]:
         return ClaimResult.SHIFTED, f"{ended[0]} there, {ended[1]} here"
     if there is None or here is None:
@@ -115,16 +116,16 @@ def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], u
         return ClaimResult.NOT_COMPARABLE, "another machine"
     reach, step = combined(there.ratio, here.ratio), math.log(here.ratio.value / there.ratio.value)
     if reach is None:
-        return ClaimResult.UNDECIDED, "one block has no interval"
+        return ClaimResult.UNDECIDED, "a speedup of one block has no interval"
     if abs(step) <= reach:
         return ClaimResult.REPRODUCED, "within both intervals"
     return ClaimResult.SHIFTED, f"by {math.exp(abs(step)):.3g}×, {'up' if step > 0 else 'down'}"
 
 
-def combined(one: Estimate, other: Estimate) -> float | None:
-    """Returns how far two estimates of one ratio may lie apart, in logs: the root of the sum of the squares of the half
-    widths of their intervals. None if one of them has no interval."""
-    ends: list[Any] = [one.low, one.high, other.low, other.high]
+def combined(there: Estimate, here: Estimate) -> float | None:
+    """Returns how far two estimates of the same ratio may differ, in logs: the square root of the sum of the squared
+    half-widths of their intervals. None if one of them has no interval."""
+    ends: list[Any] = [there.low, there.high, here.low, here.high]
     if any(end is None for end in ends):
         return None
     halves = [math.log(high / low) / 2 for low, high in (ends[:2], ends[2:])]

@@ -1,8 +1,8 @@
-"""Signs a set's name, which is a digest of all its files, and says who has signed it.
+"""Signs a set's name, which is a digest of all its files, and finds out who has signed it.
 
-Signatures are made by `ssh-keygen -Y`: it is part of OpenSSH everywhere, people have keys for it, and checking needs no
-key server. The signed text is the name with all digits and a newline, in the namespace `stack-wars`, so that it can be
-checked without this program.
+`ssh-keygen -Y` makes and checks the signatures: it is part of OpenSSH everywhere, people have keys for it, and checking
+needs no key server. The signed text is the name with all its digits and a newline, in the namespace `stack-wars`, so
+that anybody can check it without this program.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SIGNATURE_BYTES_MAX = 2**16
 SIGNERS_BYTES_MAX = 2**22
 NAMESPACE = "stack-wars"
 PROGRAM = "ssh-keygen"
-KEYS = ("ssh-", "ecdsa-", "sk-")  # what a public key's file begins with
+KEYS = ("ssh-", "ecdsa-", "sk-")  # beginnings of a public key's line
 
 
 def message(known: Manifest) -> str:
-    """Returns the text that is signed."""
+    """Returns the text that is signed: the set's name with all its digits, and a newline."""
     return f"{known.called(ALL_DIGITS)}\n"
 
 
@@ -33,15 +33,15 @@ def sign(known: Manifest, key: Path) -> bytes:
     done = keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, text=message(known))
     if done.returncode:
         raise UserError(
-            f"{key} can't sign: {last(done)}. --sign takes a private key of OpenSSH, or a public one whose "
-            "private one an agent has."
+            f"{key} can't sign: {last(done)}. --sign takes an OpenSSH private key, or a public key whose private key "
+            "is in an SSH agent."
         )
     return done.stdout.encode()
 
 
 def signer(known: Manifest, signature: bytes, trusted: Path) -> str | None:
-    """Returns who in a file has signed a set; None if nobody in it has. `trusted` is a public key, or OpenSSH's file of
-    allowed signers. Raises UserError for a file that is neither."""
+    """Returns which of the trusted signers has signed a set; None if none has. `trusted` is the file of a public key,
+    or an OpenSSH file of allowed signers. Raises UserError for a file that is neither."""
     with tempfile.TemporaryDirectory() as scratch:
         allowed, signed = Path(scratch) / "allowed", Path(scratch) / "signature"
         allowed.write_text(allowed_signers(trusted), encoding="utf-8")
@@ -56,7 +56,8 @@ def signer(known: Manifest, signature: bytes, trusted: Path) -> str | None:
 
 
 def allowed_signers(trusted: Path) -> str:
-    """Returns the lines of a file of allowed signers; a public key gets its file's name as its owner."""
+    """Returns the text of a file of allowed signers. A public key becomes a line of it, with the file's name as the
+    signer. Raises UserError for a file that is neither."""
     try:
         with trusted.open("rb") as file:
             lines = file.read(SIGNERS_BYTES_MAX).decode("utf-8").splitlines()
@@ -83,5 +84,5 @@ def keygen(*options: str, text: str = "") -> subprocess.CompletedProcess[str]:
 
 
 def last(done: subprocess.CompletedProcess[str]) -> str:
-    """Returns the last line of an error message."""
-    return (done.stderr.strip().splitlines() or ["it said nothing"])[-1].rstrip(".")
+    """Returns the last line of a program's error message."""
+    return (done.stderr.strip().splitlines() or ["no message"])[-1].rstrip(".")

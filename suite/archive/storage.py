@@ -1,4 +1,4 @@
-"""Where archives lie: a folder, s3:// or gs://, all by the same code. Credentials come from the environment."""
+"""Reads and writes archives in a folder or a bucket (s3://, gs://). Credentials come from the environment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from suite.results.store.manifest import BYTES_MAX
 
 SCHEMES = ("s3", "gs", "file")
 CHUNK_BYTES = 2**20
-READ_MAX = 64 * 2**20  # a manifest of a hundred thousand files has a fifth of it
+READ_MAX = 64 * 2**20  # a manifest of 100,000 files has a fifth of this
 AT_ONCE = 8  # files that are transferred in parallel
 UPLOADING = ".uploading"  # the subfolder of files that are being uploaded
 SECRETS = ("access_key", "secret_key", "session_token")  # parameters that an address must not have
@@ -31,7 +31,7 @@ SECRETS = ("access_key", "secret_key", "session_token")  # parameters that an ad
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A folder or bucket of archives: its address `uri` as people see it, and its path `root` in its file system."""
+    """A folder or bucket of archives: its address `uri`, as a person gives it, and its path `root` in `filesystem`."""
 
     uri: str
     filesystem: fs.FileSystem
@@ -39,7 +39,7 @@ class Storage:
 
     @classmethod
     def of(cls, uri: str) -> Storage:
-        """Returns the storage at a folder's path or an address. Raises UserError for an address that isn't
+        """Returns the storage at a folder's path or a bucket's address. Raises UserError for an address that isn't
         understood."""
         if "://" not in uri:
             return cls(uri, fs.LocalFileSystem(), str(Path(uri).absolute()))
@@ -50,7 +50,7 @@ class Storage:
         return cls(f"{parts.scheme}://{parts.netloc}{parts.path}", filesystem, root)
 
     def path(self, *parts: str) -> str:
-        """Returns a path in the storage."""
+        """Returns the path of a file or folder in the storage, from its `parts` below the root."""
         return "/".join((self.root.rstrip("/"), *parts))
 
     @property
@@ -59,8 +59,8 @@ class Storage:
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def folders(self) -> list[str]:
-        """Returns the names of folders, which may be archives. Raises UserError where the folder or bucket of the
-        storage doesn't exist."""
+        """Returns the names of the folders in the storage, which may be archives. Raises UserError if the storage's own
+        folder or bucket doesn't exist."""
         with refusals(self.uri):
             entries = self.filesystem.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
         if not entries:
@@ -69,8 +69,8 @@ class Storage:
         return sorted(name for name in names if name != UPLOADING)
 
     def check_exists(self) -> None:
-        """Raises UserError for a folder or a bucket that doesn't exist. A prefix in a bucket exists once it has
-        sets."""
+        """Raises UserError if the storage's folder or bucket doesn't exist. A missing prefix in a bucket is no mistake:
+        it exists once it has sets."""
         root = self.root if self.is_local else self.root.partition("/")[0]
         with refusals(self.uri):
             kind = self.filesystem.get_file_info(root).type
@@ -81,8 +81,8 @@ class Storage:
             )
         if kind == fs.FileType.NotFound:
             raise UserError(
-                f"There is no bucket {root}, of {self.uri}. Check its name, or make the bucket with the tools of "
-                "its service."
+                f"There is no bucket {root}, which {self.uri} names. Check its name, or make the bucket with the tools "
+                "of its service."
             )
 
     def files(self, name: str) -> dict[str, int]:
@@ -98,7 +98,7 @@ class Storage:
         return {entry.path[len(base) + 1 :]: entry.size for entry in entries if entry.type == fs.FileType.File}
 
     def has(self, name: str, file: str) -> bool:
-        """Whether an archive has a file."""
+        """Whether an archive has a file of this name."""
         with refusals(self.uri):
             return bool(self.filesystem.get_file_info(self.path(name, file)).type == fs.FileType.File)
 
@@ -108,12 +108,12 @@ class Storage:
         with self.streamed(name, file) as source:
             data = bytes(source.read(most + 1))
         if len(data) > most:
-            raise UserError(f"{file} of {name} is larger than any {file.partition('.')[0]}: over {most:,} bytes.")
+            raise UserError(f"{file} of {name} is too large: over {most:,} bytes.")
         return data
 
     def download(self, name: str, file: str, to: Path, nbytes: int | None) -> str:
-        """Downloads a file to `to`. Returns the sha256 of what was downloaded, which is at most a byte more than
-        `nbytes`."""
+        """Downloads a file to `to`, but stops after `nbytes` and one byte, if `nbytes` is given. Returns the sha256 of
+        the downloaded bytes."""
         digest, remaining_bytes = hashlib.sha256(), BYTES_MAX if nbytes is None else nbytes + 1
         to.parent.mkdir(parents=True, exist_ok=True)
         with self.streamed(name, file) as source, to.open("wb") as target:
@@ -125,7 +125,7 @@ class Storage:
 
     @contextmanager
     def streamed(self, name: str, file: str) -> Iterator[pa.NativeFile]:
-        """Opens a file's bytes as they are stored; by default pyarrow would unpack a `.gz`."""
+        """Opens a file's bytes as they are stored; by default pyarrow would decompress a `.gz`."""
         with refusals(self.uri), self.filesystem.open_input_stream(self.path(name, file), compression=None) as source:
             yield source
 
@@ -138,9 +138,8 @@ class Storage:
         return digest.hexdigest()
 
     def upload(self, source: Path | bytes, name: str, file: str) -> str:
-        """Uploads a file, whole or not at all: an object of a bucket appears when its stream is closed; in a folder the
-        file is written beside the archives and renamed. Returns the sha256 of what was uploaded. Refuses what isn't a
-        plain file."""
+        """Uploads a plain file, whole or not at all: an object in a bucket appears when its stream is closed; in a
+        folder the file is written beside the archives and then moved. Returns the sha256 of the uploaded bytes."""
         digest = hashlib.sha256()
         target = self.path(name, file)
         written = self.path(UPLOADING, secrets.token_hex(8)) if self.is_local else target
@@ -160,14 +159,14 @@ class Storage:
         return digest.hexdigest()
 
     def remove(self, name: str, file: str) -> None:
-        """Deletes a file."""
+        """Deletes a file of an archive."""
         with refusals(self.uri):
             self.filesystem.delete_file(self.path(name, file))
 
     @contextmanager
     def publishing(self) -> Iterator[None]:
-        """Wraps uploads. In a folder, deletes what killed uploads left, unless another process is publishing; a bucket
-        keeps nothing of an upload that didn't end."""
+        """Encloses the uploads of a command. In a folder it first deletes what killed uploads left, unless another
+        process is publishing there; a bucket keeps nothing of an unfinished upload."""
         if not self.is_local:
             yield
             return
@@ -190,13 +189,13 @@ class Storage:
 
 
 def check_address(uri: str) -> None:
-    """Raises UserError for an address of an unknown kind, or with a secret in it, without connecting to it."""
+    """Raises UserError for an address of an unknown kind, or with a secret in it. It doesn't connect to the address."""
     parts = urlsplit(uri)
     if parts.scheme not in SCHEMES:
         raise unknown("kind of address", parts.scheme, SCHEMES)
     if parts.username or parts.password or any(secret in parts.query for secret in SECRETS):
         raise UserError(
-            "An address with a secret in it would be kept in logs and pages: leave credentials to the "
+            "The address has a secret in it, which logs and pages would keep: give credentials in the "
             "environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, "
             "or a machine's own role)."
         )
@@ -204,7 +203,8 @@ def check_address(uri: str) -> None:
 
 @contextmanager
 def refusals(uri: str) -> Iterator[None]:
-    """Turns a file system's error into a UserError of one sentence, without parts that could hold a secret."""
+    """Turns a file system's error into a UserError of one line, with the address but without its query, which could
+    hold a secret. Lets FileNotFoundError pass."""
     try:
         yield
     except FileNotFoundError:

@@ -36,7 +36,7 @@ def test_a_set_comes_back_as_it_was(stored: ResultSet, place: Storage, tmp_path:
     assert folder.name == made.name and ResultSet.open(folder).problems() == []
     assert results.load(folder).rows == results.load(stored.folder).rows
     assert {path.name for path in (tmp_path / "elsewhere").iterdir()} == {made.name}, "no draft stays"
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="exists already"):
         fetch.fetch(place, made.name, tmp_path / "elsewhere")
 
 
@@ -44,7 +44,7 @@ def test_a_name_is_published_once(stored: ResultSet, place: Storage, tmp_path: P
     made = publish(stored.folder, place, quiet)
     (stored.folder / "report.html").write_text("<p>another page</p>")
     stored.seal()
-    with pytest.raises(UserError, match=f"has {made.name} already: an archive is written once"):
+    with pytest.raises(UserError, match=f"has {made.name} already, and a published set is never changed"):
         publish(stored.folder, place, quiet)  # a page is derived: it doesn't make another set
     assert fetch.verify(place, made.name) == []
     (stored.folder / "inputs" / "more.txt").write_text("more")
@@ -120,7 +120,7 @@ def test_an_upload_that_was_cut_short_is_invisible_and_goes_on(
     place.upload(b"x" * place.files(name)[there[0]], name, there[0])  # of the right size alone
     said: list[str] = []
     assert publish(stored.folder, place, said.append).name == name
-    assert said == [f"2 of {len(place.files(name)) - 1} files are there already, from an upload that was cut short."]
+    assert said == [f"2 of {len(place.files(name)) - 1} files are there already, from an interrupted upload."]
     assert fetch.verify(place, name) == []
 
 
@@ -143,7 +143,7 @@ def test_two_writers_of_one_name(stored: ResultSet, place: Storage, tmp_path: Pa
         writer.join()
     (archive,) = listing.of_storage(place)
     assert fetch.verify(place, archive.name) == []
-    assert all(each == archive.name or "an archive is written once" in each for each in ended)
+    assert all(each == archive.name or "a published set is never changed" in each for each in ended)
 
 
 @pytest.mark.slow

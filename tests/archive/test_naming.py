@@ -180,5 +180,5 @@ def test_a_place_that_is_not_there_is_refused(home: Path, bucket: Storage) -> No
     assert listing.of_storage(Storage.of("empty")) == []
     assert bucket.uri.startswith(f"s3://{BUCKET}/")
     assert listing.of_storage(bucket) == [], "a prefix of a bucket that is there"
-    with pytest.raises(UserError, match=r"There is no bucket nowhere, of s3://nowhere/sets\."):
+    with pytest.raises(UserError, match=r"There is no bucket nowhere, which s3://nowhere/sets names\."):
         listing.of_storage(Storage.of("s3://nowhere/sets"))

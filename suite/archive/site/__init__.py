@@ -1,1 +1,1 @@
-"""A site of many sets: static pages, for any page server or to be opened as files."""
+"""A site of many sets: static pages, which any page server can serve and a browser can open as files."""

@@ -1,4 +1,4 @@
-"""Makes a site, or brings one up to date: a page of a set is made anew only if the set or this program has changed."""
+"""Makes or updates a site. A set's page is rendered again only if the set or this program has changed."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from suite.results.store.files import check_writable, write_json
 from suite.results.store.manifest import SET_NAME
 from suite.results.store.one_command import sole
 
-INDEX, MARK = "index.html", "site.json"  # MARK also tells programs what is here
+INDEX, MARK = "index.html", "site.json"  # MARK shows that a folder is a site, and lists its sets for programs
 SETS, HISTORY, MACHINES = "sets", "history", "machines"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site that was made. `rendered` names the sets whose page was made anew."""
+    """A site that was made. `rendered` names the sets whose pages were rendered this time."""
 
     out: Path
     shown: tuple[Entry, ...]
@@ -39,9 +39,9 @@ class Site:
 
 
 def build(source: SetSource, out: Path, say: Callable[[str], None]) -> Site:
-    """Makes a site in a folder from all sets of a source. The same sets give the same bytes.
+    """Makes or updates a site of all sets of a source in the folder `out`. The same sets give the same bytes.
 
-    Raises UserError if the source doesn't exist, and for an `out` that holds another site.
+    Raises UserError if the source doesn't exist, or if `out` has an index page that this program didn't write.
     """
     listed = source.listed()
     check_own(out)
@@ -69,24 +69,25 @@ def build(source: SetSource, out: Path, say: Callable[[str], None]) -> Site:
 
 
 def check_own(out: Path) -> None:
-    """Raises UserError for a folder with an index page that this program hasn't written."""
+    """Raises UserError for a file, and for a folder with an index page that this program didn't write."""
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file. --out names the folder of the site.")
     if (out / INDEX).exists() and not (out / MARK).is_file():
         raise UserError(
-            f"{out} has an {INDEX} that this command didn't write: --out names a folder for the site alone."
+            f"{out} has an {INDEX} that this command didn't write: --out must name a folder only for the site."
         )
     check_writable(out, "--out")
 
 
 def reason(broken: UserError, where: str, label: str) -> str:
-    """Returns why a set isn't shown, in one line. Its path or address is replaced by its label, since pages are
-    public."""
+    """Returns why a set isn't shown, in one line, in which `label` replaces the set's path or address: pages are
+    public. """
     return " ".join(printable(str(broken)).replace(where, label).split())
 
 
 def kept_entry(source: SetSource, item: Listed, out: Path) -> Entry | None:
-    """Returns the entry of a set whose page is up to date; None if the page is to be made."""
+    """Returns the entry of a set whose page is up to date; None if the page must be rendered. Raises UserError for a
+    set with trouble."""
     if item.trouble:
         raise UserError(item.trouble)
     folder = out / SETS / item.name
@@ -96,7 +97,7 @@ def kept_entry(source: SetSource, item: Listed, out: Path) -> Entry | None:
 
 
 def read_set(source: SetSource, item: Listed) -> tuple[Entry, str]:
-    """Returns the entry of a set and the HTML of its page. Raises UserError if it isn't as its manifest says."""
+    """Returns the entry of a set and the HTML of its page. Raises UserError if the set isn't as its manifest says."""
     with source.verified(item) as place:
         results = load(place)
         analysis = results.analysis()
@@ -105,7 +106,7 @@ def read_set(source: SetSource, item: Listed) -> tuple[Entry, str]:
 
 
 def write_set(entry: Entry, text: str, folder: Path) -> None:
-    """Writes the page of a set, and its entry last: a page that is written halfway is made again."""
+    """Writes the page of a set, then its entry: without an entry the next run renders the page again."""
     (folder / entries.FILE).unlink(missing_ok=True)
     write(folder / FILE_NAME, text)
     entry.write(folder)
@@ -113,7 +114,7 @@ def write_set(entry: Entry, text: str, folder: Path) -> None:
 
 @lru_cache(maxsize=1)
 def program() -> str:
-    """Returns the digest of this program's sources and templates, all of which a page may depend on."""
+    """Returns a digest of this program's sources and templates, since a page may depend on all of them."""
     digest = hashlib.sha256()
     suite = Path(__file__).parents[2]
     for path in sorted([*suite.rglob("*.py"), *(path for path in TEMPLATES.rglob("*") if path.is_file())]):
@@ -122,7 +123,8 @@ def program() -> str:
 
 
 def write_pages(site: Site) -> None:
-    """Writes all pages but those of sets, and removes the pages of sets that aren't shown any more."""
+    """Writes the index, histories, machines' pages and MARK, and removes the pages of sets that aren't shown any
+    more."""
     texts = {
         f"{folder}/{name}": text
         for folder, by_name in ((HISTORY, pages.histories(site.shown)), (MACHINES, pages.machines(site.shown)))
@@ -135,19 +137,19 @@ def write_pages(site: Site) -> None:
 
 
 def write_if_new(path: Path, text: str) -> None:
-    """Writes a page, without control characters, if its text isn't there already."""
+    """Writes a page, without control characters, unless the file has this text already."""
     if not path.is_file() or path.read_text(encoding="utf-8") != printable(text):
         write(path, text)
 
 
 def remove_stale(out: Path, names: set[str], texts: dict[str, str]) -> None:
-    """Removes the pages of sets that aren't shown any more, and histories and machines without a set. Other files
+    """Removes the pages of sets that aren't shown any more, and of histories and machines that no set has. Other files
     stay."""
     for folder in (out / SETS).glob("*"):
         if SET_NAME.fullmatch(folder.name) and folder.name not in names:
             for file in (FILE_NAME, entries.FILE):
                 (folder / file).unlink(missing_ok=True)
-            with suppress(OSError):  # somebody's own file lies in it
+            with suppress(OSError):  # the folder has other files, and stays
                 folder.rmdir()
     for part in (HISTORY, MACHINES):
         for page in (out / part).glob("*.html"):
@@ -156,7 +158,7 @@ def remove_stale(out: Path, names: set[str], texts: dict[str, str]) -> None:
 
 
 def mark(site: Site) -> dict[str, object]:
-    """Returns the content of site.json, which describes the site for programs."""
+    """Returns the content of MARK, which describes the site for programs."""
     return {
         "version": 1,
         "sets": [

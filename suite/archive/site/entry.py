@@ -1,4 +1,4 @@
-"""What a site keeps of one set, so that its other pages can be made without reading the set again."""
+"""The entry of a set in a site: what other pages of the site need of it, so that they can be made without the set."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ BYTES_MAX = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntry:
-    """One comparison of a set. `name` is the same in every set that asks it, `answer` the first sentence of the
-    set's answer; `squares` has each stack's cell in a map."""
+    """One comparison of a set. `name` is the same in every set that has the question; `answer` is the first sentence of
+    the set's answer; `squares` has each stack's cell in a map."""
 
     name: str
     workload: str
@@ -44,12 +44,11 @@ class QuestionEntry:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One set that was found as its manifest says. `made_by` is the digest of the program that made its page.
+    """One set, which was as its manifest says. `made_by` is the digest of the program that rendered its page.
 
-    `machines` are the ids of the machines that measured it, `described` is its machine in one line; `stacks` has the
-    versions of each stack's packages; `trust` is the word of its page's badge, `noise` says how far equal processes
-    differ.
-    """
+    `machines` are the ids of the machines that measured it, `described` is its machine in one line. `stacks` has the
+    versions of each stack's packages. `trust` is the word of the badge on its page; `noise` says how far equal
+    processes differ. """
 
     made_by: str
     name: str
@@ -101,7 +100,7 @@ class Entry:
 
 
 def read(folder: Path) -> Entry | None:
-    """Returns the entry in a set's folder of a site; None where there is none that this program could have written."""
+    """Returns the entry in a set's folder of a site; None if there is none, or none that this program can read."""
     try:
         entry: Entry = json_file.of_file(Entry, folder / FILE, BYTES_MAX)
     except UserError:
@@ -110,7 +109,7 @@ def read(folder: Path) -> Entry | None:
 
 
 def versions(rows: Sequence[Row]) -> dict[str, str]:
-    """Returns {stack: `jax 0.10.2`}: each stack's frameworks; NumPy's version only if there is no other."""
+    """Returns the versions of each stack's frameworks, {stack: `jax 0.10.2`}; NumPy's only if it is the only one."""
     by_stack: dict[str, dict[str, str]] = {}
     for row in rows:
         by_stack.setdefault(row.stack_name, {}).update(

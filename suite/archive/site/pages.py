@@ -1,4 +1,4 @@
-"""The pages of a site beside those of its sets: the index, a history for each question, a page for each machine."""
+"""The pages of a site except those of its sets: the index, a history for each question, a page for each machine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from suite.report.map.page_map import Map, MapRow
 from suite.report.sections.labels import catalogue_order
 
 SLUG_MAX = 60  # characters of a name in a file's name
-CHANGES_MAX = 50  # on the index; the histories have all
+CHANGES_MAX = 50  # changes that the index lists; the histories show all
 
 
 @dataclass(frozen=True, slots=True)
 class MachineQuestion:
-    """A question on a machine, over all `sets` that ask it; `latest` is the question in the `newest` of them."""
+    """A question on a machine, in all sets that have it. `sets` is their number, `newest` the newest of them, `latest`
+    the question in that set."""
 
     name: str
     workload: str
@@ -61,7 +62,7 @@ class Machine:
             caption="A steady step, in the newest set that asks the question, over that set's baseline: above 1× is "
             "faster.",
             columns=tuple(columns),
-            means=(),  # they would be over questions of several sets
+            means=(),  # a mean would mix questions of several sets
             rows=tuple(
                 MapRow(
                     name=question.name,
@@ -129,19 +130,19 @@ def page(template: str, **values: object) -> str:
 
 
 def points_of(shown: Iterable[Entry]) -> list[Point]:
-    """Returns all points with their changes marked. A run that is archived twice counts once: its later archive, which
-    may have more outcomes that are `ok`, counts."""
+    """Returns all points with their changes marked. Of a run that is archived twice, the archive with more `ok`
+    outcomes counts."""
     once = {entry.set_id: entry for entry in sorted(shown, key=lambda entry: (entry.outcomes.get("ok", 0), entry.name))}
     return marked(point for entry in once.values() for point in entry.points)
 
 
 def timed(shown: Iterable[Entry]) -> frozenset[str]:
-    """Returns the names of the questions that have a time in some set, and so a history."""
+    """Returns the names of the questions that have a time in some set, and therefore a history."""
     return frozenset(point.question for entry in shown for point in entry.points)
 
 
 def machines_of(shown: Sequence[Entry]) -> list[Machine]:
-    """Returns the machines, the one with the newest set first."""
+    """Returns the machines; the machine with the newest set comes first."""
     sets: dict[str, list[Entry]] = defaultdict(list)
     for entry in newest_first(shown):
         for id_ in entry.machines:
@@ -175,7 +176,7 @@ def machine_questions(machine_id: str, entries: Sequence[Entry]) -> tuple[Machin
 
 
 def newest_first(shown: Iterable[Entry]) -> list[Entry]:
-    """Returns the sets, the newest first."""
+    """Returns the sets ordered by date, the newest first."""
     return sorted(shown, key=lambda entry: (entry.created_at, entry.name), reverse=True)
 
 
@@ -185,7 +186,7 @@ def row_id(question: str) -> str:
 
 
 def set_page(entry: Entry) -> str:
-    """Returns where a set's page is, from the site's root."""
+    """Returns the path of a set's page from the site's root."""
     return f"sets/{entry.name}/{FILE_NAME}"
 
 
@@ -200,10 +201,10 @@ def machine_file(name: str, id_: str) -> str:
 
 
 def slug(name: str) -> str:
-    """Returns a name as letters, digits and dashes alone: names of sets may be any text."""
+    """Returns a name as lower-case letters, digits and dashes, for a file's name: a set's names may be any text."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_MAX].strip("-") or "unnamed"
 
 
 def short_digest(text: str) -> str:
-    """Returns the beginning of a text's sha256, which tells two names with one slug apart."""
+    """Returns the beginning of a text's sha256, which distinguishes two names with the same slug."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,5 +1,5 @@
-"""The sets that a site is made from: those of a folder of results, or those of an archive. Each is checked before
-anything of it is read."""
+"""The sets that a site is made from: those in a folder of results, or those in a storage. Each set is checked before
+its content is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROBLEMS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A set that isn't shown: its name, or its folder's if it has none, and why."""
+    """A set that isn't shown, and why. `name` is the name of its folder if the set itself has none."""
 
     name: str
     reason: str
@@ -29,16 +29,15 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class SetSource:
-    """A folder of results, or a storage of archives in place of it."""
+    """Where the sets of a site come from: `storage` if it is given, else the folder `results`."""
 
     results: Path
     storage: Storage | None = None
 
     def listed(self) -> list[Listed]:
-        """Returns every set once, oldest first; those that can't be shown have `trouble`.
+        """Returns every set once, oldest first; sets that can't be shown have `trouble`.
 
-        Raises UserError if the folder or archive doesn't exist, and for a folder of results that is given as an
-        archive.
+        Raises UserError if the folder or storage doesn't exist, and if a folder of results was given as a storage.
         """
         if self.storage is None:
             if not self.results.is_dir():
@@ -48,14 +47,14 @@ class SetSource:
             entries = listing.of_storage(self.storage)
             if not entries and self.storage.is_local and listing.here(Path(self.storage.root)):
                 raise UserError(
-                    f"{self.storage.uri} has result sets and no archive: --results={self.storage.uri} reads them, "
-                    f"`{COMMAND} archive` publishes one."
+                    f"{self.storage.uri} has result sets, but no published ones: --results={self.storage.uri} reads "
+                    f"them, `{COMMAND} archive` publishes one."
                 )
         return [*{entry.name or entry.where: entry for entry in reversed(entries)}.values()][::-1]
 
     def unchanged(self, entry: Listed) -> bool:
-        """Whether a set is as it was when a page was made of it, by its name. Of an archive, its manifest and the sizes
-        of its files are compared, and nothing is downloaded; a set here is read as a whole."""
+        """Whether a set's files still agree with its manifest, and so with its name. In a storage only their sizes are
+        compared, without a download; a set here is read as a whole."""
         try:
             if self.storage is None:
                 return not ResultSet.open(Path(entry.where)).problems()
@@ -65,8 +64,8 @@ class SetSource:
 
     @contextmanager
     def verified(self, entry: Listed) -> Iterator[Path]:
-        """Yields the folder of a set, all of whose files are as its manifest says. Raises UserError for any other
-        set."""
+        """Yields a folder with a set that is as its manifest says: the set's own, or a download. Raises UserError for
+        any other set."""
         if self.storage is not None:
             with tempfile.TemporaryDirectory(prefix="stack-wars-") as scratch:
                 yield fetch.fetch(self.storage, entry.name, Path(scratch))
@@ -78,7 +77,7 @@ class SetSource:
 
 
 def named(entry: Listed) -> Listed:
-    """Returns an entry of a folder of results. It has `trouble` if the name by its manifest isn't an archive's name:
+    """Returns an entry of a folder of results unchanged, or one with `trouble` if the name in its manifest isn't valid:
     such a name could be any path."""
     if entry.trouble or SET_NAME.fullmatch(entry.name):
         return entry

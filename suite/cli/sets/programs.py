@@ -62,7 +62,7 @@ def program_rows(loaded: results.Results) -> dict[str, Row]:
     rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
     if not rows:
         raise UserError(
-            f"{loaded.path} has kept no programs. `{COMMAND} run --purpose=ir`, or --ir=on beside times, keeps them."
+            f"{loaded.path} has kept no programs: `{COMMAND} run --purpose=ir` or a timed run with --ir=on keeps them."
         )
     return rows
 

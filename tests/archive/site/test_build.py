@@ -135,7 +135,7 @@ def test_other_people_s_folders_are_left_alone(tmp_path: Path) -> None:
 
 def test_places_that_are_no_archive_are_refused_with_the_remedy(tmp_path: Path) -> None:
     made(tmp_path / "results", 1)
-    with pytest.raises(UserError, match="has result sets and no archive: --results="):
+    with pytest.raises(UserError, match="has result sets, but no published ones: --results="):
         build(SetSource(Path("nowhere"), Storage.of(str(tmp_path / "results"))), tmp_path / "site", quiet)
     with pytest.raises(UserError, match="There is no folder nowhere"):
         build(SetSource(Path("nowhere")), tmp_path / "site", quiet)
