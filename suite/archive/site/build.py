@@ -81,7 +81,7 @@ def check_own(out: Path) -> None:
 
 def reason(broken: UserError, where: str, label: str) -> str:
     """Returns why a set isn't shown, in one line, in which `label` replaces the set's path or address: pages are
-    public. """
+    public."""
     return " ".join(printable(str(broken)).replace(where, label).split())
 
 

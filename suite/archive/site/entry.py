@@ -48,7 +48,8 @@ class Entry:
 
     `machines` are the ids of the machines that measured it, `described` is its machine in one line. `stacks` has the
     versions of each stack's packages. `trust` is the word of the badge on its page; `noise` says how far equal
-    processes differ. """
+    processes differ.
+    """
 
     made_by: str
     name: str
