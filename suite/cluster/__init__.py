@@ -1,1 +1,1 @@
-"""Runs on several machines: shares of a plan, who measures them, and one set of all shares."""
+"""Runs on several machines: jobs and queues that measure a plan's shares, and one set made of all shares."""

@@ -1,4 +1,4 @@
-"""The machines that a job may ask for (cloud/accelerators.toml), and what each scheduler calls them."""
+"""The kinds of machines that a job may request (cloud/accelerators.toml), and what each scheduler calls them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator:
-    """One kind of machine. An empty text: it has no such thing. `memory` and `disk` are like `14Gi`, as in a pod."""
+    """One kind of machine. A field that is empty text means that it has no such thing. `memory` and `disk` are written
+    as for a Kubernetes pod, like `14Gi`; cloud/accelerators.toml explains the other fields."""
 
     name: str
     target: str
@@ -32,12 +33,12 @@ class Accelerator:
 
     @property
     def memory_gb(self) -> int:
-        """Returns the memory as SkyPilot counts it; rounded down, so that a machine of that size is taken."""
+        """Returns the memory in GB for SkyPilot, rounded down so that a machine of exactly this size is accepted."""
         return int(self.memory.removesuffix("Gi"))
 
 
 def load(path: Path = FILE) -> dict[str, Accelerator]:
-    """Returns the list, by name. Raises UserError, naming the entry that isn't valid."""
+    """Returns {name: accelerator} of a file. Raises UserError, which names the entry that isn't valid."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as broken:
@@ -46,7 +47,7 @@ def load(path: Path = FILE) -> dict[str, Accelerator]:
 
 
 def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
-    """Returns the accelerator of one table. Raises UserError for a key or value that isn't valid."""
+    """Returns the accelerator that a TOML table describes. Raises UserError for a key or value that isn't valid."""
     needed = {field.name for field in fields(Accelerator)} - {"name", "runtime"}
     for key in sorted(needed ^ table.keys() - {"runtime"}):
         raise UserError(f"{path}, [{name}]: '{key}' is {'no key of an accelerator' if key in table else 'missing'}.")
@@ -60,8 +61,8 @@ def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
 
 
 def find(name: str | None, target: str) -> Accelerator:
-    """Returns an accelerator by name, or a target's first. Raises UserError for a name that isn't listed, or is one of
-    another target."""
+    """Returns the accelerator of this name, or the target's first if `name` is None. Raises UserError for an unknown
+    name, and for an accelerator of another target."""
     if target not in TARGETS:
         raise unknown("target", target, TARGETS)
     listed = load()
@@ -70,5 +71,5 @@ def find(name: str | None, target: str) -> Accelerator:
     if name not in listed:
         raise unknown("accelerator", name, listed)
     if listed[name].target != target:
-        raise UserError(f"{name} is a {listed[name].target}: --target={listed[name].target} goes with it.")
+        raise UserError(f"{name} belongs to another target: it needs --target={listed[name].target}.")
     return listed[name]

@@ -1,5 +1,5 @@
-"""Writes jobs that run a plan's shards by SkyPilot, Kubernetes and Slurm, from the templates in cloud/. Nothing is
-started."""
+"""Renders the files of jobs that run a plan's shards by SkyPilot, Kubernetes and Slurm, from the templates in cloud/.
+It starts no job."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from suite.errors import UserError, unknown
 
 FOLDER = FILE.parent
 SKYPILOT, KUBERNETES, SLURM = SCHEDULERS = ("skypilot", "kubernetes", "slurm")
-SLACK = 3  # a run is taken to hang after so many times the longest estimate
+SLACK = 3  # a run counts as hung, and is ended, after this many times the longest estimate
 SETUP_SECONDS = 3600  # for installing, which a scheduler's time limit includes
-# A shell, YAML and Kubernetes each read a job's text, and each expands some of these.
-REFUSED = re.compile(r"[$\\`]")
+REFUSED = re.compile(r"[$\\`]")  # characters that a shell, YAML or Kubernetes would expand in a job's text
 NAME_MAX = 40  # Kubernetes appends an index and allows 63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudJob:
-    """What a template needs: the run's command, where its source and results are, on what it runs, and how long at
-    most.
+    """The values in the templates of a job: its command, its source, where it archives results, its machine and its
+    time limit.
 
-    `run` is a shell's words. Whoever starts the job fills in an empty `archive` or `repository`; an empty `image`:
-    none.
+    `run` is a shell command. If `archive` or `repository` is empty, whoever starts the job fills it in. If `image` is
+    empty, the job has no image and installs its environments.
     """
 
     preset: str
@@ -54,18 +53,18 @@ class CloudJob:
 
     @property
     def target(self) -> str:
-        """Returns the hardware class."""
+        """Returns the target of the job's accelerator."""
         return self.accelerator.target
 
     @property
     def name(self) -> str:
-        """Returns the job's name, of letters, digits and dashes alone, as all three schedulers take it."""
+        """Returns the job's name, which has only letters, digits and dashes, so that all three schedulers accept it."""
         plain = re.sub(r"[^a-z0-9]+", "-", f"stack-wars-{self.preset}-{self.target}".lower())
         return plain[:NAME_MAX].strip("-")
 
     @property
     def wall_seconds(self) -> int:
-        """Returns the time limit for a scheduler, installing included."""
+        """Returns the job's time limit for a scheduler, which includes installing."""
         return self.limit_seconds + SETUP_SECONDS
 
     @property
@@ -76,7 +75,7 @@ class CloudJob:
 
 
 def check_plain(kind: str, text: str) -> None:
-    """Raises UserError for text that can't stand as it is in a shell's line and in YAML."""
+    """Raises UserError for text that can't stand unchanged in a shell command and in YAML."""
     if not text.isprintable():
         raise UserError(
             f"{kind} {text[:60]!r} has a line break or a character that can't be printed; a job's file can't hold it."
@@ -98,28 +97,27 @@ def render(job: CloudJob, schedulers: Collection[str] = SCHEDULERS) -> dict[str,
     texts: dict[str, str] = {}
     if SKYPILOT in schedulers:
         for shard in range(1, job.shards + 1):
-            texts |= one("skypilot.yaml", f"skypilot-{shard}-of-{job.shards}.yaml", job, shard=shard)
+            texts |= rendered("skypilot.yaml", f"skypilot-{shard}-of-{job.shards}.yaml", job, shard=shard)
     if KUBERNETES in schedulers:
         base = official_base(python_of(ORCHESTRATOR, job.target))
-        texts |= one("kubernetes.yaml", "kubernetes.yaml", job, base=base)
+        texts |= rendered("kubernetes.yaml", "kubernetes.yaml", job, base=base)
     if SLURM in schedulers:
-        texts |= one("slurm.sh", "slurm.sh", job)
+        texts |= rendered("slurm.sh", "slurm.sh", job)
     return texts
 
 
 def check_place(job: CloudJob, schedulers: Collection[str]) -> None:
-    """Raises UserError for an archive that would be deleted with the machine that wrote it."""
-    leaving = [scheduler for scheduler in schedulers if scheduler != SLURM]
-    if job.archive and not job.archive.startswith(("s3://", "gs://")) and leaving:
+    """Raises UserError if the archive is a folder that would be deleted with the machine that wrote it."""
+    deleting = [scheduler for scheduler in schedulers if scheduler != SLURM]
+    if job.archive and not job.archive.startswith(("s3://", "gs://")) and deleting:
         raise UserError(
-            f"--to={job.archive} is a folder of a machine that is gone when its shard is done: "
-            f"{' and '.join(leaving)} need s3:// or gs://. A folder that all nodes see is for "
-            f"--on={SLURM}."
+            f"--to={job.archive} would be a folder of a machine that is deleted when its shard is done: "
+            f"{' and '.join(deleting)} need s3:// or gs://. A folder that all nodes share works with --on={SLURM}."
         )
 
 
-def one(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[str, str]:
-    """Returns {file name: text} of one file. Raises UndefinedError for a name that only the template has."""
+def rendered(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[str, str]:
+    """Returns {file name: text} of one file. Raises UndefinedError if the template uses a value that isn't given."""
     return {
         file: templates().get_template(f"{template}.j2").render(job=job, accelerator=job.accelerator, file=file, **more)
     }
@@ -127,7 +125,7 @@ def one(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[str, st
 
 @lru_cache(maxsize=1)
 def templates() -> Environment:
-    """Returns the templates, with a filter for each language in which a value may stand."""
+    """Returns the templates, with the filters `sh` and `yaml`, which quote a value for a shell and for YAML."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         undefined=StrictUndefined,

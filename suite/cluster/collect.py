@@ -24,7 +24,7 @@ from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.stacks.catalog import STACKS
 
-# What the shares of one plan have in common, in words: fields of the plan, and of the plan file.
+# Fields of the plan, and of the plan file, that are equal in all shares of one plan, with their names in words.
 COMMON_PLAN = {
     "whole": "plan",
     "seed": "seed",
@@ -45,10 +45,10 @@ COMMON_FILE = {
 
 
 def collect(folders: Collection[Path], results: Path) -> ResultSet:
-    """Returns one set of all shares of a plan; the existing one if the same shares were collected before.
+    """Returns one set of all shares of a plan; the existing set if the same shares were collected before.
 
-    Raises UserError for a folder that is no share, isn't whole, was changed, or has links, attempts or rows that its
-    plan doesn't give; for a share that is missing or there twice; for unlike plans and unlike machines.
+    Raises UserError for a folder that is no share, isn't whole, was changed, or has links, or attempts or rows that
+    don't follow from its plan; for a share that is missing or given twice; for unlike plans and unlike machines.
     """
     with ExitStack() as stack:
         for folder in sorted({folder.resolve() for folder in folders}):
@@ -71,7 +71,7 @@ def collect(folders: Collection[Path], results: Path) -> ResultSet:
 
 
 def opened(folder: Path) -> ResultSet:
-    """Returns a share's set. Raises UserError for a folder that is no share, or no sound one."""
+    """Returns a share's set. Raises UserError for a folder that is no share, and for a share that isn't valid."""
     store = ResultSet.open(folder)
     if not store.plan.shard:
         raise UserError(f"{folder} is no share of a plan: `{COMMAND} run --shard=1/2` makes one.")
@@ -83,8 +83,9 @@ def opened(folder: Path) -> ResultSet:
 
 
 def check_content(store: ResultSet) -> None:
-    """Raises UserError for a share with links, which would be followed; with stacks that this program doesn't know;
-    with attempts that its plan doesn't give; with rows of another share's cases, another set or another machine."""
+    """Raises UserError for a share with links, which could lead outside it; with stacks that this program doesn't know;
+    with attempts that don't follow from its plan; with rows of another share's cases, another set or another
+    machine."""
     plan, machine = store.plan, store.machine.get("machine_id")
     try:
         plain_files.check_tree(store.folder.resolve())
@@ -94,7 +95,7 @@ def check_content(store: ResultSet) -> None:
     if strange:
         raise UserError(
             f"{store.folder} can't be collected: this program doesn't know the stack {strange[0]}. "
-            "--stack-path=FILE names its adapter."
+            "Name its adapter with --stack-path=FILE."
         )
     if store.plan_file.attempts != tuple(layout.attempts(plan)):
         raise UserError(f"{store.folder} can't be collected: its attempts aren't those of its plan.")
@@ -103,7 +104,7 @@ def check_content(store: ResultSet) -> None:
         belongs = {
             "case": row["case_id"] in cases and row.case.case_id == row["case_id"],
             "set": row["set_id"] == plan.set_id,
-            "machine": row["machine_id"] in (machine, None),  # a row without a process has none
+            "machine": row["machine_id"] in (machine, None),  # None: the row has no process
         }
         foreign = [word for word, is_own in belongs.items() if not is_own]
         if foreign:
@@ -113,9 +114,9 @@ def check_content(store: ResultSet) -> None:
 
 
 def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
-    """Returns the shares by number. Raises UserError if one is missing, or was measured twice."""
+    """Returns the shares ordered by number. Raises UserError if a share is missing, or was measured twice."""
     if not shares:
-        raise UserError(f"No share is named: `{COMMAND} collect results/A results/B`, one of each machine.")
+        raise UserError(f"No share is named: `{COMMAND} collect results/A results/B` names one for each machine.")
     by_index: dict[int, ResultSet] = {}
     of = Shard.parse(shares[0].plan.shard).of
     for store in shares:
@@ -128,8 +129,8 @@ def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
     missing = [str(Shard(index, of)) for index in range(1, of + 1) if index not in by_index]
     if missing:
         raise UserError(
-            f"Shares are missing: {', '.join(missing)}. Nothing is collected before all are there, since "
-            "a planned case without a row would look like one that nobody asked for."
+            f"Shares are missing: {', '.join(missing)}. Nothing is collected until all are given, since a planned "
+            "case without a row would look like a case that was never planned."
         )
     return [by_index[index] for index in sorted(by_index)]
 
@@ -156,15 +157,15 @@ def check_alike(first: ResultSet, other: ResultSet) -> None:
 
 
 def input_digests(store: ResultSet) -> dict[str, str]:
-    """Returns {file: sha256} of a share's inputs: locks, preset, workloads, changes to the source."""
+    """Returns {file: sha256} of a share's inputs: locks, preset, workloads and changes to the source."""
     listed = manifest.read(store.folder).files
     return {name: file.digest for name, file in listed.items() if name.startswith("inputs/")}
 
 
 def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
-    """Returns the plan file of the whole plan. The set's name has a digest of the shares' content, so that collecting
-    them twice gives one set, and another one once a share was completed further. Raises UserError for shares that don't
-    make the plan that they say they are of."""
+    """Returns the plan file of the whole plan. The set's name contains a digest of the shares' content: collecting the
+    same shares again gives the same name, and another one if a share was completed in between. Raises UserError if the
+    shares' cases aren't exactly those of the whole plan."""
     files = [store.plan_file for store in shares]
     first, names = files[0], [file.plan.set_id for file in files]
     content = hashlib.sha256(" ".join(manifest.read(store.folder).name for store in shares).encode()).hexdigest()
@@ -178,7 +179,7 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
     ids = [planned.case.case_id for planned in plan.cases]
     if len(set(ids)) != len(ids) or digest(plan) != plan.whole:
         raise UserError(
-            "These shares don't make the plan that they say they are of: they overlap, or leave something out."
+            "These shares don't add up to the plan that they belong to: they overlap, or leave cases out."
         )
     return replace(
         first,
@@ -193,8 +194,9 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
 
 
 def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:
-    """Writes rows, block records, programs and inputs of all shares into the set. The first machine stands for all,
-    since they are alike; roofline and ceilings are of one machine each, and aren't kept if there were several."""
+    """Writes rows, block records, programs and inputs of all shares into the set. The set describes the first share's
+    machine, since all are alike. Roofline and ceilings differ between machines, so they are kept only from a single
+    share."""
     for share in shares:
         store.adopt(share)
     store.machine = shares[0].machine

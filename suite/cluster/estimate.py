@@ -1,5 +1,5 @@
-"""Estimates how long each shard of a plan takes: by its processes in earlier sets, else by the plan's rough
-estimate."""
+"""Estimates how long each shard of a plan takes, from its processes' times in earlier sets, or else roughly from the
+plan."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from suite.results.store.plan import Plan
 from suite.results.store.rows import CASE, Row
 from suite.workloads.catalog import Workload
 
-# Times of other sizes or passes aren't taken; times of another machine are, if it has the target.
+# A process is estimated from earlier processes of the same kind, on any machine of the target.
 Kind = tuple[str, str, str, str, str]  # workload, size, pass, stack, purpose
-# The columns that are read.
+# The columns that an estimate needs.
 COLUMNS = frozenset(
     {
         "schema_version",
@@ -44,8 +44,8 @@ COLUMNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ShardEstimate:
-    """The estimate for one shard. `seconds` has the blocks that run whatever the spread, `most_seconds` every block
-    that the spread may ask for; `known` of its `processes` are estimated by earlier sets."""
+    """The estimate for one shard. `seconds` is for the planned blocks alone, `most_seconds` also for all blocks that
+    are added if the planned ones differ too much. `known` of its `processes` are estimated from earlier sets."""
 
     number: int
     comparisons: int
@@ -56,8 +56,8 @@ class ShardEstimate:
 
 
 def wall_seconds(rows: Iterable[Row]) -> dict[Kind, float]:
-    """Returns the median seconds, by kind, from the start of a process to the start of the next one in its block: the
-    machine's time for start, compile, measuring and the harness."""
+    """Returns {kind: median seconds} from the start of a process to the start of the next one in its block. That time
+    includes starting, compiling, measuring and the harness."""
     blocks: dict[tuple[str, int, int], list[Row]] = defaultdict(list)
     for row in rows:
         if row["started_at"] and row["block"] and row["outcome"] != Outcome.UNSUPPORTED:
@@ -84,7 +84,7 @@ def kind_of(attempt: Attempt) -> Kind:
 def shards_of(
     plan: Plan, shards: int, workloads: Mapping[str, Workload], known: Mapping[Kind, float]
 ) -> list[ShardEstimate]:
-    """Returns every shard's estimate, in order. Raises UserError for more shards than can be made."""
+    """Returns every shard's estimate, in order. Raises UserError for more shards than the plan can be divided into."""
     return [of_part(number, share(plan, Shard(number, shards)), workloads, known) for number in range(1, shards + 1)]
 
 
@@ -115,5 +115,5 @@ def comparisons(part: Plan) -> int:
 
 
 def longest(shards: Sequence[ShardEstimate]) -> float:
-    """Returns the seconds of the shard that takes longest, with every block that the spread may ask for."""
+    """Returns the seconds of the shard that takes longest, with all blocks that may be added."""
     return max(shard.most_seconds for shard in shards)

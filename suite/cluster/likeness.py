@@ -9,18 +9,19 @@ from suite.machine.facts import PROCESSOR
 from suite.results.store.parquet.reader import read_parquet
 from suite.results.store.result_set import ResultSet
 
-# The facts that machines of one kind have in common, in words.
+# The facts that are equal on machines of one kind, with their names in words.
 ALIKE = {**PROCESSOR, "cores_online": "cores", "cores_usable": "usable cores", "ram_bytes": "memory"}
-RAM_STEP = 2**30  # machines of one kind differ by what their kernels keep for themselves
+RAM_STEP = 2**30  # memory is compared in GiB, since the kernels of equal machines may reserve unequal amounts
 
 
 def differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Returns in words in which facts two machines differ; nothing if they are of one kind."""
+    """Returns the facts in which two machines differ, in words; none if the machines are of one kind."""
     return [words for name, words in ALIKE.items() if comparable(name, first) != comparable(name, other)]
 
 
 def comparable(name: str, machine: Mapping[str, Any]) -> Any:
-    """Returns a machine's fact without what differs between machines of one kind: numbers of cores, order of lists."""
+    """Returns a machine's fact in a form that is equal on machines of one kind: without the numbers of its cores, with
+    memory in GiB, with lists in order."""
     value = machine.get(name)
     if name == "cores_usable":
         return len(value or ())
@@ -30,6 +31,6 @@ def comparable(name: str, machine: Mapping[str, Any]) -> Any:
 
 
 def devices_of(shares: Iterable[ResultSet]) -> set[str]:
-    """Returns the accelerators that frameworks say they ran on; none for CPUs, which frameworks don't name."""
+    """Returns the accelerators that frameworks reported in the shares' rows; none for CPUs, which they don't report."""
     rows = (row for store in shares if store.plan_file.target != "cpu" for row in read_parquet(store.results_path))
     return {str(device) for row in rows if (device := row.mapping("environment_facts").get("device"))}

@@ -1,5 +1,4 @@
-"""A machine's part in another machine's plan: it measures one comparison at a time, each as a set that it sends
-back."""
+"""Measures comparisons of a run that was begun on another machine: one at a time, each as a set, which is sent back."""
 
 from __future__ import annotations
 
@@ -33,28 +32,28 @@ from suite.workloads.catalog import find
 
 
 class Silent:
-    """Keeps a run's notes, to be shown where the run was begun: nobody watches one machine of many."""
+    """Shows nothing of a run, and keeps its notes: they are printed on the machine where the run was begun."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        """Does nothing."""
+        """Does nothing: nobody watches this machine."""
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """Does nothing."""
+        """Does nothing: nobody watches this machine."""
 
     def attempt_ends(self, row: Row) -> None:
         """Does nothing: the row is part of the share."""
 
     def note(self, text: str) -> None:
-        """Keeps what a person should know."""
+        """Keeps a line that a person should read."""
         self.notes.append(text)
 
 
 def ready(fields: dict[str, Any]) -> dict[str, Any]:
-    """Makes the environments that a plan needs. Returns this machine's facts, under `unsupported` why each case can't
-    run here, and under `lacking` why no case can."""
+    """Makes the environments that a plan needs. Returns this machine's facts (`machine`), why cases can't run here
+    (`unsupported`, by case id), and why no case at all can (`lacking`)."""
     file = PlanFile.from_json(fields)
     add_stacks(map(Path, file.stack_paths))
     lacking = wanting(replace(file, python=None), find([*map(Path, file.workload_paths)]))
@@ -78,14 +77,14 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_here(file: PlanFile) -> Run:
-    """Returns the run of another machine's plan, with this machine's engine and locks."""
+    """Returns the run of a plan that was made on another machine, with this machine's engine and locks."""
     paths = tuple(map(Path, file.workload_paths))
     add_stacks(map(Path, file.stack_paths))
     return run_of(file, recorded(file)[0], find(paths), paths, file.engine, file.python)
 
 
 def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, list[str]]:
-    """Measures one share. Returns its set, packed, and the run's notes. Raises UserError."""
+    """Measures one share. Returns its set, packed, and the run's notes. Raises UserError if it can't be measured."""
     file, listener = PlanFile.from_json(fields), Silent()
     run = run_here(file)
     if run.engine.client is not None:
@@ -105,7 +104,7 @@ def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, l
 
 
 def ceiling(file: PlanFile) -> dict[str, Any]:
-    """Returns this machine's float32 ceiling, measured once a run; empty for runs without times, and off the CPU."""
+    """Returns this machine's float32 ceiling, measured once a run; empty for a run without times or not on the CPU."""
     if file.target != "cpu" or file.plan.purpose is not Purpose.TIMED:
         return {}
     return ceiling_of_run(file.plan.set_id, tuple(facts.usable_cores()))
@@ -118,7 +117,7 @@ def ceiling_of_run(set_id: str, cores: tuple[int, ...]) -> dict[str, Any]:
 
 
 def packed(folder: Path) -> bytes:
-    """Returns a set's folder as a zip file, without links: what a worker may have linked to isn't the set's."""
+    """Returns a set's folder as a zip file, without links: a worker may have linked to files outside the set."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path in sorted(folder.rglob("*")):
@@ -129,10 +128,11 @@ def packed(folder: Path) -> bytes:
 
 @contextmanager
 def unpacked(data: bytes, folder: Path) -> Iterator[Path]:
-    """Unpacks a share and yields its folder, to be checked; then it becomes `folder`, unless the check raises."""
+    """Unpacks a share and yields the draft, which the caller checks. Then renames it to `folder`, unless the check
+    raised."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".coming-") as draft:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:  # makes no links, and nothing outside the folder
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:  # zipfile makes no links, and no file outside the folder
             archive.extractall(Path(draft) / "set")
         yield Path(draft) / "set"
         (Path(draft) / "set").rename(folder)

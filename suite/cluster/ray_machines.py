@@ -1,4 +1,4 @@
-"""The machines of a Ray cluster: connecting to it, which machines offer to measure, and what they say of themselves."""
+"""The machines of a Ray cluster: connects to the cluster, finds the machines that can measure, and compares them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from suite.cluster.likeness import differences
 from suite.errors import UserError
 
 ROOT = Path(__file__).parents[2]
-SLOT = "slot"  # the resource that a machine offers once: nothing runs beside what is measured
-PATIENCE_SECONDS = 10.0  # for an address to answer
+SLOT = "slot"  # a resource that each machine offers once, so that it measures one comparison at a time
+PATIENCE_SECONDS = 10.0  # the longest wait for an address to answer
 
 
 def connect(address: str) -> None:
     """Connects to the cluster. Raises UserError if there is none."""
     check_answers(address)
-    # Workers find this program where the driver has it, on every machine.
+    # On every machine this program must be at the path that it has here, from which Ray's workers import it.
     variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", "")}
     try:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": variables})
@@ -31,7 +31,7 @@ def connect(address: str) -> None:
 
 
 def check_answers(address: str) -> None:
-    """Raises UserError if nothing answers at an address, where Ray itself tries for minutes."""
+    """Raises UserError if nothing answers at an address. Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if address == "auto" or "://" in address:
         return
@@ -42,27 +42,28 @@ def check_answers(address: str) -> None:
 
 
 def offering(nodes: Sequence[dict[str, Any]], needs: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Returns the machines that have free what a task needs. Raises UserError if there is none, since Ray would wait
-    for ever, and for a machine with several slots, whose comparisons would disturb each other."""
+    """Returns the machines that offer the resources that a task needs. Raises UserError if there is none, since Ray
+    would wait for ever, and for a machine with several slots, whose comparisons would disturb each other."""
     alive = [node for node in nodes if node["Alive"]]
     able = [node for node in alive if all(node["Resources"].get(name, 0) >= n for name, n in needs.items())]
     if not able:
         wanted = " and ".join(f"{name!r}" for name in needs)
         raise UserError(
-            f"None of the cluster's {len(alive)} machine(s) offers {wanted}. Start Ray on each that shall "
-            f"measure with: ray start --address=HOST:PORT --resources='{{\"{SLOT}\": 1}}'"
+            f"None of the cluster's {len(alive)} machine(s) offers {wanted}. On each machine that is to measure, start "
+            f"Ray with: ray start --address=HOST:PORT --resources='{{\"{SLOT}\": 1}}'"
         )
     for node in able:
         if node["Resources"][SLOT] != 1:
             raise UserError(
-                f"{node['NodeManagerHostname']} offers {node['Resources'][SLOT]:g} slots; a machine has "
-                "one, since what runs beside what is measured disturbs it."
+                f"{node['NodeManagerHostname']} offers {node['Resources'][SLOT]:g} slots; a machine must offer one, "
+                "since comparisons that run at once disturb each other."
             )
     return able
 
 
 def answer(machine: str, task: Any) -> dict[str, Any]:
-    """Returns what a machine says of itself. Raises UserError if it doesn't answer, or can't measure this plan."""
+    """Returns the result of a machine's task `node.ready`. Raises UserError if the task fails, or if the machine can't
+    measure this plan."""
     try:
         state: dict[str, Any] = ray.get(task)
     except RayError as lost:
@@ -77,11 +78,11 @@ def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str,
     if unlike := differences(machine, other):
         raise UserError(
             f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their times "
-            "can't stand on one page; offer slots on machines of one kind."
+            "can't stand on one page, so offer slots only on machines of one kind."
         )
 
 
 def why(problem: Exception) -> str:
-    """Returns one line of an error: of what a task raised, or else of Ray's own."""
+    """Returns the first line of an error's message: of the exception that a task raised, or else of Ray's own."""
     text = str(problem.cause) if isinstance(problem, RayTaskError) and problem.cause is not None else str(problem)
     return next((line for line in text.splitlines() if line.strip()), type(problem).__name__)

@@ -1,8 +1,8 @@
 """`python -m suite.cluster.ray_queue SET`: hands a set's comparisons to the machines of a Ray cluster.
 
-It runs in Ray's own environment. A task is one comparison. Each machine that was checked takes one task at a time, and
-what it measures comes back as a share of the set. If a machine is lost, its comparison goes to another one. A case that
-fails is a row of its share, not a failed task.
+It runs in Ray's own environment. A task measures one comparison. Each machine is checked first, then gets one task at a
+time, and sends the result back as a share of the set. If a machine is lost, its comparison goes to another machine. A
+case that fails is a row of its share, not a failed task.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find
 
 DEVICES = {"cuda": "GPU", "tpu": "TPU"}  # Ray's resource, by target
-LOST_MAX = 3  # machines on which a comparison may fail before it is given up
+LOST_MAX = 3  # after failing on so many machines, a comparison is given up
 UNFINISHED = 1  # exit code
-REMIND_SECONDS = 60.0  # between two messages that a busy machine is waited for
+REMIND_SECONDS = 60.0  # between two messages about machines that aren't ready yet
 
 
 @dataclass
 class Queue:
     """The comparisons of a set that no machine has measured yet.
 
-    `machines` has the machines that may measure them, {Ray's id: name}; `lost` how many machines each comparison has
-    lost; `unfinished` why a comparison was given up.
+    `machines` has the machines that may measure them, {Ray's id: name}; `lost` on how many machines each comparison has
+    failed; `unfinished` why a comparison was given up.
     """
 
     store: ResultSet
@@ -57,27 +57,27 @@ class Queue:
 
     @classmethod
     def of(cls, folder: Path, force: bool) -> Queue:
-        """Returns the queue of a set that was begun."""
+        """Returns the queue of the set in a folder."""
         store = ResultSet.open(folder)
         add_stacks(map(Path, store.plan_file.stack_paths))
         return cls(store, find([*map(Path, store.plan_file.workload_paths)]), force)
 
     @property
     def needs(self) -> dict[str, float]:
-        """Returns what a machine must have free to take a task, by Ray's names."""
+        """Returns the resources that a task needs, by Ray's names."""
         device = DEVICES.get(self.store.plan_file.target)
         return {SLOT: 1.0} | ({device: 1.0} if device else {})
 
     def pending(self) -> list[Shard]:
-        """Returns what is left to measure, the longest first by the plan's estimate, so that all machines end at about
-        the same time."""
+        """Returns the comparisons that have no share yet. The longest comes first, by the plan's estimate, so that all
+        machines end at about the same time."""
         of = len(units(self.store.plan))
         shards = [Shard(index, of) for index in range(1, of + 1)]
         rest = [shard for shard in shards if not self.store.share_folder(str(shard)).exists()]
         return sorted(rest, key=lambda shard: -plan_seconds(share(self.store.plan, shard), self.workloads))
 
     def run(self) -> int:
-        """Hands out what is left and takes in what comes back. Returns the exit code."""
+        """Hands out the pending comparisons and takes in their shares. Returns the exit code."""
         self.check_machines(offering(ray.nodes(), self.needs))
         pending = self.pending()
         say(f"{len(pending)} comparisons for {len(self.machines)} machine(s)")
@@ -100,17 +100,17 @@ class Queue:
         return UNFINISHED if self.unfinished else 0
 
     def task(self, function: Any, machine: str) -> Any:
-        """Returns a function as a task for one machine. Ray never tries it again, since Ray can't tell a lost machine
-        from a case that has filled its memory."""
+        """Returns a function as a task for one machine. Ray doesn't retry it, since Ray can't distinguish a lost
+        machine from a case that has filled the machine's memory."""
         there = NodeAffinitySchedulingStrategy(machine, soft=False)
-        # The slot is the whole machine, so Ray's own resource of cores isn't asked for.
+        # The slot stands for the whole machine, so the task requests no cores from Ray.
         resources = {name: count for name, count in self.needs.items() if name != "GPU"}
         return ray.remote(function).options(
             max_retries=0, num_cpus=0, num_gpus=self.needs.get("GPU", 0), resources=resources, scheduling_strategy=there
         )
 
     def take_in(self, shard: Shard, machine: str, data: bytes, notes: Sequence[str]) -> None:
-        """Puts a packed share into the set. Raises UserError for a share from another device than those before it."""
+        """Puts a packed share into the set. Raises UserError if it ran on another device than the shares before it."""
         with node.unpacked(data, self.store.share_folder(str(shard))) as draft:
             new, known = devices_of([ResultSet(draft)]), devices_of(self.store.shares())
             if new and known and new != known:
@@ -119,13 +119,14 @@ class Queue:
             say(f"{self.machines[machine]}, comparison {shard}: {text}")
 
     def put_back(self, shard: Shard, machine: str, problem: Exception, pending: list[Shard], free: list[str]) -> None:
-        """Queues a failed comparison again, or gives it up after LOST_MAX failures; its machine gets no more work. If
-        Ray's memory monitor ended the task, gives it up at once and keeps the machine."""
+        """Puts a failed comparison back into the queue, or gives it up after LOST_MAX failures; its machine gets no
+        more work. If Ray's memory monitor ended the task, gives the comparison up at once, and the machine gets more
+        work."""
         self.lost[shard] += 1
         name, reason = self.machines[machine], why(problem)
         if isinstance(problem, OutOfMemoryError):
             self.unfinished[shard] = (
-                f"Ray's memory monitor ended it on {name}: start Ray there with RAY_memory_monitor_refresh_ms=0"
+                f"Ray's memory monitor ended it on {name}; start Ray there with RAY_memory_monitor_refresh_ms=0"
             )
             free.append(machine)
             return
@@ -136,7 +137,7 @@ class Queue:
             self.unfinished[shard] = f"it failed on {LOST_MAX} machines, last because {reason}"
 
     def progress(self, shard: Shard) -> str:
-        """Returns in words what has become of a comparison so far."""
+        """Returns the state of a comparison in words: its outcomes, that it is queued again, or why it was given up."""
         folder = self.store.share_folder(str(shard))
         if shard in self.unfinished:
             return f"comparison {shard} has no result: {self.unfinished[shard]}"
@@ -147,8 +148,8 @@ class Queue:
         return f"{done.plan.cases[0].case.comparison_name}: {counts}, on {done.plan_file.machine_id}"
 
     def check_machines(self, nodes: Sequence[dict[str, Any]]) -> None:
-        """Makes each machine ready. Raises UserError for one that lacks something, and for machines of two kinds; in a
-        resumed set, the machines that measured its shares are compared as well."""
+        """Makes each machine ready. Raises UserError for a machine that can't measure this plan, and for machines that
+        differ; those that measured a resumed set's shares count as well."""
         fields = ray.put(self.store.plan_file.to_json())
         tasks = {self.task(node.ready, machine["NodeID"]).remote(fields): machine for machine in nodes}
         known = [("the machines of this set", share.machine) for share in self.store.shares()[:1]]
@@ -157,7 +158,7 @@ class Queue:
             ended, rest = ray.wait([*tasks], num_returns=1, timeout=REMIND_SECONDS)
             if not ended:
                 names = ", ".join(tasks[task]["NodeManagerHostname"] for task in rest)
-                say(f"Waiting for {names}: busy with another task, or installing environments")
+                say(f"Waiting for {names}: running another task, or installing environments")
                 continue
             machine = tasks.pop(ended[0])
             name = machine["NodeManagerHostname"]
@@ -172,7 +173,8 @@ class Queue:
             self.settle(reasons, known[-1][1])
 
     def settle(self, reasons: dict[str, str | None], machine: dict[str, Any]) -> None:
-        """Writes into the plan which cases these machines can't run; only before the first share."""
+        """Writes into the plan which cases these machines can't run, and keeps the machines' facts in the set. It is
+        called only before the first share."""
         cases = tuple(replace(planned, unsupported=reasons[planned.case.case_id]) for planned in self.store.plan.cases)
         plan = replace(self.store.plan, cases=cases)
         self.store.settle(replace(self.store.plan_file, plan=plan, attempts=tuple(layout.attempts(plan))))
@@ -180,17 +182,16 @@ class Queue:
 
 
 def say(text: str) -> None:
-    """Prints a line for whoever waits."""
+    """Prints a line on standard error, without control characters."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
 def end_once() -> None:
-    """Lets the first Ctrl-C or SIGTERM end the wait, and only the first.
+    """Makes the first SIGINT or SIGTERM raise KeyboardInterrupt, and ignores all later ones.
 
-    On Ctrl-C two signals come: the terminal's SIGINT, and a SIGTERM from the program that started this one. Ray's own
-    handler would raise
-    SystemExit for it in the middle of its shutdown, and Python would print a traceback. Where SIGINT
-    was ignored at the start, as in a script's background job, it stays ignored.
+    Ctrl-C causes two signals: SIGINT from the terminal, and SIGTERM from the program that started this one. For the
+    second, Ray's own handler would raise SystemExit in the middle of Ray's shutdown, and Python would print a
+    traceback. If SIGINT was ignored at the start, as in a script's background job, it stays ignored.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -203,13 +204,14 @@ def end_once() -> None:
 
 
 def ignore_signals() -> None:
-    """Ignores Ctrl-C and SIGTERM, so that nothing interrupts the end."""
+    """Ignores SIGINT and SIGTERM, so that nothing interrupts Ray's shutdown."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 
 
 def main() -> int:
-    """Returns the exit code: 0 if all shares are there, 1 if some aren't, 2 if it can't be done, 130 if interrupted."""
+    """Hands out a set's comparisons. Returns the exit code: 0 if every comparison has a share, 1 if not, 2 for a
+    mistake that the user can mend, 130 if interrupted."""
     parser = argparse.ArgumentParser(description="Hand a set's comparisons to the machines of a Ray cluster.")
     parser.add_argument("set", type=Path)
     parser.add_argument("--address", default="auto")

@@ -1,4 +1,4 @@
-"""Has other machines measure a set's comparisons: starts the queue's program in Ray's environment."""
+"""Has other machines measure a set's comparisons: starts the program suite.cluster.ray_queue in Ray's environment."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import accepted
 
 SCHEDULERS = ("ray",)
-MISTAKEN, INTERRUPTED = 2, 130  # exit codes of the queue's program, which prints why
-CLUSTER = "cluster"  # the folder of Ray's locks: no target, but its environments are made like a target's
+MISTAKEN, INTERRUPTED = 2, 130  # exit codes of that program, which prints why it failed
+CLUSTER = "cluster"  # the folder of Ray's lock. It is no target, but its environment is made like a target's.
 
 
 def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
-    """Has the rest of a set measured. Returns whether all of it is there. `mark` is the set's lock, which the queue's
-    program holds as long as it lives. Raises KeyboardInterrupt, and UserError for what the queue refuses."""
+    """Has other machines measure the rest of a set. Returns whether every comparison has a result. `mark` is the file
+    descriptor of the set's lock, which the queue's program also holds as long as it lives. Raises KeyboardInterrupt
+    after Ctrl-C, and UserError for a mistake that the user can mend."""
     python = venv.ensure("ray", CLUSTER).python
     command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
     queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT, pass_fds=[mark])
     try:
         code = queue.wait()
     except KeyboardInterrupt:
-        queue.terminate()  # a terminal's Ctrl-C has reached it; a queue started by a script with `&` ignores SIGINT
+        queue.terminate()  # Ctrl-C reaches it too, but in a script's background job it ignores SIGINT
         queue.wait()
         raise
     if code == INTERRUPTED:
@@ -38,13 +39,13 @@ def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
 
 
 def forget(store: ResultSet, again: Collection[str]) -> None:
-    """Removes a set's comparisons with a case that ended as `again` says, or that the harness lost. They are measured
-    again whole, since what is compared runs side by side."""
+    """Removes the share of each comparison with a case that ended with an outcome of `again`, or that the harness lost.
+    Such a comparison is measured again as a whole, since all its cases run close together."""
     for share in store.shares():
         rows = accepted(share.merged())
         if any(row["outcome"] in again or Flag.HARNESS in row["flags"] for row in rows):
             gone = share.folder.with_name(f".gone-{share.folder.name}")
             shutil.rmtree(gone, ignore_errors=True)
-            share.folder.rename(gone)  # renamed first: half a share would be taken for a whole one
-    for stale in (store.folder / "shares").glob(".*"):  # also what a killed queue was about to take in
+            share.folder.rename(gone)  # renamed first, since a share that is half deleted would count as whole
+    for stale in (store.folder / "shares").glob(".*"):  # also the drafts of a killed queue
         shutil.rmtree(stale, ignore_errors=True)

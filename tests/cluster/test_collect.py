@@ -103,7 +103,7 @@ def test_a_share_that_is_missing_twice_or_of_another_run_is_refused(shares: list
 
 def test_a_stack_that_is_not_known_here_is_named(shares: list[Path], tmp_path: Path) -> None:
     del catalog.STACKS["fake"]
-    with pytest.raises(UserError, match=r"doesn't know the stack fake\. --stack-path=FILE names its adapter"):
+    with pytest.raises(UserError, match=r"doesn't know the stack fake\. Name its adapter with --stack-path=FILE"):
         collect(shares, tmp_path)
 
 
