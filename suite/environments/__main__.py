@@ -15,8 +15,8 @@ from suite.errors import UserError
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Makes the environments. Returns the exit code: 0; 2 for an error that a person can mend; 130 for Ctrl-C."""
-    if python := another():
+    """Makes the environments. Returns the exit code: 0; 2 for an error that the user can mend; 130 after Ctrl-C."""
+    if python := other_python():
         os.execv(python, [python, "-m", "suite.environments", *arguments])
     try:
         for name in arguments or [ORCHESTRATOR]:
@@ -29,11 +29,11 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def another() -> str | None:
-    """Returns the Python to start this program again with; None if the running one will do.
+def other_python() -> str | None:
+    """Returns the Python with which this program must be started again; None if the running Python will do.
 
-    In an activated `.venv`, python3 is in the environment that may have to be removed. And where the running Python
-    doesn't suit the orchestrator's lock, another one on this machine may.
+    There are two reasons to start again: the running Python is that of `.venv`, which this program may have to remove;
+    or the orchestrator's lock isn't for the running Python, but for another one on this machine.
     """
     if Path(sys.prefix).resolve() == (environments.ROOT / ".venv").resolve():
         base = Path(sys.base_prefix) / "bin" / f"python{pythons.running()}"

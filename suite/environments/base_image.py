@@ -1,7 +1,7 @@
-"""`./stackwars base-image`: makes a base image like the official one by debootstrap, for sites that reach no registry.
+"""`./stackwars base-image`: makes base images like the official ones by debootstrap, for sites that reach no registry.
 
-Each Debian release has one Python: 12 has 3.11, 13 has 3.13. Packages come from the mirror that this machine uses, and
-the image gets this machine's CA certificates, which builds need behind a proxy that inspects TLS.
+Each Debian release has one Python: 12 has 3.11, 13 has 3.13. Packages come from the mirror that this machine uses. The
+image gets this machine's CA certificates, which builds need behind a proxy that inspects TLS.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ LEFT_OUT = (
 
 
 def make(client: DockerClient, python: str, mirror: str | None, say: Callable[[str], None]) -> str:
-    """Makes the base image with a Python, like `3.13`, and imports it. Returns its tag. Raises UserError with what to
-    do."""
+    """Makes the base image with a Python, like `3.13`, and imports it into the engine. Returns its tag. Raises
+    UserError, which says what to do."""
     if python not in RELEASES:
         raise unknown("Debian release with Python", python, RELEASES)
     if os.geteuid() != 0:
-        raise UserError(f"debootstrap makes a root file system, which takes root: sudo {COMMAND} base-image")
+        raise UserError(f"debootstrap makes a root file system, which needs root: sudo {COMMAND} base-image")
     if shutil.which("debootstrap") is None:
         raise UserError("debootstrap isn't installed: apt-get install debootstrap.")
     mirror, tag = mirror or host_mirror(), tag_of(python)
@@ -70,7 +70,8 @@ def tag_of(python: str) -> str:
 
 
 def debootstrap(root: Path, mirror: str, python: str) -> None:
-    """Installs Debian's smallest system with Python in `root`. Raises UserError with the end of debootstrap's log."""
+    """Installs Debian's smallest system with Python in the folder `root`. Raises UserError with the end of
+    debootstrap's log."""
     packages = [package.format(python) for package in PACKAGES] + [*PACKAGES_TOO.get(python, ())]
     command = [
         "debootstrap",

@@ -1,4 +1,4 @@
-"""Asks git about this checkout."""
+"""Runs git in this checkout: its revision, its origin, its uncommitted changes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Checks what a result set from somebody else would make this machine run: its locks, and its variants' environment
 variables.
 
-Both are read as data. A lock may hold only packages with version and hash, no installer options. It is ours if this
-project has it or once had it. A variable is ours if our variant of the same name gives it the same value, and harmless
-if it can only change how numbers are computed.
+Both are read as data. A lock may contain only packages with version and hash, no installer options. A lock is ours if
+this project has it or once had it. A variable is ours if our variant of the same name gives it the same value. It is
+harmless if it can only change how numbers are computed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from suite.environments.variants import flags
 from suite.errors import Damaged
 from suite.guard import plain_files
 
-LOCK_BYTES_MAX = 4 * 2**20  # our largest lock has a quarter of a MiB
+LOCK_BYTES_MAX = 4 * 2**20  # our largest lock of an environment has a quarter of a MiB
 # The lines of a lock as uv writes them: no address, path, option, index, link, marker or extra.
 HEADER = re.compile(r"#.*")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9._-]*==[0-9A-Za-z][0-9A-Za-z.!+_-]* \\", re.ASCII)
@@ -38,7 +38,7 @@ def check_lock(lock: Path) -> None:
         data = plain_files.read(lock, LOCK_BYTES_MAX)
     except OSError as broken:
         raise Damaged(f"{lock} can't be read: {broken.strerror}.") from None
-    # Split at newlines alone, as an installer does: Python's other line ends are refused.
+    # Split only at newlines, as an installer does. The other characters at which Python's `splitlines` splits are refused.
     allowed: Collection[re.Pattern[str]] = (HEADER, PACKAGE)
     for number, line in enumerate(data.decode("ascii", errors="replace").removesuffix("\n").split("\n"), 1):
         if not any(pattern.fullmatch(line) for pattern in allowed) or not (line.isascii() and line.isprintable()):
@@ -52,7 +52,7 @@ def check_lock(lock: Path) -> None:
 
 
 def is_ours(lock: Path, name: str, target: str) -> bool:
-    """Whether this project has a lock, or had it in the part of its history that this checkout has."""
+    """Whether this project has a lock, or had it at some point of the history that this checkout has."""
     if sha256(lock) in map(sha256, all_locks(name, target)):
         return True
     blob = git("hash-object", "--no-filters", "--", str(lock.absolute())).strip()

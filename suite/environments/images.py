@@ -1,7 +1,7 @@
 """Builds, lists and removes images: one for each environment of a target, named after its lock.
 
-An image holds the environment alone. The source is mounted when a container runs, so that a change of the source makes
-no image stale; a changed lock is another tag.
+An image holds only the environment. The source is mounted when a container runs, so an image stays valid when the
+source changes. An image of a changed lock gets another tag.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from suite.errors import COMMAND, UserError, unknown
 
 FOLDER = ROOT / "docker"
 WHEELHOUSE = FOLDER / "wheelhouse"
-MAKER = {"dangling": True, "label": "stackwars.stage=maker"}
-# Variables by which a site says where packages come from. The engine keeps those of proxies out of every layer.
+MAKER = {"dangling": True, "label": "stackwars.stage=maker"}  # filters for what the Dockerfiles' stage `maker` leaves
+# Variables that say where a site gets packages. The engine keeps the values of proxies out of every layer.
 PASSED_ON = (
     "PIP_INDEX_URL",
     "UV_DEFAULT_INDEX",
@@ -44,7 +44,7 @@ PASSED_ON = (
     "no_proxy",
 )
 PING_SECONDS = 5
-BUILD_SECONDS = 1800  # the engine is silent while it commits a layer of some GB
+BUILD_SECONDS = 1800  # the longest silence of the engine, as when it commits a layer of some GB
 LOG_LINES = 15
 
 
@@ -58,7 +58,7 @@ class Image:
     size_bytes: int
     lock_sha256: str
     created: datetime.datetime
-    current: bool  # made from a lock as it is now
+    current: bool  # made from the environment's newest lock
 
 
 def connect() -> DockerClient:
@@ -66,8 +66,8 @@ def connect() -> DockerClient:
     host = os.environ.get("DOCKER_HOST") or docker.ContextAPI.get_current_context().Host
     if not str(host).startswith("unix://"):
         raise UserError(
-            f"Docker's engine at {host} isn't on this machine. Containers mount files of this machine: use an engine "
-            "that runs here."
+            f"Docker's engine at {host} isn't on this machine. Containers mount files of this machine, so use an "
+            "engine that runs here."
         )
     try:
         docker.DockerClient(base_url=host, timeout=PING_SECONDS).ping()
@@ -78,8 +78,8 @@ def connect() -> DockerClient:
 
 
 def tag(environment: str, target: str, lock: Path | None = None) -> str:
-    """Returns `stackwars/cpu-jax:0e3406135f4a`: the first digits of the sha256 of a lock, by default the environment's
-    newest. Raises UserError without a lock."""
+    """Returns an image's tag, like `stackwars/cpu-jax:0e3406135f4a`, which ends with the first digits of a lock's
+    sha256. The default is the environment's newest lock. Raises UserError if there is no lock."""
     digest = sha256(lock or lock_path(environment, target))
     if digest is None:
         raise unknown("locked environment", environment, [*names(target), *variants(target)], of=f"Target {target}")
@@ -87,18 +87,19 @@ def tag(environment: str, target: str, lock: Path | None = None) -> str:
 
 
 def find(client: DockerClient, environment: str, target: str, lock: Path | None = None) -> str | None:
-    """Returns the id of the image of a lock, `sha256:…`, by default of the newest; None where it isn't built."""
+    """Returns the id, `sha256:…`, of a lock's image, by default of the newest lock's; None if it isn't built."""
     lock = lock or lock_path(environment, target)
     try:
         image = client.images.get(tag(environment, target, lock))
     except ImageNotFound:
         return None
-    # The tag has only a few digits of the digest, and somebody could make a lock whose digest begins alike.
+    # The tag has only the first digits of the digest, and somebody could make another lock with the same first digits.
     return str(image.id) if image.labels.get("stackwars.lock") == sha256(lock) else None
 
 
 def choose_base(client: DockerClient, wanted: str | None, python: str) -> str:
-    """Returns the base image for a Python: `--base`, else one made by `base-image`, else the official one by digest.
+    """Returns the base image for a Python: `wanted` (`--base`), else the one made by `base-image`, else the official
+    one.
 
     Raises UserError if no official image is pinned for that Python.
     """
@@ -118,7 +119,7 @@ def official_base(python: str) -> str:
     known = dict(filter(None, lines))
     if python not in known:
         raise UserError(
-            f"{file} pins no image with Python {python}, only with {', '.join(known)}: add one, or say --base."
+            f"{file} pins no image with Python {python}, only with {', '.join(known)}: add one, or give --base."
         )
     return known[python]
 
@@ -165,15 +166,15 @@ def build(
         say("failed")
         raise
     finally:
-        with suppress(DockerException, OSError):  # an engine that is gone was reported above
+        with suppress(DockerException, OSError):  # if the engine is gone, that was reported above
             prune_stages(client)
     say(f"{time.monotonic() - started:.1f} s, {image.attrs['Size'] / 1e6:.0f} MB")
     return str(image.id)
 
 
 def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
-    """Adds what the engine prints to `log`. Raises BuildError if the build fails: an older image may have the same
-    tag."""
+    """Adds the engine's messages to `log`. Raises BuildError if the build fails; otherwise an older image of the same
+    tag could pass for the new one."""
     for event in events:
         log += str(event.get("stream") or "").splitlines()
         if "error" in event:
@@ -181,12 +182,12 @@ def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
 
 
 def index(lock: Path) -> list[str]:
-    """Returns uv's options that name a lock's index. Folders of wheels outside the build can't be reached."""
+    """Returns uv's options that name a lock's index. Folders of wheels are left out, since a build can't reach them."""
     return wheel_source(lock, links=())
 
 
 def failure(name: str, base: str, log: list[str]) -> str:
-    """Returns what happened and what to do, from the last lines of a build's log."""
+    """Returns the message about a failed build: the last lines of its log, and what to do."""
     words = "\n".join(line for line in log if line.strip())
     last = "\n".join(words.splitlines()[-LOG_LINES:])
     advice = remedy(words)
@@ -196,8 +197,8 @@ def failure(name: str, base: str, log: list[str]) -> str:
 
 
 def fill_wheelhouse(lock: Path) -> list[Path]:
-    """Copies the lock's wheels from folders of UV_FIND_LINKS or PIP_FIND_LINKS to docker/wheelhouse. Returns all wheels
-    of the lock there."""
+    """Copies the lock's wheels from the folders of UV_FIND_LINKS or PIP_FIND_LINKS to docker/wheelhouse. Returns all
+    wheels of the lock that docker/wheelhouse has."""
     pins = {pin.lower() for pin in re.findall(r"^([\w.-]+==[^\s;]+)", lock_text(lock), re.MULTILINE)}
     for folder in link_folders():
         for wheel in Path(folder).glob("*.whl") if "://" not in folder else ():
@@ -208,7 +209,7 @@ def fill_wheelhouse(lock: Path) -> list[Path]:
 
 
 def pinned_as(wheel: Path) -> str:
-    """Returns how a lock names a wheel, like `torch==2.13.0+cpu`."""
+    """Returns a wheel's package and version as a lock writes them, like `torch==2.13.0+cpu`."""
     name, version, *_ = wheel.name.split("-")
     return f"{name.replace('_', '-')}=={version}".lower()
 
@@ -227,18 +228,19 @@ def context(environment: str, target: str, lock: Path, wheels: list[Path]) -> IO
         WHEELHOUSE / ".gitignore",
         *wheels,
     ]
-    stream = tempfile.TemporaryFile()  # noqa: SIM115  # the engine reads it to its end
+    stream = tempfile.TemporaryFile()  # noqa: SIM115  # stays open, since the engine reads it later
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for file in files:
             archive.add(file, arcname=str(file.relative_to(FOLDER)), filter=anonymous)
-        # Under the name that the Dockerfile reads; the lock may lie elsewhere, as in a set.
+        # Under the name that the Dockerfile reads, wherever the lock is: a set has locks of its own.
         archive.add(lock, arcname=f"locks/{target}/{owner(environment, target)}.txt", filter=anonymous)
     stream.seek(0)
     return stream
 
 
 def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Returns the entry without owner and time, so that equal files give equal layers in every checkout."""
+    """Returns an entry of the tar file without owner and time, so that equal files give equal layers in every checkout.
+    """
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mtime = 0
@@ -264,7 +266,7 @@ def built(client: DockerClient) -> Iterator[Image]:
 
 
 def prune(client: DockerClient) -> list[Image]:
-    """Removes images whose lock has changed, and returns them."""
+    """Removes the images that weren't made from an environment's newest lock. Returns them."""
     prune_stages(client)
     removed = []
     for image in [image for image in built(client) if not image.current]:
@@ -278,7 +280,7 @@ def prune(client: DockerClient) -> list[Image]:
 
 
 def prune_stages(client: DockerClient) -> None:
-    """Removes images that the first stages of builds left. Only our images have that label."""
+    """Removes the images that the first stages of builds left; no other program's images have their label."""
     client.images.prune(filters=MAKER)
 
 

@@ -15,35 +15,37 @@ from pathlib import Path
 from suite import environments
 
 ORCHESTRATOR = "orchestrator"
-# The first line of a lock names its Python. The first line of a list of requirements names all Pythons that it is
-# resolved for, the first choice first. The orchestrator has one lock for all of its Pythons.
+# The first line of a lock names its Python. The first line of a list of requirements names all Pythons for which it is
+# resolved, beginning with the first choice. The orchestrator has one lock for all of its Pythons.
 PYTHONS = re.compile(r"^# Python (3\.\d+(?:, 3\.\d+)*)\b", re.MULTILINE)
 FIRST_PYTHON = "3.11"  # the Python of locks without such a line, which older sets have
 FALLBACK = re.compile(r"-py(3\.\d+)$")  # `jax-py3.11`: the lock of environment jax for machines without its Python
 
 
-@dataclass(frozen=True)  # no slots: an older Python must get as far as being refused
+@dataclass(frozen=True)  # no slots: a Python without them must be able to import this, and gets a clear message
 class Locks:
-    """Which lock and which variables each environment of a target has in one run: this checkout's newest lock and its
-    own flags, except for the environments that `chosen` and `flags` have. An older lock is chosen for a machine without
-    the newest lock's Python; a set's locks and flags are chosen to complete or reproduce the set."""
+    """The lock and the variables that each environment of a target has in one run. The default is this checkout's
+    newest lock and its flags file; `chosen` and `flags` replace them. A run chooses an older lock on a machine without
+    the newest lock's Python, and a set's locks and flags to complete or reproduce that set."""
 
     target: str
     chosen: Mapping[str, Path] = field(default_factory=dict)  # by environment
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # variables by name, by environment
 
     def path(self, name: str) -> Path:
-        """Returns the lock of an environment. A variant that is flags alone has the lock of what it varies."""
+        """Returns the lock of an environment. A variant with only flags has the lock of the environment that it
+        varies."""
         owning = owner(name, self.target)
         return self.chosen.get(name) or self.chosen.get(owning) or lock_path(name, self.target)
 
     def sha256(self, name: str) -> str | None:
-        """Returns the sha256 of an environment's lock; None where there is none."""
+        """Returns the sha256 of an environment's lock; None if there is no lock."""
         return sha256(self.path(name))
 
 
 def names(target: str) -> list[str]:
-    """Returns the environments of a target, without variants, the shortest lock first, which is quickly made."""
+    """Returns the environments of a target, without variants. The one with the shortest lock comes first, since it is
+    made fastest."""
 
     def length(name: str) -> tuple[float, str]:
         lock = lock_path(name, target)
@@ -53,7 +55,7 @@ def names(target: str) -> list[str]:
 
 
 def variants(target: str) -> list[str]:
-    """Returns the variants of a target's environments, like `jax@0.10`: other locks or other flags."""
+    """Returns the variants of a target's environments, like `jax@0.10`, which have another lock or other flags."""
     return sorted(name for name in kept(target) if "@" in name)
 
 
@@ -82,12 +84,14 @@ def version_key(version: str) -> list[int]:
 
 
 def lock_of_digest(name: str, target: str, digest: str) -> Path | None:
-    """Returns the lock of an environment that has this sha256; None where this checkout has no such lock."""
+    """Returns the lock of an environment that has this sha256; None if this checkout has no such lock."""
     return next((lock for lock in all_locks(name, target) if sha256(lock) == digest), None)
 
 
 def owner(name: str, target: str) -> str:
-    """Returns the environment whose lock is used: `name` itself, but for a variant with flags alone what it varies."""
+    """Returns the environment whose lock is used: `name` itself, or for a variant with only flags the one that it
+    varies.
+    """
     flags_alone = flags_path(name, target).is_file() and not requirements_path(name, target).is_file()
     return name.partition("@")[0] if flags_alone else name
 
@@ -115,33 +119,34 @@ def beside(name: str, target: str, suffix: str) -> Path:
 
 
 def python_of(name: str, target: str) -> str:
-    """Returns the Python that an environment's newest lock is for, like `3.13`; the orchestrator's first choice."""
+    """Returns the Python that an environment's newest lock is for, like `3.13`; for the orchestrator the first
+    choice."""
     return python_of_lock(lock_path(name, target))
 
 
 def python_of_lock(lock: Path) -> str:
-    """Returns the Python that a lock is for; of the orchestrator's, the first choice."""
+    """Returns the Python that a lock is for; for the orchestrator's lock the first choice."""
     return pythons_of_lock(lock)[0]
 
 
 def pythons_of_lock(lock: Path) -> list[str]:
     """Returns the Pythons that a lock is for; only the orchestrator's is for several."""
-    return pythons_said(lock.read_text(encoding="utf-8") if lock.is_file() else "")
+    return pythons_named(lock.read_text(encoding="utf-8") if lock.is_file() else "")
 
 
-def pythons_said(text: str) -> list[str]:
+def pythons_named(text: str) -> list[str]:
     """Returns the Pythons that a lock or a list of requirements names, the first choice first."""
     named = PYTHONS.search(text)
     return named[1].split(", ") if named else [FIRST_PYTHON]
 
 
 def pins(text: str) -> dict[str, str]:
-    """Returns the versions in the text of a lock as {package: version}, with `python`."""
-    return {"python": pythons_said(text)[0]} | dict(re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE))
+    """Returns the versions in the text of a lock as {package: version}; `python` has that of Python."""
+    return {"python": pythons_named(text)[0]} | dict(re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE))
 
 
 def lock_sha256(name: str, target: str) -> str | None:
-    """Returns the sha256 of an environment's newest lock; None where there is none."""
+    """Returns the sha256 of an environment's newest lock; None if there is no lock."""
     return sha256(lock_path(name, target))
 
 

@@ -1,4 +1,4 @@
-"""Finds the Python of a lock on this machine, or has uv install it.
+"""Finds the Python that a lock is for on this machine, or has uv install it.
 
 Standard library only.
 """
@@ -17,7 +17,7 @@ from suite.environments import say, uv
 from suite.environments.locks import all_locks, python_of_lock, version_key
 from suite.errors import COMMAND, UserError
 
-# Folders of version managers and distributions that aren't on PATH. uv starts each Python that it finds there.
+# Folders of version managers and distributions that may not be on PATH. uv starts each Python that it finds there.
 MANAGED = (
     "$PYENV_ROOT/versions/*/bin",
     "~/.pyenv/versions/*/bin",
@@ -40,7 +40,7 @@ MANAGED = (
 def find(version: str) -> str | None:
     """Returns the path of a Python, like `3.13`, on this machine; None if there is none.
 
-    First choice is the Python that runs this program, then those of uv, those on PATH, and those of version managers.
+    The first choice is the Python that runs this program, then those of uv, those on PATH, those of version managers.
     """
     if version == running():
         return sys.executable
@@ -58,7 +58,8 @@ def find(version: str) -> str | None:
 
 
 def folders() -> list[str]:
-    """Returns where programs may be: the folders of PATH, then those of version managers, the newest first."""
+    """Returns the folders in which to look for a Python: those of PATH, then those of version managers, of which the
+    newest version comes first."""
     places = [Path(text) for text in map(os.path.expanduser, map(os.path.expandvars, MANAGED)) if "$" not in text]
     managed = [folder for place in places for folder in Path("/").glob(str(place.relative_to("/")))]
     managed.sort(key=lambda folder: version_key(str(folder.parent.name)), reverse=True)
@@ -70,17 +71,17 @@ def find_without_uv(versions: list[str]) -> str | None:
     for version in versions:
         for folder in folders():
             program = shutil.which(f"python{version}", path=folder)
-            # Started, since a version manager's shim may lead to nothing.
+            # Started as a trial, since a version manager's shim may start no Python.
             if program and subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0:
                 return program
     return None
 
 
 def get(version: str) -> str:
-    """Returns the path of a Python, which uv installs if it is missing. Raises UserError with what to do."""
+    """Returns the path of a Python, which uv installs if it is missing. Raises UserError, which says what to do."""
     if path := find(version):
         return path
-    say(f"Python {version} isn't on this machine: uv gets it")
+    say(f"Python {version} isn't on this machine: uv installs it")
     try:
         uv.run([uv.find_uv(), "python", "install", version], "")
     except UserError as refused:
@@ -91,7 +92,7 @@ def get(version: str) -> str:
         find.cache_clear()
     if path := find(version):
         return path
-    raise UserError(f"uv installed Python {version}, but doesn't find it. {remedy(version)}")
+    raise UserError(f"uv installed Python {version}, but can't find it. {remedy(version)}")
 
 
 def lacking(name: str, target: str) -> str | None:
@@ -107,7 +108,7 @@ def lacking(name: str, target: str) -> str | None:
 
 
 def remedy(version: str) -> str:
-    """Returns what to do if uv can't install a Python."""
+    """Returns what to do if uv can't install this Python."""
     return (
         f"Install Python {version} with its headers (Debian 13: apt-get install python3.13-dev python3.13-venv; "
         f"pyenv install {version}), and have `python{version}` on PATH; or let uv take it from a mirror: "

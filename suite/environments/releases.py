@@ -1,4 +1,4 @@
-"""Lists the releases of a package, by asking the index that uv is set up with."""
+"""Lists the releases of a package in the index that uv uses."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from suite.environments import uv
 from suite.errors import UserError
 
-MOST = 50  # releases, each of which takes a call of uv
+MOST = 50  # releases that are listed; each needs a call of uv
 
 
 def between(package: str, good: str, bad: str, python: str, target: str) -> list[str]:
-    """Returns the releases from `good` to `bad`, both included, oldest first, that can be installed for a Python.
+    """Returns the releases from `good` to `bad`, including both, that can be installed for a Python; oldest first.
 
     Raises UserError if `bad` doesn't come after `good`, or one of them doesn't exist.
     """
@@ -24,12 +24,12 @@ def between(package: str, good: str, bad: str, python: str, target: str) -> list
         except UserError:
             raise UserError(f"{package} {bad} doesn't come after {good}: nothing lies between them.") from None
         if len(newest_first) > MOST:
-            raise UserError(f"There are more than {MOST} releases from {good} to {bad}: say which, with --releases.")
+            raise UserError(f"There are more than {MOST} releases from {good} to {bad}: list some with --releases.")
     return newest_first[::-1]
 
 
 def newest(requirement: str, python: str, target: str) -> str:
-    """Returns the newest release that a requirement admits. Raises UserError with uv's message if there is none."""
+    """Returns the newest release that a requirement allows. Raises UserError with uv's message if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "wanted.in"
         file.write_text(requirement + "\n", encoding="utf-8")

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, all_locks, beside, lock_path, names, pythons_said, requirements_path
+from suite.environments.locks import ORCHESTRATOR, all_locks, beside, lock_path, names, pythons_named, requirements_path
 from suite.errors import COMMAND, UserError, unknown
 
-# PyTorch's index of CPU builds; UV_FIND_LINKS or PIP_FIND_LINKS come first.
+# PyTorch's index of CPU builds. It is used only if neither UV_FIND_LINKS nor PIP_FIND_LINKS is set.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-# The oldest system that every wheel of a target runs on: libtpu's need a newer one.
+# The oldest Linux on which all wheels of a target run; libtpu's wheels need a newer one than the others.
 PLATFORMS = {
     "cpu": "x86_64-manylinux_2_28",
     "cuda": "x86_64-manylinux_2_28",
@@ -28,7 +28,7 @@ PLATFORMS = {
     "predict": "x86_64-manylinux_2_31",
 }
 
-# What to do about an installer's failure, by words of its message.
+# What to do about an installer's failure: the remedy of the first entry whose words are in the message.
 REMEDIES = (
     ("hash mismatch", "A file differs from the locked one and was refused. Restore the lock if it was edited."),
     ("no space left", "The disk is full: a target's environments take about 10 GB, and uv's cache as much again."),
@@ -40,8 +40,8 @@ REMEDIES = (
 
 
 def present(doomed: Path | None = None) -> str | None:
-    """Returns a uv that starts, from PATH, `.venv` or an earlier installation; None if there is none. `doomed` is a
-    folder that is about to be removed, whose uv isn't used."""
+    """Returns a uv that starts, from PATH, `.venv` or an earlier installation; None if there is none. It isn't taken
+    from `doomed`, a folder that is about to be removed."""
     for program in uv_places():
         inside = doomed is not None and doomed.resolve() in Path(program).resolve().parents
         if not inside and runs(program):
@@ -79,7 +79,7 @@ def uv_places() -> list[str]:
 
 
 def runs(uv: str) -> bool:
-    """Whether this uv starts: on PATH may be a version manager's shim that leads to nothing."""
+    """Whether this uv starts. One on PATH may be a version manager's shim that starts nothing."""
     try:
         return subprocess.run([uv, "--version"], capture_output=True, check=False).returncode == 0
     except OSError:
@@ -87,14 +87,14 @@ def runs(uv: str) -> bool:
 
 
 def pinned(package: str, lock: Path) -> str:
-    """Returns a package's lines of a lock, with hashes, which pip then checks; the bare name if there is no lock."""
+    """Returns a package's lines of a lock, with the hashes that pip then checks; only the name if there is no lock."""
     text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
     lines = re.search(rf"^{re.escape(package)}==(.*\\\n)*.*$", text, re.MULTILINE)
     return (lines[0] if lines else package) + "\n"
 
 
 def wheel_source(source: Path, links: Sequence[str] | None = None) -> list[str]:
-    """Returns uv's options that say where PyTorch's CPU build comes from; none for a source without it.
+    """Returns uv's options that say where PyTorch's CPU build comes from; none if `source` doesn't need that build.
 
     `source` is a lock or a list of requirements. `links` are folders or addresses of wheels, by default those of the
     variables UV_FIND_LINKS or PIP_FIND_LINKS.
@@ -104,7 +104,8 @@ def wheel_source(source: Path, links: Sequence[str] | None = None) -> list[str]:
     links = link_folders() if links is None else links
     if links:
         return [word for link in links for word in ("--find-links", link)]
-    # That index also has old versions of other packages; the lock's hashes decide which file is taken.
+    # PyTorch's index also has old versions of other packages. So uv takes the best match of all indexes; the lock's
+    # hashes protect from other files.
     return ["--index", TORCH_CPU_INDEX, "--index-strategy", "unsafe-best-match"]
 
 
@@ -115,9 +116,9 @@ def link_folders() -> list[str]:
 
 
 def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | None = None) -> str:
-    """Runs an installer's command with further variables. Returns its standard output. Raises UserError with its
-    message if it fails."""
-    # A shell's settings must not change what is installed, nor leave out byte code, which halves import times.
+    """Runs an installer's command with these further variables. Returns its standard output. If it fails, raises
+    UserError with `failure`, the installer's message, and a remedy."""
+    # The user's settings must not change what is installed, nor prevent byte code, which halves import times.
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
     environ = {name: value for name, value in os.environ.items() if name not in dropped} | dict(variables or {})
     done = subprocess.run(
@@ -131,7 +132,7 @@ def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | Non
     )
     if done.returncode != 0:
         message = (done.stderr or done.stdout).strip() or f"{command[0]} exited {done.returncode} without a message"
-        message = re.sub(r"(\s+sha256:\w+){3,}", " one of the lock's hashes", message)  # there may be seventy
+        message = re.sub(r"(\s+sha256:\w+){3,}", " one of the lock's hashes", message)  # a package may have seventy
         package = re.search(r"`([\w.-]+)==[^`]+`|Because ([\w.-]+) was not found", message)
         about = f" The package: {package[1] or package[2]}." if package else ""
         raise UserError(f"{failure}{about}\n{message}\n{remedy(message)}")
@@ -139,23 +140,23 @@ def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | Non
 
 
 def remedy(message: str) -> str:
-    """Returns what to do about an installer's message."""
+    """Returns the remedy for an installer's message."""
     return next(advice for words, advice in REMEDIES if words in message.lower())
 
 
 def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> list[Path]:
     """Regenerates an environment's locks from its lists of requirements, one for each Python that a list names (the
-    orchestrator has one for all of its Pythons). Returns their paths. A lock that can't be resolved stays as it was.
+    orchestrator has one for all of its Pythons). Returns their paths. A lock that can't be resolved stays unchanged.
 
-    Versions stay if the list admits them (a new variant begins with those of what it varies); with `upgrade` they are
-    the newest.
+    A lock keeps the versions that its list allows; a new variant begins with the versions of the environment that it
+    varies. With `upgrade`, a lock gets the newest versions that its list allows.
     """
     newest = requirements_path(name, target)
     if not newest.is_file():
         raise unknown("environment", name, [*names(target), ORCHESTRATOR], of=f"Target {target}")
     locks = []
     for source in (newest, *sorted(newest.parent.glob(f"{name}-py3.*.in"))):
-        pythons = pythons_said(source.read_text(encoding="utf-8"))
+        pythons = pythons_named(source.read_text(encoding="utf-8"))
         if name == ORCHESTRATOR:
             locks.append(compile_lock(name, target, source, pythons, source.with_name(f"{name}.txt"), upgrade=upgrade))
             continue
@@ -163,7 +164,7 @@ def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> l
             stem = name if source == newest and python == pythons[0] else f"{name}-py{python}"
             lock = source.with_name(f"{stem}.txt")
             locks.append(compile_lock(name, target, source, [python], lock, upgrade=upgrade))
-    for lock in set(all_locks(name, target)) - set(locks):  # their Python is in no list any more
+    for lock in set(all_locks(name, target)) - set(locks):  # no list names the Python of these locks any more
         lock.unlink()
     return locks
 
@@ -174,7 +175,7 @@ def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], l
     # The orchestrator has one lock for all targets, and for all of its Pythons.
     platform = PLATFORMS["cpu" if name == ORCHESTRATOR else target]
     resolved_for = ["--universal"] if len(pythons) > 1 else ["--python-platform", platform]
-    # Replaces requirements of requirements.
+    # The requirements in this file replace those of the packages themselves.
     override = beside(name, target, "override")
     overridden = ["--override", str(override)] if override.is_file() else []
     with tempfile.TemporaryDirectory() as folder:
@@ -202,9 +203,9 @@ def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], l
             str(new),
             str(source),
         ]
-        run(command, f"{source} could not be resolved; {lock.name} is as it was.")
+        run(command, f"{source} could not be resolved; {lock.name} is unchanged.")
         text = new.read_text(encoding="utf-8")
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):
-        raise UserError(f"The new {lock} names an address or an index: it must not, so {lock.name} is as it was.")
+        raise UserError(f"The new {lock} names an address or an index, which isn't allowed: {lock.name} is unchanged.")
     lock.write_text(f"# Python {', '.join(pythons)}\n{text}", encoding="utf-8")
     return lock

@@ -1,11 +1,11 @@
-"""Reads and makes variants: other locks or other flags of an environment, like `jax@0.10`.
+"""Reads and makes variants of environments, like `jax@0.10`, which have another lock or other flags.
 
 In docker/locks/<target>/, `jax@0.10.in` and `jax@0.10.txt` are another lock; `jax@fastmath.toml` has other flags:
 
     [environ]
     XLA_FLAGS = "--xla_cpu_enable_fast_math=true"
 
-With flags alone, a variant runs in the environment that it varies.
+A variant with only flags runs in the environment that it varies.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def flags(name: str, target: str) -> dict[str, str]:
-    """Returns the variables, by name, that this checkout gives a variant's processes. Raises UserError for a file of
-    another form."""
+    """Returns the variables that a variant's flags file gives its processes, {name: value}; empty if there is no such
+    file. Raises UserError for a file with anything else."""
     file = flags_path(name, target)
     if not file.is_file():
         return {}
@@ -39,13 +39,13 @@ def flags(name: str, target: str) -> dict[str, str]:
     environ = table.get("environ")
     right = isinstance(environ, dict) and all(isinstance(value, str) for value in environ.values())
     if table.keys() != {"environ"} or not right:
-        raise UserError(f"{file} has one table, [environ], of variables with their values in quotes.")
+        raise UserError(f"{file} must have one table, [environ], with variables whose values are in quotes.")
     return dict(table["environ"])
 
 
 def expanded(patterns: Iterable[str], target: str, *, every: bool) -> tuple[str, ...]:
-    """Returns the stacks that are asked for, a pattern like `jax_jit@*` replaced by the variants that match it. With
-    `every`, each stack is followed by all of its variants. Raises UserError for a pattern that matches none."""
+    """Returns the stacks that the patterns select. A pattern like `jax_jit@*` becomes the variants that match it; with
+    `every`, each stack is followed by all of its variants. Raises UserError for a pattern that matches no variant."""
     expanded_names: list[str] = []
     for pattern in patterns:
         name, at, variant = pattern.partition("@")
@@ -64,7 +64,7 @@ def expanded(patterns: Iterable[str], target: str, *, every: bool) -> tuple[str,
 
 
 def of_stack(stack: str, target: str, pattern: str) -> list[str]:
-    """Returns the variants of a stack on a target, like `jax_jit@0.10`."""
+    """Returns the variants of a stack on a target, like `jax_jit@0.10`, whose part after the @ matches `pattern`."""
     return [
         f"{stack}@{variant}"
         for name in locks.variants(target)
@@ -76,14 +76,14 @@ def of_stack(stack: str, target: str, pattern: str) -> list[str]:
 def create(
     environment: str, variant: str, target: str, requirements: Sequence[str], environ: Sequence[str], python: str | None
 ) -> list[Path]:
-    """Makes a variant: another lock, other flags, or both. Returns the files. Raises UserError, and restores the files
-    that were there, if it can't be made."""
+    """Makes a variant with another lock, other flags, or both. Returns its files. If it can't be made, restores the
+    files of an existing variant and raises UserError."""
     if environment not in locks.names(target):
         raise unknown("environment", environment, locks.names(target), of=f"Target {target}")
     if not NAME.fullmatch(variant):
-        raise UserError(f"--variant={variant}: letters, digits, dots, dashes, + and _ make a name.")
+        raise UserError(f"--variant={variant}: a name has only letters, digits, dots, dashes, + and _.")
     if not requirements and not environ and not python:
-        raise UserError("A variant differs in something: --with jax==0.11.2, --env XLA_FLAGS=…, or --python=3.13.")
+        raise UserError("Say how the variant differs: --with jax==0.11.2, --env XLA_FLAGS=…, or --python=3.13.")
     name, files = f"{environment}@{variant}", []
     before = {
         file: file.read_bytes() if file.is_file() else None
@@ -106,14 +106,15 @@ def create(
 
 
 def varied(base: str, name: str, requirements: Sequence[str], python: str) -> str:
-    """Returns a list of requirements in which `requirements` replace those of the same name; new ones come last."""
+    """Returns the text of a list of requirements: that of `base`, in which `requirements` replace those of the same
+    packages. Requirements of further packages come last."""
     lines = [line for line in base.splitlines() if line and not line.startswith("#")]
     for wanted in requirements:
         parts = REQUIREMENT.fullmatch(wanted.strip())
         if parts is None:
             raise UserError(f"--with={wanted}: a requirement is like jax==0.11.2.")
         places = [index for index, line in enumerate(lines) if package(line) == package(wanted)]
-        for index in places:  # the extras stay: they say what the package runs on
+        for index in places:  # keeps the extras, like [cuda13], which say what hardware the package runs on
             old = REQUIREMENT.fullmatch(lines[index])
             lines[index] = f"{parts['name']}{parts['extras'] or (old and old['extras']) or ''}{parts['version']}"
         lines += [] if places else [wanted.strip()]
@@ -122,7 +123,7 @@ def varied(base: str, name: str, requirements: Sequence[str], python: str) -> st
 
 
 def package(requirement: str) -> str:
-    """Returns the package name of a requirement, normalized as in an index."""
+    """Returns the package of a requirement, its name normalized as in a package index."""
     parts = REQUIREMENT.fullmatch(requirement.strip())
     return re.sub(r"[-_.]+", "-", parts["name"]).lower() if parts else ""
 

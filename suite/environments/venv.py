@@ -1,4 +1,4 @@
-"""Makes virtual environments from hashed locks by uv. Each is reused by its lock's hash, and never left half-made.
+"""Makes virtual environments from hashed locks with uv. An environment is reused while its lock has the same hash.
 
 Standard library only.
 """
@@ -34,12 +34,12 @@ from suite.environments.locks import (
 )
 from suite.errors import UserError, unknown
 
-MARKER = ".lock-sha256"  # written last: an environment without it, or with another text in it, isn't whole
+MARKER = ".lock-sha256"  # the file written last: an environment without it, or with other text in it, isn't whole
 
 
-@dataclass(frozen=True)  # no slots: an older Python must get as far as being refused
+@dataclass(frozen=True)  # no slots: a Python without them must be able to import this, and gets a clear message
 class Environment:
-    """An environment ready to run."""
+    """A virtual environment that is ready: its Python, and the lock that it is made from."""
 
     name: str
     python: Path
@@ -48,17 +48,18 @@ class Environment:
 
 
 def place(name: str, target: str, lock: Path | None = None) -> Path:
-    """Returns the folder of an environment: `.venv`, or one named after its lock, so that each lock has its own."""
+    """Returns the folder of an environment: `.venv` for the orchestrator, else one named after the lock, so that each
+    lock has its own."""
     if name == ORCHESTRATOR:
         return environments.ROOT / ".venv"
-    # A variant that is flags alone has the environment of what it varies.
+    # Named after the lock alone, so that a variant with only flags has the folder of the environment that it varies.
     family, digest = name.partition("@")[0], sha256(lock or lock_path(name, target))
     return environments.ROOT / ".environments" / target / f"{family}-{(digest or 'none')[:12]}"
 
 
 def status(name: str, target: str, lock: Path | None = None) -> str:
-    """Returns the state of an environment with a lock (by default the newest): `ready`, `missing`, `no lock`, or
-    `half-made`, which includes one of another lock or checkout, and one whose Python is gone."""
+    """Returns the state of an environment for a lock, by default the newest: `ready`, `missing`, `no lock` or
+    `half-made`. The last includes an environment of another lock or checkout, and one whose Python is gone."""
     lock = lock or lock_path(name, target)
     folder = place(name, target, lock)
     if not lock.is_file():
@@ -71,12 +72,12 @@ def status(name: str, target: str, lock: Path | None = None) -> str:
 
 
 def seal(name: str, lock: Path) -> str:
-    """Returns the text of a whole environment's marker: the lock's sha256; for the orchestrator also checkout and
-    commands.
+    """Returns the text of a whole environment's marker: the lock's sha256; for the orchestrator also the checkout's
+    path and its commands.
 
     The scripts of `.venv` name the interpreter and the project by full paths: in a checkout that was moved they can't
-    start, and in a copied one they would silently run the original. They also name the functions that they call. Of a
-    stack's environment only `bin/python` is started, which works from anywhere.
+    start, and in a copied one they would silently run the original. They also name the functions that pyproject.toml
+    gives their commands. Of a stack's environment only `bin/python` is started, which works from anywhere.
     """
     words = [sha256(lock) or "none"]
     if name == ORCHESTRATOR:
@@ -88,17 +89,16 @@ def project_scripts() -> str:
     """Returns the lines of pyproject.toml that define commands."""
     file = environments.ROOT / "pyproject.toml"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    # No tomllib: an older Python must get as far as being refused.
+    # No tomllib: a Python without it must be able to come this far, and gets a clear message.
     section = re.search(r"^\[project\.scripts\]\n(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
     return section[1].strip() if section else ""
 
 
 def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> list[str]:
-    """Has uv install Pythons, so that each environment can be made from its newest lock, or else from an older one.
-    Returns what to do about environments that can't be made even so.
+    """Has uv install the Python of each environment's newest lock or, if that fails, the Python of an older lock.
+    Returns why the newest lock's Python can't be installed, and what to do, for environments that can't be made at all.
 
-    An environment that is made already, if only from an older lock, needs no Python, unless `again` is true: then only
-    its newest lock counts.
+    It installs no Python for an environment that is already made, from any of its locks; with `again`, from its newest.
     """
     could_not: dict[str, str] = {}
     lacking = []
@@ -108,13 +108,13 @@ def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> l
             continue
         versions = list(map(python_of_lock, locks))
         if not can_be_got(versions[0], could_not) and not any(map(pythons.find, versions[1:])):
-            # uv may have the older Python though it lacks the newer one.
+            # uv may be able to install an older Python, though not the newest.
             lacking += [] if any(can_be_got(version, could_not) for version in versions[1:]) else versions[:1]
     return [could_not[version] for version in dict.fromkeys(lacking)]
 
 
 def can_be_got(version: str, could_not: dict[str, str]) -> bool:
-    """Whether a Python is here or can be installed. If not, `could_not` keeps the reason, so that uv is asked once."""
+    """Whether a Python is here or uv can install it. If not, keeps the reason in `could_not`, so that uv tries once."""
     if version not in could_not:
         try:
             pythons.get(version)
@@ -124,15 +124,16 @@ def can_be_got(version: str, could_not: dict[str, str]) -> bool:
 
 
 def fit(name: str, target: str) -> Path:
-    """Returns the newest lock of an environment that this machine can make, or has made; the newest of all if none."""
+    """Returns the newest lock from which this machine has made or can make an environment; the newest of all if
+    none."""
     locks = all_locks(name, target)
     fits = (lock for lock in locks if status(name, target, lock) == "ready" or pythons.find(python_of_lock(lock)))
     return next(fits, locks[0])
 
 
 def fitting(names: Iterable[str], locks: Locks) -> Locks:
-    """Returns the locks, with the newest that this machine can make for each of these environments that has none
-    chosen."""
+    """Returns `locks` with a chosen lock for each of these environments: the one chosen already, else the newest from
+    which this machine can make it."""
     chosen = dict(locks.chosen)
     for name in names:
         owning = owner(name, locks.target)
@@ -142,8 +143,8 @@ def fitting(names: Iterable[str], locks: Locks) -> Locks:
 
 
 def fallback(name: str, locks: Locks) -> str | None:
-    """Returns what an environment has in place of its newest lock: `jax 0.10.2 on Python 3.11 in place of 0.12.0.1: no
-    Python 3.13 or 3.12 here`. None if it has the newest, or a lock of another environment."""
+    """Returns what an environment has from an older lock in place of its newest, like `jax 0.10.2 on Python 3.11 in
+    place of 0.12.0.1: no Python 3.13 or 3.12 here`. None if its lock is the newest, or isn't from this checkout."""
     known, chosen = all_locks(name, locks.target), locks.path(name)
     if chosen not in known[1:]:
         return None
@@ -158,7 +159,7 @@ def fallback(name: str, locks: Locks) -> str | None:
 
 
 def fallbacks(wanted: Iterable[str], locks: Locks) -> list[str]:
-    """Returns a line for each thing that some of the environments have in place of the newest."""
+    """Returns the fallbacks of these environments: a line for each, with the environments that have it."""
     by_words: dict[str, list[str]] = {}
     for name in wanted:
         if words := fallback(name, locks):
@@ -167,8 +168,8 @@ def fallbacks(wanted: Iterable[str], locks: Locks) -> list[str]:
 
 
 def ensure(name: str, target: str = "cpu", lock: Path | None = None) -> Environment:
-    """Returns an environment made from its lock, unless it is made already; by default from this checkout's newest lock
-    that this machine can make. Raises UserError; nothing half-made stays behind."""
+    """Returns an environment, after making it if it isn't ready. The default lock is the newest of this checkout from
+    which this machine can make it. Raises UserError if it can't be made; then nothing half-made stays behind."""
     if lock is None:
         lock = lock_path(name, target) if name == ORCHESTRATOR else fit(name, target)
     digest = sha256(lock)
@@ -180,7 +181,7 @@ def ensure(name: str, target: str = "cpu", lock: Path | None = None) -> Environm
     if status(name, target, lock) != "ready":
         try:
             with only_one(folder):
-                # Checked again: another process may have made it while this one waited.
+                # Checked again, since another process may have made it while this one waited.
                 state = status(name, target, lock)
                 if state != "ready":
                     make(environment, target, seal(name, lock), again=state == "half-made")
@@ -199,20 +200,20 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
         refuse_python(pythons_of_lock(wanted.lock))
     if folder.resolve() == Path(sys.prefix).resolve():
         raise UserError(
-            f"{folder} isn't made from {wanted.lock} as it is now, or not for this checkout. "
-            "`make setup` makes it again."
+            f"{folder}, in which this program runs, isn't made from {wanted.lock} as it is now, or not for this "
+            "checkout. `make setup` makes it again."
         )
     if again:
-        say(f"{folder} is half-made, or of another lock or checkout: it is removed and made again")
+        say(f"{folder} is half-made, or made for another lock or checkout: it is removed and made again")
     program, python = uv.find_uv(folder), pythons.get(version)
     started = time.monotonic()
-    # The first half of the line tells a person with a slow network what is going on.
+    # The first half of the line is printed now, for a person who waits for a slow network.
     say(f"Making environment {wanted.name} from {os.path.relpath(wanted.lock, environments.ROOT)} ... ", end="")
     failure = f"{wanted.lock} could not be installed; nothing was kept."
     remove(folder)
     try:
         uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
-        # Wheels only: a build from source runs code, and a lock may be a stranger's.
+        # Only wheels, since building from source runs code, and a lock may come from a stranger.
         uv.run(
             [
                 program,
@@ -258,13 +259,13 @@ def refuse_python(wanted: list[str]) -> None:
     if pythons.running() not in wanted:
         raise UserError(
             f"Stack Wars needs Python {' or '.join(wanted)}; {sys.executable} is {sys.version.split()[0]}. "
-            f"Install one of them, or say where it is: `make setup PYTHON=/path/to/python{wanted[0]}`."
+            f"Install one of them, or give its path: `make setup PYTHON=/path/to/python{wanted[0]}`."
         )
 
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Holds a file lock, so that two processes never make the same environment at once."""
+    """Holds a file lock while an environment is made, so that no two processes make the same one at once."""
     locks = environments.ROOT / ".environments" / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with (locks / f"{folder.name.lstrip('.')}.lock").open("w") as file:
@@ -290,7 +291,7 @@ def size(folder: Path) -> int:
 
 
 def prune() -> list[Path]:
-    """Removes environments whose lock is no current one, and returns their folders."""
+    """Removes environments that aren't made from a current lock. Returns their folders."""
     removed = []
     for target in ("cpu", "cuda", "tpu", "test", "cluster", "predict"):
         current = {

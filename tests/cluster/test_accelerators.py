@@ -22,7 +22,7 @@ def test_every_target_has_one_and_its_first_is_the_default() -> None:
         ("tpu-v6e1", "tpu", "There is no accelerator 'tpu-v6e1'. Did you mean 'tpu-v6e-1'?"),
         ("h100:1", "cuda", "Did you mean 'H100:1'?"),
         ("H1000:1", "cuda", "Did you mean 'H100:1'?"),
-        ("H100:1", "tpu", "H100:1 is a cuda: --target=cuda goes with it"),
+        ("H100:1", "tpu", "H100:1 belongs to another target: it needs --target=cuda"),
         (None, "gpu", "There is no target 'gpu'"),
     ],
 )

@@ -52,7 +52,7 @@ def test_the_base_trusts_whom_this_machine_trusts(tmp_path: Path, monkeypatch: p
 
 def test_root_and_debootstrap_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(UserError, match="takes root"):
+    with pytest.raises(UserError, match="needs root"):
         base_image.make(None, "3.11", "http://mirror.example/debian", print)  # type: ignore[arg-type]
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setenv("PATH", "/nowhere")

@@ -28,21 +28,21 @@ def test_every_lock_says_the_python_of_its_list() -> None:
                 for lock in locks.all_locks(name, target):
                     source = locks.source_of(lock)
                     assert source.read_text().startswith("# Python 3."), source
-                    (python,) = locks.pythons_said(lock.read_text())
-                    assert python in locks.pythons_said(source.read_text()), f"{lock} (from {source})"
+                    (python,) = locks.pythons_named(lock.read_text())
+                    assert python in locks.pythons_named(source.read_text()), f"{lock} (from {source})"
                     named = locks.FALLBACK.search(lock.stem)
                     assert named is None or named[1] == python, f"{lock} is for Python {python}"
 
 
 def test_every_environment_of_the_cpu_has_a_lock_for_each_python_of_the_orchestrator() -> None:
-    wanted = locks.pythons_said(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
+    wanted = locks.pythons_named(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
     for name in locks.names("cpu"):
         assert sorted(map(locks.python_of_lock, locks.all_locks(name, "cpu"))) == sorted(wanted), name
 
 
 def test_the_python_that_runs_this_is_found_first() -> None:
     running = pythons.running()
-    assert running in locks.pythons_said(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
+    assert running in locks.pythons_named(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
     assert pythons.find(running) == sys.executable == pythons.get(running)
 
 
