@@ -1,9 +1,10 @@
 #!/bin/sh
-# What the three Dockerfiles share: the environment from its lock, and the programs around it. $PYTHON is the lock's.
+# The steps that the three Dockerfiles share: make an environment from its lock, and add the programs that it needs.
+# $PYTHON is the command of the lock's Python.
 set -eu
 
 make_environment() { # $@: uv's options that say where wheels come from
-    # uv as the project's own lock pins it; it stays in this stage, like every cache.
+    # The uv that the orchestrator's lock pins. It stays in this stage, as do the caches.
     awk '/^[^ ]/ { wanted = /^uv==/ } wanted' /build/orchestrator.txt >/build/uv.txt
     "$PYTHON" -m venv /build/tools
     /build/tools/bin/pip install --quiet --no-cache-dir --no-deps --require-hashes -r /build/uv.txt
@@ -19,7 +20,7 @@ add_programs() { # $1: the environment
         headers=$PYTHON-dev
         test -f "$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" && headers=
         apt-get update -q
-        # shellcheck disable=SC2086  # no word where the headers are there already
+        # shellcheck disable=SC2086  # $headers is no argument at all if the headers exist
         DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends g++ $headers
         rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/log/apt /var/log/dpkg.log
         ;;

@@ -38,7 +38,7 @@ def check_lock(lock: Path) -> None:
         data = plain_files.read(lock, LOCK_BYTES_MAX)
     except OSError as broken:
         raise Damaged(f"{lock} can't be read: {broken.strerror}.") from None
-    # Split only at newlines, as an installer does. The other characters at which Python's `splitlines` splits are refused.
+    # Split only at newlines, as an installer does. Other characters at which `splitlines` would split are refused.
     allowed: Collection[re.Pattern[str]] = (HEADER, PACKAGE)
     for number, line in enumerate(data.decode("ascii", errors="replace").removesuffix("\n").split("\n"), 1):
         if not any(pattern.fullmatch(line) for pattern in allowed) or not (line.isascii() and line.isprintable()):

@@ -69,7 +69,7 @@ def test_a_variant_that_can_not_be_resolved_leaves_nothing_behind(jax: Path, mon
     ("environment", "variant", "requirements", "environ", "words"),
     [
         ("jacks", "1", ["jax==1"], (), "Did you mean 'jax'"),
-        ("jax", "../up", ["jax==1"], (), "make a name"),
+        ("jax", "../up", ["jax==1"], (), "a name has only"),
         ("jax", "1", (), (), "Say how the variant differs"),
         ("jax", "1", (), ["XLA_FLAGS"], "a variable is like"),
         ("jax", "1", ["==1"], (), "a requirement is like"),

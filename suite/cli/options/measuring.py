@@ -230,8 +230,8 @@ class FrontierOptions(MeasuringOptions):
     dims: tuple[str, ...] = ()
     """other dims in place of the size's, like seq=128"""
     tolerance: str | None = None
-    """the search ends when the gap between the largest size that fits and the smallest that doesn't is at most this
-    share of the former: 2% or 0.02; 0: when they are neighbours (default: 2%)"""
+    """the search ends when the smallest size that doesn't fit is larger than the largest that fits by at most this
+    share: 2% or 0.02; 0: when it is the next size (default: 2%)"""
     dry_run: bool = False
     """print where each search begins; run nothing"""
 

@@ -40,8 +40,8 @@ class PredictOptions(SizeOptions, MeasuringOptions):
     vary: str | None = None
     """the dim whose largest value that fits is searched for, case by case: batch, seq, image or n"""
     tolerance: str = "2%"
-    """with --vary: the search ends when the gap between the largest size that fits and the smallest that doesn't is at
-    most this share of the former"""
+    """with --vary: the search ends when the smallest size that doesn't fit is larger than the largest that fits by at
+    most this share"""
     timeout: str | None = None
     """time limit of each process, like 90 or 10min (default: 60min)"""
 
