@@ -1,6 +1,6 @@
 """Races our synced clock against a hand-written `block_until_ready` loop, on one matrix product in one process.
 
-Required: the ratio of medians within 2 % of 1. Run in the jax environment, see benchmarks/README.md.
+Required: a ratio of medians within 2 % of 1. Runs in the environment `jax`; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Races our JAX and TensorFlow models against KerasHub's on the same backend: only the model of the step differs.
+"""Races our JAX and TensorFlow models against KerasHub's on the same backend: the two steps differ only in the model.
 
-Required: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
-environment `keras`, see benchmarks/README.md.
+Required of ours / theirs: an interval whose upper end is at most 1.03, and whose half-width is at most 2 %. Runs in the
+environment `keras`; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MODELS = ("gpt2", "bert", "vit", "resnet50", "llama")
 
 
 class KerasHub(Theirs):
-    """An adapter with KerasHub's model: the part that both backends share."""
+    """An adapter with KerasHub's model: what the adapters of both backends have in common."""
 
     def __str__(self) -> str:
         import keras
@@ -26,7 +26,7 @@ class KerasHub(Theirs):
         return f"keras-hub {keras_hub.__version__}, keras {keras.__version__} on {keras.backend.backend()}"
 
     def find(self) -> None:
-        """Their model, not yet loaded."""
+        """Builds their model, which has no weights of ours yet."""
         from benchmarks import keras_models
 
         self.theirs = keras_models.MODELS[self.workload.name](self.dims)  # type: ignore[attr-defined]
@@ -34,7 +34,7 @@ class KerasHub(Theirs):
 
 
 def on_jax(adapter: type[Any]) -> type[Any]:
-    """Our jitted step, state donated, with their stateless call in it."""
+    """Returns our JAX adapter with their model: our jitted step, whose state is donated, has their stateless call."""
 
     class OnJax(KerasHub, adapter):  # type: ignore[misc]
         def build(self, abstract: bool = False) -> None:
@@ -49,16 +49,16 @@ def on_jax(adapter: type[Any]) -> type[Any]:
 
         def place(self, parameters: Any, batch: Any, moments: bool = True) -> tuple[Any, Any]:
             self.theirs.load(parameters)
-            own = [variable.value for variable in self.model.trainable_variables]
+            trained = [variable.value for variable in self.model.trainable_variables]
             rest = [variable.value for variable in self.model.non_trainable_variables]
-            state = own, rest, self.transform.init(own)
+            state = trained, rest, self.transform.init(trained)
             return self.jax.block_until_ready((state, {name: self.jax.device_put(value) for name, value in batch}))
 
     return OnJax
 
 
 def on_tensorflow(adapter: type[Any]) -> type[Any]:
-    """Our traced step, with our optimizer's kernel, on their variables."""
+    """Returns our TensorFlow adapter with their model: our traced step and our optimizer work on their variables."""
 
     class OnTensorFlow(KerasHub, adapter):  # type: ignore[misc]
         def build(self, abstract: bool = False) -> None:
@@ -88,7 +88,7 @@ def main() -> None:
     options = arguments(__doc__, ("jax_jit", "tf_graph", "tf_xla"), MODELS).parse_args()
     backend, on = ("jax", on_jax) if options.stack == "jax_jit" else ("tensorflow", on_tensorflow)
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:
-        # An empty home: a user's keras.json may ask for other types and layouts.
+        # An empty home folder, since a user's keras.json may set other types and layouts.
         os.environ |= {"KERAS_BACKEND": backend, "KERAS_HOME": home}
         race(options, lambda ours: on(type(ours))(ours))
 

@@ -1,6 +1,6 @@
 """Races our synced clock against PyTorch's `torch.utils.benchmark.Timer`, on one matrix product in one process.
 
-Required: the ratio of medians within 2 % of 1. Run in the torch environment, see benchmarks/README.md.
+Required: a ratio of medians within 2 % of 1. Runs in the environment `torch`; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def main() -> None:
         from torch.utils.benchmark import Timer
 
         model, a = clock.state[0], clock.batch["a"]
-        # Every call enters the mode, as our step does; to enter it once per process would be another stack.
+        # Every call enters the inference mode, as our step does; a stack that enters it once would be another stack.
         timer = Timer(
             stmt="with torch.inference_mode():\n    y = model(a)",
             globals={"torch": torch, "model": model, "a": a},

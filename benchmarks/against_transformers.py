@@ -1,7 +1,7 @@
-"""Races our PyTorch models against those of Hugging Face's transformers: only the model of the step differs.
+"""Races our PyTorch models against those of Hugging Face's transformers: the two steps differ only in the model.
 
-Required: ours / theirs at most 1.03 with the interval's upper end, its half-width at most 2 %. Run in the
-environment `oracle`, see benchmarks/README.md.
+Required of ours / theirs: an interval whose upper end is at most 1.03, and whose half-width is at most 2 %. Runs in the
+environment `oracle`; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from benchmarks.race import Theirs, arguments, race
 
 
 def on(adapter: type[Any], attention: str | None) -> type[Any]:
-    """Returns our adapter with their model; it inherits optimizer, compiling and the step."""
+    """Returns our adapter with their model. Optimizer, compiling and step are inherited from ours."""
 
     class Transformers(Theirs, adapter):  # type: ignore[misc]
         def __str__(self) -> str:
@@ -28,7 +28,7 @@ def on(adapter: type[Any], attention: str | None) -> type[Any]:
 
             self.oracle = Oracle(self.workload, self.dims, self.torch.float32)
             self.model, logits = self.oracle.model.train(), self.oracle.logits
-            # The oracle uses the exact attention; the fastest is sdpa, for models that support it.
+            # The oracle uses the plain attention; sdpa is the fastest, for models that support it.
             best = "sdpa" if self.model._supports_sdpa else None
             if attention or best:
                 self.model.set_attn_implementation(attention or best)
@@ -41,7 +41,8 @@ def on(adapter: type[Any], attention: str | None) -> type[Any]:
         def place(self, parameters: Any, batch: Any, moments: bool = True) -> tuple[Any, Any]:
             self.oracle.place()  # the canonical weights, by their names
             placed = {name: self.put_input(value) for name, value in batch}
-            # The oracle makes a view with channels first of an image with channels last: make it contiguous.
+            # The oracle permutes images from channels last to channels first. It gets a channels-last view of a
+            # contiguous channels-first image, so that it computes on contiguous images, as our model does.
             placed = {name: value.permute(0, 2, 3, 1) if value.ndim == 4 else value for name, value in placed.items()}
             return (self.model, self.make_optimizer(self.model.parameters())), placed
 

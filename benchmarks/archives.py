@@ -2,7 +2,7 @@
 
     PYTHONPATH=. .venv/bin/python benchmarks/archives.py [--sets=200] [--attempts=10000]
 
-The attempts are copies of one row with other numbers; server, files and commands are real.
+The attempts are copies of one row with other numbers; the server, the files and the commands are real.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def made(folder: Path, rows: list[Row], day: int) -> ResultSet:
 
 
 def drawn(count: int, seed: int) -> list[Row]:
-    """Returns `count` attempts of ten stacks on as many questions as needed, in three blocks."""
+    """Returns `count` rows in three blocks: of ten stacks, on as many questions as that takes."""
     random, rows = np.random.default_rng(seed), []
     stacks = [f"s{number}" for number in range(10)]
     for index in range(count):
@@ -60,16 +60,17 @@ def drawn(count: int, seed: int) -> list[Row]:
 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Prints how many seconds the body took."""
+    """Prints how many seconds the enclosed statements took."""
     start = time.perf_counter()
     yield
     print(f"{what}: {time.perf_counter() - start:.2f} s")
 
 
 def command(*words: object) -> None:
-    """Runs a whole command, its start included."""
-    asked = [Path(sys.executable).with_name("invoke"), *map(str, words)]
-    done = subprocess.run(asked, capture_output=True, check=False)
+    """Runs `invoke` with these words, as a process of its own."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("invoke"), *map(str, words)], capture_output=True, check=False
+    )
     assert done.returncode in (0, 5), done.stderr.decode()
 
 
@@ -77,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--attempts", type=int, default=10_000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = Server(folder / "s3")
@@ -85,20 +86,20 @@ def main() -> None:
         try:
             os.environ.update(server.environment)
             place = Storage.of(f"s3://{BUCKET}/benchmark")
-            large = made(folder / "large", drawn(asked.attempts, 0), 0)
+            large = made(folder / "large", drawn(options.attempts, 0), 0)
             size = large.results_path.stat().st_size
-            print(f"{asked.attempts:,} attempts of {SAMPLES} samples: {size / 1e6:.0f} MB")
+            print(f"{options.attempts:,} attempts of {SAMPLES} samples: {size / 1e6:.0f} MB")
             with timed("published to S3 on this machine and verified there"):
                 published = publish(large.folder, place, print).name
                 assert verify(place, published) == []
         finally:
             server.kill()
         ops = drawn(440, 1)
-        for day in range(asked.sets):
+        for day in range(options.sets):
             made(folder / "sets" / f"set-{day}", ops[:300], day)
-        with timed(f"invoke history over {asked.sets} sets of 300 attempts, one stack of one workload"):
+        with timed(f"invoke history over {options.sets} sets of 300 attempts, one stack of one workload"):
             command("history", f"--results={folder / 'sets'}", "--workload=gemm", "--stack=s1")
-        first, second = (made(folder / each, drawn(440, seed), 0) for seed, each in ((2, "a"), (3, "b")))
+        first, second = (made(folder / letter, drawn(440, seed), 0) for seed, letter in ((2, "a"), (3, "b")))
         with timed("invoke compare of two sets of 440 attempts"):
             command("compare", first.folder, second.folder)
 

@@ -1,12 +1,12 @@
-"""What the verdicts are worth: the suite's own statistics on simulated runs whose truth is known.
+"""Checks the verdicts: applies the suite's own statistics to simulated runs whose true speedups are known.
 
-Every run is simulated process by process: when each one ran, how equal processes of a stack differ, what the machine
-did meanwhile. The real functions of suite.results.speedup.verdicts judge it; the procedure before them (Student's t
-for each ratio, Holm's adjustment, one control a block, the same noise floor) judges the same runs beside it.
+Every run is simulated process by process: when each process ran, how much equal processes of a stack differ, and what
+the machine did meanwhile. The functions of suite.results.speedup.verdicts judge the run, as does the procedure that the
+suite had before (Student's t for each ratio, Holm's adjustment, one control in each block, the same noise floor).
 
     PYTHONPATH=. .venv/bin/python benchmarks/calibration.py --runs=400 --seed=1
 
-Needs the orchestrator's environment alone. Of n runs, a share of 5 % is known to +-2 sqrt(.05 x .95 / n).
+Needs only the orchestrator's environment. From n runs, a share of 5 % is known to within 2 sqrt(.05 x .95 / n).
 """
 
 from __future__ import annotations
@@ -30,27 +30,28 @@ from suite.stats import is_doubtful, reach
 
 Array = NDArray[np.float64]
 
-STACKS = 9  # beside the baseline, on each question
-CONTROLS = (2, 8)  # places of the baseline's replicates among the processes of a question
+STACKS = 9  # stacks beside the baseline, on each question
+CONTROLS = (2, 8)  # places of the baseline's two processes among the processes of a question
 BASELINE = "baseline"
 DIRECTIONS = ("faster", "slower")
 TIE, CONFIDENCE = 1.03, 0.95
-SPREADS = (0.02, 0.10)  # standard deviations of ln(time) of equal processes, one for each stack and question
-SECONDS = (5.0, 15.0)  # that a process lasts
-EFFECTS = (1.1, 1.3, 2.0)  # true speedups, in runs whose power is asked for
-SLOW_SHARE, SLOW = 0.3, (1.5, 3.6)  # two modes: how many processes are slow, and how slow
-NOISY = (0.10, 0.20)  # standard deviations of the two stacks that vary most
-DRIFT = 1.3  # how much slower the machine is at the end of a run
-PACE, DWELL = 1.17, (10.0, 20.0)  # a host that changes its pace: by how much, and for how many seconds
-BURST_SHARE, BURST = 0.05, (1.1, 2.0)  # neighbours: processes that they slow down
+# Two numbers in parentheses are the bounds of a uniform distribution.
+SPREADS = (0.02, 0.10)  # standard deviation of ln(time) of equal processes, drawn for each stack and question
+SECONDS = (5.0, 15.0)  # duration of a process
+EFFECTS = (1.1, 1.3, 2.0)  # true speedups, in the runs for which power is computed
+SLOW_SHARE, SLOW = 0.3, (1.5, 3.6)  # a slow mode: the share of processes that are in it, and their factor of time
+NOISY = (0.10, 0.20)  # standard deviation of the two stacks that vary most
+DRIFT = 1.3  # factor of time at the end of a run
+PACE, DWELL = 1.17, (10.0, 20.0)  # a host with two paces: the factor of time, and the seconds between changes
+BURST_SHARE, BURST = 0.05, (1.1, 2.0)  # a neighbour: the share of processes that it slows, and their factor of time
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """A simulated run: start of each process in seconds and ln of its time, [question, block, process].
 
-    Process 0 and 1 are the baseline's replicates, the others one stack each. `truth` is the expected log-ratio of
-    each stack over the baseline, `effect` the same of their best modes, [question, stack].
+    Processes 0 and 1 are the baseline's, each other process is of a stack of its own. `truth` is the expected log ratio
+    of each stack over the baseline, `effect` the log ratio of their fast modes, both [question, stack].
     """
 
     started: Array
@@ -63,41 +64,44 @@ class World:
 Disturbance = Callable[[np.random.Generator, Array], tuple[Array, Array]]
 
 
+# Every disturbance returns (what it adds to ln(time) of each process, the mean of that by [question, process]).
+
+
 def quiet(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
-    """(what is added to ln(time) of each process, its mean by [question, process]): nothing."""
+    """Nothing disturbs the processes."""
     return np.zeros_like(started), np.zeros((started.shape[0], started.shape[2]))
 
 
 def modes(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
-    """Every stack has a slow mode; a process is in it, or it isn't."""
+    """Every stack has a slow mode, in which a process runs or not, at random."""
     questions, _, processes = started.shape
     slow = np.log(random.uniform(*SLOW, (questions, processes)))
-    slow[:, 1] = slow[:, 0]  # the baseline's replicates are one stack
+    slow[:, 1] = slow[:, 0]  # both are the baseline
     return slow[:, None, :] * (random.random(started.shape) < SLOW_SHARE), SLOW_SHARE * slow
 
 
 def baseline_modes(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
-    """The baseline alone has a slow mode."""
+    """Only the baseline has a slow mode."""
     added, mean = modes(random, started)
     added[:, :, 2:] = mean[:, 2:] = 0
     return added, mean
 
 
 def drift(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
-    """The machine becomes slower and slower."""
+    """The machine becomes steadily slower from the start of a run to its end."""
     added, mean = quiet(random, started)
     return added + math.log(DRIFT) * started / started.max(), mean
 
 
 def pace(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
-    """The host runs fast and slow by turns of some seconds."""
+    """The host alternates between a fast and a slow pace every few seconds."""
     turns = np.cumsum(random.uniform(*DWELL, int(started.max() / DWELL[0]) + 2))
     added, mean = quiet(random, started)
     return added + math.log(PACE) * (np.searchsorted(turns, started) % 2), mean
 
 
 def bursts(random: np.random.Generator, started: Array) -> tuple[Array, Array]:
-    """A neighbour slows some processes down, whichever they are."""
+    """A neighbour slows down some processes, chosen at random."""
     hit = random.random(started.shape) < BURST_SHARE
     return hit * np.log(random.uniform(*BURST, started.shape)), quiet(random, started)[1]
 
@@ -130,7 +134,8 @@ def simulate(
     effects: Sequence[float] = EFFECTS,
     spreads: tuple[float, float] = SPREADS,
 ) -> World:
-    """One run: the stacks of a question next to each other in shuffled order, the baseline spread among them."""
+    """Returns one simulated run. The processes of a question run one after the other: the stacks in shuffled order, the
+    baseline's at the places CONTROLS."""
     processes = STACKS + len(CONTROLS)
     order = np.array([shuffled(random) for _ in range(questions * blocks)]).reshape(questions, blocks, processes)
     ends = np.cumsum(random.uniform(*SECONDS, (blocks, questions, processes)).ravel())
@@ -148,18 +153,18 @@ def simulate(
 
 
 def shuffled(random: np.random.Generator) -> list[int]:
-    """The slot of each process of a question: the baseline's replicates at their places, the stacks at random."""
+    """Returns the place of each process of a question: CONTROLS for the baseline's, the others at random."""
     free = [slot for slot in range(STACKS + len(CONTROLS)) if slot not in CONTROLS]
     return [*CONTROLS, *random.permutation(free)]
 
 
 def judged(world: World) -> list[Speedup]:
-    """What the suite says of a run."""
+    """Returns the suite's speedups of a run."""
     return pairing_of(world).over(BASELINE)
 
 
 def pairing_of(world: World) -> Pairing:
-    """A run's processes as the suite pairs them."""
+    """Returns a run's processes as the suite pairs them."""
     questions, blocks, processes = world.logs.shape
     seconds = np.exp(world.logs)
     timings: dict[tuple[str, str], dict[int, list[Timing]]] = {}
@@ -180,9 +185,12 @@ def pairing_of(world: World) -> Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What is said of each question where all stacks are equal, [question]: whether some stack is `faster` or `slower`
-    than the baseline by the table, whether one is with all ratios of the run as one family, whether the answer says of
-    a stack that it is slower than the one with the lowest median, and whether the A/A alarm is given."""
+    """Which wrong statements the report makes on each question of a run whose stacks are all equal, [question].
+
+    `table`: its table says that a stack is `faster` or `slower` than the baseline. `in_set`: a verdict that regards all
+    ratios of the run as one family says so. `answer`: the answer says that a stack is slower than the one with the
+    lowest median. `alarm`: the baseline's two processes are said to differ (the A/A alarm).
+    """
 
     table: Array
     in_set: Array
@@ -191,7 +199,8 @@ class Answers:
 
 
 def answers_of(world: World) -> Answers:
-    """As the suite judges a run, and as its page words it (`suite.results.speedup.fastest`)."""
+    """Returns the wrong statements about a run of equal stacks, by the suite's verdicts and by the rules of its page's
+    answers (`suite.results.speedup.fastest`)."""
     pairing, questions = pairing_of(world), world.logs.shape[0]
     stacks = [BASELINE, *(f"stack{n}" for n in range(STACKS))]
     doubt = (1 - CONFIDENCE) / pair_shares(len(stacks))
@@ -215,7 +224,8 @@ def answers_of(world: World) -> Answers:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One run's intervals (logs) and directions (+1 faster, -1 slower, 0), [question, stack]."""
+    """One run's intervals, in logs, and the directions of its verdicts (+1 faster, -1 slower, 0 neither),
+    [question, stack]."""
 
     low: Array
     high: Array
@@ -223,17 +233,18 @@ class Judged:
 
 
 def now(world: World) -> Judged:
-    """By the suite."""
-    found = judged(world)
+    """Judges a run by the suite's statistics."""
+    speedups = judged(world)
     shape = world.truth.shape
-    ends = [[ratio.low or math.nan, ratio.high or math.nan] for ratio in (each.ratio for each in found)]
+    ends = [[speedup.ratio.low or math.nan, speedup.ratio.high or math.nan] for speedup in speedups]
     low, high = np.log(np.array(ends)).T
-    direction = np.array([{"faster": 1, "slower": -1}.get(each.verdict, 0) for each in found])
+    direction = np.array([{"faster": 1, "slower": -1}.get(speedup.verdict, 0) for speedup in speedups])
     return Judged(low.reshape(shape), high.reshape(shape), direction.reshape(shape))
 
 
 def before(world: World) -> Judged:
-    """By Student's t for each ratio over the baseline's first replicate, Holm's adjustment, and the noise floor."""
+    """Judges a run by the suite's earlier procedure: Student's t for each ratio over the baseline's first process,
+    Holm's adjustment, and the noise floor."""
     logs = world.logs[:, :, :1] - world.logs[:, :, 2:]
     mean, half, p = student(logs)
     adjusted = holm(p.ravel()).reshape(p.shape)
@@ -244,14 +255,15 @@ def before(world: World) -> Judged:
 
 
 def student(logs: Array) -> tuple[Array, Array, Array]:
-    """(mean, half width, p) over the blocks of [question, block, stack]."""
+    """Returns (mean, half-width of the interval, p) over the blocks, each [question, stack], of logs [question, block,
+    stack]."""
     blocks = logs.shape[1]
     mean, error = logs.mean(axis=1), logs.std(axis=1, ddof=1) / math.sqrt(blocks)
     return mean, stats.t.ppf(0.5 + CONFIDENCE / 2, blocks - 1) * error, 2 * stats.t.sf(np.abs(mean) / error, blocks - 1)
 
 
 def holm(p: Array) -> Array:
-    """Holm's step-down adjusted p (1979)."""
+    """Returns p adjusted by Holm's step-down procedure (1979)."""
     order = np.argsort(p)
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p)))))
@@ -259,8 +271,10 @@ def holm(p: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Shares of questions whose intervals all cover, or with a false verdict; of ratios found, by true speedup."""
+class Rates:
+    """How often a procedure is right: the share of questions whose intervals all contain the truth (`covered`), the
+    share of questions with a false verdict (`false`), and the share of speedups that are found, for each of the true
+    ones (`power`)."""
 
     covered: float
     false: float
@@ -270,51 +284,54 @@ class Line:
         return " ".join(f"{100 * share:6.1f}" for share in (self.covered, self.false, *self.power))
 
 
-def line(
+def rates(
     judge: Callable[[World], Judged],
     equal: Sequence[World],
     unequal: Sequence[World],
     effects: Sequence[float] = EFFECTS,
-) -> Line:
-    """Coverage and the false alarms of runs in which all stacks are equal, power from the others."""
+) -> Rates:
+    """Returns the rates of a procedure: coverage and false verdicts from runs whose stacks are equal, power from the
+    others."""
     covered, false = [], []
     for world in equal:
-        found = judge(world)
-        covered += [*np.all((found.low <= world.truth) & (world.truth <= found.high), axis=1)]
-        false += [*np.any(found.direction != 0, axis=1)]
-    right: list[Any] = [judge(world).direction == 1 for world in unequal]
+        verdicts = judge(world)
+        covered += [*np.all((verdicts.low <= world.truth) & (world.truth <= verdicts.high), axis=1)]
+        false += [*np.any(verdicts.direction != 0, axis=1)]
+    faster: list[Any] = [judge(world).direction == 1 for world in unequal]
     power = [
-        np.mean([found[np.isclose(world.effect, math.log(size))] for found, world in zip(right, unequal, strict=True)])
+        np.mean([hits[np.isclose(world.effect, math.log(size))] for hits, world in zip(faster, unequal, strict=True)])
         for size in effects
     ]
-    return Line(float(np.mean(covered)), float(np.mean(false)), tuple(map(float, power)))
+    return Rates(float(np.mean(covered)), float(np.mean(false)), tuple(map(float, power)))
 
 
 def calibrate(
     scenario: str, blocks: int, ratios: int, runs: int, seed: int, judges: Sequence[Callable[[World], Judged]]
-) -> list[Line]:
-    """A line by each of `judges`, of the same runs; a quarter as many again for the power."""
+) -> list[Rates]:
+    """Returns the rates of each of `judges` on the same runs: `runs` runs of equal stacks, and a quarter as many with
+    true speedups."""
     random = np.random.default_rng([seed, blocks, ratios, list(SCENARIOS).index(scenario)])
     worlds = [
         [simulate(random, SCENARIOS[scenario], ratios // STACKS, blocks, equal) for _ in range(count)]
         for equal, count in ((True, runs), (False, max(2, runs // 4)))
     ]
-    return [line(judge, *worlds) for judge in judges]
+    return [rates(judge, *worlds) for judge in judges]
 
 
 def answers(scenario: str, blocks: int, questions: int, runs: int, seed: int) -> tuple[float, ...]:
-    """Shares of equal stacks: of questions with a false verdict in the table and with a wrong answer; of runs with a
-    false verdict among all of the set, and with the A/A alarm."""
+    """Returns how often the report is wrong about equal stacks: the shares of questions with a false verdict in the
+    table and with a wrong answer; the shares of runs with a false verdict in the whole set and with an A/A alarm."""
     random = np.random.default_rng([seed, blocks, questions, list(SCENARIOS).index(scenario)])
-    said = [answers_of(simulate(random, SCENARIOS[scenario], questions, blocks, equal=True)) for _ in range(runs)]
-    by_question = [np.mean([getattr(answer, name) for answer in said]) for name in ("table", "answer")]
-    by_run = [np.mean([getattr(answer, name).any() for answer in said]) for name in ("in_set", "alarm")]
+    reports = [answers_of(simulate(random, SCENARIOS[scenario], questions, blocks, equal=True)) for _ in range(runs)]
+    by_question = [np.mean([getattr(report, name) for report in reports]) for name in ("table", "answer")]
+    by_run = [np.mean([getattr(report, name).any() for report in reports]) for name in ("in_set", "alarm")]
     return tuple(map(float, (*by_question, *by_run)))
 
 
 def reaches(spread: float, blocks: int, runs: int, seed: int) -> tuple[float, float, float]:
-    """Of equal stacks on two questions whose processes all have the same standard deviation of ln(time): the median
-    half-width of an interval, as a factor, and the shares of ratios that are a `tie` and that are at least `close`."""
+    """Returns, for equal stacks on two questions, the median half-width of an interval, as a factor, and the shares of
+    ratios whose verdict is `tie`, and is `tie` or `close`. The processes of all stacks have the standard deviation
+    `spread` of ln(time)."""
     random, widths, words = np.random.default_rng([seed, blocks]), [], []
     for _ in range(runs):
         for speedup in judged(simulate(random, quiet, 2, blocks, equal=True, spreads=(spread, spread))):
@@ -324,7 +341,7 @@ def reaches(spread: float, blocks: int, runs: int, seed: int) -> tuple[float, fl
 
 
 def cells(options: argparse.Namespace) -> Iterator[tuple[str, int, int]]:
-    """What is asked for."""
+    """Yields each combination of scenario, blocks and ratios in the options."""
     for scenario in options.scenario or SCENARIOS:
         for blocks in options.blocks:
             for ratios in options.ratios:
@@ -338,9 +355,9 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, nargs="+", default=[3, 5, 15])
     parser.add_argument("--ratios", type=int, nargs="+", default=[9, 18, 72], help=f"multiples of {STACKS}")
     parser.add_argument("--scenario", nargs="+", choices=SCENARIOS)
-    parser.add_argument("--answers", action="store_true", help="what is said of equal stacks, by question and by run")
+    parser.add_argument("--answers", action="store_true", help="how often reports are wrong about equal stacks")
     parser.add_argument("--reach", action="store_true", help="how narrow intervals are, by the spread of processes")
-    parser.add_argument("--rounds", action="store_true", help="processes that take turns, beside those that don't")
+    parser.add_argument("--rounds", action="store_true", help="runs in rounds, beside runs whose processes run alone")
     options = parser.parse_args()
     if options.rounds:
         from benchmarks import calibration_in_rounds

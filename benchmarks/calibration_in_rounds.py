@@ -1,7 +1,8 @@
-"""Simulates runs whose processes take turns, beside the same runs without, for `benchmarks/calibration.py --rounds`.
+"""Simulates runs in rounds, and the same runs sampled alone, for `benchmarks/calibration.py --rounds`.
 
-The processes of a question differ as they do without rounds, and each turn has noise of its own. What the machine does
-meanwhile meets turns that are a third of a second apart in place of processes that are ten seconds apart.
+The processes of a question differ as much as when they are sampled alone, and each turn of a process adds noise of its
+own. But the turns of two processes are a third of a second apart, not ten seconds as two processes sampled alone: so a
+change of the machine's pace affects both alike.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from benchmarks.calibration import CONTROLS, SCENARIOS, STACKS, Array, Line, World, line, now, simulate
+from benchmarks.calibration import CONTROLS, SCENARIOS, STACKS, Array, Rates, World, now, rates, simulate
 
-EFFECTS = (1.05, 1.1, 1.2)  # true speedups whose power is asked for
+EFFECTS = (1.05, 1.1, 1.2)  # true speedups for which power is computed
 ROUNDS = 8
-TURN_SECONDS = 0.35  # a quarter of a second, and the hand-over
-START_SECONDS = (5.0, 15.0)  # of each process, before the first turn
+TURN_SECONDS = 0.35  # a quarter of a second of samples, and the hand-over
+START_SECONDS = (5.0, 15.0)  # how long a process takes before its first turn
 TURN_NOISE = 0.03  # standard deviation of ln(median) of a process's turns
-WITH_TIME = ("slow drift", "host's pace", "bursts")  # of the machine; the other disturbances are a process's own
+WITH_TIME = ("slow drift", "host's pace", "bursts")  # disturbances by the machine; the others are a process's own
 
 
 def simulate_in_rounds(
@@ -50,8 +51,8 @@ def turn_starts(random: np.random.Generator, questions: int, blocks: int) -> Arr
     return np.asarray(ends[:, :, None, None] - TURN_SECONDS * ROUNDS * processes + inside)
 
 
-def calibrate_both(scenario: str, blocks: int, ratios: int, runs: int, seed: int) -> tuple[Line, Line]:
-    """Returns the line of runs in rounds, and that of runs whose processes are sampled alone."""
+def calibrate_both(scenario: str, blocks: int, ratios: int, runs: int, seed: int) -> tuple[Rates, Rates]:
+    """Returns the rates of runs in rounds, and those of runs whose processes are sampled alone."""
     questions = ratios // STACKS
     random = np.random.default_rng([seed, blocks, ratios, list(SCENARIOS).index(scenario)])
     sizes = ((True, runs), (False, max(2, runs // 4)))
@@ -63,7 +64,7 @@ def calibrate_both(scenario: str, blocks: int, ratios: int, runs: int, seed: int
         [simulate(random, SCENARIOS[scenario], questions, blocks, equal, EFFECTS) for _ in range(count)]
         for equal, count in sizes
     ]
-    return line(now, *in_rounds, EFFECTS), line(now, *alone, EFFECTS)
+    return rates(now, *in_rounds, EFFECTS), rates(now, *alone, EFFECTS)
 
 
 def show(cells: Iterable[tuple[str, int, int]], runs: int, seed: int) -> None:

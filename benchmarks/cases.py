@@ -1,4 +1,4 @@
-"""The case that a benchmark measures, and a process of it. Standard library only: some run in a stack's environment."""
+"""The cases that benchmarks measure, and their processes. Standard library only: some run in a stack's environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def case_of(
     precision: str = "f32",
     threads: int = 1,
 ) -> Case:
-    """Returns a case of the default track on this machine's processor, with cold caches. `dims` replace the size's."""
+    """Returns a case of the default track on the CPU, with cold caches. `dims` replace those of the size."""
     loaded = catalog.find()[workload]
     whole = loaded.dims(size, dims or {})
     return Case(
@@ -51,8 +51,8 @@ def attempt_of(case: Case) -> Attempt:
 def run_worker(
     attempt: Attempt, engine: Engine, folder: Path, protocol: Protocol, *, gate: bool, workload: Path | None = None
 ) -> dict[str, Any]:
-    """Runs a process in an empty `folder`, which then has its logs/, and returns the columns of its row. `workload` is
-    the folder of a changed workload, in place of this checkout's own."""
+    """Runs a process in an empty `folder`, in which it leaves its logs/. Returns the columns of its row. `workload` is
+    the folder of a changed workload; by default the process runs this checkout's."""
     from suite.launch import prepare, run_attempt
     from suite.machine import facts
     from suite.stacks.catalog import STACKS

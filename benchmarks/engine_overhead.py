@@ -1,9 +1,9 @@
 """Measures what a container costs: runs a case locally and in a container, in alternating pairs of fresh processes.
 
-Required: the ratio of the readings within 3 % of 1, and at most 1.5 s more to start. A reading is the steady median, or
-the first call of a stack that mostly waits for an external compiler, because interpreter, C++ compiler, C library and
-the file system of the caches may differ in an image. `jax_eager` is mostly Python, `torch_inductor`'s first call mostly
-g++. Run in the orchestrator's environment, see benchmarks/README.md.
+Required: a ratio of the readings within 3 % of 1, and at most 1.5 s more to start and end. A reading is a process's
+steady median; or its first call, which shows the speed of an external compiler. The stacks depend on what may differ in
+an image (interpreter, C++ compiler, C library, file system of the caches): `jax_eager` is mostly Python, and the first
+call of `torch_inductor` mostly g++. Runs in the orchestrator's environment; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ RACES = ("jax_jit", "torch_eager", "jax_eager", "torch_inductor:first")
 
 @dataclasses.dataclass
 class Side:
-    """The readings of one engine in seconds: of a clock, and of the time before and after the measurement."""
+    """One engine's processes: their `readings`, and in `around` their time before and after the measurement, in
+    seconds."""
 
     engine: Engine
     attempt: Attempt
@@ -60,7 +61,7 @@ class Side:
 
 
 def measuring(events: list[dict[str, Any]]) -> float:
-    """Returns the seconds from the phase `build`, when all is imported, to the last event."""
+    """Returns the seconds from the phase `build`, which begins after the imports, to the last event."""
     begin = next(event["t_ns"] for event in events if event.get("phase") == "build")
     return (events[-1]["t_ns"] - begin) / 1e9
 
@@ -100,9 +101,9 @@ def race(stack: str, clock: str, protocol: Protocol, pairs: int, n: int) -> None
     more = sorted(a - b for a, b in zip(ours.around, theirs.around, strict=True))
     print(f"docker / local: {summarise(readings)}")
     print(f"start and end, docker - local: median {median(more):.2f} s, greatest {more[-1]:.2f} s")
-    for word, found in ours.builds.items():
-        if found != theirs.builds[word]:
-            print(f"{word}: docker {found}, local {theirs.builds[word]}")
+    for word, value in ours.builds.items():
+        if value != theirs.builds[word]:
+            print(f"{word}: docker {value}, local {theirs.builds[word]}")
     print()
 
 

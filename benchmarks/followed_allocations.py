@@ -1,7 +1,7 @@
-"""Holds what a step of eager PyTorch allocates on fake tensors, by which `./stackwars predict` judges it for GPUs,
-against what PyTorch's profiler sees in a real step on the CPU.
+"""Compares two peaks of a training step of eager PyTorch: the one that `./stackwars predict` computes on fake tensors,
+to predict GPUs, and the one that PyTorch's profiler sees in a real step on the CPU.
 
-Required: within 2 %. Run in the torch environment, see benchmarks/README.md.
+Required: within 2 %. Runs in the environment `torch`; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ def followed(workload: str, size: str) -> int:
 
 
 def profiled(workload: str, size: str) -> int:
-    """Returns the peak of a real one, the third, in bytes."""
-    told: Any = None
+    """Returns the peak of a real training step, the third of its process, in bytes."""
+    memory: Any = None
     with prepared("torch_eager", workload, size, {}, "train", THREADS) as adapter:
         clock = started(adapter)
         clock.synced()
         clock.synced()
-        told = adapter.holders(None, clock.state, clock.batch)
-    return sum(holder.nbytes for holder in told.all)
+        memory = adapter.holders(None, clock.state, clock.batch)
+    return sum(holder.nbytes for holder in memory.all)
 
 
 def main() -> None:
     print("workload   size    followed    profiled   ratio")
     for workload, size in CASES:
         plan, seen = followed(workload, size), profiled(workload, size)
-        verdict = "" if abs(plan / seen - 1) <= TOLERANCE else "  over what is required"
+        verdict = "" if abs(plan / seen - 1) <= TOLERANCE else "  off by more than 2 %"
         print(f"{workload:9}  {size:6} {plan / 2**20:8.1f} MiB {seen / 2**20:8.1f} MiB   {plan / seen:.3f}{verdict}")
 
 

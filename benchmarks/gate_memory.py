@@ -1,7 +1,7 @@
 """Compares the host memory of the gate with that of the timed step, by watching the worker's peak in each phase.
 
-Required: no more in the phase `gate` than from `first` to `fetch`; else a case that can be timed couldn't be checked.
-Run in the orchestrator's environment, see benchmarks/README.md.
+Required: no higher peak in the phase `gate` than from `first` to `fetch`; otherwise a case might fit when it is timed,
+but not when it is checked. Runs in the orchestrator's environment; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STEPPING = ("first", "second", "steady", "pipelined", "fetch")
 
 
 def worker_of(folder: Path) -> int | None:
-    """Returns the process of the worker that writes into this folder."""
+    """Returns the process id of the worker that writes into a folder; None if none runs."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = path.read_bytes().split(b"\0")
@@ -42,16 +42,16 @@ def worker_of(folder: Path) -> int | None:
 
 
 def phase_of(events: Path) -> str:
-    """Returns the last phase that the worker began."""
+    """Returns the last phase in a worker's events; `start` before the first one."""
     lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
     phases = [json.loads(line)["phase"] for line in lines if '"event": "phase"' in line and line.endswith("}")]
     return phases[-1] if phases else "start"
 
 
 def watch(folder: Path, running: Future[Any]) -> dict[str, int]:
-    """Returns {phase: largest resident set in bytes}, once the attempt has ended.
+    """Returns {phase: largest resident set in bytes}, once the process has ended.
 
-    It polls, so that a short peak may be missed; but no phase of these models is shorter than the polling interval.
+    It polls, so it may miss a short peak; but no phase of these models is shorter than the polling interval.
     """
     peaks: dict[str, int] = {}
     pid = None
@@ -69,11 +69,11 @@ def main() -> None:
     parser.add_argument("stacks", nargs="*", default=["tf_graph", "torchax_jit", "torch_eager", "jax_jit"])
     parser.add_argument("--model", default="gpt_neo")
     parser.add_argument("--size", default="full")
-    parser.add_argument("--dims", default="", help="as invoke run takes them: layers=4,seq=32")
+    parser.add_argument("--dims", default="", help="as for ./stackwars run: layers=4,seq=32")
     options = parser.parse_args()
     workload = find()[options.model]
-    asked = (pair.split("=") for pair in options.dims.split(",") if pair)
-    dims = workload.dims(options.size, {name: int(value) for name, value in asked})
+    pairs = (pair.split("=") for pair in options.dims.split(",") if pair)
+    dims = workload.dims(options.size, {name: int(value) for name, value in pairs})
     state = floor(workload.spec, dims, "train").state / GIB
     print(f"{options.model} {options.size} {options.dims} train; parameters and moments: {state:.2f} GiB")
     protocol = dataclasses.replace(Protocol(), seconds_min=0.1, samples_min=3, slow_samples_min=3, samples_max=3)
@@ -87,10 +87,10 @@ def main() -> None:
             peaks, row = watch(Path(home) / "logs", running), running.result()
         stepping = max((peaks.get(phase, 0) for phase in STEPPING), default=0) / GIB
         gate = peaks.get("gate", 0) / GIB
-        told = f"{row['outcome']} in {row['phase']}" + (f" ({row['reason']})" if row["reason"] else "")
+        ending = f"{row['outcome']} in {row['phase']}" + (f" ({row['reason']})" if row["reason"] else "")
         print(
             f"{stack}: stepping {stepping:.2f} GiB, gate {gate:.2f} GiB, gate / stepping "
-            f"{gate / (stepping or 1):.2f}; {told}",
+            f"{gate / (stepping or 1):.2f}; {ending}",
             flush=True,
         )
 

@@ -1,8 +1,8 @@
 """Races two ways to write the same thing on whole cases, in alternating pairs of fresh processes of the real worker.
 
-Ours is the suite as it is. Theirs is a copy of it with the idiom written the other way, or the case in the tuned
-track. docs/methodology.md says what a framework's user would write; this program says what it costs. Run in the
-orchestrator's environment, see benchmarks/README.md.
+"Ours" is the suite as it is. "Theirs" is a copy of it with the idiom written the other way, or the case in the tuned
+track. docs/methodology.md says which way a framework's user would write; this program measures what that costs. Runs in
+the orchestrator's environment; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from suite.stacks.catalog import IMPORTS, STACKS
 from suite.stacks.names import case_name
 from suite.workloads.catalog import find
 
-# Comes first on the path, so that the worker imports the suite of another folder.
+# Starts the worker with another folder first on its path, so that it imports the suite of that folder.
 START = "import runpy, sys; sys.path.insert(0, {!r}); runpy.run_module('suite.worker', run_name='__main__')"
 MODELS = "suite/workloads/models"
 GATHERED = "tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])"
@@ -39,10 +39,10 @@ INTEROP = "suite/stacks/tensorflow/tf_eager_adapter.py"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Idiom:
-    """An idiom: its stacks, its workloads with their sizes, and how 'theirs' differs from the suite.
+    """An idiom: its stacks, its workloads with their sizes, and how "theirs" differs from the suite.
 
-    `changes` has the texts to replace in each file of the suite. A workload's case needs only the changes of its own
-    files, but a copy has all of them.
+    `changes` has {file of the suite: (text, replacement) pairs}. A copy of the suite has all of these changes, although
+    a case only runs those in its own workload.
     """
 
     what: str
@@ -102,32 +102,33 @@ IDIOMS = {
 
 
 class Copied(Local):
-    """A local engine with a copy of the suite, changed or not, so that both sides start in the same way."""
+    """A local engine that runs a copy of the suite. Both sides run a copy, "ours" an unchanged one, so that they start
+    in the same way."""
 
     def __init__(self, root: Path, environment: str, changes: dict[str, tuple[tuple[str, str], ...]]) -> None:
-        made = venv.ensure(environment, "cpu")
-        super().__init__(made.python, made.lock_sha256)
+        ready = venv.ensure(environment, "cpu")
+        super().__init__(ready.python, ready.lock_sha256)
         self.root = root
         shutil.copytree(ROOT / "suite", root / "suite", ignore=shutil.ignore_patterns("__pycache__"))
         for name, replaced in changes.items():
             text = (root / name).read_text(encoding="utf-8")
             for old, new in replaced:
                 if text.count(old) != 1:
-                    raise SystemExit(f"{name} has {text.count(old)} times what is to be changed: {old}")
+                    raise SystemExit(f"{name} has {text.count(old)} times, not once, the text to replace: {old}")
                 text = text.replace(old, new)
             (root / name).write_text(text, encoding="utf-8")
 
     def launch(self, request: ProcessRequest) -> Exit:
-        """See `Local`."""
+        """Runs a process of the worker, as `Local` does, but from the copy of the suite."""
         worker = ["-m", "suite.worker"]
         if list(request.arguments[: len(worker)]) != worker:
-            raise SystemExit(f"The worker is started otherwise than this program knows: {request.arguments}")
+            raise SystemExit(f"This program doesn't know this way to start a worker: {request.arguments}")
         arguments = ["-c", START.format(str(self.root)), *request.arguments[len(worker) :]]
         return super().launch(dataclasses.replace(request, arguments=arguments))
 
 
 def reader(case: Case, engine: Copied, protocol: Protocol) -> Callable[[], float]:
-    """Returns a function that runs one process and returns its steady median in seconds. It gates the first process."""
+    """Returns a function that runs a process and returns its steady median in seconds. The first process is gated."""
     attempt = attempt_of(case)
     folder = engine.root / find()[case.workload].folder.relative_to(ROOT)
     gated = False
@@ -145,10 +146,10 @@ def reader(case: Case, engine: Copied, protocol: Protocol) -> Callable[[], float
 
 
 def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case, Case]]:
-    """Returns (our case, their case) of each pass; these differ in the track or not at all."""
+    """Returns (our case, their case) for each pass. The two differ in the track, or not at all."""
     sides = []
     for track in ("default", idiom.track):
-        asked = planning.Selection(
+        selection = planning.Selection(
             workloads=(workload,),
             stacks=(stack,),
             sizes=(size,),
@@ -156,10 +157,10 @@ def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case
             tracks=(track,),
             threads=len(facts.usable_cores()),
         )
-        made = planning.make("benchmark", preset.load("ops"), asked, find(), None, lambda *_: None)
-        if refused := [each.unsupported for each in made.cases if each.unsupported]:
+        plan = planning.make("benchmark", preset.load("ops"), selection, find(), None, lambda *_: None)
+        if refused := [planned.unsupported for planned in plan.cases if planned.unsupported]:
             raise SystemExit(f"{workload} on {stack}: {refused[0]}")
-        sides.append([each.case for each in made.cases])
+        sides.append([planned.case for planned in plan.cases])
     return list(zip(*sides, strict=True))
 
 
@@ -177,17 +178,17 @@ def race(idiom: Idiom, options: argparse.Namespace) -> None:
             for workload, size in idiom.workloads.items():
                 if options.workload and workload not in options.workload:
                     continue
-                for case, other in cases(idiom, workload, options.size or size, stack):
-                    print(f"{case_name(case)}: {idiom.what}", flush=True)
-                    compare(reader(case, ours, protocol), reader(other, theirs, protocol), options.pairs)
+                for our_case, their_case in cases(idiom, workload, options.size or size, stack):
+                    print(f"{case_name(our_case)}: {idiom.what}", flush=True)
+                    compare(reader(our_case, ours, protocol), reader(their_case, theirs, protocol), options.pairs)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("idioms", nargs="*", default=list(IDIOMS), help=f"of {', '.join(IDIOMS)} (default: all)")
-    parser.add_argument("--stack", action="append", help="in place of the idiom's own; repeatable")
-    parser.add_argument("--workload", action="append", help="only these; repeatable")
-    parser.add_argument("--size", help="in place of the idiom's own, for all its workloads")
+    parser.add_argument("--stack", action="append", help="a stack in place of the idiom's; repeatable")
+    parser.add_argument("--workload", action="append", help="only this workload of the idiom; repeatable")
+    parser.add_argument("--size", help="a size for all workloads, in place of the idiom's")
     parser.add_argument("--pairs", type=int, default=20, choices=PAIRS)
     parser.add_argument("--seconds", type=float, default=2.0, help="of samples in each process")
     parser.add_argument("--samples", type=int, default=10, help="in each process, at least")

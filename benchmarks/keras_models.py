@@ -1,7 +1,7 @@
 """Builds KerasHub's models with a workload's dims, from configurations without downloads, and loads our weights.
 
-A reshape turns our layout of a weight into theirs, because Keras has (inputs, outputs) and HWIO as well, and splits
-outputs or inputs into heads. A weight of ours that holds several of theirs is first split along its last axis.
+A reshape is enough to turn our layout of a weight into theirs: Keras has (inputs, outputs) and HWIO too, but gives
+heads an axis of their own. A weight of ours that contains several of theirs is first split along its last axis.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ import numpy as np
 from keras import ops
 
 Dims = Mapping[str, int]
-Places = dict[str, tuple[str, ...]]  # canonical name: paths of the variables that it fills
+Places = dict[str, tuple[str, ...]]  # {canonical name of our weight: paths of their variables that it fills}
 PARTS = ("query", "key", "value")
 
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A KerasHub model, the function that turns our inputs into its own, and the places of our weights in it."""
+    """A KerasHub model, the function that turns our inputs into the model's, and the places of our weights in it."""
 
     model: Any
     inputs: Callable[..., Any]
     places: Places
 
     def load(self, parameters: Iterable[tuple[str, Any]]) -> None:
-        """Loads the canonical weights. Raises SystemExit unless they fill all trained variables and statistics."""
+        """Loads our canonical weights. Raises SystemExit unless they fill all trained variables and running
+        statistics."""
         empty = {variable.path: variable for variable in self.model.variables if wanted(variable)}
         for name, value in parameters:
             paths = self.places[name]
@@ -37,7 +38,7 @@ class KerasModel:
                 variable = empty.pop(path)
                 variable.assign(part.reshape(variable.shape))
         if empty:
-            raise SystemExit(f"KerasHub's model has weights that ours hasn't: {', '.join(empty)}")
+            raise SystemExit(f"KerasHub's model has weights that ours lacks: {', '.join(empty)}")
 
 
 def wanted(variable: Any) -> bool:
@@ -46,7 +47,7 @@ def wanted(variable: Any) -> bool:
 
 
 def text_sizes(dims: Dims) -> dict[str, Any]:
-    """What KerasHub's names are for the sizes of a text model with learned positions, without dropout."""
+    """Returns the dims of a text model with learned positions under KerasHub's names, and no dropout."""
     return {
         "vocabulary_size": dims["vocab"],
         "num_layers": dims["layers"],
@@ -59,7 +60,7 @@ def text_sizes(dims: Dims) -> dict[str, Any]:
 
 
 def gpt2(dims: Dims) -> KerasModel:
-    """GPT2CausalLM. Its attention has a product each for query, key and value where the paper's code has one."""
+    """Returns GPT2CausalLM. It computes query, key and value by three products; the paper's code does so by one."""
     backbone = hub.GPT2Backbone(**text_sizes(dims))
     places = table("tokens", "token_embedding") | table("positions", "position_embedding") | norm("norm", "layer_norm")
     for layer in range(dims["layers"]):
@@ -74,11 +75,12 @@ def gpt2(dims: Dims) -> KerasModel:
 
 
 def bert(dims: Dims) -> KerasModel:
-    """BertMaskedLM, with the exact GELU and the head's epsilon of the published model; all positions are predicted."""
+    """Returns BertMaskedLM, changed to the published model's exact GELU and epsilon of the head. It predicts all
+    positions."""
     backbone = hub.BertBackbone(**text_sizes(dims), num_segments=dims["types"])
     for layer in backbone.transformer_layers:
-        layer._feedforward_intermediate_dense.activation = keras.activations.gelu  # theirs is the tanh form
-    backbone.pooled_dense.trainable = False  # the loss doesn't depend on it, so a compiler drops it
+        layer._feedforward_intermediate_dense.activation = keras.activations.gelu  # theirs is its tanh approximation
+    backbone.pooled_dense.trainable = False  # the loss doesn't depend on this layer, so a compiler drops it
     model = hub.BertMaskedLM(backbone=backbone)
     model.masked_lm_head._intermediate_layer_norm.epsilon = 1e-12
     places = table("tokens", "token_embedding") | table("positions", "position_embedding")
@@ -99,7 +101,7 @@ def bert(dims: Dims) -> KerasModel:
 
 
 def vit(dims: Dims) -> KerasModel:
-    """ViTImageClassifier on the class token."""
+    """Returns ViTImageClassifier, which classifies by the class token."""
     backbone = hub.ViTBackbone(
         image_shape=(dims["image"], dims["image"], 3),
         patch_size=dims["patch"],
@@ -122,9 +124,10 @@ def vit(dims: Dims) -> KerasModel:
 
 
 def resnet50(dims: Dims) -> KerasModel:
-    """ResNetImageClassifier of bottlenecks, the stride in the 3 x 3 convolution. It has 64 channels in the stem."""
+    """Returns ResNetImageClassifier with bottlenecks, whose stride is in the 3 x 3 convolution. Raises SystemExit if
+    the stem's width isn't 64, which is KerasHub's."""
     if dims["width"] != 64:
-        raise SystemExit("KerasHub's ResNets have a width of 64, as size full has.")
+        raise SystemExit("KerasHub's ResNets have a width of 64, so only size full can be raced.")
     blocks = [dims[f"blocks{stage}"] for stage in (1, 2, 3, 4)]
     backbone = hub.ResNetBackbone(
         input_conv_filters=[64],
@@ -146,7 +149,9 @@ def resnet50(dims: Dims) -> KerasModel:
 
 
 def llama(dims: Dims) -> KerasModel:
-    """Llama3CausalLM with the rotary positions of Llama 3.1 and a head of its own."""
+    """Returns Llama3CausalLM with the rotary positions of Llama 3.1 and an output head that isn't tied to the
+    embedding.
+    """
     backbone = hub.Llama3Backbone(
         vocabulary_size=dims["vocab"],
         num_layers=dims["layers"],
@@ -187,12 +192,12 @@ MODELS: dict[str, Callable[[Dims], KerasModel]] = {
 
 
 def causal(tokens: Any) -> dict[str, Any]:
-    """Returns the inputs of their text models, which need a mask of the tokens that aren't padding."""
+    """Returns the inputs of their text models, which need a mask of padding; here no token is padding."""
     return {"token_ids": tokens, "padding_mask": ops.ones_like(tokens)}
 
 
 def picture(image: Any) -> Any:
-    """Returns the image unchanged: channels last."""
+    """Returns the image unchanged, since their image models have channels last as ours do."""
     return image
 
 

@@ -1,8 +1,8 @@
-"""Measures what the timing loop adds to a sample, and whether known sleeps are reported as set.
+"""Measures what the timing loop adds to a sample, and whether it reports the durations of known sleeps.
 
-Required: an empty step's median at most 1 µs above the bare clock; a step that sleeps 5.000 ms reported at
-most 0.2 ms above that; first, second and steady of a step with known sleeps as set. Runs in any
-environment with numpy, see benchmarks/README.md.
+Required: the median of an empty step is at most 1 µs above the bare clock; a step that sleeps 5.000 ms is reported at
+most 0.2 ms longer; the first, second and steady times of a step with known sleeps are those sleeps. Runs in any
+environment with numpy; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ class Empty:
     train = False
 
     def step(self, state: Any, batch: Any) -> tuple[Any, Any]:
-        """Nothing."""
+        """Computes nothing."""
         return state, None
 
     def wait(self, state: Any, outputs: Any) -> None:
-        """Nothing to wait for."""
+        """Returns at once, since nothing is computed."""
 
     def fetch(self, outputs: Any) -> np.ndarray:
-        """Any array."""
+        """Returns an array that stands for the outputs."""
         return np.zeros(1, np.float32)
 
     def counters(self) -> dict[str, float | None]:
-        """Nothing is compiled."""
+        """Returns counters that say that nothing is compiled."""
         return {"compiles": 0, "compile_seconds": 0.0, "graph_breaks": 0, "fallback_ops": 0}
 
 
 class Sleeper(Empty):
-    """Sleeps in each step as long as the list says; after its end, as long as the last entry says."""
+    """A stack whose steps sleep: each takes the next duration of a list, and the last one is repeated."""
 
     def __init__(self, *seconds: float) -> None:
         self.seconds = list(seconds)
 
     def step(self, state: Any, batch: Any) -> tuple[Any, Any]:
-        """The next sleep."""
+        """Sleeps for the next duration."""
         time.sleep(self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
         return state, None
 
@@ -118,11 +118,11 @@ def main() -> None:
     excess = median(ours - bare for ours, bare in readings) * 1e6
     above = median(ours for ours, _ in readings) - SLEEP_SECONDS
     print(f"sleep of {SLEEP_SECONDS * 1e3:.3f} ms: ours / bare loop {summarise(readings)}")
-    print(f"  median excess over the bare loop {excess:+.2f} µs; reported {above * 1e3:+.4f} ms above what was asked")
+    print(f"  median excess over the bare loop {excess:+.2f} µs; reported {above * 1e3:+.4f} ms above the sleep")
 
     for phase, seconds in known().items():
-        asked = KNOWN_SECONDS[phase]
-        print(f"{phase}: asked {asked * 1e3:.3f} ms, reported {seconds * 1e3:.3f} ms ({(seconds - asked) * 1e3:+.3f})")
+        sleep = KNOWN_SECONDS[phase]
+        print(f"{phase}: sleep {sleep * 1e3:.3f} ms, reported {seconds * 1e3:.3f} ms ({(seconds - sleep) * 1e3:+.3f})")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Runs deliberately wrong operations, models, optimizers, buffers, precisions and stacks: does the gate catch them?
+"""Checks whether the gate catches deliberately wrong operations, models, optimizers, buffers, precisions and stacks.
 
-Each mutant is a copy of the suite with a line or two changed, run by the real worker, one at a time. It is caught if
-its row would be `wrong`; the table names the checks whose reasons the row gives. The unchanged code of each case runs
-too and must be `ok`. Runs in the orchestrator's environment, see benchmarks/README.md.
+Each mutant is a copy of the suite with a line or two changed, which the real worker runs, one mutant at a time. It is
+caught if its row would be `wrong`; the table names the checks that found it. The unchanged code of each case runs too
+and must be `ok`. Runs in the orchestrator's environment; benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROOT = catalog.HOME.parents[1]
 QUICK = Protocol(samples_min=5, seconds_min=0.01, samples_max=60, seconds_max=20.0, side_samples=3, side_samples_slow=2)
 STACK_OF = {"numpy": "numpy", "jax": "jax_jit", "torch": "torch_eager", "tf": "tf_graph"}
 AT_SMALL = ("vit: larger_epsilon", "bert: squares_less_square", "resnet50: squares_less_square")
-# Patterns of the gate's reasons, and the check that gives them; the first that matches counts.
+# {pattern of a reason that the gate gives: name of the check}. The first pattern that matches counts.
 CHECKS = {
     r"float32: ": "the twin in float32",
     r"declared ": "probe product",
@@ -61,7 +61,7 @@ CHECKS = {
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One process: a case, and the changes of the suite's source by file, the path below `suite`."""
+    """One process: a case, and the changes of the suite's source, {path below `suite`: replacements}."""
 
     name: str
     kind: str
@@ -72,7 +72,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """How a trial's worker ended."""
+    """The outcome of a trial: its reason, the relative error, and how long the trial took."""
 
     outcome: str  # ok, wrong or error
     reason: str
@@ -81,13 +81,13 @@ class TrialResult:
 
     @property
     def checks(self) -> str:
-        """The checks that refused it, in the order of the row's reasons."""
+        """Returns the checks that refused the trial, in the order of the row's reasons."""
         checks = [check_of(reason) for reason in self.reason.split("; ") if self.reason]
         return ", ".join(dict.fromkeys(check for check in checks if check))
 
 
 def check_of(reason: str) -> str:
-    """Returns the check that gave a reason, by its words."""
+    """Returns the check that gave a reason; empty if no pattern matches it."""
     return next((check for words, check in CHECKS.items() if re.search(words, reason)), "")
 
 
@@ -100,14 +100,14 @@ def source_trials() -> Iterator[Trial]:
             is_buffer = any(word in name for word in ("statistics", "variance", "means"))
             for dialect, changes in mutant.changes.items():
                 file = f"{folder}/{mutant.origin}_{dialect}.py"
-                # The train pass gates the forward output too.
+                # The pass train, since it also gates the forward output.
                 case = case_of(STACK_OF[dialect], mutant.origin, "train")
                 label = f"{mutant.origin}: {name}"
                 yield Trial(label, "buffer" if is_buffer else kind, mutant.what, case, {file: changes})
 
 
 def digest_trials() -> Iterator[Trial]:
-    """Yields wrong models at a size whose reference has digests alone."""
+    """Yields wrong models at a size whose reference has only digests."""
     for name in ("window_off_by_one", "frozen_statistics", "stopped_gradient", "unscaled_frequencies"):
         mutant = mutations.MORE_MODEL_MUTANTS[name]
         file = f"{path_of(mutant.origin)}/{mutant.origin}_torch.py"
@@ -118,7 +118,7 @@ def digest_trials() -> Iterator[Trial]:
 
 def stressed_trials() -> Iterator[Trial]:
     """Yields workloads that are right until their weights are stressed, on one stack of each dialect; some of them also
-    at a size whose reference has digests alone."""
+    at a size whose reference has only digests."""
     for name, mutant in STRESSED_MUTANTS.items():
         sizes = ("tiny", "small") if name in AT_SMALL else ("tiny",)
         for dialect, changes in mutant.changes.items():
@@ -144,7 +144,7 @@ def mixed_trials() -> Iterator[Trial]:
 
 
 def adapter_trials() -> Iterator[Trial]:
-    """Yields wrong stacks."""
+    """Yields wrong stacks, whose adapters are changed."""
     for name, mutant in adapter_mutations.MUTANTS.items():
         changes = {f"stacks/{file}": texts for file, texts in mutant.changes.items()}
         for size in mutant.sizes:
@@ -154,7 +154,7 @@ def adapter_trials() -> Iterator[Trial]:
 
 
 def controls(trials: Iterable[Trial]) -> list[Trial]:
-    """Returns the unchanged code for every case of the mutants."""
+    """Returns a trial of the unchanged code for every case of the mutants."""
     cases = {trial.case.case_id: trial.case for trial in trials}
     return [Trial("right", "control", "nothing is changed", case, {}) for case in cases.values()]
 
@@ -165,11 +165,12 @@ def path_of(workload: str) -> str:
 
 
 def mutate(trial: Trial, folder: Path) -> None:
-    """Copies the suite, without other workloads' golden files, and changes it. Raises ValueError for a missing text."""
-    own = path_of(trial.case.workload)
+    """Copies the suite, without other workloads' golden files, and changes the copy. Raises ValueError if a text that
+    is to be replaced is missing."""
+    workload = path_of(trial.case.workload)
 
     def skipped(place: str, names: list[str]) -> list[str]:
-        return [name for name in names if name == "golden" and not place.endswith(own)]
+        return [name for name in names if name == "golden" and not place.endswith(workload)]
 
     shutil.copytree(ROOT / "suite", folder / "suite", ignore=skipped)
     for file, changes in trial.changes.items():
@@ -183,7 +184,7 @@ def mutate(trial: Trial, folder: Path) -> None:
 
 
 def run(trial: Trial) -> TrialResult:
-    """Runs one process of the worker, from the changed copy."""
+    """Makes the changed copy, and runs one process of its worker."""
     start = perf_counter()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -209,7 +210,7 @@ def run(trial: Trial) -> TrialResult:
 
 
 def judged(events: list[dict[str, Any]], code: int, seconds: float) -> TrialResult:
-    """Returns the row's outcome, as far as the worker alone decides it."""
+    """Returns the outcome as far as the worker's events decide it."""
     error = next(
         (
             event["columns"]["relative_error"]
@@ -226,8 +227,8 @@ def judged(events: list[dict[str, Any]], code: int, seconds: float) -> TrialResu
 
 
 def word_for(trial: Trial, result: TrialResult) -> str:
-    """Returns `caught`, `MISSED` or `missed (known)`, for unchanged code `right` or `REFUSED`, and `ERROR` for a worker
-    that failed."""
+    """Returns `caught`, `MISSED` or `missed (known)` for a mutant, `right` or `REFUSED` for unchanged code, and `ERROR`
+    for a worker that failed."""
     if result.outcome == "error":
         return "ERROR"
     if trial.kind == "control":
@@ -254,14 +255,14 @@ def chosen(options: argparse.Namespace) -> list[Trial]:
 
 
 def main() -> None:
-    """Runs the trials and prints the table; exits 1 if one in capitals is among them."""
+    """Runs the trials and prints the table. Exits with 1 if a trial has a word in capitals."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mutant", nargs="*", default=["*"], help="names, or globs of them (default: all)")
     for name in ("kind", "stack", "precision", "size"):
         parser.add_argument(f"--{name}", default="*", help="a glob")
-    parser.add_argument("--no-controls", action="store_true", help="don't run the right code")
-    parser.add_argument("--only-controls", action="store_true", help="run nothing else")
-    parser.add_argument("--list", action="store_true", help="name them and run nothing")
+    parser.add_argument("--no-controls", action="store_true", help="don't run the unchanged code")
+    parser.add_argument("--only-controls", action="store_true", help="run only the unchanged code")
+    parser.add_argument("--list", action="store_true", help="list the trials and run nothing")
     trials = chosen(parser.parse_args())
     if parser.parse_args().list:
         for trial in trials:

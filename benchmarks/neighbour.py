@@ -1,7 +1,8 @@
-"""Measures what a neighbour does to ratios: the same run on a quiet machine, then beside bursts of other work.
+"""Measures how a neighbour changes ratios: does the same run on a quiet machine, then beside bursts of other work.
 
-The disturbed run's ratios are shown twice: by the suite's rules, and as they would be if every sample counted.
-Required: within 3 % of the quiet run's, and no verdict that the quiet run contradicts. See benchmarks/README.md.
+It shows the disturbed run's ratios twice: by the suite's rules, and as they would be if every sample counted. Required:
+ratios within 3 % of the quiet run's, and no verdict that the quiet run contradicts. benchmarks/README.md shows the
+command.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from suite.results.store.rows import Row
 from suite.units import interval, ratio
 
 INVOKE = Path(sys.executable).parent / "invoke"
-BURST_SECONDS = (0.2, 2.0)  # seconds of the shortest and the longest
-SHARES = ("synced_others", "pipelined_others", "fetch_others")
+BURST_SECONDS = (0.2, 2.0)  # the shortest and the longest burst
+SHARES = ("synced_others", "pipelined_others", "fetch_others")  # columns: the share of our cores that others used
 
 
 def burn(share: float, seed: int) -> None:
-    """Uses `share` of one core, in random bursts, until killed."""
+    """Uses `share` of one core, in random bursts, until the process is killed."""
     draw = random.Random(seed)
     while True:
         burst = draw.uniform(*BURST_SECONDS)
@@ -41,11 +42,11 @@ def burn(share: float, seed: int) -> None:
 
 @contextmanager
 def neighbour(share: float, cores: int) -> Iterator[None]:
-    """Runs processes that together use `share` of all cores, each at most half of one."""
-    each = min(0.5, share * cores)
+    """Runs processes that together use `share` of all cores. Each process uses at most half of a core."""
+    burner_share = min(0.5, share * cores)
     burners = [
-        subprocess.Popen([sys.executable, __file__, f"--burn={each}", f"--seed={seed}"])
-        for seed in range(max(1, round(share * cores / each)))
+        subprocess.Popen([sys.executable, __file__, f"--burn={burner_share}", f"--seed={seed}"])
+        for seed in range(max(1, round(share * cores / burner_share)))
     ]
     try:
         yield
@@ -56,7 +57,7 @@ def neighbour(share: float, cores: int) -> Iterator[None]:
 
 
 def measured(options: argparse.Namespace, place: Path) -> results.Results:
-    """Runs the chosen stacks and workloads once and returns the set."""
+    """Runs the stacks and workloads of the options once. Returns the set."""
     words = [
         str(INVOKE),
         "run",
@@ -75,17 +76,17 @@ def measured(options: argparse.Namespace, place: Path) -> results.Results:
 
 
 def unaware(rows: list[Row]) -> list[Row]:
-    """Returns the rows as if neighbours didn't matter: each first attempt with all of its samples."""
+    """Returns the rows as if neighbours didn't matter: of each process the first try, with all of its samples."""
     first = {row.place: row for row in sorted(rows, key=lambda row: -row.integer("retry"))}
     flags = {place: [flag for flag in row["flags"] if flag != "disturbed"] for place, row in first.items()}
     return [row | dict.fromkeys(SHARES) | {"flags": flags[place]} for place, row in first.items()]
 
 
-def speedups(told: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
-    """Returns {(question, stack): speedup}."""
+def speedups(loaded: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
+    """Returns {(question, stack): speedup} of these rows, by the set's baseline and protocol."""
     from suite.results.speedup.verdicts import ratios
 
-    return {(each.name, each.stack): each for each in ratios(rows, told.baseline, told.protocol)}
+    return {(speedup.name, speedup.stack): speedup for speedup in ratios(rows, loaded.baseline, loaded.protocol)}
 
 
 def contradicts(here: Speedup, there: Speedup) -> bool:
@@ -108,8 +109,8 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=5)
     parser.add_argument("--stack", action="append", default=[])
     parser.add_argument("--workload", action="append", default=[])
-    parser.add_argument("--share", type=float, default=0.2, help="of all cores, that the neighbour burns")
-    parser.add_argument("--burn", type=float, help="be the neighbour: this share of one core")
+    parser.add_argument("--share", type=float, default=0.2, help="the share of all cores that the neighbour uses")
+    parser.add_argument("--burn", type=float, help="be the neighbour, and use this share of one core")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if options.burn:
@@ -119,26 +120,26 @@ def main() -> None:
         with neighbour(options.share, len(os.sched_getaffinity(0))):
             beside = measured(options, Path(place) / "beside")
     truth = speedups(quiet, quiet.rows)
-    for title, rows in (("as the rules give it", beside.rows), ("every sample counts", unaware(beside.rows))):
-        found = speedups(beside, rows)
-        print(f"\nBeside a neighbour at {options.share:.0%} of the cores, {title}")
-        apart = []
-        for key, one in sorted(found.items()):
-            true = truth[key]
-            apart.append(one.ratio.value / true.ratio.value)
+    for title, rows in (("by the suite's rules", beside.rows), ("every sample counts", unaware(beside.rows))):
+        disturbed = speedups(beside, rows)
+        print(f"\nBeside a neighbour on {options.share:.0%} of the cores, {title}")
+        changes = []
+        for (question, stack), here in sorted(disturbed.items()):
+            there = truth[question, stack]
+            changes.append(here.ratio.value / there.ratio.value)
             print(
-                f"  {key[0]:32} {key[1]:16} quiet {shown(true):34} beside {shown(one):34} {apart[-1]:.3f}"
-                f"{'  FALSE' if contradicts(one, true) else ''}"
+                f"  {question:32} {stack:16} quiet {shown(there):34} beside {shown(here):34} {changes[-1]:.3f}"
+                f"{'  FALSE' if contradicts(here, there) else ''}"
             )
-        within = sum(abs(each - 1) <= 0.03 for each in apart)
+        within = sum(abs(change - 1) <= 0.03 for change in changes)
         print(
-            f"  within 3 %: {within} of {len(apart)}; furthest {max(apart, key=lambda each: abs(each - 1)):.3f}; "
-            f"false verdicts: {sum(contradicts(one, truth[key]) for key, one in found.items())}"
+            f"  within 3 %: {within} of {len(changes)}; largest change {max(changes, key=lambda x: abs(x - 1)):.3f}; "
+            f"false verdicts: {sum(contradicts(here, truth[side]) for side, here in disturbed.items())}"
         )
 
 
 def shown(speedup: Speedup) -> str:
-    """Returns ratio, interval and verdict as a table shows them."""
+    """Returns a speedup's ratio, interval and verdict as text."""
     estimate = speedup.ratio
     return f"{ratio(estimate.value)} {interval(estimate.low, estimate.high)} {speedup.verdict}"
 

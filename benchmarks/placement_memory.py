@@ -1,8 +1,8 @@
-"""Reads from a finished result set how much host memory it takes to place a model, beyond the model itself.
+"""Computes from a finished result set how much host memory it takes to place a model, beyond the model itself.
 
-Required for the forward pass: the peak up to the end of placing at most P, the bytes of all parameters and
-buffers, plus the largest tensor, plus 1 GiB for Python and the framework. A training step adds the
-optimizer's state, so its rows are left out. See benchmarks/README.md.
+Required of a forward pass: a peak of memory, up to the end of placing, of at most P plus the largest tensor plus 1 GiB
+for Python and the framework. P is the size of all parameters and buffers. Training steps are left out, since they add
+the optimizer's state. benchmarks/README.md shows the command.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
         sizes = ", ".join(
             f"{name} {size / GIB:.2f} GiB" for name, size in (("P", model), ("largest", largest), ("peak", peak))
         )
-        print(f"{row['case_name']}: {sizes}; {beyond:+.2f} GiB beyond both, {'held' if beyond <= 1 else 'not held'}")
+        print(f"{row['case_name']}: {sizes}; {beyond:+.2f} GiB beyond both{'' if beyond <= 1 else ', more than 1 GiB'}")
 
 
 if __name__ == "__main__":

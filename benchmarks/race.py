@@ -1,6 +1,6 @@
 """Races our training step against the same step with another library's model, on the same weights.
 
-Each side has its own process, as in the suite, because in a shared one the side that is placed first gets other memory.
+Each side has its own process, as in the suite: in a shared process, the side that is placed first gets other memory.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.pairs import PAIRS, compare, median_of_clock, prepared, started
 
-STEPS = 3  # whose losses must agree: the first shows the forward pass, the others gradients and optimizer
-AGREEMENT = 1e-4  # relative
+STEPS = 3  # whose losses must agree: the first loss checks the forward pass, the others gradients and optimizer
+AGREEMENT = 1e-4  # relative difference of two losses
 
 
 def arguments(about: str | None, stacks: Sequence[str], models: Sequence[str] | None = None) -> argparse.ArgumentParser:
@@ -30,7 +30,7 @@ def arguments(about: str | None, stacks: Sequence[str], models: Sequence[str] | 
 
 
 def race(options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
-    """Races our adapter against `made(adapter)`, which has their model, once both gave equal losses."""
+    """Races our adapter against `made(adapter)`, which has their model, after checking that both have equal losses."""
     with side(options, lambda ours: ours) as (_, our_losses, ours), side(options, made) as (name, their_losses, theirs):
         case = f"{options.model} {options.size} train, {options.stack}, {options.threads} threads"
         print(f"{case}: ours against {name}")
@@ -44,7 +44,7 @@ def side(
 ) -> Iterator[tuple[str, list[float], Callable[[], float]]]:
     """Yields (name, losses of the first steps, function that takes a reading in seconds) of a side in a new process."""
     here, there = Pipe()
-    # It forks, because nothing is imported yet that a fork would break.
+    # Forking is safe, since this process hasn't imported anything that a fork would break.
     process = get_context("fork").Process(target=serve, args=(there, options, made), daemon=True)
     process.start()
     there.close()
@@ -56,7 +56,7 @@ def side(
     try:
         yield *here.recv(), read
     except EOFError:
-        raise SystemExit("A side's process ended early; what it printed stands above.") from None
+        raise SystemExit("The process of one side ended early; its messages are above.") from None
     finally:
         with suppress(BrokenPipeError):
             here.send(None)
@@ -64,7 +64,8 @@ def side(
 
 
 def serve(pipe: Any, options: argparse.Namespace, made: Callable[[Any], Any]) -> None:
-    """Serves one side: sends its name and losses, then a reading for each duration in seconds, until None."""
+    """Runs in a side's process: sends its name and losses, then a reading for each duration that it receives, until it
+    receives None."""
     with prepared(options.stack, options.model, options.size, {}, "train", options.threads) as adapter:
         raced = made(adapter)
         clock = started(raced)
@@ -75,11 +76,11 @@ def serve(pipe: Any, options: argparse.Namespace, made: Callable[[Any], Any]) ->
 
 def losses(clock: Any) -> list[float]:
     """Returns the losses of the first steps, in which everything is compiled."""
-    found = []
+    first_losses = []
     for _ in range(STEPS):
         clock.synced()
-        found.append(float(clock.fetch(clock.outputs)))
-    return found
+        first_losses.append(float(clock.fetch(clock.outputs)))
+    return first_losses
 
 
 def agree(ours: list[float], theirs: list[float]) -> None:
@@ -91,7 +92,7 @@ def agree(ours: list[float], theirs: list[float]) -> None:
 
 
 class Theirs:
-    """A mixin before our adapter's class that replaces the model."""
+    """A mixin that stands before our adapter's class and replaces its model."""
 
     def __init__(self, ours: Any) -> None:
         vars(self).update(vars(ours))

@@ -1,10 +1,10 @@
-"""Measures what a queue of machines costs: 24 cases of the fake stack, two seconds each, here and with two Ray nodes.
+"""Measures what a queue of machines costs: runs 24 cases of 2 s of the fake stack here, and with two Ray nodes.
 
     PYTHONPATH=. .venv/bin/python benchmarks/ray_queue.py [--pairs=3]
 
 Both nodes are on this machine, which has room for them since the fake stack sleeps. The ideal is half the time that the
-cases take one after the other. Both ways are timed twice: the whole command, as a person waits for it, and from the
-start of the first process to the end of the last.
+cases take one after the other. Both ways are timed by two clocks: one for the whole command, as a person waits for it,
+and one from the start of the first process to the end of the last block.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ roofline = false
 
 
 def run(place: Path, *options: str) -> tuple[float, float]:
-    """Returns (seconds of the command, seconds from the start of the first process to the end of the last block)."""
+    """Runs all cases. Returns (seconds of the command, seconds from the start of the first process to the end of the
+    last block)."""
     (place / "two.toml").write_text(PRESET, encoding="utf-8")
     words = [
         str(INVOKE),
@@ -82,17 +83,17 @@ def here() -> tuple[float, float]:
 
 
 def main() -> None:
-    """Runs both ways in alternation, since machines change pace."""
+    """Runs both ways in alternation, since a machine may change its pace."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=3)
     pairs = parser.parse_args().pairs
     with cluster([1, 1]) as machines:
-        found = [(here(), by_ray(machines)) for _ in range(pairs)]
-    for name, place in (("whole command", 0), ("first begin to last end", 1)):
-        ratios = [ray[place] / (alone[place] / 2) for alone, ray in found]
-        seconds = [f"{alone[place]:.1f} s here, {ray[place]:.1f} s by two" for alone, ray in found]
+        readings = [(here(), by_ray(machines)) for _ in range(pairs)]
+    for name, clock in (("whole command", 0), ("first start to last end", 1)):
+        ratios = [ray[clock] / (alone[clock] / 2) for alone, ray in readings]
         print(f"{name}: {median(ratios):.3f} of the ideal, {min(ratios):.3f} to {max(ratios):.3f}")
-        print(*(f"    {each}" for each in seconds), sep="\n")
+        for alone, ray in readings:
+            print(f"    {alone[clock]:.1f} s here, {ray[clock]:.1f} s with two nodes")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Measures the page of a large set: the time and the memory that it takes to render, its size, and how long a browser
-takes to open and filter it: another baseline, or where the page has none "significant only", and a stack hidden.
+"""Measures the page of a large set: the time and memory of rendering, its size, and how long a browser takes to open
+and to filter it. To filter is to choose another baseline (or "significant only", if the page has no choice of baseline)
+and to hide a stack.
 
     PYTHONPATH=. .venv/bin/python benchmarks/report_size.py [QUESTIONS]
 
 The set is synthetic: ten stacks, 200 samples a process, two blocks; 1,000 questions have 10,000 cases. Required: at
-most 15 s, 500 MB of memory beyond the loaded set's, 10 MB of page, and 1 s to open and to filter.
+most 15 s and 500 MB beyond the loaded set for rendering, 10 MB of page, 1 s to open and 1 s to filter.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ window.addEventListener("load", function () {
 
 
 def rows(questions: int) -> list[Row]:
-    """Returns the rows of a set of so many questions."""
+    """Returns the rows of a synthetic set with this number of questions."""
     random = np.random.default_rng(7)
     cases = {stack: dataclasses.replace(case_of(stack, threads=2), size=CUSTOM) for stack in STACKS}
     made = []
@@ -78,7 +79,7 @@ def rows(questions: int) -> list[Row]:
 
 
 def main() -> None:
-    """Measures one set."""
+    """Makes a synthetic set and measures its page."""
     questions = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     made = rows(questions)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -111,8 +112,8 @@ def main() -> None:
             text=True,
             check=True,
         )
-        told = re.search(r"<title>(opened.*?)</title>", done.stdout)
-        print(f"browser, ms: {told[1] if told else 'no answer'}")
+        title = re.search(r"<title>(opened.*?)</title>", done.stdout)
+        print(f"browser, ms: {title[1] if title else 'no answer'}")
 
 
 if __name__ == "__main__":

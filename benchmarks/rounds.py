@@ -1,10 +1,9 @@
 """Compares the two ways of sampling: how much a ratio varies from block to block, and whether both give the same mean.
 
-Blocks of fresh processes are run by turns, one of them sampled alone and the next in rounds, so that both ways see the
-same hours of the machine. For each question and stack this prints the standard deviation of ln(time of the baseline /
-time of the stack) over the blocks, its mean with its standard error, and by how many standard errors the means differ.
-Required before rounds are the default of presets beyond `quick`: means within 2 standard errors on eight questions.
-See benchmarks/README.md.
+It runs blocks of fresh processes, which are sampled alone and in rounds alternately, so that both ways see the same
+hours of the machine. For each question and stack it prints the standard deviation of ln(time of the baseline / time of
+the stack) over the blocks, its mean with standard error, and by how many standard errors the two means differ. Required
+before more presets than `quick` use rounds: means within 2 standard errors of each other on eight questions.
 
     PYTHONPATH=. .venv/bin/python benchmarks/rounds.py --question=gemm:forward --question=ffn:train \
         --stack=numpy --stack=jax_jit --stack=torch_eager --baseline=torch_eager --pairs=12
@@ -77,7 +76,8 @@ def run_block(options: argparse.Namespace, sampling: str, place: Path) -> dict[t
 
 
 def line(question: str, stack: str, logs: dict[str, list[float]]) -> str:
-    """One ratio: standard deviation, mean and its standard error each way, and how far apart the means are."""
+    """Returns the table's line for one stack on one question: standard deviation, mean and standard error of the log
+    ratio for each way of sampling, and how far apart the two means are."""
     cells, means, errors = [], [], []
     for sampling in SAMPLINGS:
         values = logs[sampling]
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--stack", action="append", required=True)
     parser.add_argument("--baseline", default="torch_eager", help="one of the stacks")
     parser.add_argument("--size", default="quick")
-    parser.add_argument("--pairs", type=int, default=12, help="blocks of each way")
+    parser.add_argument("--pairs", type=int, default=12, help="blocks for each way of sampling")
     parser.add_argument("--seconds", type=float, default=2.0, help="of samples in each process, as `seconds_min`")
     parser.add_argument("--twin", action="store_true", help="run the baseline twice in each block")
     parser.add_argument("further", nargs="*", help="options of ./stackwars run, after --")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import calibration
-from benchmarks.calibration import SCENARIOS, Line, before, calibrate, now, simulate
+from benchmarks.calibration import SCENARIOS, Rates, before, calibrate, now, simulate
 from benchmarks.calibration_in_rounds import ROUNDS, calibrate_both, simulate_in_rounds, turn_starts
 from suite.results.speedup import pairing, reference
 from suite.results.speedup.moderation import Prior
@@ -16,7 +16,7 @@ from suite.results.speedup.moderation import Prior
 SETS = 200  # of equal stacks: 5 % of them is known to +-3 %
 
 
-def reduced(scenario: str = "process spread", runs: int = SETS) -> Line:
+def reduced(scenario: str = "process spread", runs: int = SETS) -> Rates:
     [found] = calibrate(scenario, blocks=3, ratios=18, runs=runs, seed=1, judges=[now])
     return found
 
