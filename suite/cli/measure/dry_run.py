@@ -50,7 +50,7 @@ def print_plan(run: Run) -> None:
     attempts = runnable(plan)
     of = Counter(attempt.purpose for attempt in attempts)
     most = plan.protocol.blocks_max
-    stage = f", up to {most} if the blocks differ too much" if most > plan.protocol.blocks else ""
+    stage = f", up to {most} if the intervals are too wide" if most > plan.protocol.blocks else ""
     twin = f", including the A/A twin of {plan.baseline}" if plan.twin else ""
     timed = plan.purpose is Purpose.TIMED
     if plan.purpose is Purpose.IR:
@@ -89,8 +89,8 @@ def print_plan(run: Run) -> None:
 
 
 def plan_json(run: Run) -> dict[str, Any]:
-    """Returns what `print_plan` prints, as JSON. `processes` are counted by purpose, without the blocks that are only
-    added if the others differ too much; `seconds` are for a small machine."""
+    """Returns what `print_plan` prints, as JSON. `processes` are counted by purpose, without the blocks that a run adds
+    if intervals are too wide; `seconds` are for a small machine."""
     plan = run.plan
     attempts = runnable(plan)
     return {
