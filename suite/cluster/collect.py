@@ -178,9 +178,7 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
     )
     ids = [planned.case.case_id for planned in plan.cases]
     if len(set(ids)) != len(ids) or digest(plan) != plan.whole:
-        raise UserError(
-            "These shares don't add up to the plan that they belong to: they overlap, or leave cases out."
-        )
+        raise UserError("These shares don't add up to the plan that they belong to: they overlap, or leave cases out.")
     return replace(
         first,
         plan=plan,

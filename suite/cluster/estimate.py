@@ -44,8 +44,8 @@ COLUMNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ShardEstimate:
-    """The estimate for one shard. `seconds` is for the planned blocks alone, `most_seconds` also for all blocks that
-    are added if the planned ones differ too much. `known` of its `processes` are estimated from earlier sets."""
+    """The estimate for one shard. `seconds` is for the planned blocks, `most_seconds` also for all blocks that a run
+    adds if intervals are too wide. `known` of its `processes` are estimated from earlier sets."""
 
     number: int
     comparisons: int

@@ -193,9 +193,7 @@ def test_environments_whose_python_can_not_be_had_are_left_out_and_told(monkeypa
     monkeypatch.setattr(venv, "ensure", lambda name, target: made.append(name))
     monkeypatch.setattr(venv, "get_pythons", lambda *_, **__: ["Python 3.13 could not be installed: no network."])
     monkeypatch.setattr(pythons, "lacking", lambda name, target: "no" if name in ("jax", "torchax") else None)
-    with pytest.raises(
-        UserError, match=r"no network\.\nEnvironments that couldn't be made: jax, torchax\."
-    ):
+    with pytest.raises(UserError, match=r"no network\.\nEnvironments that couldn't be made: jax, torchax\."):
         set_up(SetupOptions())
     assert "torch" in made and "jax" not in made
 
