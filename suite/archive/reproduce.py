@@ -101,7 +101,7 @@ def outcomes(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], unlike: bool) -> tuple[ClaimResult, str]:
-    """Returns the result of one claim, and why. `ended` are its outcomes there and here; `unlike`: the machines differ."""
+    """Returns the result of one claim, and why. `ended`: its outcomes there and here; `unlike`: the machines differ."""
     if ended[0] != ended[1]:
         return ClaimResult.SHIFTED, f"{ended[0]} there, {ended[1]} here"
     if there is None or here is None:

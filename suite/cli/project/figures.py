@@ -53,7 +53,7 @@ def chosen_sets(names: Collection[str], known: Definitions) -> list[str]:
 
 
 def parse_set(text: str, known: Definitions) -> tuple[str, Path]:
-    """Returns the name and folder in `--set=NAME=SET`. Raises UserError for a name that docs/figures.toml doesn't have."""
+    """Returns the name and folder in `--set=NAME=SET`. Raises UserError for a name that isn't in docs/figures.toml."""
     name, separator, folder = text.partition("=")
     if not separator:
         raise UserError(f"--set={text} isn't understood. Write it like --set=quick=results/latest.")

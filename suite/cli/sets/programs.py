@@ -32,7 +32,8 @@ from suite.stacks.catalog import READER, STACKS
 
 
 def tell_programs(options: IrOptions) -> None:
-    """Lists the cases that have programs, or compares two of them. Raises UserError for options that don't go together."""
+    """Lists the cases that have programs, or compares two of them. Raises UserError for options that exclude each
+    other."""
     cases = options.case
     if len(cases) not in (0, 2):
         raise UserError("Give --case twice, once for each of the two programs to compare.")
