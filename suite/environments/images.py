@@ -239,7 +239,7 @@ def context(environment: str, target: str, lock: Path, wheels: list[Path]) -> IO
 
 
 def anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Returns an entry of a tar file without owner and time, so that equal files give equal layers in every checkout."""
+    """Returns a tar entry without owner and time, so that equal files give equal layers in every checkout."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mtime = 0

@@ -173,7 +173,7 @@ def test_a_file_that_changes_while_it_is_published_spends_no_name(
 
     with monkeypatch.context() as patched:
         patched.setattr(Storage, "upload", meanwhile)
-        with pytest.raises(UserError, match=r"quick\.toml was changed while it was published"):
+        with pytest.raises(UserError, match=r"quick\.toml was changed during the upload"):
             publish(stored.folder, place, quiet)
     (name,) = place.folders()
     assert listing.of_storage(place) == [] and "inputs/quick.toml" not in place.files(name)
