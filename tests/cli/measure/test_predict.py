@@ -51,8 +51,8 @@ def test_a_device_is_of_its_target_and_the_default_is_the_target_s_first() -> No
     ("options", "said"),
     [
         ({"set": "a", "program": "b"}, "choose one"),
-        ({"program": "b", "workload": ("gpt2",)}, "goes without --workload"),
-        ({"set": "a", "preset": "large"}, "goes without --preset"),
+        ({"program": "b", "workload": ("gpt2",)}, "leave out --workload"),
+        ({"set": "a", "preset": "large"}, "leave out --preset"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(options: dict[str, object], said: str) -> None:

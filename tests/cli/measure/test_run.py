@@ -73,7 +73,7 @@ def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
         (["run", "--timeout=soon"], "--timeout=10min"),
         (["run", "--baseline=numpy", "--stack=jax_jit"], "--baseline=numpy is none of the selected stacks: jax_jit"),
         (["run", "--again=timeout"], "goes with --resume"),
-        (["run", "--resume=nowhere", "--again=timout"], "not an outcome"),
+        (["run", "--resume=nowhere", "--again=timout"], "is no outcome"),
         (["run", "--resume=nowhere"], "no result set"),
         (["run", "--resume=nowhere", "--preset=ops"], "--resume takes its plan from the set"),
         (["run", "--resume=nowhere", "--dry-run"], "--resume takes its plan from the set"),

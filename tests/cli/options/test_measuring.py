@@ -146,5 +146,5 @@ def test_a_purpose_replaces_the_preset_s() -> None:
 
 def test_outcomes() -> None:
     assert parse_outcomes(["timeout, error", "wrong"]) == {"timeout", "error", "wrong"}
-    with pytest.raises(UserError, match="--again=timout: not an outcome"):
+    with pytest.raises(UserError, match="--again=timout is no outcome"):
         parse_outcomes(["timout"])

@@ -86,7 +86,7 @@ def test_a_set_of_another_vendor_is_not_measured(home: Path, monkeypatch: pytest
     other = TABLES.replace('sets = ["mixed", "second"]', 'sets = ["second"]\nvendor = "Other"')
     (home / "figures.toml").write_text(other)
     monkeypatch.setattr(subprocess, "run", None)
-    with pytest.raises(UserError, match="'second' is for a processor of another vendor"):
+    with pytest.raises(UserError, match="'second' is for another vendor's processors"):
         figures(FiguresOptions(measure=("second",)))
 
 
