@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.questions.programs import captures
+from suite.results.speedup.verdicts import ALONE
 from suite.results.store import manifest
 from suite.units import UNKNOWN
 
@@ -58,15 +60,16 @@ class Source:
 
     @property
     def outcomes(self) -> str:
-        """Returns how the processes ended: `440 processes in 5 blocks, 435 of them ok (5 wrong)`."""
-        rows = [row for row in self.analysis.counted if row["provenance"] is not None]
-        ended: dict[str, int] = {}
-        for row in rows:
-            ended[row.outcome] = ended.get(row.outcome, 0) + 1
+        """Returns how the processes ended: `440 processes in 5 blocks, 435 of them ok (5 wrong)`, and how many cases
+        weren't run because an earlier process had settled them."""
+        rows = [row for row in self.analysis.counted if row["provenance"] not in (None, "inferred")]
+        ended = Counter(row.outcome for row in rows)
         ok = ended.pop("ok", 0)
+        settled = sum(row["provenance"] == "inferred" for row in self.analysis.counted)
+        after = f"; {settled} more weren't run, since an earlier process had settled how they end" if settled else ""
         blocks = f" in {len(self.analysis.blocks)} blocks" if self.analysis.blocks else ""
         others = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items()))
-        return f"{len(rows)} processes{blocks}, " + (f"{ok} of them ok ({others})" if others else "all ok")
+        return f"{len(rows)} processes{blocks}, " + (f"{ok} of them ok ({others})" if others else "all ok") + after
 
     def comparison(self, name: str) -> Comparison | None:
         """Returns the question of this name; None if the set doesn't have it."""
@@ -133,6 +136,7 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
         predicted=lambda analysis: [device_view(device) for device in analysis.predicted],
         captured=lambda analysis: [capture for capture in captures(analysis.counted) if capture.row.outcome == "ok"],
         vendor=definition.vendor,
+        alone=ALONE,
         versions=in_words(origin),
         older_locks=older_locks(origin),
         with_page_faults=[c.name for c in used_comparisons if has_page_faults(c)],
