@@ -130,7 +130,9 @@ def test_a_dump_that_ends_in_the_middle_is_an_error_of_its_case_alone(runs: Lane
     run = runs["cut"]
     reasons = {row["size"]: (row["outcome"], row["reason"]) for row in results.load(run.folder).rows}
     outcome, reason = reasons["cut"]
-    assert outcome == "error" and reason.startswith("what it hands to its compiler couldn't be read: this is no whole")
+    assert outcome == "error" and reason.startswith(
+        "what it hands to its compiler couldn't be read: this isn't a complete"
+    )
     assert reasons["calm"] == ("error", "its compiler left no program in three steps")
 
 

@@ -56,15 +56,16 @@ class LibraryLogs:
     folder: Path
 
 
-def libraries(logs: LibraryLogs) -> list[LibraryUse]:
-    """Returns what oneDNN and MKL ran in the step, by their logs, the longest-running first."""
+def libraries(logs: LibraryLogs, mkl_path: str | None = None) -> list[LibraryUse]:
+    """Returns what oneDNN and MKL ran in the step, by their logs, the longest-running first. `mkl_path` is the name of
+    MKL's path where its log would give another."""
     text = logs.before + logs.step
     announced, mkl = ONEDNN_ISA.search(text), MKL_PATH.search(text)
     generated = announced[1].replace("Intel ", "") if announced else None
     calls: list[tuple[str, str | None, float]] = [
         ("oneDNN", instructions(call[1], generated), float(call[2]) / 1e3) for call in ONEDNN.finditer(logs.step)
     ]
-    path = plain(mkl[1]) if mkl else None
+    path = mkl_path or (plain(mkl[1]) if mkl else None)
     calls += [("MKL", path, float(call[1]) * SECONDS[call[2]]) for call in MKL.finditer(logs.step)]
     return summed(calls)
 

@@ -131,7 +131,7 @@ def test_a_process_that_fails_gets_its_row_and_the_others_go_on(tmp_path: Path) 
     assert len(ended) == len(heard.rows) == 4
     by_variant = {row["variant"]: row for row in ended}
     assert (by_variant["slow"]["outcome"], by_variant["slow"]["phase"]) == ("crashed", "hold")
-    assert "while it held" in by_variant["slow"]["reason"]
+    assert "while it waited for its turn" in by_variant["slow"]["reason"]
     assert by_variant["1.4"]["outcome"] == "unsupported"
     assert [by_variant[name]["outcome"] for name in ("", "1.3")] == ["ok", "ok"]
     assert set(by_variant[""]["synced_rounds"]) & set(by_variant["1.3"]["synced_rounds"]) > {0}

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from suite.stacks.base import Unsupported
@@ -23,6 +24,12 @@ KNOB = Knob(
     products=True,
     processor="AuthenticAMD",
 )
+
+
+def named(tuned: Collection[str]) -> str | None:
+    """Returns the name of MKL's path if the function is interposed: MKL's log names the processor, not the path that it
+    takes. None where the log says it."""
+    return "the path for Intel's processors" if KNOB.name in tuned else None
 
 
 def interpose(answer: int = 1) -> None:

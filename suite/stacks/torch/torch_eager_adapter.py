@@ -144,7 +144,8 @@ class Adapter(base.Adapter):
         return state, loss.detach()
 
     def kernels_used(self, logs):
-        return [*kernels.libraries(logs), kernels.LibraryUse("ATen", self.torch.backends.cpu.get_cpu_capability())]
+        aten = kernels.LibraryUse("ATen", self.torch.backends.cpu.get_cpu_capability())
+        return [*kernels.libraries(logs, mkl_path.named(self.tuned)), aten]
 
     def compile_on_shapes(self, parameters, batch):
         """Runs two steps on fake tensors and counts their memory; nothing is compiled. Two, because the optimizer's

@@ -8,6 +8,7 @@ import sys
 from suite.ir import files
 from suite.stacks import base, kernels
 from suite.stacks.base import Unsupported
+from suite.stacks.torch import mkl_path
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 
 
@@ -61,8 +62,9 @@ class Adapter(torch_eager.Adapter):
         from torch._inductor.cpu_vec_isa import pick_vec_isa
 
         written = "".join(path.read_text() for path in (logs.folder / "inductor").rglob("*.py"))
+        libraries = kernels.libraries(logs, mkl_path.named(self.tuned))
         generated = kernels.LibraryUse("Inductor", str(pick_vec_isa()), written.count("async_compile.cpp"))
-        return [*kernels.libraries(logs), *([generated] if generated.calls else []), super().kernels_used(logs)[-1]]
+        return [*libraries, *([generated] if generated.calls else []), super().kernels_used(logs)[-1]]
 
     def counters(self):
         from torch._dynamo.utils import compilation_time_metrics, counters

@@ -127,7 +127,7 @@ def test_a_tolerance_is_a_share(text: str, share: float) -> None:
 
 @pytest.mark.parametrize("text", ["2", "100%", "-1%", "two", "1.5.2", ""])
 def test_what_is_no_share_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(UserError, match=r"Write it like --tolerance=2% or --tolerance=0\.02"):
+    with pytest.raises(UserError, match=r"a share under 1, like --tolerance=2% or --tolerance=0\.02"):
         FrontierOptions(tolerance=text).chosen_preset()
 
 

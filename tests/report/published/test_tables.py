@@ -48,7 +48,8 @@ def test_questions_have_a_section_each_with_the_numbers_of_the_analysis() -> Non
     assert table.origin.versions["torch_xla"] == {"torch": "2.9.0", "torch-xla": "2.9.0", "numpy": "2.4.6"}
     assert table.origin.noise == (0.9898, 1.0178)
     assert "`./stackwars run --preset=mixed.toml --engine=local --limit-memory=640MiB` on AMD EPYC" in table.text
-    assert "60 processes in 4 blocks, 52 of them ok (4 oom_host, 4 unsupported); set `2026-11-21.cpu" in table.text
+    assert "57 processes in 4 blocks, 52 of them ok (1 oom_host, 4 unsupported); 3 more weren't run" in table.text
+    assert "; set `2026-11-21.cpu" in table.text
     assert "PyTorch 2.13.0+cpu (torch) and 2.9.0 (torch_xla), PyTorch/XLA 2.9.0, NumPy 2.4.6." in table.text
     assert OLDER in table.text
     assert (
