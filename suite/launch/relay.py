@@ -1,7 +1,7 @@
-"""The line between the orchestrator and a worker that holds: two named pipes in the worker's folder, which its
-supervisor relays. They work for a process of this machine and for a container without a network alike.
+"""The line between the orchestrator and a worker that waits for its turn: two named pipes in the worker's folder, which
+its supervisor relays. They work for a process of this machine and for a container without a network alike.
 
-Orders go to the worker, answers come back. Since the supervisor relays them, it knows when its worker holds: then it
+Orders go to the worker, answers come back. Since the supervisor relays them, it knows when its worker waits: then it
 stops the clocks of the deadlines and looks at the worker less often. Standard library only, and quick to import: the
 supervisor imports this.
 """

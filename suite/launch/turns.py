@@ -1,4 +1,5 @@
-"""The orchestrator's end of the line to a worker that holds. suite/protocol.py has the words of orders and answers."""
+"""The orchestrator's end of the line to a worker that waits for its turn. suite/protocol.py has the words of
+orders and answers."""
 
 from __future__ import annotations
 

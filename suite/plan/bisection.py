@@ -38,8 +38,9 @@ class Bisection:
 
     @property
     def bracket(self) -> Bracket:
-        """Returns the places in `releases` of the newest that is known not to be slower and of the oldest that is known
-        to be slower. The good release isn't slower. The second is unknown until the bad release was found slower."""
+        """Returns the indices in `releases` of the newest release that is known not to be slower, and of the oldest
+        that is known to be slower. The first release counts as not slower. Both are unknown until the last one was
+        found to be slower."""
         if self.verdicts.get(self.releases[-1]) is not ReleaseVerdict.SLOWER:
             return Bracket()
         verdicts = enumerate(map(self.verdicts.get, self.releases))

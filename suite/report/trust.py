@@ -26,7 +26,7 @@ class Trust(StrEnum):
 
 EXPLAINED = {
     Trust.QUIET: "No reading of the machine's noise exceeded its limit, and every verdict had the blocks it needs.",
-    Trust.RESTLESS: "Noise exceeded a limit, or intervals are too wide to show a tie: small differences are undecided.",
+    Trust.RESTLESS: "Small differences are undecided, because of what the notices below say: noise, or wide intervals.",
     Trust.WEAK: "This set can't carry firm verdicts: read why before you quote a number.",
 }
 

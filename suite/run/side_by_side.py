@@ -29,8 +29,8 @@ def side_by_side(
 ) -> None:
     """Calls `run(attempt, again)` for these attempts, `at_once` at a time, in their order. Raises what `run` raises.
 
-    The threads are daemons, so that Ctrl-C doesn't wait for the minutes that a compiler takes: when a thread is gone,
-    the kernel ends its process.
+    The threads are daemons, so that Ctrl-C doesn't wait for the minutes that a compiler takes: the kernel
+    kills a worker process when the thread that started it ends.
     """
     waiting: Queue[tuple[Attempt, bool]] = Queue()
     for pair in attempts:

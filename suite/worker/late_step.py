@@ -96,7 +96,7 @@ class LateStep:
 
 @dataclass(slots=True)
 class Decay:
-    """By how much elements shrank too little, as a fraction of themselves. Weight decay is too small to show in a
+    """The weight decay that a step lacks, as a fraction of each weight. Weight decay is too small to show in a
     tensor's whole movement, but it points along the weights; other differences point in no particular direction."""
 
     what: str
@@ -148,7 +148,7 @@ def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
 
 
 def is_bfloat16(values: Array) -> bool:
-    """Whether the values were rounded to bfloat16: there are many different ones, and all have its few bits."""
+    """Whether the values were rounded to bfloat16: there are many different ones, and bfloat16 holds each exactly."""
     bits = np.asarray(values, np.float32).view(np.uint32)
     return bool(not np.any(bits & 0xFFFF) and np.unique(bits).size > FIGURES_MIN)
 

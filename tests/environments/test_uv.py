@@ -127,7 +127,7 @@ def test_the_orchestrator_has_one_lock_for_all_of_its_pythons(root: Path, monkey
     ("message", "advice"),
     [
         (
-            "Failed to fetch: https://index.example/simple/attrs/\ninvalid peer certificate: UnknownIssuer",
+            "Failed to fetch: https://packages.example/attrs/\ninvalid peer certificate: UnknownIssuer",
             "SYSTEM_CERTS",
         ),
         ("write failed: No space left on device", "disk is full"),

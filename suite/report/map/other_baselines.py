@@ -17,7 +17,7 @@ from suite.report.sections.timed.summary import SummarySection
 @dataclass(frozen=True, slots=True)
 class OtherBaseline:
     """A baseline, with the geometric means over it. `speedups` has the plot of the speedups over it, `break_even` where
-    the stacks' total times cross its total time, both by the comparison's anchor."""
+    the stacks' total times cross its total time, both keyed by the comparison's anchor."""
 
     baseline: str
     summary: SummarySection

@@ -65,7 +65,7 @@ class Prior:
     @classmethod
     def of(cls, means: Array, variances: Array, blocks: Array) -> Prior:
         """Returns Smyth's moment estimates (2004, section 6.2), from mean and variance over the ratios of
-        `log_variances`; `blocks` are those of each ratio."""
+        `log_variances`; `blocks` has the number of blocks of each ratio."""
         excess = variances - special.polygamma(1, (blocks - 1) / 2).mean()
         index = np.searchsorted(-TRIGAMMAS, -excess, side="right") - 1  # the most freedom that explains the excess
         prior = FREEDOMS[np.maximum(index, 0)]
