@@ -27,6 +27,10 @@ class Knob:
     products: bool = False  # acts only on steps with matrix products
     processor: str = ""  # acts only on CPUs with this feature or of this vendor, by Linux's names; empty: on all
 
+    def acts_here(self, target: str) -> bool:
+        """Whether the knob acts on a target and on this machine's processor."""
+        return target in self.targets and self.processor in processor_flags()
+
 
 def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[str]:
     """Returns the names of the knobs that apply to a case on this machine; none in the default track."""
@@ -38,11 +42,10 @@ def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[s
     return frozenset(
         knob.name
         for knob in knobs
-        if case.target in knob.targets
+        if knob.acts_here(case.target)
         and (images or not knob.images)
         and (updates or not knob.updates)
         and (products or not knob.products)
-        and knob.processor in processor_flags()
     )
 
 

@@ -88,10 +88,15 @@ def test_stacks_of_other_compilers_inherit_none_of_pytorchs() -> None:
         assert "channels_last" not in chosen(stack, "vit")
 
 
-def test_xla_gets_them_as_options_or_as_flags() -> None:
+def test_xla_gets_them_as_options_or_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2", "avx512f"]))
     assert compiler.compiler_options(frozenset()) is None
     assert compiler.compiler_options({knob.name for knob in compiler.KNOBS}) == {"xla_cpu_prefer_vector_width": "512"}
     for stack in ("tf_xla", "torch_xla"):
         environ = adapter_class(stack).environ(case_of(stack=stack, track="tuned"), "/nowhere")
         assert environ["XLA_FLAGS"] == "--xla_cpu_prefer_vector_width=512"
     assert compiler.flags_environ(case_of(track="tuned", target="tpu")) == {}
+    monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2"]))
+    for stack in ("tf_xla", "torch_xla"):
+        environ = adapter_class(stack).environ(case_of(stack=stack, track="tuned"), "/nowhere")
+        assert "XLA_FLAGS" not in environ, "this processor has no AVX-512"

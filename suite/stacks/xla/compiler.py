@@ -40,8 +40,9 @@ def compiler_options(tuned: Iterable[str]) -> dict[str, str] | None:
 
 
 def flags_environ(case: Case) -> dict[str, str]:
-    """Returns the environment variable that gives the tuned track's knobs to XLA in frameworks other than JAX."""
-    flags = [f"--{knob.name}" for knob in KNOBS if case.track == "tuned" and case.target in knob.targets]
+    """Returns the environment variable that gives the tuned track's knobs to XLA in frameworks other than JAX. Knobs
+    that don't act on this machine's processor aren't in it."""
+    flags = [f"--{knob.name}" for knob in KNOBS if case.track == "tuned" and knob.acts_here(case.target)]
     return {"XLA_FLAGS": " ".join(flags)} if flags else {}
 
 
