@@ -15,13 +15,13 @@ MOST = 50  # releases that are listed; each needs a call of uv
 def between(package: str, good: str, bad: str, python: str, target: str) -> list[str]:
     """Returns the releases from `good` to `bad`, including both, that can be installed for a Python; oldest first.
 
-    Raises UserError if `bad` doesn't come after `good`, or one of them doesn't exist.
+    Raises UserError if `bad` doesn't come after `good`; with uv's message, if one of them doesn't exist, or uv fails.
     """
-    newest_first = [newest(f"{package}=={bad}", python, target)]
-    while newest_first[-1] != newest(f"{package}=={good}", python, target):
+    newest_first, oldest = [newest(f"{package}=={bad}", python, target)], newest(f"{package}=={good}", python, target)
+    while newest_first[-1] != oldest:
         try:
             newest_first.append(newest(f"{package}>={good},<{newest_first[-1]}", python, target))
-        except UserError:
+        except uv.NoSolution:
             raise UserError(f"{package} {bad} doesn't come after {good}: nothing lies between them.") from None
         if len(newest_first) > MOST:
             raise UserError(f"There are more than {MOST} releases from {good} to {bad}: list some with --releases.")
@@ -29,7 +29,8 @@ def between(package: str, good: str, bad: str, python: str, target: str) -> list
 
 
 def newest(requirement: str, python: str, target: str) -> str:
-    """Returns the newest release that a requirement allows. Raises UserError with uv's message if there is none."""
+    """Returns the newest release that a requirement allows. Raises UserError with uv's message: NoSolution if there is
+    no such release."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "wanted.in"
         file.write_text(requirement + "\n", encoding="utf-8")
@@ -50,7 +51,7 @@ def newest(requirement: str, python: str, target: str) -> str:
                 uv.PLATFORMS[target],
                 str(file),
             ],
-            f"No release is {requirement} for Python {python}.",
+            f"uv gives no release that is {requirement} for Python {python}.",
         )
     pinned = re.search(r"==(\S+)", text)
     if pinned is None:

@@ -39,6 +39,10 @@ REMEDIES = (
 )
 
 
+class NoSolution(UserError):
+    """uv looked at all releases and found none that its requirements allow."""
+
+
 def present(doomed: Path | None = None) -> str | None:
     """Returns a uv that starts, from PATH, `.venv` or an earlier installation; None if there is none. It isn't taken
     from `doomed`, a folder that is about to be removed."""
@@ -117,7 +121,8 @@ def link_folders() -> list[str]:
 
 def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | None = None) -> str:
     """Runs an installer's command with these further variables. Returns its standard output. If it fails, raises
-    UserError with `failure`, the installer's message, and a remedy."""
+    UserError with `failure`, the installer's message, and a remedy; the error is NoSolution if uv could look at all
+    releases, and no choice of them fits."""
     # The user's settings must not change what is installed, nor prevent byte code, which halves import times.
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
     environ = {name: value for name, value in os.environ.items() if name not in dropped} | dict(variables or {})
@@ -135,7 +140,10 @@ def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | Non
         message = re.sub(r"(\s+sha256:\w+){3,}", " one of the lock's hashes", message)  # a package may have seventy
         package = re.search(r"`([\w.-]+)==[^`]+`|Because ([\w.-]+) was not found", message)
         about = f" The package: {package[1] or package[2]}." if package else ""
-        raise UserError(f"{failure}{about}\n{message}\n{remedy(message)}")
+        # uv also says "no solution found" of a package that isn't in the index, or in the cache while it is offline.
+        looked = "no solution found" in message.lower() and "was not found in" not in message
+        kind = NoSolution if looked else UserError
+        raise kind(f"{failure}{about}\n{message}\n{remedy(message)}")
     return done.stdout
 
 

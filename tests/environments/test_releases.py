@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from suite.environments import releases
+from suite.environments import releases, uv
 from suite.errors import UserError
 
+UNREACHABLE = "error: Request failed after 3 retries\n  cause: Failed to fetch: https://packages.example/jax/"
+UNKNOWN = "error: No solution found\n  cause: Because jax was not found in the package registry and you require jax"
+NO_SUCH = "error: No solution found when resolving dependencies\n  cause: Because there is no version of jax==0.9"
 THERE = ["0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.12.0.1"]
+
+asked = releases.newest  # the real one
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +29,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> None:
             low, high = (THERE.index(word.strip("<>=")) for word in wanted.split(","))
             found = THERE[low:high]
         if not found:
-            raise UserError(f"No release is {requirement} for Python {python}.")
+            raise uv.NoSolution(f"No release is {requirement} for Python {python}.")
         return found[-1]
 
     monkeypatch.setattr(releases, "newest", newest)
@@ -37,3 +44,35 @@ def test_what_can_not_be_searched_is_told() -> None:
         releases.between("jax", "0.12.0", "0.10.2", "3.13", "cpu")
     with pytest.raises(UserError, match=r"No release is jax==0\.9 for Python 3\.13"):
         releases.between("jax", "0.10.2", "0.9", "3.13", "cpu")
+
+
+@pytest.mark.parametrize("message", [UNREACHABLE, UNKNOWN])
+def test_a_failure_of_uv_is_not_taken_for_an_order_of_releases(
+    message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = releases.newest
+
+    def newest(requirement: str, python: str, target: str) -> str:
+        return there(requirement, python, target) if "==" in requirement else asked(requirement, python, target)
+
+    monkeypatch.setattr(uv, "find_uv", lambda *_: program(tmp_path, message))
+    monkeypatch.setattr(releases, "newest", newest)
+    with pytest.raises(UserError) as refused:
+        releases.between("jax", "0.11.0", "0.12.0", "3.13", "cpu")
+    assert message in str(refused.value) and "come after" not in str(refused.value)
+    assert str(refused.value).startswith("uv gives no release that is jax>=0.11.0,<0.12.0 for Python 3.13.")
+
+
+def test_uv_that_finds_no_release_is_told_from_uv_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uv, "find_uv", lambda *_: program(tmp_path, NO_SUCH))
+    with pytest.raises(uv.NoSolution, match=r"there is no version of jax==0\.9"):
+        asked("jax==0.9", "3.13", "cpu")
+
+
+def program(folder: Path, message: str) -> str:
+    """A program that fails with uv's message."""
+    (folder / "message").write_text(message)
+    path = folder / "uv"
+    path.write_text(f"#!/bin/sh\ncat {folder}/message >&2\nexit 1\n")
+    path.chmod(0o755)
+    return str(path)
