@@ -14,7 +14,7 @@ from suite.report.figures.axes import Plot
 from suite.report.figures.plots import forest, ratio_axis
 from suite.report.map.change_map import change_map, moved_cases
 from suite.report.map.page_map import Map
-from suite.report.sections.timed.ways import WaysView, ways_json, ways_table, ways_view
+from suite.report.sections.timed.within_set import FieldView, field_json, field_table, field_view
 from suite.report.tables import VERSION, Export, Table, Value
 from suite.results.between_sets import CaseChange, SetPair
 from suite.results.questions.behaviour import ChangedClass
@@ -38,7 +38,7 @@ COLUMNS = (
     "verdict",
     "reason",
 )
-WAYS_COLUMNS = (
+FIELD_COLUMNS = (
     "question",
     "stack",
     "by",
@@ -59,10 +59,10 @@ ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the o
 class Compared:
     """One comparison on the page: a further set with the first, or the values of a field within one set.
 
-    Both have a title, the answer, further sentences and a plot for each question. Only the values of a field have
-    `ways`. Only two sets have the others: `alone` names the cases that one set lacks, `changes` are the cases that both
-    have, `map` is their map, `moved` are the observed classes that changed, and `moved_cases` the cases that became
-    faster or slower or ended with another outcome, the greatest change first.
+    Both have a title, the answer, further sentences and a plot for each question. Only a comparison of a field's values
+    has `within_set`. Only a comparison of two sets has the others: `alone` names the cases that one set lacks,
+    `changes` are the cases that both have, `map` is their map, `moved` are the observed classes that changed, and
+    `moved_cases` the cases that became faster or slower or ended with another outcome, the greatest change first.
     """
 
     anchor: str
@@ -74,7 +74,7 @@ class Compared:
     unit: units.Unit
     changes: tuple[CaseChange, ...] = ()
     moved: tuple[ChangedClass, ...] = ()
-    ways: WaysView | None = None
+    within_set: FieldView | None = None
     map: Map | None = None
     moved_cases: tuple[CaseChange, ...] = ()
 
@@ -103,19 +103,21 @@ def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> lis
     ]
 
 
-def compared_ways(ways: FieldComparison, base: str, tie: float) -> Compared:
+def compared_field(comparison: FieldComparison, base: str, tie: float) -> Compared:
     """Returns the comparison of a field's other values with its value `base`, within one set."""
-    view = ways_view(ways, base)
+    view = field_view(comparison, base)
     entries = (
         (
-            way.question,
-            f"{way.stack}, {way.speedup.stack}" if len(ways.values) > 2 else way.stack,
-            way.speedup.ratio,
-            way.speedup.verdict,
+            line.question,
+            f"{line.stack}, {line.speedup.stack}" if len(comparison.values) > 2 else line.stack,
+            line.speedup.ratio,
+            line.speedup.verdict,
         )
-        for way in view.lines
+        for line in view.lines
     )
-    reasons = {f"{way.question}, {way.stack}: {way.speedup.reason}": None for way in view.lines if way.speedup.reason}
+    reasons = {
+        f"{line.question}, {line.stack}: {line.speedup.reason}": None for line in view.lines if line.speedup.reason
+    }
     return Compared(
         anchor=view.anchor,
         title=view.title,
@@ -124,7 +126,7 @@ def compared_ways(ways: FieldComparison, base: str, tie: float) -> Compared:
         alone=(),
         plots=plots(view.anchor, entries, tie),
         unit=units.Unit("s", 1.0),
-        ways=view,
+        within_set=view,
     )
 
 
@@ -201,26 +203,26 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
     return Export(tables, COLUMNS, lines, [pair_json(pair, threshold) for pair in pairs])
 
 
-def export_ways(ways: FieldComparison, base: str, set_id: str, tie: float) -> Export:
+def export_field(comparison: FieldComparison, base: str, set_id: str, tie: float) -> Export:
     """Returns the comparison of a field's values within one set, for every format."""
-    view, compared = ways_view(ways, base), compared_ways(ways, base, tie)
+    view, compared = field_view(comparison, base), compared_field(comparison, base, tie)
     lines: list[list[Value]] = [
         [
-            way.question,
-            way.stack,
-            ways.field,
-            way.speedup.stack,
+            line.question,
+            line.stack,
+            comparison.field,
+            line.speedup.stack,
             base,
-            way.speedup.ratio.value,
-            way.speedup.ratio.low,
-            way.speedup.ratio.high,
-            way.speedup.verdict,
-            way.speedup.reason,
+            line.speedup.ratio.value,
+            line.speedup.ratio.low,
+            line.speedup.ratio.high,
+            line.speedup.verdict,
+            line.speedup.reason,
         ]
-        for way in view.lines
+        for line in view.lines
     ]
-    table = replace(ways_table(view), before=[compared.answer], after=compared.sentences)
-    return Export([table], WAYS_COLUMNS, lines, [{"version": VERSION, "set": set_id} | ways_json(view)])
+    table = replace(field_table(view), before=[compared.answer], after=compared.sentences)
+    return Export([table], FIELD_COLUMNS, lines, [{"version": VERSION, "set": set_id} | field_json(view)])
 
 
 def alone_lines(alone: Sequence[str]) -> list[str]:

@@ -72,7 +72,7 @@ class Comparison:
 class Analysis:
     """All results of a set. `rows` has every attempt, and a row for each planned process that has no attempt; `counted`
     has one row for each planned process, as `judged` returns it. `summaries` has an entry for each stack but the
-    baseline, `ways` one for each field of the case that has several values.
+    baseline, `within_set` one for each field of the case that has several values.
     """
 
     rows: tuple[Row, ...]
@@ -89,7 +89,7 @@ class Analysis:
     profiles: tuple[ProfileQuestion, ...]
     behaviour: tuple[Behaviour, ...]
     predicted: tuple[PredictedDevice, ...]
-    ways: tuple[FieldComparison, ...]
+    within_set: tuple[FieldComparison, ...]
     hidden: tuple[str, ...] = ()  # stacks of the set that the reader chose not to see
     left_out: int = 0  # questions of the set that the reader chose not to see
 
@@ -151,7 +151,7 @@ def analyse(
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
         predicted=predicted_devices(counted),
-        ways=field_comparisons(counted, protocol),
+        within_set=field_comparisons(counted, protocol),
     )
 
 

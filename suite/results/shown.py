@@ -47,14 +47,16 @@ def of_stacks(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
             hidden=tuple(stack for stack in stacks if stack not in shown),
             summaries=tuple(line for line in analysis.summaries if line.stack in shown),
             comparisons=tuple(comparison for comparison in comparisons if comparison.cells),
-            ways=tuple(ways for ways in (of_shown(ways, shown) for ways in analysis.ways) if ways.stacks),
+            within_set=tuple(
+                kept for comparison in analysis.within_set if (kept := of_shown(comparison, shown)).stacks
+            ),
         ),
         lambda row: row.stack_name in shown,
     )
 
 
 def of_questions(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
-    """Returns the analysis of some questions, without the comparisons by field (`ways`), which span questions."""
+    """Returns the analysis of some questions, without the comparisons by field (`within_set`), which span questions."""
     names = [comparison.name for comparison in analysis.comparisons]
     shown = matching("question", patterns, names)
     if not patterns or shown == {*names}:
@@ -62,7 +64,7 @@ def of_questions(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
     comparisons = tuple(comparison for comparison in analysis.comparisons if comparison.name in shown)
     ids = {comparison.id for comparison in comparisons}
     return of_rows(
-        replace(analysis, comparisons=comparisons, ways=(), left_out=len(names) - len(comparisons)),
+        replace(analysis, comparisons=comparisons, within_set=(), left_out=len(names) - len(comparisons)),
         lambda row: row["comparison_id"] in ids,
     )
 
@@ -91,7 +93,7 @@ def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
     )
 
 
-def of_shown(ways: FieldComparison, shown: Collection[str]) -> FieldComparison:
+def of_shown(comparison: FieldComparison, shown: Collection[str]) -> FieldComparison:
     """Returns the comparison of the shown stacks only; by variant, of the stacks that they are variants of."""
-    names = {name.partition("@")[0] for name in shown} if ways.field == "variant" else shown
-    return replace(ways, stacks={id_: stack for id_, stack in ways.stacks.items() if stack in names})
+    names = {name.partition("@")[0] for name in shown} if comparison.field == "variant" else shown
+    return replace(comparison, stacks={id_: stack for id_, stack in comparison.stacks.items() if stack in names})

@@ -25,7 +25,7 @@ def two_ways(faster: float = 2.0, **change: Any) -> list[Row]:
 
 
 def only(rows: list[Row], field: str) -> FieldComparison:
-    """The ways of one field, and of no other."""
+    """Returns the comparison by one field; no other field may have two values."""
     (found,) = field_comparisons(rows, THREE)
     assert found.field == field
     return found
@@ -42,13 +42,13 @@ def only(rows: list[Row], field: str) -> FieldComparison:
     ],
 )
 def test_two_ways_of_one_set_are_paired(change: dict[str, Any], field: str, question: str) -> None:
-    ways = only(two_ways(**change), field)
-    assert ways.base == FIELDS[field] and ways.values == [ways.base, next(iter(change.values()))]
-    (way,) = ways.over(ways.base)
-    assert (way.question, way.stack, way.speedup.stack) == (question, "jax_jit", next(iter(change.values())))
-    assert way.speedup.verdict == "faster" and way.speedup.ratio.value == pytest.approx(2.0, rel=0.01)
-    assert way.speedup.ratio.low and way.speedup.ratio.low > 1.9, "the pace of the blocks is taken out"
-    (turned,) = ways.over(ways.values[1])
+    comparison = only(two_ways(**change), field)
+    assert comparison.base == FIELDS[field] and comparison.values == [comparison.base, next(iter(change.values()))]
+    (line,) = comparison.over(comparison.base)
+    assert (line.question, line.stack, line.speedup.stack) == (question, "jax_jit", next(iter(change.values())))
+    assert line.speedup.verdict == "faster" and line.speedup.ratio.value == pytest.approx(2.0, rel=0.01)
+    assert line.speedup.ratio.low and line.speedup.ratio.low > 1.9, "the pace of the blocks is taken out"
+    (turned,) = comparison.over(comparison.values[1])
     assert turned.speedup.ratio.value == pytest.approx(0.5, rel=0.01)
 
 
@@ -58,21 +58,21 @@ def test_a_cache_is_judged_by_the_first_run() -> None:
         row_of(attempt_of("jax_jit", block, cache="warm"), 0.01, first_seconds=0.5 * pace)
         for block, pace in enumerate(PACE, 1)
     ]
-    (way,) = only(cold + warm, "cache").over("cold")
-    assert way.speedup.ratio.value == pytest.approx(4.0)
+    (line,) = only(cold + warm, "cache").over("cold")
+    assert line.speedup.ratio.value == pytest.approx(4.0)
 
 
 def test_questions_are_told_apart_by_what_differs() -> None:
     other: dict[str, Any] = {"size": "custom", "dims": {"n": 128}}
     rows = two_ways(pass_="train")
     rows += rows_of({"jax_jit": PACE}, **other) + rows_of({"jax_jit": PACE}, pass_="train", **other)
-    (ways,) = field_comparisons(rows, THREE)
-    assert {way.question for way in ways.over("forward")} == {"gemm tiny", "gemm custom"}
+    (comparison,) = field_comparisons(rows, THREE)
+    assert {line.question for line in comparison.over("forward")} == {"gemm tiny", "gemm custom"}
 
 
 def test_nothing_where_nothing_was_asked_twice() -> None:
     assert field_comparisons(rows_of({"numpy": [0.01] * 3, "jax_jit": [0.02] * 3}), THREE) == ()
-    # What ran one way on one stack and another way on another is no pair.
+    # A track on one stack and another track on another stack are no pair.
     apart = rows_of({"numpy": [0.01] * 3}) + rows_of({"jax_jit": [0.01] * 3}, track="tuned")
     assert compare_field(apart, "track", THREE) is None
     failed = [
@@ -84,9 +84,9 @@ def test_nothing_where_nothing_was_asked_twice() -> None:
 
 def test_three_ways_are_each_held_against_the_plain_one() -> None:
     rows = two_ways(precision="bf16") + two_ways(1.5, precision="tf32")[-3:]
-    ways = only(rows, "precision")
-    assert ways.values == ["f32", "bf16", "tf32"]
-    assert [way.speedup.stack for way in ways.over("f32")] == ["bf16", "tf32"]
+    comparison = only(rows, "precision")
+    assert comparison.values == ["f32", "bf16", "tf32"]
+    assert [line.speedup.stack for line in comparison.over("f32")] == ["bf16", "tf32"]
 
 
 def test_two_ways_of_two_machines_are_never_paired() -> None:

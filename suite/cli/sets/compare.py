@@ -12,7 +12,7 @@ from suite.archive.naming import named
 from suite.cli.options.sets import CompareOptions
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.errors import COMMAND, UserError, unknown
-from suite.report.between_sets import Compared, compared_sets, compared_ways, export_sets, export_ways
+from suite.report.between_sets import Compared, compared_field, compared_sets, export_field, export_sets
 from suite.report.formats.compare_page import FILE_NAME, compare_page
 from suite.report.tables import Export
 from suite.results import Results
@@ -27,12 +27,12 @@ FORMATS = ("text", "html", "md", "csv", "json")
 @dataclass(frozen=True, slots=True)
 class SetComparison:
     """What the command compares: in `pairs`, the first set with each of the others; or, within one set, the values of a
-    field in `ways` with one of these values, `base`."""
+    field in `within_set` with one of these values, `base`."""
 
     sets: Sequence[Results]
     threshold: float
     pairs: Sequence[SetPair] = ()
-    ways: FieldComparison | None = None
+    within_set: FieldComparison | None = None
     base: str = ""
 
     @property
@@ -43,16 +43,16 @@ class SetComparison:
     @property
     def export(self) -> Export:
         """Returns the comparison as tables, and as data for programs."""
-        if self.ways:
-            return export_ways(self.ways, self.base, self.sets[0].path.name, self.tie)
+        if self.within_set:
+            return export_field(self.within_set, self.base, self.sets[0].path.name, self.tie)
         return export_sets(self.pairs, self.threshold, self.tie)
 
     @property
     def page(self) -> str:
         """Returns the comparison as an HTML page."""
         compared: list[Compared] = (
-            [compared_ways(self.ways, self.base, self.tie)]
-            if self.ways
+            [compared_field(self.within_set, self.base, self.tie)]
+            if self.within_set
             else compared_sets(self.pairs, self.threshold, self.tie)
         )
         return compare_page(compared, self.sets)
@@ -94,14 +94,14 @@ def within_one(options: CompareOptions) -> SetComparison:
     if field not in FIELDS:
         raise unknown("value", str(field), FIELDS, of="--by")
     loaded = results.load(named(options.set[0]))
-    ways = compare_field(loaded.rows, field, loaded.protocol)
-    if ways is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
+    comparison = compare_field(loaded.rows, field, loaded.protocol)
+    if comparison is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
         return SetComparison([loaded], options.threshold, pairs)
-    if ways is None:
+    if comparison is None:
         raise UserError(f"No case of this set ran with two values of {field}: there is nothing to compare.")
-    if baseline is not None and baseline not in ways.values:
-        raise unknown(field, baseline, ways.values)
-    return SetComparison([loaded], options.threshold, ways=ways, base=baseline or ways.base)
+    if baseline is not None and baseline not in comparison.values:
+        raise unknown(field, baseline, comparison.values)
+    return SetComparison([loaded], options.threshold, within_set=comparison, base=baseline or comparison.base)
 
 
 def variant_pairs(times: Times) -> list[SetPair]:

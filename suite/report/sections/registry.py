@@ -16,7 +16,7 @@ from suite.report.sections.timed.compiled import CompiledSection
 from suite.report.sections.timed.latency import LatencySection
 from suite.report.sections.timed.summary import SummarySection
 from suite.report.sections.timed.transfers import TransfersSection
-from suite.report.sections.timed.ways import WaysSection
+from suite.report.sections.timed.within_set import WithinSetSection
 from suite.report.sections.whole_set.environment import EnvironmentSection
 from suite.report.sections.whole_set.equivalence import EquivalenceSection
 from suite.report.sections.whole_set.glossary import GlossarySection
@@ -32,7 +32,7 @@ SECTIONS: tuple[type[Section], ...] = (
     BreakEvenSection,
     CompiledSection,
     TransfersSection,
-    WaysSection,
+    WithinSetSection,
     PublishedSection,
     PredictedSection,
     MemorySection,

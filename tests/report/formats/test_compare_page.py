@@ -1,4 +1,4 @@
-"""What was asked in two ways on the report's page; two sets as a page of their own."""
+"""Comparisons within one set on the report's page, and the page that compares two sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from suite import results
-from suite.report.between_sets import compared_sets, compared_ways, export_sets
+from suite.report.between_sets import compared_field, compared_sets, export_sets
 from suite.report.formats.compare_page import compare_page, set_facts
 from suite.report.formats.render import page as report_page
 from suite.results.between_sets import SetPair, compare_sets
@@ -157,9 +157,9 @@ def test_a_long_section_is_folded(stacks: int, folded: bool) -> None:
 
 def test_one_set_in_two_ways_is_a_page_too() -> None:
     made = loaded(rows_of_set())
-    ways = compare_field(made.rows, "pass", made.protocol)
-    assert ways is not None
-    page = Page(compare_page([compared_ways(ways, ways.base, 1.03)], [made]))
+    comparison = compare_field(made.rows, "pass", made.protocol)
+    assert comparison is not None
+    page = Page(compare_page([compared_field(comparison, comparison.base, 1.03)], [made]))
     assert page.open == [] and "Forward and training step" in page.text and "block by block" in page.text
 
 

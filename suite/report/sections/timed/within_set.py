@@ -34,7 +34,7 @@ MOST_LINES = 12  # a longer table is folded
 
 
 @dataclass(frozen=True, slots=True)
-class WaysView:
+class FieldView:
     """One field: for each stack on each question, the ratios of the field's other values over the value `base`."""
 
     field: str
@@ -52,21 +52,22 @@ class WaysView:
 
 
 @dataclass(frozen=True, slots=True)
-class WaysSection(Section):
+class WithinSetSection(Section):
     """All fields that have several values in the set."""
 
-    views: tuple[WaysView, ...]
+    views: tuple[FieldView, ...]
 
-    name = "ways"
+    name = "within_set"
+    anchor = "ways"
     nav = "Two settings"
     heading = "One stack under two settings"
     key = "ways"
     terms = ("cache", "settings", "bf16", "verdict", "undecided")
 
     @classmethod
-    def of(cls, context: Context) -> WaysSection | None:
+    def of(cls, context: Context) -> WithinSetSection | None:
         """Returns the section; None if no field has two values."""
-        views = tuple(map(ways_view, context.analysis.ways))
+        views = tuple(map(field_view, context.analysis.within_set))
         return cls(views) if views else None
 
     @property
@@ -77,7 +78,7 @@ class WaysSection(Section):
 
     def tables(self) -> Sequence[Table]:
         """Returns a table for each field."""
-        return [ways_table(view) for view in self.views]
+        return [field_table(view) for view in self.views]
 
     def console(self) -> Sequence[Table]:
         """Returns nothing: `./stackwars compare --by` prints these tables."""
@@ -85,40 +86,42 @@ class WaysSection(Section):
 
     def data(self) -> list[Any]:
         """Returns each field with its cases."""
-        return [ways_json(view) for view in self.views]
+        return [field_json(view) for view in self.views]
 
 
-def ways_view(ways: FieldComparison, base: str | None = None) -> WaysView:
+def field_view(comparison: FieldComparison, base: str | None = None) -> FieldView:
     """Returns the view of a field. Its values are compared with `base`, or by default with the field's plain value."""
-    chosen, field = base or ways.base, ways.field
-    return WaysView(field, f"w-{field}", TITLES[field], EXPLAINED[field], chosen, ways.clock, ways.over(chosen))
+    chosen, field = base or comparison.base, comparison.field
+    return FieldView(
+        field, f"w-{field}", TITLES[field], EXPLAINED[field], chosen, comparison.clock, comparison.over(chosen)
+    )
 
 
-def verdicts(view: WaysView) -> str:
+def verdicts(view: FieldView) -> str:
     """Returns `warm 5 faster, 1 undecided`: for each other value, how many ratios over the base have which verdict."""
     counts: dict[str, Counter[str]] = {}
-    for way in view.lines:
-        counts.setdefault(way.speedup.stack, Counter())[way.speedup.verdict] += 1
+    for line in view.lines:
+        counts.setdefault(line.speedup.stack, Counter())[line.speedup.verdict] += 1
     return ", ".join(f"{value} {by_number(words.most_common())}" for value, words in counts.items())
 
 
-def ways_table(view: WaysView) -> Table:
+def field_table(view: FieldView) -> Table:
     """Returns the table of a field: a line for each stack on each question and value."""
     over = f"speedup over {view.base}"
     lines = [
         [
-            way.question,
-            way.stack,
-            way.speedup.stack,
-            f"{way.speedup.verdict}{way.speedup.why and f' ({way.speedup.why})'}",
-            units.estimate(way.speedup.ratio.value, way.speedup.ratio.low, way.speedup.ratio.high),
+            line.question,
+            line.stack,
+            line.speedup.stack,
+            f"{line.speedup.verdict}{line.speedup.why and f' ({line.speedup.why})'}",
+            units.estimate(line.speedup.ratio.value, line.speedup.ratio.low, line.speedup.ratio.high),
         ]
-        for way in view.lines
+        for line in view.lines
     ]
     return Table(view.title, ["question", "stack", view.field, "verdict", over], lines, numbers=[over])
 
 
-def ways_json(view: WaysView) -> dict[str, Any]:
+def field_json(view: FieldView) -> dict[str, Any]:
     """Returns a field for JSON, with the ratio of each value over the baseline value."""
     return {
         "by": view.field,
@@ -126,13 +129,13 @@ def ways_json(view: WaysView) -> dict[str, Any]:
         "clock": view.clock,
         "cases": [
             {
-                "question": way.question,
-                "stack": way.stack,
-                "value": way.speedup.stack,
-                "verdict": way.speedup.verdict,
-                "reason": way.speedup.reason,
-                "ratio": estimate_json(way.speedup.ratio),
+                "question": line.question,
+                "stack": line.stack,
+                "value": line.speedup.stack,
+                "verdict": line.speedup.verdict,
+                "reason": line.speedup.reason,
+                "ratio": estimate_json(line.speedup.ratio),
             }
-            for way in view.lines
+            for line in view.lines
         ],
     }
