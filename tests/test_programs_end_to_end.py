@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from suite import results
-from suite.ir.findings import Handed
+from suite.ir.findings import StackPrograms
 from suite.results.questions.programs import programs_of
 from tests.runs import INVOKE, OLDER, UNWARMED, Asked, Lanes
 from tests.scenes import FAKE, SCENARIOS
@@ -72,7 +72,7 @@ def test_every_region_of_a_model_is_recognised_on_every_stack(
     assert {row["stack"] for row in rows} == set(stacks)
     for row in rows:
         assert row["outcome"] == "ok", (row["case_name"], row["reason"])
-        contents = Handed(row["stack"], programs_of(row)).step.contents
+        contents = StackPrograms(row["stack"], programs_of(row)).step.contents
         assert contents is not None
         found: Counter[str] = Counter()
         for kind, _, count in contents.regions:
@@ -84,7 +84,7 @@ def test_every_region_of_a_model_is_recognised_on_every_stack(
 @pytest.mark.parametrize("run", ["programs", "older"])
 def test_the_whole_state_takes_the_place_of_arguments(runs: Lanes, run: str) -> None:
     for row in rows_of(runs[run]):
-        contents = Handed(row["stack"], programs_of(row)).step.contents
+        contents = StackPrograms(row["stack"], programs_of(row)).step.contents
         assert contents is not None
         state = row["floor_parameters_bytes"] + row["floor_optimizer_bytes"]
         assert contents.aliased_bytes == pytest.approx(state, rel=0.01), row["case_name"]
@@ -120,7 +120,7 @@ def test_programs_of_tensors_that_aren_t_there_are_those_of_the_ones_that_are(ru
     # What eager PyTorch allocates, followed on fake tensors, has all gradients at once.
     assert floors["gradients"] < rows["torch_eager"]["program_temporary_bytes"] < 10 * floors["gradients"]
     for stack in OF_XLA:
-        contents = Handed(stack, programs_of(rows[stack])).step.contents
+        contents = StackPrograms(stack, programs_of(rows[stack])).step.contents
         assert contents is not None
         assert Counter(kind for kind, _, _ in contents.regions).keys() == MODELS["gpt2"].keys()
 

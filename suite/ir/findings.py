@@ -17,7 +17,7 @@ WORK = ("fusion", "copy", "transpose", "convert", "custom-call", "dot", "convolu
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class StackPrograms:
     """The programs that one stack hands to its compiler in three steps, and the stack's own count of compiles in each
     step."""
 
@@ -56,7 +56,7 @@ def size(program: Program) -> int:
 class ComparedStack:
     """One of the two stacks that are compared, with the contents of its step's program."""
 
-    programs: Handed
+    programs: StackPrograms
     contents: Contents
 
     @property
@@ -68,7 +68,7 @@ class ComparedStack:
 Findings = Iterator[Finding]
 
 
-def findings(a: Handed, b: Handed) -> list[Finding]:
+def findings(a: StackPrograms, b: StackPrograms) -> list[Finding]:
     """Returns every difference between the XLA programs of two stacks. Raises ValueError for generated code."""
     if a.step.contents is None or b.step.contents is None:
         raise ValueError("generated code isn't compared with programs of XLA")

@@ -34,7 +34,7 @@ from suite.predict.answer import (
 )
 from suite.predict.devices import Device
 from suite.protocol import Protocol
-from suite.results.questions.programs import handed
+from suite.results.questions.programs import stack_programs
 from suite.results.store import json_file
 from suite.results.store.files import gunzipped
 from suite.results.store.result_set import ResultSet
@@ -55,9 +55,10 @@ BY_ALLOCATIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOver:
-    """A program in StableHLO; the first line of what a CPU's compiler made of it, and the size of the batch that
-    several chips split. The last two are empty and 0 for a program of the user's own."""
+class CompileInput:
+    """What an accelerator's compiler is given: a program in StableHLO, the first line of what a CPU's compiler made of
+    it (`header`), and the size of the batch that several chips split. The last two are empty and 0 for a program of the
+    user's own."""
 
     program: bytes
     header: str = ""
@@ -82,7 +83,7 @@ class Compiler:
         """Returns how many compilations run side by side: as many as cores, since a TPU's compiler works on one."""
         return len(self.cores)
 
-    def compile(self, device: Device, handed: HandedOver, folder: Path) -> tuple[CompileAnswer, Exit]:
+    def compile(self, device: Device, given: CompileInput, folder: Path) -> tuple[CompileAnswer, Exit]:
         """Returns the answer of a program's compilation, and how its process ended. The process works in `folder`, from
         which the program is deleted afterwards."""
         plain_files.clear(folder)
@@ -93,11 +94,11 @@ class Compiler:
             chips=device.chips,
             accelerator_type=device.accelerator_type,
             target_config=device.target_config,
-            header=handed.header,
-            batch=handed.batch,
+            header=given.header,
+            batch=given.batch,
         )
         (folder / ASKED).write_text(json.dumps(dataclasses.asdict(compile_request)), encoding="utf-8")
-        (folder / PROGRAM).write_bytes(handed.program)
+        (folder / PROGRAM).write_bytes(given.program)
         seconds = self.protocol.timeout_seconds
         with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
             limits = ProcessLimits(
@@ -138,15 +139,15 @@ def predict(store: ResultSet, compiler: Compiler, attempt: Attempt, blank: Row, 
     if STACKS[attempt.case.stack].on_shapes:
         return row | tracked(captured, device, row)
     row = row | compiler.engine.columns | {"environment": ENVIRONMENT}
-    name = handed(captured).step.name
+    name = stack_programs(captured).step.name
     try:
         program = b"".join(gunzipped(store.program_path(captured.attempt_name, name)))
         header = store.program_header(captured.attempt_name, name)
     except (UserError, OSError) as broken:
         return row | {"outcome": str(Outcome.ERROR), "reason": f"its program can't be read: {broken}"}
     folder = store.log_folder(attempt)
-    handed_over = HandedOver(program, header, attempt.case.dims.get("batch", 0))
-    answer, end = compiler.compile(device, handed_over, folder)
+    compile_input = CompileInput(program, header, attempt.case.dims.get("batch", 0))
+    answer, end = compiler.compile(device, compile_input, folder)
     row |= judged(answer, end, device, tail(folder / "stderr.log"))
     if answer.compiled is None:
         return row

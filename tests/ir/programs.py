@@ -1,10 +1,10 @@
-"""Programs as an ir process tells them, made by hand."""
+"""Programs as an ir process records them, made by hand."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from suite.ir.findings import Handed
+from suite.ir.findings import StackPrograms
 from suite.ir.summary import Compiled, Contents, Cost, Program
 
 LAYER_NORM = ("layer norm", "enumerated: squared differences", 25)
@@ -48,6 +48,6 @@ def program(step: str = "first", **changes: Any) -> Program:
     )
 
 
-def handed(stack: str, *programs: Program, **changes: Any) -> Handed:
-    """A stack's, of one program unless others are given."""
-    return Handed(stack, programs or (program(**changes),))
+def stack_programs(stack: str, *programs: Program, **changes: Any) -> StackPrograms:
+    """The programs of a stack: one unless others are given."""
+    return StackPrograms(stack, programs or (program(**changes),))

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from suite.ir.findings import Handed, findings
+from suite.ir.findings import StackPrograms, findings
 from suite.ir.summary import Program, read, written
-from tests.ir.programs import compiled, contents, handed, program
+from tests.ir.programs import compiled, contents, program, stack_programs
 
 GIB = 2**30
 
 
 def test_equal_programs_differ_in_nothing() -> None:
-    assert findings(handed("jax_jit"), handed("tf_xla")) == []
+    assert findings(stack_programs("jax_jit"), stack_programs("tf_xla")) == []
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_equal_programs_differ_in_nothing() -> None:
     ],
 )
 def test_a_difference_is_told_with_its_counts(changes: dict[str, Any], sentence: str, counts: Any) -> None:
-    (found,) = findings(handed("jax_jit"), handed("torch_xla", **changes))
+    (found,) = findings(stack_programs("jax_jit"), stack_programs("torch_xla", **changes))
     assert (found.text, found.counts) == (sentence, counts)
 
 
 def test_a_second_program_is_told_and_the_last_large_one_is_the_step_s() -> None:
     small = Program(name="x", steps=("second",), told_by="", contents=contents(operations={"add": 1}))
-    two = handed("torch_xla", program("first"), program("second", arguments=5), small)
+    two = stack_programs("torch_xla", program("first"), program("second", arguments=5), small)
     assert two.step.steps == ("second",)
     assert two.step.contents is not None and two.step.contents.arguments == 5
-    texts = [finding.text for finding in findings(handed("jax_jit"), two)]
+    texts = [finding.text for finding in findings(stack_programs("jax_jit"), two)]
     assert texts[0] == "torch_xla compiles 2 programs of a whole step (in its first and second step), jax_jit 1."
 
 
@@ -79,15 +79,17 @@ def test_what_the_compiler_makes_of_it_is_told() -> None:
         contents=contents(),
         compiled=compiled(kernels=100, runs={"fusion": 60, "copy": 40}),
     )
-    (found,) = findings(handed("jax_jit"), Handed("torch_xla", (more,)))
+    (found,) = findings(stack_programs("jax_jit"), StackPrograms("torch_xla", (more,)))
     assert found.text == "Compiled, a step of torch_xla's runs 100 operations, jax_jit's 50."
     assert {name: (a, b) for name, a, b in found.counts}["copy"] == ("0", "40")
 
 
 def test_generated_code_is_no_program_of_xla_s() -> None:
-    generated = Handed("torch_inductor", (Program(name="x", steps=("first",), told_by="", kernels={"cpp_fused": 3}),))
+    generated = StackPrograms(
+        "torch_inductor", (Program(name="x", steps=("first",), told_by="", kernels={"cpp_fused": 3}),)
+    )
     with pytest.raises(ValueError, match="generated code"):
-        findings(handed("jax_jit"), generated)
+        findings(stack_programs("jax_jit"), generated)
 
 
 def test_a_summary_is_read_as_it_was_written() -> None:

@@ -20,7 +20,7 @@ from suite.predict.devices import Device
 from suite.protocol import Protocol
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
-from suite.run.predictions import Compiler, HandedOver, predict, source_case
+from suite.run.predictions import CompileInput, Compiler, predict, source_case
 from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, refused
 from tests.results.rows import attempt_of, row_of
@@ -47,10 +47,10 @@ class Told(Compiler):
     def __init__(self, given: CompileAnswer, end: Exit = ENDED) -> None:
         super().__init__(Protocol(), [0])
         self.engine = Local(Path("/python"), "0" * 64)
-        self.given, self.end, self.asked = given, end, HandedOver(b"")
+        self.given, self.end, self.asked = given, end, CompileInput(b"")
 
-    def compile(self, device: Device, handed: HandedOver, folder: Path) -> tuple[CompileAnswer, Exit]:
-        self.asked = handed
+    def compile(self, device: Device, given: CompileInput, folder: Path) -> tuple[CompileAnswer, Exit]:
+        self.asked = given
         return self.given, self.end
 
 
@@ -85,7 +85,7 @@ def predicted(store: ResultSet, told: Compiler, source: Row | None, device: str 
 def test_a_program_that_fits_has_its_sizes_and_the_least_time(store: ResultSet) -> None:
     told = Told(answer(compiled(argument=100, output=90, aliased=80, temporary=30, peak=120)))
     row = predicted(store, told, captured(store))
-    assert told.asked == HandedOver(MODULE, "HloModule step, alias")
+    assert told.asked == CompileInput(MODULE, "HloModule step, alias")
     assert (row["outcome"], row["reason"], row["provenance"]) == ("ok", None, "predicted")
     assert (row["program_argument_bytes"], row["program_aliased_bytes"]) == (100, 80)
     assert (row["environment"], row["lock_sha256"], row["versions"]) == ("predict", "0" * 64, '{"libtpu":"0.0.50.1"}')

@@ -28,7 +28,7 @@ from suite.results.outcomes import INTERRUPTED
 from suite.results.store.files import gunzipped
 from suite.results.store.one_command import sole
 from suite.results.store.result_set import ResultSet
-from suite.run.predictions import ENVIRONMENT, Compiler, HandedOver, judged
+from suite.run.predictions import ENVIRONMENT, CompileInput, Compiler, judged
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.stacks.catalog import add as add_stacks
@@ -109,7 +109,7 @@ def unneeded(attempt: Any) -> Any:
 
 def tell_program(options: PredictOptions, name: str, models: tuple[Device, ...]) -> int:
     """Compiles one file for each device and prints the outcomes. Returns the exit code."""
-    program = HandedOver(program_of(name))
+    program = CompileInput(program_of(name))
     compiler = Compiler(protocol_of(options), facts.usable_cores())
     outcomes = []
     for device in models:

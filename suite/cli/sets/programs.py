@@ -17,7 +17,7 @@ from suite.cli.terminal.output import print_json
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary
-from suite.ir.findings import Handed, findings
+from suite.ir.findings import StackPrograms, findings
 from suite.launch.attempt import run_reader
 from suite.launch.local import Local
 from suite.machine.facts import usable_cores
@@ -41,7 +41,7 @@ def tell_programs(options: IrOptions) -> None:
         raise UserError("--json lists the cases of a set: it goes only with --set.")
     if cases:
         rows = {} if all(map(is_file, cases)) else program_rows(results.load(named(options.set)))
-        compare(*(read_file(name) if is_file(name) else handed(name, rows) for name in cases))
+        compare(*(read_file(name) if is_file(name) else case_programs(name, rows) for name in cases))
         return
     loaded = results.load(named(options.set))
     rows = program_rows(loaded)
@@ -72,7 +72,7 @@ def is_file(case: str) -> bool:
     return case.removesuffix(".gz").endswith(".mlir")
 
 
-def read_file(name: str) -> Handed:
+def read_file(name: str) -> StackPrograms:
     """Returns the program in a file, which may be compressed. Raises UserError if the file can't be read."""
     try:
         text = b"".join(gunzipped(Path(name))) if name.endswith(".gz") else Path(name).read_bytes()
@@ -90,7 +90,7 @@ def read_file(name: str) -> Handed:
         except UserError as refused:
             raise UserError(f"{name} {refused}") from None
     stem = Path(name).name
-    return Handed(stem if len(stem) <= 32 else f"{stem[:15]}…{stem[-16:]}", tuple(summary.read(summary_text)))
+    return StackPrograms(stem if len(stem) <= 32 else f"{stem[:15]}…{stem[-16:]}", tuple(summary.read(summary_text)))
 
 
 def counted(row: Row) -> str:
@@ -109,16 +109,16 @@ def case_json(name: str, row: Row) -> dict[str, Any]:
     }
 
 
-def handed(name: str, rows: dict[str, Row]) -> Handed:
+def case_programs(name: str, rows: dict[str, Row]) -> StackPrograms:
     """Returns a case's programs. Raises UserError for a case that has none."""
     if name not in rows:
         raise unknown("case with programs", name, rows, of="The result set")
     if rows[name]["outcome"] != Outcome.OK:
         raise UserError(f"{name} has no programs: {rows[name]['outcome']}: {rows[name]['reason']}.")
-    return programs.handed(rows[name])
+    return programs.stack_programs(rows[name])
 
 
-def compare(a: Handed, b: Handed) -> None:
+def compare(a: StackPrograms, b: StackPrograms) -> None:
     """Prints counts, regions and operations of two programs side by side, then the differences in sentences."""
     for side in (a, b):
         if side.step.contents is None:

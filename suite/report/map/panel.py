@@ -9,7 +9,7 @@ from statistics import median
 
 from suite import units
 from suite.case import Purpose, phase_words
-from suite.ir.findings import Handed, findings
+from suite.ir.findings import StackPrograms, findings
 from suite.report.figures.axes import LogAxis
 from suite.report.figures.bars import KINDS
 from suite.report.figures.plots import kind_of
@@ -139,7 +139,11 @@ def panel(
 
 
 def facts(
-    comparison: Comparison, cell: Cell, figures: StackFigures | None, rows: Sequence[Row], handed: Handed | None
+    comparison: Comparison,
+    cell: Cell,
+    figures: StackFigures | None,
+    rows: Sequence[Row],
+    programs: StackPrograms | None,
 ) -> tuple[Fact, ...]:
     """Returns what is known of a cell, in words. The log is a folder of the set, on the machine that ran the
     process."""
@@ -153,7 +157,7 @@ def facts(
             "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
             "Reason": cell.reason,
             "Remedy": remedy(cell, rows[0].case),
-            "Program": program_words(handed) if handed else "",
+            "Program": program_words(programs) if programs else "",
             "Versions": ", ".join(sorted(versions)),
             "Log": f"logs/{last.attempt_name}, on the machine that ran it" if last["provenance"] == "measured" else "",
         }
@@ -189,31 +193,31 @@ def timing_facts(comparison: Comparison, stack: StackFigures) -> dict[str, str]:
     }
 
 
-def program(programs: ProgramQuestion | None, stack: str) -> Handed | None:
-    """Returns what a stack hands to its compiler on a question; None if no process recorded it."""
-    return next((handed for handed in programs.stacks if handed.stack == stack), None) if programs else None
+def program(question: ProgramQuestion | None, stack: str) -> StackPrograms | None:
+    """Returns the programs that a stack hands to its compiler on a question; None if no process kept them."""
+    return next((programs for programs in question.stacks if programs.stack == stack), None) if question else None
 
 
-def program_words(handed: Handed) -> str:
+def program_words(programs: StackPrograms) -> str:
     """Returns `1,204 operations handed to the compiler, 310 run once compiled`; for generated code, the number of its
     kernels."""
-    step = handed.step
+    step = programs.step
     if not step.contents:
         return f"{sum((step.kernels or {}).values()):,} kernels called by the generated code"
     compiled = f", {step.compiled.kernels:,} run once compiled" if step.compiled else ""
     return f"{step.contents.size:,} operations handed to the compiler{compiled}"
 
 
-def differences(programs: ProgramQuestion, stack: str, baseline: str) -> Differences | None:
+def differences(question: ProgramQuestion, stack: str, baseline: str) -> Differences | None:
     """Returns how a stack's program differs from the baseline's; if XLA compiles no program of the baseline, from that
     of the first other stack. None if XLA doesn't compile this stack's program, or no other's."""
-    others = [handed for handed in programs.of_xla if handed.stack != stack]
-    ours = next((handed for handed in programs.of_xla if handed.stack == stack), None)
+    others = [programs for programs in question.of_xla if programs.stack != stack]
+    ours = next((programs for programs in question.of_xla if programs.stack == stack), None)
     if ours is None or not others:
         return None
-    other = next((handed for handed in others if handed.stack == baseline), others[0])
+    other = next((programs for programs in others if programs.stack == baseline), others[0])
     sentences = tuple(finding.text for finding in findings(ours, other))
-    return Differences(other.stack, link_target("p", programs.name, programs.id), sentences)
+    return Differences(other.stack, link_target("p", question.name, question.id), sentences)
 
 
 def marks(figures: StackFigures, axis: LogAxis) -> tuple[ProcessMark, ...]:

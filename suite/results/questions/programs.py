@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from suite.case import Purpose
-from suite.ir.findings import Finding, Handed, findings
+from suite.ir.findings import Finding, StackPrograms, findings
 from suite.ir.summary import Program
 from suite.results.questions.grouping import by_question, reasons
 from suite.results.questions.memory_parts import parts
@@ -30,11 +30,11 @@ class ProgramQuestion:
     id: str
     name: str
     head: Row
-    stacks: tuple[Handed, ...]
+    stacks: tuple[StackPrograms, ...]
     without: tuple[tuple[str, str], ...]  # (stack, reason)
 
     @property
-    def of_xla(self) -> tuple[Handed, ...]:
+    def of_xla(self) -> tuple[StackPrograms, ...]:
         """Returns the stacks whose step is an XLA program; of generated code, only the kernels are known."""
         return tuple(stack for stack in self.stacks if stack.step.contents)
 
@@ -97,14 +97,16 @@ def program_questions(rows: Iterable[Row]) -> tuple[ProgramQuestion, ...]:
 
 def program_question(id_: str, name: str, rows: Sequence[Row]) -> ProgramQuestion:
     """Returns the question of these rows, with the programs of each stack."""
-    stacks = sorted((handed(row) for row in rows if row.entries("programs")), key=lambda handed: handed.stack)
+    stacks = sorted(
+        (stack_programs(row) for row in rows if row.entries("programs")), key=lambda programs: programs.stack
+    )
     return ProgramQuestion(id_, name, rows[0], tuple(stacks), reasons(rows))
 
 
-def handed(row: Row) -> Handed:
+def stack_programs(row: Row) -> StackPrograms:
     """Returns the programs that a stack handed to its compiler, as one ir process recorded them."""
     compiles = tuple(row[f"compiles_{step}"] for step in ("first", "second", "steady"))
-    return Handed(row.stack_name, programs_of(row), compiles, row["graph_breaks"])
+    return StackPrograms(row.stack_name, programs_of(row), compiles, row["graph_breaks"])
 
 
 def programs_of(row: Row) -> tuple[Program, ...]:

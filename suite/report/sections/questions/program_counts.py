@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suite import units
-from suite.ir.findings import WORK, Handed, by_kind, forms, ranks_words
+from suite.ir.findings import WORK, StackPrograms, by_kind, forms, ranks_words
 from suite.ir.summary import Contents, Program
 
 OPERATIONS_MAX = 30  # lines of the histogram, which begins with the most frequent operation of any program
@@ -20,7 +20,7 @@ class Counts:
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def side_by_side(first: Handed, second: Handed) -> tuple[tuple[str, Counts], ...]:
+def side_by_side(first: StackPrograms, second: StackPrograms) -> tuple[tuple[str, Counts], ...]:
     """Returns the tables, each as (title, table), of two stacks whose programs XLA compiles."""
     stacks = (first, second)
     return (
@@ -30,7 +30,7 @@ def side_by_side(first: Handed, second: Handed) -> tuple[tuple[str, Counts], ...
     )
 
 
-def step_counts(stacks: Sequence[Handed]) -> Counts:
+def step_counts(stacks: Sequence[StackPrograms]) -> Counts:
     """Returns the counts of the step's program: its arguments, results and operations, before and after compiling."""
     contents = list(map(contents_of, stacks))
     rows = [
@@ -69,12 +69,12 @@ def step_counts(stacks: Sequence[Handed]) -> Counts:
     return table(stacks, rows)
 
 
-def compilations_words(stack: Handed) -> str:
+def compilations_words(stack: StackPrograms) -> str:
     """Returns how often each of three steps compiled: `1, 1, 0`."""
     return ", ".join(units.UNKNOWN if count is None else str(count) for count in stack.compiles) or units.UNKNOWN
 
 
-def contents_of(stack: Handed) -> Contents:
+def contents_of(stack: StackPrograms) -> Contents:
     """Returns the contents of the step's program, which must be one that XLA compiles."""
     assert stack.step.contents is not None
     return stack.step.contents
@@ -91,7 +91,7 @@ def steps_words(programs: Sequence[Program]) -> str:
     return f"{len(programs)}, compiled in the {' and '.join(steps)} step"
 
 
-def regions(stacks: Sequence[Handed]) -> Counts:
+def regions(stacks: Sequence[StackPrograms]) -> Counts:
     """Returns how each kind of region was lowered; `not recognised` where only another stack's program has the kind."""
     recognised = [by_kind(contents_of(stack)) for stack in stacks]
     kinds = sorted({kind for of_stack in recognised for kind in of_stack})
@@ -104,7 +104,7 @@ def regions(stacks: Sequence[Handed]) -> Counts:
     )
 
 
-def operations(stacks: Sequence[Handed]) -> Counts:
+def operations(stacks: Sequence[StackPrograms]) -> Counts:
     """Returns how many operations of each kind the step's program has."""
     histograms = [contents_of(stack).operations for stack in stacks]
     most: dict[str, int] = {}
@@ -115,7 +115,7 @@ def operations(stacks: Sequence[Handed]) -> Counts:
     return table(stacks, [(name, [f"{histogram.get(name, 0):,}" for histogram in histograms]) for name in names])
 
 
-def generated(stacks: Sequence[Handed]) -> Counts:
+def generated(stacks: Sequence[StackPrograms]) -> Counts:
     """Returns how often generated code calls each kernel, over all of its graphs."""
     called = [[program.kernels or {} for program in stack.programs] for stack in stacks]
     names = sorted({name for graphs in called for graph in graphs for name in graph})
@@ -129,6 +129,6 @@ def generated(stacks: Sequence[Handed]) -> Counts:
     return table(stacks, rows)
 
 
-def table(stacks: Sequence[Handed], rows: Sequence[tuple[str, Sequence[str]]]) -> Counts:
+def table(stacks: Sequence[StackPrograms], rows: Sequence[tuple[str, Sequence[str]]]) -> Counts:
     """Returns a table with a column for each stack."""
     return Counts(tuple(stack.stack for stack in stacks), tuple((name, tuple(cells)) for name, cells in rows))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suite.ir.findings import Handed
+from suite.ir.findings import StackPrograms
 from suite.report.sections.labels import link_target, subtitle
 from suite.report.sections.questions.program_counts import Counts, generated, operations, regions, step_counts
 from suite.report.sections.section import AnswerLine, Context, QuestionView, Section, answer_lines
@@ -98,14 +98,14 @@ def program_view(question: ProgramQuestion) -> ProgramView:
     )
 
 
-def answer(stacks: Sequence[Handed]) -> str:
+def answer(stacks: Sequence[StackPrograms]) -> str:
     """Returns a sentence on how many operations the stacks hand to XLA, and how many run once compiled; empty if XLA
     compiles no stack's program."""
-    handed = sorted((stack.step.contents.size, stack.stack) for stack in stacks if stack.step.contents)
+    operations = sorted((stack.step.contents.size, stack.stack) for stack in stacks if stack.step.contents)
     run = sorted((stack.step.compiled.kernels, stack.stack) for stack in stacks if stack.step.compiled)
     parts = [
         f"{words}: {spread(counts)}"
-        for words, counts in (("Operations handed to the compiler", handed), ("run, once compiled", run))
+        for words, counts in (("Operations handed to the compiler", operations), ("run, once compiled", run))
         if counts
     ]
     return f"{'; '.join(parts)}." if parts else ""
