@@ -25,7 +25,7 @@ from suite.launch.engine import Engine
 from suite.machine import facts
 from suite.protocol import Protocol
 from suite.report.sections.whole_set.environment import BUILDS
-from suite.run import engines
+from suite.run.start import engines
 from suite.stacks.catalog import IMPORTS, STACKS
 
 RACES = ("jax_jit", "torch_eager", "jax_eager", "torch_inductor:first")

@@ -21,7 +21,7 @@ from suite.environments.locks import Locks
 from suite.machine import facts
 from suite.protocol import Protocol
 from suite.reference.floor import floor
-from suite.run import engines
+from suite.run.start import engines
 from suite.stacks.catalog import STACKS
 from suite.worker.process_memory import status_bytes
 from suite.workloads.catalog import find

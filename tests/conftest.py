@@ -32,7 +32,7 @@ SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run
 # Whole runs on real stacks, and images.
 LONG = [
     *HERE.glob("test_*end_to_end.py"),
-    *(HERE / name for name in ("environments/test_images.py", "launch/test_container.py", "run/test_engines.py")),
+    *(HERE / name for name in ("environments/test_images.py", "launch/test_container.py", "run/start/test_engines.py")),
 ]
 
 

@@ -15,10 +15,10 @@ from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
 from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
-from suite.run.engines import Choice
-from suite.run.run import Run, describe
 from suite.run.runner import Runner
 from suite.run.session import Session
+from suite.run.start.engines import Choice
+from suite.run.start.run import Run, describe
 from suite.stacks import catalog
 from suite.workloads.catalog import find
 from tests.launch.programs import HUNG_SECONDS

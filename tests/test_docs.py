@@ -31,11 +31,11 @@ from suite.plan.preset import Question
 from suite.report.published import definitions
 from suite.results.store import schema
 from suite.results.store.result_set import ResultSet
-from suite.run import engines
-from suite.run.prepare import prepare
-from suite.run.run import Run, describe
 from suite.run.runner import Runner
 from suite.run.session import Session
+from suite.run.start import engines
+from suite.run.start.prepare import prepare
+from suite.run.start.run import Run, describe
 from suite.stats import ratio_of
 from suite.workloads import catalog
 from suite.workloads.tensors import generate_all

@@ -20,7 +20,7 @@ from suite.cli import program
 from suite.launch.engine import ProcessRequest, worker_environment
 from suite.launch.local import Local
 from suite.launch.process import NOTHING_KNOWN, Exit
-from suite.run import engines
+from suite.run.start import engines
 
 
 class Process:

@@ -23,10 +23,10 @@ from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.run import ceilings
-from suite.run.reopen import recorded
-from suite.run.reproduce import run_of, wanting
-from suite.run.run import Run, describe, needed, runner, source_change
 from suite.run.session import Session
+from suite.run.start.reopen import recorded
+from suite.run.start.reproduce import run_of, wanting
+from suite.run.start.run import Run, describe, needed, runner, source_change
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import find
 

@@ -104,7 +104,7 @@ class Container(Engine):
         else:
             tmpfs[scratch] = f"rw,exec,nosuid,nodev,mode=1777,size={SCRATCH_BYTES}"
         return {
-            "entrypoint": [PYTHON, "-S", "-m", "suite.launch.supervise"],
+            "entrypoint": [PYTHON, "-S", "-m", "suite.launch.supervisor.supervise"],
             "command": [str(request.folder / SPEC_FILE)],
             "environment": COMMON | {"PATH": PATH},
             "working_dir": str(request.folder),

@@ -112,7 +112,7 @@ def supervisor_spec(
     company: int = 1,
     **engine: object,
 ) -> dict[str, object]:
-    """Returns the specification that `suite.launch.supervise` reads; `engine` has the fields that differ by engine."""
+    """Returns the specification that the supervisor reads; `engine` has the fields that differ by engine."""
     return {
         "command": list(command),
         "environment": dict(environment),

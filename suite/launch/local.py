@@ -49,7 +49,7 @@ def launch(
         command, environment, directory, limits, company=company, cgroup=limits.cgroup, parent_pid=os.getpid()
     )
     supervisor = subprocess.Popen(
-        [sys.executable, "-S", "-m", "suite.launch.supervise"],
+        [sys.executable, "-S", "-m", "suite.launch.supervisor.supervise"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -7,7 +7,7 @@ import os
 import re
 from contextlib import suppress
 
-from suite.launch.relay import ANSWERS, LINE_BYTES_MAX, ORDERS
+from suite.launch.supervisor.relay import ANSWERS, LINE_BYTES_MAX, ORDERS
 from suite.protocol import ENOUGH, FULL, MORE
 
 WAKE = b"\n"

@@ -41,7 +41,7 @@ class Selection:
     limits: tuple[int, ...] = ()
     allocator: str = ""  # empty: `allocator_for(purpose)`
     exhaustive: bool = False  # for memory: also tries cases that are larger than one that failed
-    variants: bool = False  # every stack also in all its variants: suite/run/prepare.py writes them into `stacks`
+    variants: bool = False  # every stack also in all its variants: suite/run/start/prepare.py writes them into `stacks`
     vary: str = ""  # a dim whose largest value that fits is searched for
 
 

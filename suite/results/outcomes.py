@@ -25,7 +25,7 @@ SEVERITY = (
 )
 
 FAILED, NOTHING_MEASURED, INTERRUPTED = 3, 4, 130  # exit codes of a run
-# Words in those reasons for `unsupported` that are about the machine, not the stack, as suite/run/engines.py has them.
+# Words in those reasons for `unsupported` that are about the machine, not the stack (suite/run/start/engines.py).
 LACKING = (
     "there is no lock for environment",
     "isn't on this machine",

@@ -54,9 +54,11 @@ def answer(request: dict[str, Any], events: Events) -> None:
     os.sched_setaffinity(0, request["cpus"])
     adapter, data, listener = opened(attempt, request, events)
     from suite.machine import builds, facts  # only now, so that `import_seconds` doesn't hold their imports
-    from suite.worker import capture, measure, process_memory
-    from suite.worker.turns import Turns
-    from suite.worker.witness import Witness
+    from suite.worker import process_memory
+    from suite.worker.equivalence.witness import Witness
+    from suite.worker.observing import capture
+    from suite.worker.timing import measure
+    from suite.worker.timing.turns import Turns
 
     turns = Turns.offered(os.environ)
     device = timed(events, "device", adapter.device)
@@ -103,7 +105,7 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
     reports its first losses and a digest of its last result. A `gated` process is compared with the reference, and
     takes one more step if `late`."""
     from suite.reference.digests import digest
-    from suite.worker import gate, late_step, precision
+    from suite.worker.equivalence import gate, late_step, precision
 
     if measured.losses:
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
@@ -136,7 +138,9 @@ def untimed(
     could_reset: bool,
 ) -> None:
     """Runs a placed step for a purpose other than timing."""
-    from suite.worker import capture, explain, measure, process_memory, trace
+    from suite.worker import process_memory
+    from suite.worker.observing import capture, explain, trace
+    from suite.worker.timing import measure
 
     if purpose is Purpose.PRIME:
         measure.prime(adapter, *placed, events)
@@ -152,7 +156,7 @@ def untimed(
 
 def observe(adapter: Any, events: Events) -> None:
     """Runs a probe, which records how the stack behaves and is not timed."""
-    from suite.worker.recorder import Recorder
+    from suite.worker.observing.recorder import Recorder
 
     events.phase("observe")
     recorder = Recorder(adapter, events)
@@ -169,8 +173,8 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     # NumPy reads its thread count when it is imported, and nearly every module below imports it.
     os.environ.update(with_flags(thread_environ(case.threads), request["flags"]))
     from suite.stacks import catalog as stacks
-    from suite.worker import explain
     from suite.worker.data import Data
+    from suite.worker.observing import explain
     from suite.workloads import catalog
 
     listener = explain.LogCapture(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
@@ -201,7 +205,7 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
 
 def judged(adapter: Any, data: Any, evidence: Any, events: Events) -> list[str]:
     """Runs the equivalence gate. Returns why the stack's answers are wrong; an empty list if they are right."""
-    from suite.worker import gate
+    from suite.worker.equivalence import gate
 
     findings = gate.run(adapter, data, evidence)
     if findings.compared:

@@ -19,7 +19,7 @@ from suite.report.formats.render import render
 from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
-from suite.run.reopen import reopen
+from suite.run.start.reopen import reopen
 from suite.stacks import catalog
 from tests.pipeline import make_plan, make_session
 from tests.scenes import FAKE

@@ -29,8 +29,8 @@ from suite.plan.preset import Preset
 from suite.results.store.files import check_writable
 from suite.results.store.plan import Plan
 from suite.results.store.rows import Row
-from suite.run import engines
-from suite.run.prepare import check_selected, with_variants
+from suite.run.start import engines
+from suite.run.start.prepare import check_selected, with_variants
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload
 from suite.workloads.catalog import find as find_workloads

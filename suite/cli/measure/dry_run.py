@@ -13,7 +13,7 @@ from suite.plan.durations import plan_seconds
 from suite.plan.layout import runnable
 from suite.plan.memory import too_tight
 from suite.reference.floor import floor
-from suite.run.run import Run
+from suite.run.start.run import Run
 from suite.stacks.names import case_name
 
 SAMPLED = {

@@ -26,8 +26,8 @@ from suite.machine import facts, noise
 from suite.results.outcomes import INTERRUPTED
 from suite.results.speedup.verdicts import Speedup
 from suite.results.store.result_set import ResultSet
-from suite.run.reproduce import prepare_reproduction, strange
-from suite.run.run import create
+from suite.run.start.reproduce import prepare_reproduction, strange
+from suite.run.start.run import create
 from suite.stacks.catalog import add as add_stacks
 
 DIFFERS, UNTRUSTED = 5, 6  # exit codes

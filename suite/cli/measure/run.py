@@ -34,10 +34,10 @@ from suite.results.store.one_command import sole
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.run import ceilings
-from suite.run.prepare import prepare
-from suite.run.reopen import reopen
-from suite.run.run import Run, create, runner
 from suite.run.session import Session
+from suite.run.start.prepare import prepare
+from suite.run.start.reopen import reopen
+from suite.run.start.run import Run, create, runner
 from suite.stacks.catalog import add as add_stacks
 
 UNFINISHED = 1  # exit code: the other machines haven't measured every comparison

@@ -15,7 +15,7 @@ from suite.environments.variants import flags
 from suite.machine import devices
 from suite.plan import preset
 from suite.reference.floor import floor
-from suite.run.engines import absent
+from suite.run.start.engines import absent
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find

@@ -25,7 +25,7 @@ from suite.environments.locks import (
     variants,
 )
 from suite.errors import COMMAND, UserError
-from suite.launch import cgroup
+from suite.launch.supervisor import cgroup
 from suite.machine import compiler, devices, facts
 from suite.machine.description import describe
 from suite.results.outcomes import FAILED

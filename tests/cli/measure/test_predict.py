@@ -27,9 +27,9 @@ from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.run import frontier
 from suite.run.predictions import CompileInput, Compiler
-from suite.run.prepare import prepare
 from suite.run.runner import Runner
 from suite.run.session import Session
+from suite.run.start.prepare import prepare
 from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, prediction
 from tests.results.rows import row_of

@@ -20,10 +20,10 @@ from suite.errors import Damaged, UserError
 from suite.report.sections.whole_set.reproduce import recipe, source
 from suite.results.outcomes import INTERRUPTED
 from suite.results.store.result_set import ResultSet
-from suite.run import engines
-from suite.run.reopen import reopen
-from suite.run.reproduce import prepare_reproduction
-from suite.run.run import create
+from suite.run.start import engines
+from suite.run.start.reopen import reopen
+from suite.run.start.reproduce import prepare_reproduction
+from suite.run.start.run import create
 from tests.environments.six_lock import SIX
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of

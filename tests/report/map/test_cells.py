@@ -9,7 +9,7 @@ from suite.machine import devices
 from suite.report.map.cells import SIGNS, STATES, shade, state_square, verdict_square
 from suite.results.outcomes import Cell, is_absent
 from suite.results.speedup.verdicts import Speedup
-from suite.run import engines
+from suite.run.start import engines
 from suite.stacks.catalog import STACKS
 from suite.stats import Estimate, Word
 

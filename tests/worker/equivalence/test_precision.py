@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from suite.worker import precision
+from suite.worker.equivalence import precision
 from suite.workloads import catalog
 from tests.mutations import TF32
 from tests.scenes import SCENARIOS

@@ -10,7 +10,7 @@ import pytest
 
 from suite.launch import events as reading
 from suite.worker.events import Events
-from suite.worker.recorder import WORDS_MAX, Recorder, first_line
+from suite.worker.observing.recorder import WORDS_MAX, Recorder, first_line
 
 
 class Spec:

@@ -10,8 +10,8 @@ from suite.errors import COMMAND, UserError
 from suite.machine import facts
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet
-from suite.run import engines
-from suite.run.run import Run, needed
+from suite.run.start import engines
+from suite.run.start.run import Run, needed
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import find
 

@@ -12,7 +12,7 @@ from suite.case import Planned
 from suite.environments import locks
 from suite.errors import UserError
 from suite.results.store.result_set import ResultSet
-from suite.run.reproduce import prepare_reproduction
+from suite.run.start.reproduce import prepare_reproduction
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of
 

@@ -8,8 +8,8 @@ from statistics import median
 from suite.case import Flag
 from suite.protocol import ENOUGH, FULL, MORE, OTHERS_SHARE_MAX, Protocol
 from suite.stats import Steady, steady_start
-from suite.worker.cores import Stretch
 from suite.worker.events import Events
+from suite.worker.timing.cores import Stretch
 
 FAULTS_SHARE_MAX = 0.05  # of this process's processor time; more than that in page faults: flag `page_faults`
 # The most that one page fault is taken to cost: clearing a huge page, 2 MiB at 8 GB/s. On a virtual machine, whose host

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 
 from suite.case import Purpose
-from suite.worker.explain import LOG
+from suite.worker.observing.explain import LOG
 from tests.worker.processes import ROOT, attempt_of, case_of, columns_of, of, request, run_worker
 
 OPS = ROOT / "suite" / "workloads" / "ops"
 TALKING = """
 import ctypes, os, sys
 from pathlib import Path
-from suite.worker.explain import LogCapture
+from suite.worker.observing.explain import LogCapture
 listener = LogCapture(Path(sys.argv[1]))
 libc = ctypes.CDLL(None)
 libc.puts(b"from C, not flushed")

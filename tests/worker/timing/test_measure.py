@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from suite.protocol import Protocol
 from suite.stats import steady_start
-from suite.worker import measure, process_memory
-from suite.worker.cores import Cores, Stretch
+from suite.worker import process_memory
+from suite.worker.timing import measure
+from suite.worker.timing.cores import Cores, Stretch
 from tests.worker.processes import columns_of, flags_of, of
 from tests.worker.scripted import Recorder, Scripted
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from suite.worker.cores import TICKS_PER_SECOND, CoreCounters, Cores, processor_seconds
+from suite.worker.timing.cores import TICKS_PER_SECOND, CoreCounters, Cores, processor_seconds
 
 BUSY = "import os, sys, time\nos.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
 ROUNDING = 5 / TICKS_PER_SECOND  # the kernel counts in ticks, at two times and for several processes

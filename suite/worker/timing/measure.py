@@ -19,10 +19,10 @@ from suite.case import Flag
 from suite.protocol import Protocol
 from suite.stacks.base import Adapter
 from suite.stats import steady_start
-from suite.worker.cores import Cores, Stretch
 from suite.worker.events import Events
-from suite.worker.samples import SamplesInRounds, SyncedSamples, disturbed, enough, leading, warm
-from suite.worker.turns import Turns
+from suite.worker.timing.cores import Cores, Stretch
+from suite.worker.timing.samples import SamplesInRounds, SyncedSamples, disturbed, enough, leading, warm
+from suite.worker.timing.turns import Turns
 
 NS = 1e-9
 

@@ -22,8 +22,9 @@ from suite.plan import layout
 from suite.results.store.plan import Plan
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet
-from suite.run import ceilings, engines
+from suite.run import ceilings
 from suite.run.runner import Runner
+from suite.run.start import engines
 from suite.stacks.catalog import READER, STACKS, environment_of
 from suite.workloads.catalog import Workload
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from suite.launch import cgroup
+from suite.launch.supervisor import cgroup
 
 V1 = (
     "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"

@@ -23,11 +23,12 @@ from suite.reference.expected import WHOLE_MAX, ReferenceAnswer, moved_key, move
 from suite.reference.optimizers import OPTIMIZERS
 from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
-from suite.worker import process_memory, stressed
+from suite.worker import process_memory
 from suite.worker.data import Data
-from suite.worker.findings import GateFindings
-from suite.worker.late_step import LateStep, is_bfloat16, sample
-from suite.worker.witness import DECAY, ROUNDINGS, Witness
+from suite.worker.equivalence import stressed
+from suite.worker.equivalence.findings import GateFindings
+from suite.worker.equivalence.late_step import LateStep, is_bfloat16, sample
+from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
 
 INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
 OTHER_CALLS = 4  # steps on other values, of which the last result is checked

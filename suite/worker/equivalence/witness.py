@@ -17,7 +17,7 @@ from suite.reference.digests import Array, digest
 from suite.reference.expected import WHOLE_MAX
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
-from suite.worker.findings import GateFindings
+from suite.worker.equivalence.findings import GateFindings
 
 # The part of a parameter that weight decay takes in three steps.
 DECAY = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY * protocol.GATE_STEPS

@@ -19,7 +19,7 @@ from suite.reference.digests import Array, Digest, difference, digest
 from suite.reference.expected import ReferenceAnswer, movement
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
-from suite.worker.findings import GateFindings
+from suite.worker.equivalence.findings import GateFindings
 from suite.workloads.tensors import generate_all
 
 

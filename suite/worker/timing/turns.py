@@ -10,7 +10,7 @@ from typing import Any
 
 from suite.protocol import ALONE, REST, TURNS_VARIABLE
 from suite.worker import process_memory
-from suite.worker.cores import processor_seconds
+from suite.worker.timing.cores import processor_seconds
 
 # Thread pools spin for up to 0.2 s after their last call. A process has come to rest once it takes less than a
 # twentieth of one core's time in a window; after `WINDOWS_MAX` windows it stops waiting for that.

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from suite.launch import cgroup, tree
 from suite.launch.engine import ROOT, worker_environment
-from suite.launch.output import HEAD_BYTES, TAIL_BYTES
-from suite.launch.supervise import Thrashing
+from suite.launch.supervisor import cgroup, tree
+from suite.launch.supervisor.output import HEAD_BYTES, TAIL_BYTES
+from suite.launch.supervisor.supervise import Thrashing
 from tests.launch.programs import HUNG_SECONDS, Run, alive, read_pids, wait_for, write_program
 
 MIB = 2**20

@@ -17,9 +17,9 @@ from suite.plan.planning import unsupported
 from suite.results.store.files import sha256
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet
-from suite.run import engines
-from suite.run.reopen import recorded
-from suite.run.run import Run, new_set_id
+from suite.run.start import engines
+from suite.run.start.reopen import recorded
+from suite.run.start.run import Run, new_set_id
 from suite.stacks.catalog import STACKS, environment_of
 from suite.workloads.catalog import Workload, find
 

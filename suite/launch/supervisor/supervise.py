@@ -1,4 +1,4 @@
-"""The small process between the orchestrator and one worker: `python -S -m suite.launch.supervise [SPEC]`.
+"""The small process between the orchestrator and one worker: `python -S -m suite.launch.supervisor.supervise [SPEC]`.
 
 It makes sure that no worker outlives its limits or its orchestrator, however these end. It reads its specification
 (`engine.supervisor_spec`, JSON) from the file SPEC or from standard input, and writes its account to `exit.json` in the
@@ -19,11 +19,11 @@ import time
 from typing import Any
 
 from suite.guard import plain_files
-from suite.launch import cgroup
-from suite.launch.output import CappedLog
-from suite.launch.relay import Relay
-from suite.launch.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl
-from suite.launch.tree import Tree, descendants, proportional_bytes, resident_bytes
+from suite.launch.supervisor import cgroup
+from suite.launch.supervisor.output import CappedLog
+from suite.launch.supervisor.relay import Relay
+from suite.launch.supervisor.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl
+from suite.launch.supervisor.tree import Tree, descendants, proportional_bytes, resident_bytes
 
 HELD_CHECK_SECONDS = 5.0  # between two looks while the worker holds, because another worker is being measured
 TREE_SECONDS = 1.0  # between two listings of the process tree that only sample its peak memory

@@ -15,7 +15,7 @@ from suite import results
 from suite.environments import venv
 from suite.environments.locks import Locks
 from suite.errors import UserError
-from suite.run import engines
+from suite.run.start import engines
 from tests.engine import INVOKE, images_or_skip
 
 NOWHERE = "unix:///nowhere/docker.sock"

@@ -20,10 +20,10 @@ from suite.reference.expected import ReferenceAnswer
 from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
 from suite.stacks.numpy import numpy_adapter
-from suite.worker import gate, late_step
 from suite.worker.data import Data
-from suite.worker.findings import REASONS_MAX, GateFindings
-from suite.worker.witness import Witness
+from suite.worker.equivalence import gate, late_step
+from suite.worker.equivalence.findings import REASONS_MAX, GateFindings
+from suite.worker.equivalence.witness import Witness
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload
 from tests.adapter_mutations import NUMPY_OPTIMIZERS

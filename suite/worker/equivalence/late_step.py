@@ -22,7 +22,7 @@ from suite import protocol
 from suite.reference.digests import Array, difference
 from suite.reference.optimizers import OPTIMIZERS, Tensors
 from suite.stacks.base import Adapter
-from suite.worker.findings import GateFindings
+from suite.worker.equivalence.findings import GateFindings
 
 ROUNDINGS = 4 * 2.0**-24  # the part of a float32 value that rounding in one step may change
 SAMPLES = 1 << 12  # elements of a large tensor

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from suite.protocol import ALONE, ENOUGH, FULL, MORE, REST, TURNS_VARIABLE, Protocol
-from suite.worker import measure, turns
-from suite.worker.turns import Turns
+from suite.worker.timing import measure, turns
+from suite.worker.timing.turns import Turns
 from tests.worker.processes import columns_of, flags_of, of
 from tests.worker.scripted import Recorder, Scripted
-from tests.worker.test_measure import Neighbours, jitter
+from tests.worker.timing.test_measure import Neighbours, jitter
 
 PROTOCOL = Protocol()
 

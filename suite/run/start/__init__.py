@@ -1,0 +1,1 @@
+"""How a run begins: from options and a preset, from a result set begun here, or from another machine's plan."""
