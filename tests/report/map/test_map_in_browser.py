@@ -11,14 +11,16 @@ import pytest
 from playwright.sync_api import Page
 
 from suite import results, units
-from suite.report.formats.render import render
-from suite.report.page import report_of
+from suite.report.formats.render import page, render
+from suite.report.page import CASES_MOST, report_of
 from suite.report.sections.timed.break_even import LAST, BreakEvenSection
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.summary import SummarySection
 from tests.browser import NARROW, Tabs, told
 from tests.report import synthetic
+from tests.results.rows import rows_of
 
+TWO = {"numpy": [0.02, 0.021, 0.0205], "jax_jit": [0.010, 0.0101, 0.0102]}
 TOPS = """out.tops = all("#map .means td").filter(visible).map(text)"""
 
 
@@ -217,3 +219,38 @@ def test_a_narrow_screen_has_cards_with_stack_median_speedup_and_verdict_in_this
     places = [(round(box["y"] / 12), box["x"]) for box in boxes if box]
     assert places == sorted(places)
     assert re.match(r"[\d.]+ [mµn]?s", cell.locator(".own").inner_text())
+
+
+LINED_UP = """
+const lefts = row => [...row.cells].filter(visible).map(cell => Math.round(box(cell).left));
+const heads = document.querySelector("#map thead tr"), rows = all("#map .asked tr");
+out.columns = lefts(heads).length;
+out.lined = [rows[0], rows[rows.length - 1]].every(row => {
+  row.scrollIntoView();
+  return "" + lefts(row) === "" + lefts(heads); });
+out.skipped = rows.filter(row => !row.cells[0].checkVisibility({ contentVisibilityAuto: true })).length;
+out.display = getComputedStyle(rows[0]).display"""
+
+
+def test_a_map_of_very_many_rows_lays_out_only_those_in_sight(tabs: Tabs, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    rows = [row for place in range(CASES_MOST // 2 + 1) for row in rows_of(TWO, dims={"n": 64 + place})]
+    file.write_text(page(results.Results(Path("many"), None, rows, [], {}), "numpy"), encoding="utf-8")
+    tab = tabs.open(file)
+    out = told(tab, LINED_UP)
+    assert out["columns"] == 3 and out["lined"] and out["display"] == "grid"
+    nodes = tab.context.new_cdp_session(tab).send("Accessibility.getFullAXTree")["nodes"]
+    rows_read_aloud = [node for node in nodes if node.get("role", {}).get("value") == "row"]
+    assert len(rows_read_aloud) > CASES_MOST // 2, "it is still a table"
+    tab.locator("#map .asked th a").first.focus()
+    for _ in range(60):
+        tab.keyboard.press("ArrowDown")
+    assert tab.evaluate("document.activeElement.closest('tr').sectionRowIndex") == 60
+    assert tab.locator("#map .asked tr").nth(60).is_visible()
+    assert told(tab, LINED_UP)["skipped"] > 20
+    tab.locator("#chips [value=jax_jit]").click()
+    out = told(tab, LINED_UP)
+    assert out["columns"] == 2 and out["lined"]
+    tab.emulate_media(media="print")
+    out = told(tab, LINED_UP)
+    assert out["display"] == "table-row" and out["skipped"] == 0
