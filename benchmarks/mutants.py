@@ -41,7 +41,7 @@ STACK_OF = {"numpy": "numpy", "jax": "jax_jit", "torch": "torch_eager", "tf": "t
 AT_SMALL = ("vit: larger_epsilon", "bert: squares_less_square", "resnet50: squares_less_square")
 # {pattern of a reason that the gate gives: name of the check}. The first pattern that matches counts.
 CHECKS = {
-    r"float32: ": "the twin in float32",
+    r"float32: ": "the checks in float32",
     r"declared ": "probe product",
     r"optimizer with injected": "optimizer alone",
     r"after \d+ timed steps": "timed state",

@@ -384,5 +384,5 @@ MUTANTS: dict[str, AdapterMutant] = {
 # What the gate can't see, and why. Anything else that is missed is a defect of the gate.
 MISSED: dict[str, str] = {
     "bf16 alone, torch: step without decay": "three steps' decay is 3e-5 of a weight; at tiny size the signs that "
-    "bfloat16's rounding turns move weights by more. The optimizer alone and the float32 twin are right."
+    "bfloat16's rounding turns move weights by more. The optimizer alone and the step in float32 are right."
 }

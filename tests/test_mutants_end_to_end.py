@@ -19,7 +19,7 @@ CHOSEN = {
     "torch: no update, small": "timed results",
     "gpt_neo: window_off_by_one, small": "output",
     "torch: timed with frozen statistics, tiny": "timed state",
-    "bf16, torch: step without decay, tiny": "the twin in float32",
+    "bf16, torch: step without decay, tiny": "the checks in float32",
     "jax: buffers forgotten, tiny": "movement",
     "torch: stops computing, tiny": "step after the clocks",
     "jax: keeps its output, tiny": "other values",

@@ -43,7 +43,7 @@ def test_they_are_of_every_kind_in_every_dialect_and_at_both_kinds_of_size() -> 
 
 def test_a_row_s_words_name_their_check() -> None:
     assert check_of("movement of w in 3 steps: relative error 1 over the tolerance 1e-03") == "movement"
-    assert check_of("in float32: movement of w in 3 steps: relative error 1") == "the twin in float32"
+    assert check_of("in float32: movement of w in 3 steps: relative error 1") == "the checks in float32"
     assert check_of("w after 3 timed steps: relative error 1 over the tolerance 1e-03") == "timed state"
     assert check_of("loss of timed step 2: relative error 1") == "timed results"
     assert check_of("loss of timed step 12 is 0.5, that of its parameters 0.4") == "step after the clocks"

@@ -170,7 +170,7 @@ class Agreement:
 
     def float32(self, row: Row) -> Tolerances:
         """Returns the tolerances of a row's digests: float32's in every precision, because a process of another
-        precision writes the digests of its float32 twin."""
+        precision writes the digests of the same step in float32."""
         return Tolerances(self.workloads[row["workload"]].spec, "f32")
 
 

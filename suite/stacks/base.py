@@ -129,16 +129,16 @@ class Adapter(ABC):
         The worker calls it after `device`, to find out in which precision the stack really computes.
         """
 
-    def twin(self, precision: str) -> Adapter:
+    def in_precision(self, precision: str) -> Adapter:
         """Returns a second adapter in this process, already built, for the same stack and workload in another
         precision. This adapter can't be used afterwards: two models may need more memory than the machine has."""
         kind, case, workload = type(self), replace(self.case, precision=precision), self.workload
         vars(self).clear()
         gc.collect()
-        twin = kind(case, workload)
-        twin.device()
-        twin.build()
-        return twin
+        adapter = kind(case, workload)
+        adapter.device()
+        adapter.build()
+        return adapter
 
     @abstractmethod
     def build(self, abstract: bool = False) -> None:

@@ -59,8 +59,8 @@ class Adapter(base.Adapter):
         TensorFlow's own. TensorFlow has no autocast for tf.Modules.
 
         The whole process changes, because a dialect file looks `tf.matmul` up in TensorFlow itself. A worker has one
-        case and so one precision. The one exception is the gate's twin in float32: it comes last, and with it the
-        products are TensorFlow's own again.
+        case and so one precision. The one exception is the gate's last check, which builds the step in float32: with
+        that, the products are TensorFlow's own again.
         """
         for path in PRODUCTS:
             parent = functools.reduce(getattr, path.split(".")[:-1], self.tf)

@@ -58,7 +58,7 @@ def hold_to_float32(findings: GateFindings, adapter: Adapter, data: Data) -> Non
     of float32. If that is right, only rounding is left to explain the results of the other precision. Tensors of the
     other precision without a reference are compared with the digests of the float32 ones.
     """
-    exact = Gate(adapter.twin("f32"), data, data.expected()).run(TimedEvidence())
+    exact = Gate(adapter.in_precision("f32"), data, data.expected()).run(TimedEvidence())
     findings.unstable += exact.unstable
     findings.reasons += [f"in float32: {reason}" for reason in exact.reasons]
     for key in findings.digests.keys() & exact.digests.keys():
@@ -103,7 +103,7 @@ class Gate:
                 process_memory.release()
                 self.check_steps(timed)
                 self.check_optimizer()
-        if self.adapter.case.precision == "f32":  # other precisions have a twin in f32
+        if self.adapter.case.precision == "f32":  # in other precisions, `hold_to_float32` does this
             process_memory.release()
             stressed.check(self.adapter, self.data, self.expected, self.findings)
         if timed.late and self.adapter.optimizer:
@@ -198,7 +198,7 @@ class Gate:
         """Checks that the last timed loss is under the first, because all steps train on one batch; without an
         optimizer, that all losses are right."""
         if not timed.losses:
-            return  # a float32 twin, which is never timed
+            return  # the step that `hold_to_float32` builds is never timed
         losses, last = timed.losses, None if timed.result is None else float(timed.result)
         if not self.adapter.optimizer:
             wanted = losses[0] if self.expected is None else self.expected.losses[0]

@@ -101,11 +101,11 @@ def test_without_a_reference_stacks_are_compared_by_digests() -> None:
     assert found.reasons == []
 
 
-def test_a_spec_without_stress_is_gated_as_ever_and_other_precisions_by_their_twin() -> None:
+def test_a_spec_without_stress_is_gated_as_ever_and_other_precisions_in_float32() -> None:
     found = gated(copy_of_mha(reference=None, STRESSED=None), "train")
     assert not any(name.startswith("stressed/") for name in found.digests)
     found = gated(copy_of_mha(reference=None), "forward", precision="tf32")
-    assert "stressed/output" in found.digests, "the twin's"
+    assert "stressed/output" in found.digests, "of the step in float32"
 
 
 def test_a_golden_file_that_knows_no_stress_is_refused_with_the_remedy(tmp_path: Path) -> None:
