@@ -191,7 +191,7 @@ def ir(c: Context, options: IrOptions) -> None:
     """Compare the programs that two cases hand to their compilers; without --case, list a set's cases with programs."""
     from suite.cli.sets import programs
 
-    programs.tell_programs(options)
+    programs.print_programs(options)
 
 
 @command(name="list")
@@ -199,7 +199,7 @@ def list_(c: Context, options: ListOptions) -> None:
     """List workloads, stacks, variants, sizes and presets; what this machine can run, and why it can't run the rest."""
     from suite.cli.project import catalogue
 
-    catalogue.tell_catalogue(options)
+    catalogue.print_catalogue(options)
 
 
 @command()

@@ -71,9 +71,9 @@ def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str]
     the file `lowered` exists, that text is the framework's own lowering. Raises Unreadable."""
     hlo = parse.hlo_module_proto(captured.before.read_bytes())
     if lowered is not None and lowered.exists():
-        told_by, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
+        source, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
     else:
-        told_by, module = "HLO as it reached XLA", parse.module_of(hlo)
+        source, module = "HLO as it reached XLA", parse.module_of(hlo)
     name = captured.before.name.removesuffix(files.BEFORE)
     graph, compiled, texts = parse.Reader(module).graph(), None, {files.STABLEHLO: str(module)}
     if captured.after.exists():
@@ -82,7 +82,7 @@ def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str]
         compiled, graph.aliases = parse.compiled(module_after), parse.aliases_in(module_after)
         texts[files.OPTIMIZED] = optimized
     summary = contents(graph, parse.cost(parse.hlo_module(hlo)))
-    return texts, Program(name=name, steps=(captured.step,), told_by=told_by, contents=summary, compiled=compiled)
+    return texts, Program(name=name, steps=(captured.step,), told_by=source, contents=summary, compiled=compiled)
 
 
 def read_given(text: bytes) -> Program:

@@ -79,7 +79,7 @@ def main() -> int:
         print("the profiler left no trace", file=sys.stderr)
         return 1
     attributed = profile(
-        request["told_by"], spans(traces[-1], known), request["steps"], request["seconds"], request["plain_seconds"]
+        request["recorded_by"], spans(traces[-1], known), request["steps"], request["seconds"], request["plain_seconds"]
     )
     (folder / files.ATTRIBUTED).write_text(json.dumps(attributed.to_json()), encoding="utf-8")
     return 0

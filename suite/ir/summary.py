@@ -69,7 +69,8 @@ class Program:
     """One program that a stack hands to its compiler, or that its compiler generates.
 
     `steps` are the steps in which it was compiled. XLA's programs have `contents`, and `compiled` if the compiler left
-    its result; generated code has `kernels`, the number of calls of each kernel.
+    its result; generated code has `kernels`, the number of calls of each kernel. The fields are those of the stored
+    JSON; `told_by` says where the program's text comes from.
     """
 
     name: str

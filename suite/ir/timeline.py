@@ -46,7 +46,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One step's time in seconds: the profiled step by category, and a step without a profiler (`plain_seconds`)."""
+    """One step's time in seconds: the profiled step by category, and a step without a profiler (`plain_seconds`). Its
+    fields are those of the stored JSON; `told_by` is the profiler that recorded it."""
 
     told_by: str
     seconds: float
@@ -75,7 +76,7 @@ def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
     return next((category for pattern, category in rules if re.search(pattern, name)), otherwise)
 
 
-def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
+def profile(recorded_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
     """Returns the profile of one step, from `steps` steps that took `seconds` together. Time in which no operation runs
     counts as host overhead."""
     by_name = shares(outer(spans))
@@ -85,7 +86,7 @@ def profile(told_by: str, spans: Iterable[Span], steps: int, seconds: float, pla
     taken[Category.HOST] += max(0.0, seconds - sum(taken.values()))
     largest = sorted(by_name.items(), key=lambda name_and_seconds: -name_and_seconds[1])[:LARGEST]
     return Profile(
-        told_by=told_by,
+        told_by=recorded_by,
         seconds=seconds / steps,
         plain_seconds=plain_seconds,
         categories={name: taken[name] / steps for name in Category if taken[name] > 0.0},

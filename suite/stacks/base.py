@@ -43,11 +43,11 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The trace of profiled steps. `told_by` is the profiler that made it. `spans` are its operations with their
+    """The trace of profiled steps. `recorded_by` is the profiler that made it. `spans` are its operations with their
     categories; None for a trace in XLA's format, which the profiler writes to a folder (`suite.ir.attribute` reads it).
     """
 
-    told_by: str
+    recorded_by: str
     spans: list[Span] | None = None
 
 

@@ -23,7 +23,7 @@ class Holder:
 class Holders:
     """All that was held at the peak, and the tool that recorded it."""
 
-    told_by: str
+    recorded_by: str
     all: tuple[Holder, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -33,7 +33,7 @@ class Holders:
             of_category[holder.category] += holder.nbytes
         largest = sorted(self.all, key=lambda holder: (-holder.nbytes, holder.name))[:LARGEST]
         return {
-            "told_by": self.told_by,
+            "told_by": self.recorded_by,
             "categories": dict(of_category.most_common()),
             "largest": [
                 {"category": holder.category, "name": holder.name, "bytes": holder.nbytes} for holder in largest

@@ -143,7 +143,7 @@ COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
     "report --compare": (lambda text: report.report(ReportOptions(compare=(text, OTHER), format="md")), ""),
     "compare": (lambda text: compare.compare(CompareOptions(set=(text, OTHER), format="md")), ""),
     "compare --by": (lambda text: compare.compare(CompareOptions(set=(text,), by="track")), "two values of track"),
-    "ir": (lambda text: programs.tell_programs(IrOptions(set=text)), f"results/{FIRST} has kept no programs"),
+    "ir": (lambda text: programs.print_programs(IrOptions(set=text)), f"results/{FIRST} has kept no programs"),
     "pitfalls": (lambda text: report.pitfalls(PitfallsOptions(set=text, times=text)), f"results/{FIRST} has no probes"),
     "collect": (lambda text: collect(CollectOptions(set=(text,))), f"results/{FIRST} is no share of a plan"),
     "run --resume": (lambda text: run(RunOptions(resume=text)), f"results/{FIRST} was begun on another machine"),

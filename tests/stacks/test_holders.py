@@ -85,7 +85,7 @@ def test_a_buffer_assignment_is_taken_apart(tmp_path: Path, page: str) -> None:
     (tmp_path / "m.cpu_after_optimizations.txt").write_text(PROGRAM)
     (tmp_path / "small.cpu_after_optimizations-buffer-assignment.txt").write_text("BufferAssignment:\n")
     found = buffers.holders(tmp_path)
-    assert found is not None and found.told_by == "XLA's buffer assignment"
+    assert found is not None and found.recorded_by == "XLA's buffer assignment"
     assert found.all == (
         Holder("parameters", "state[0]['w']", 800),
         Holder("arguments", "argument 2, f32[100]", 400),

@@ -22,7 +22,7 @@ from suite.results.store.result_set import ResultSet
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "undecided": "yellow", "baseline": "dim"}
 
 
-def tell(
+def print_results(
     store: ResultSet, loaded: Results, analysis: Analysis, report: Report, page: Path, code: int, as_json: bool
 ) -> None:
     """Prints the results of a set and the paths of its files; with `as_json`, as one JSON object."""

@@ -71,7 +71,7 @@ def cloud(options: CloudOptions) -> None:
             print(path)
         if not options.write:
             show(files)
-        tell(shards, plan, price)
+        print_estimate(shards, plan, price)
     for sentence in warnings(job, options.on or SCHEDULERS):
         say(sentence)
 
@@ -179,7 +179,7 @@ def show(files: dict[str, str]) -> None:
         print(f"{', '.join(alike)}: the same with another SHARD.\n")
 
 
-def tell(shards: Sequence[ShardEstimate], plan: Plan, price: float | None) -> None:
+def print_estimate(shards: Sequence[ShardEstimate], plan: Plan, price: float | None) -> None:
     """Prints the estimate and its assumptions."""
     print_table("Estimate", HEADS, [line(shard, price) for shard in shards], numbers=HEADS[:-1])
     blocks = plan.protocol.blocks, plan.protocol.blocks_max

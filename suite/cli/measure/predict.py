@@ -43,7 +43,7 @@ def predict(options: PredictOptions) -> int:
     options.check()
     models = options.devices
     if options.program:
-        return tell_program(options, options.program, models)
+        return compile_program(options, options.program, models)
     if options.set:
         return add_to_set(options, options.set, models)
     if not options.dry_run:
@@ -107,7 +107,7 @@ def unneeded(attempt: Any) -> Any:
     raise AssertionError(f"a prediction started a process of {attempt.case.stack}")
 
 
-def tell_program(options: PredictOptions, name: str, models: tuple[Device, ...]) -> int:
+def compile_program(options: PredictOptions, name: str, models: tuple[Device, ...]) -> int:
     """Compiles one file for each device and prints the outcomes. Returns the exit code."""
     program = CompileInput(program_of(name))
     compiler = Compiler(protocol_of(options), facts.usable_cores())

@@ -51,7 +51,7 @@ def reproduce(options: ReproduceOptions) -> int:
         if here is None:
             return INTERRUPTED
     reproduced = reproduction(results.load(there), results.load(here))
-    tell(reproduced, there, here, options.json)
+    print_claims(reproduced, there, here, options.json)
     return DIFFERS if reproduced.result in (ClaimResult.SHIFTED, ClaimResult.CONTRADICTED) else 0
 
 
@@ -102,7 +102,7 @@ def run(there: Path, options: ReproduceOptions) -> Path | None:
     return None if code == INTERRUPTED else new.folder
 
 
-def tell(reproduced: Reproduction, there: Path, here: Path, as_json: bool) -> None:
+def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: bool) -> None:
     """Prints every claim, then the result of the whole set."""
     if as_json:
         claims = [

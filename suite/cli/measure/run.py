@@ -172,7 +172,7 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     report = report_of(loaded, analysis)
     page = render_report(store.folder, report)
     code = exit_code(rows)
-    answer.tell(store, loaded, analysis, report, page, code, as_json)
+    answer.print_results(store, loaded, analysis, report, page, code, as_json)
     for line in explained(code, rows, store.folder, page):
         say(line)
     return code

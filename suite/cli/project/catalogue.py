@@ -23,7 +23,7 @@ from suite.workloads.catalog import Workload, find
 TARGET = "cpu"  # the target whose variants are listed, and for which the lists say what this machine lacks
 
 
-def tell_catalogue(options: ListOptions) -> None:
+def print_catalogue(options: ListOptions) -> None:
     """Prints the lists, as tables or as one JSON object."""
     add_stacks(map(Path, options.stack_path))
     known = catalogue([*map(Path, options.workload_path)])

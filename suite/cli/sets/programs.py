@@ -31,7 +31,7 @@ from suite.results.store.rows import Row, accepted
 from suite.stacks.catalog import READER, STACKS
 
 
-def tell_programs(options: IrOptions) -> None:
+def print_programs(options: IrOptions) -> None:
     """Lists the cases that have programs, or compares two of them. Raises UserError for options that exclude each
     other."""
     cases = options.case

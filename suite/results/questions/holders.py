@@ -13,10 +13,10 @@ from suite.results.store.rows import Row
 @dataclass(frozen=True, slots=True)
 class StackHolders:
     """The memory that one stack holds at the peak of a step: (category, bytes), most first, and the largest tensors as
-    (category, name, bytes). `told_by` is the tool that recorded it, empty if no tool could."""
+    (category, name, bytes). `recorded_by` is the tool that recorded it, empty if no tool could."""
 
     stack: str
-    told_by: str
+    recorded_by: str
     categories: tuple[tuple[str, float], ...]
     largest: tuple[tuple[str, str, float], ...]
 

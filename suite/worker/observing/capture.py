@@ -39,13 +39,13 @@ def capture(adapter: Adapter, state: Any, batch: Any, events: Events, caches: st
         started = perf_counter()
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)
-        tell_first_call(events, step, started)
+        write_first_call(events, step, started)
         before, compiles = compiles, adapter.counters()["compiles"]
         events.facts(**{f"compiles_{step}": None if before is None or compiles is None else compiles - before})
         collector.take(step)
     events.phase("ir")
     events.facts(graph_breaks=adapter.counters()["graph_breaks"], **adapter.planned_memory(Path(caches)))
-    tell(adapter, state, batch, folder)
+    write_lowered(adapter, state, batch, folder)
 
 
 def capture_on_shapes(adapter: Adapter, data: Any, events: Events, caches: str) -> None:
@@ -55,20 +55,20 @@ def capture_on_shapes(adapter: Adapter, data: Any, events: Events, caches: str) 
     events.phase("first")
     started = perf_counter()
     state, batch = adapter.compile_on_shapes(data.parameters | data.buffers, data.batch)
-    tell_first_call(events, "first", started)
+    write_first_call(events, "first", started)
     collector.take("first")
     events.phase("ir")
     events.facts(**adapter.planned_memory(Path(caches)))
-    tell(adapter, state, batch, folder)
+    write_lowered(adapter, state, batch, folder)
 
 
-def tell_first_call(events: Events, step: str, started: float) -> None:
+def write_first_call(events: Events, step: str, started: float) -> None:
     """Writes how long the first step took. The rest of this process's time is the cost of keeping programs."""
     if step == STEP_PHASES[0]:
         events.write("metric", name="first call", unit="s", kind="ir", values=[perf_counter() - started])
 
 
-def tell(adapter: Adapter, state: Any, batch: Any, folder: Path) -> None:
+def write_lowered(adapter: Adapter, state: Any, batch: Any, folder: Path) -> None:
     """Writes the framework's own text of its step beside its compiler's programs."""
     for name, text in adapter.lowered(state, batch).items():
         (folder / name).write_text(text, encoding="utf-8")

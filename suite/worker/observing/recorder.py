@@ -72,7 +72,7 @@ class Recorder:
         gc.enable()
         return taken
 
-    def tell(
+    def record(
         self,
         aspect: str,
         code: Callable[..., Any] | None,

@@ -42,9 +42,9 @@ def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str)
     if traced is None:
         return  # this stack has no profiler
     if traced.spans is not None:
-        events.facts(profile=timeline.profile(traced.told_by, traced.spans, PROFILED, sum(taken), plain).to_json())
+        events.facts(profile=timeline.profile(traced.recorded_by, traced.spans, PROFILED, sum(taken), plain).to_json())
         return
     for path in Path(caches).rglob(files.PROGRAMS):
         shutil.copyfile(path, folder / path.name)
-    request = {"told_by": traced.told_by, "steps": PROFILED, "seconds": sum(taken), "plain_seconds": plain}
+    request = {"recorded_by": traced.recorded_by, "steps": PROFILED, "seconds": sum(taken), "plain_seconds": plain}
     (folder / files.ASKED).write_text(json.dumps(request), encoding="utf-8")

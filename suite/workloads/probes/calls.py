@@ -61,7 +61,7 @@ def observe(
     again = [] if first.error else recorder.seconds(lambda: function(*placed[0]), AGAIN)
     others = first if first.error else recorder.watch(call_others)
     if others.error:
-        recorder.tell(aspect, code, others)
+        recorder.record(aspect, code, others)
         return 0.0
     results = [first.value, *others.value]
     figures = counted_in_all(recorder, before, first, others) | {
@@ -71,7 +71,7 @@ def observe(
         "right": sum(same(result, answer) for result, answer in zip(results, answers, strict=True)),
         "factor": median(again) / beside if beside else None,
     }
-    recorder.tell(aspect, code, others, seconds=seconds, again_seconds=again, **figures)
+    recorder.record(aspect, code, others, seconds=seconds, again_seconds=again, **figures)
     return float(median(again))
 
 

@@ -26,8 +26,8 @@ def explained(stack: str, told: dict[str, Any] | None, **columns: Any) -> Row:
 def test_a_question_has_every_stack_that_was_asked() -> None:
     (question,) = holder_questions([explained("torch_eager", TOLD), explained("jax_eager", None)])
     silent, told = question.stacks
-    assert (silent.stack, silent.told_by, silent.total) == ("jax_eager", "", 0)
-    assert (told.told_by, told.total) == ("torch.profiler", 300)
+    assert (silent.stack, silent.recorded_by, silent.total) == ("jax_eager", "", 0)
+    assert (told.recorded_by, told.total) == ("torch.profiler", 300)
     assert told.categories == (("optimizer", 200.0), ("parameters", 100.0))
     assert told.largest == (("optimizer", "w exp_avg", 100.0),)
 

@@ -24,10 +24,10 @@ def run(stack, recorder):
     scene = stack.case.size
     function, x = stack.jit(double), stack.put(np.ones(4))
     seen = recorder.watch(lambda: function(x, 3 if scene == "other" else 2))
-    recorder.tell("double", double, seen, right=int((seen.value == 2).sum()))
+    recorder.record("double", double, seen, right=int((seen.value == 2).sum()))
     if scene == "crash":
         ctypes.string_at(0)
     if scene == "bug":
         fail()
     if scene != "forgetful":
-        recorder.tell("raise", fail, recorder.watch(fail))
+        recorder.record("raise", fail, recorder.watch(fail))

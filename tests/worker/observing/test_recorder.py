@@ -80,7 +80,7 @@ def test_what_is_raised_is_the_answer_with_the_first_line_of_its_text(recorder: 
     def fail() -> None:
         raise ValueError("\n  first\nsecond")
 
-    recorder.tell("call", fail, recorder.watch(fail))
+    recorder.record("call", fail, recorder.watch(fail))
     (answer,) = told(recorder).columns["behaviour"]
     assert (answer["class"], answer["words"]) == ("raises: ValueError", "first")
 
@@ -94,8 +94,8 @@ def test_a_line_that_only_announces_is_passed_over(text: str, words: str) -> Non
 
 
 def test_the_class_is_the_classifiers_and_what_is_believed_stands_beside(recorder: Recorder, stack: Stack) -> None:
-    recorder.tell("call", Stack.compile, recorder.watch(stack.compile), size=[3, 4])
-    recorder.tell("again", Stack.compile, recorder.watch(lambda: None))
+    recorder.record("call", Stack.compile, recorder.watch(stack.compile), size=[3, 4])
+    recorder.record("again", Stack.compile, recorder.watch(lambda: None))
     first, second = told(recorder).columns["behaviour"]
     assert (first["class"], second["class"]) == ("compiles", "reuses")
     assert first["documented"] == {"class": "compiles", "page": "https://example.org/docs"}
@@ -123,7 +123,7 @@ def test_an_aspect_left_out_or_told_twice_is_an_error(recorder: Recorder, aspect
 
 
 def test_words_are_cut_and_can_be_written(recorder: Recorder) -> None:
-    recorder.tell("call", None, words="x" * 999)
+    recorder.record("call", None, words="x" * 999)
     assert json.dumps(told(recorder).columns["behaviour"]).count("x") < WORDS_MAX + 5
 
 

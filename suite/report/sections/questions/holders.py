@@ -28,7 +28,7 @@ class HoldersSection(Section):
     @property
     def answer(self) -> str:
         """Returns the stack that holds most, and the largest category of its holders."""
-        known = [(stack, question) for question in self.questions for stack in question.stacks if stack.told_by]
+        known = [(stack, question) for question in self.questions for stack in question.stacks if stack.recorded_by]
         if not known:
             return "No stack keeps a record of what it holds."
         stack, question = max(known, key=lambda pair: pair[0].total)

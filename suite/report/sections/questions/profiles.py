@@ -32,7 +32,7 @@ class ProfileLine:
     shares: str
     missing: str
     largest: tuple[tuple[str, str, str], ...]
-    told_by: str
+    recorded_by: str
     kernels: str
 
 
@@ -135,7 +135,7 @@ def line(stack: str, profile: Profile, unit: units.Unit, kernels: str) -> Profil
         shares=", ".join(f"{category} {units.percent(seconds / profile.seconds)}" for category, seconds in order),
         missing="" if profile.attributed >= ENOUGH else f"{unit(lost)} of a step belong to no known operation",
         largest=tuple((name, category, unit(seconds)) for category, name, seconds in profile.largest),
-        told_by=profile.told_by,
+        recorded_by=profile.told_by,
         kernels=kernels,
     )
 

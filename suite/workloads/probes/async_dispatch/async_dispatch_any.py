@@ -52,20 +52,20 @@ def run(stack, recorder):
         n *= 2
     returned, completed = zip(*samples, strict=True)
     share = median(returned) / median(completed)
-    recorder.tell("dispatch", call, seconds=returned, completed_seconds=completed, share=share, n=n)
+    recorder.record("dispatch", call, seconds=returned, completed_seconds=completed, share=share, n=n)
 
     taken, y = submit(function, x, x, spec.CALLS)
     stack.wait(None, y)
     depth = spec.blocked_at(taken, median(completed))
     words = WORDS.format(depth) if depth and depth > 1 else ""
-    recorder.tell("depth", submit, words=words, dispatch_seconds=taken, completed_seconds=completed, depth=depth)
+    recorder.record("depth", submit, words=words, dispatch_seconds=taken, completed_seconds=completed, depth=depth)
 
     reported = []
     for _ in range(TRIALS):
         seconds, y = forget_to_wait(function, x, x)
         stack.wait(None, y)
         reported.append(seconds)
-    recorder.tell(
+    recorder.record(
         "forgotten",
         forget_to_wait,
         reported_seconds=reported,

@@ -94,7 +94,7 @@ def observe(
         function, before = stack.jit(code), stack.counters()["compile_seconds"]
         seen = recorder.watch(lambda: function(*arguments))  # noqa: B023 called at once
         if seen.error:
-            recorder.tell(aspect, code, seen)
+            recorder.record(aspect, code, seen)
             return
         taken["seconds"].append(seen.seconds)
         taken["compile_seconds"].append(None if before is None else stack.counters()["compile_seconds"] - before)
@@ -107,7 +107,7 @@ def observe(
         if aspect in {"batch", "sequence"}
         else {"depths": depths(dims)}
     )
-    recorder.tell(aspect, code, words=words, factor=seconds[-1] / seconds[0], **figures, **sizes)
+    recorder.record(aspect, code, words=words, factor=seconds[-1] / seconds[0], **figures, **sizes)
 
 
 def known(figures: Sequence[float | None]) -> list[float] | None:

@@ -21,4 +21,4 @@ def run(stack, recorder):
     seen = recorder.watch(lambda: function(x, y, ops))
     taken = [] if seen.error else recorder.seconds(lambda: function(x, y, ops), SAMPLES)
     figures = {"seconds": taken, "per_op": median(taken) / ops} if taken else {}
-    recorder.tell("chain", chain, seen, ops=ops, first_seconds=seen.seconds, **figures)
+    recorder.record("chain", chain, seen, ops=ops, first_seconds=seen.seconds, **figures)

@@ -83,7 +83,7 @@ def observe(
         compiled = stack.jit(function)
         seen = recorder.watch(partial(kernels, function, x))
         if seen.error:
-            recorder.tell(aspect, function, seen)
+            recorder.record(aspect, function, seen)
             continue
         recorder.seconds(partial(compiled, x), 1)
         taken = recorder.seconds(partial(compiled, x), SAMPLES)
@@ -94,7 +94,7 @@ def observe(
             two = stack.jit(short)
             recorder.seconds(partial(two, x), 1)
             figures["short_seconds"] = recorder.seconds(partial(two, x), SAMPLES)
-        recorder.tell(aspect, function, seen, **figures)
+        recorder.record(aspect, function, seen, **figures)
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:

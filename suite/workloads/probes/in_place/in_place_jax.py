@@ -45,15 +45,15 @@ def run(stack, recorder):
 
     spec.observe_assign(recorder, assign)
     written = stack.fetch(stack.jit(write_views)(stack.put(zeros)))
-    recorder.tell("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
+    recorder.record("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
     x_ref = jax.new_ref(stack.put(zeros))
     stack.jit(change)(x_ref)
-    recorder.tell("compiled", change, visible=float(stack.fetch(x_ref[...])[0, 0] == 1))
+    recorder.record("compiled", change, visible=float(stack.fetch(x_ref[...])[0, 0] == 1))
     if compiled:
         given = stack.put(zeros)
         stack.wait(None, donate()(given))
         deleted, reuse = float(given.is_deleted()), recorder.watch(lambda: given + 1.0)
-        recorder.tell("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
+        recorder.record("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
     else:
         recorder.lacks("donate", "arguments can be donated only to functions that jax.jit has compiled")
     for aspect, code in {

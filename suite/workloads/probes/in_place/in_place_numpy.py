@@ -34,10 +34,10 @@ def run(stack, recorder):
     spec.observe_assign(recorder, assign)
     x = stack.put(zeros)
     written = stack.jit(write_views)(x)
-    recorder.tell("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
+    recorder.record("view", write_views, slice=float(written[1, 0] == 1), reshaped=float(written[0, 0] == 2))
     x = stack.put(zeros)
     stack.jit(change)(x)
-    recorder.tell("compiled", change, visible=float(x[0, 0] == 1))
+    recorder.record("compiled", change, visible=float(x[0, 0] == 1))
     recorder.lacks("donate", "NumPy has no donated arguments; a function writes into the array that `out` names")
     for aspect, code in (("own_way", add_one), ("one_value", set_first)):
         spec.observe_update(recorder, aspect, code, stack.jit(code), lambda x: x.ctypes.data)

@@ -36,10 +36,10 @@ def run(stack, recorder):
     recorder.spec.observe_assign(recorder, assign)
     variable = tf.Variable(stack.put(zeros))
     written = stack.fetch(stack.jit(write_views)(variable))
-    recorder.tell("view", write_views, slice=float(written[1, 0] == 1))
+    recorder.record("view", write_views, slice=float(written[1, 0] == 1))
     variable = tf.Variable(stack.put(zeros))
     stack.jit(add_one)(variable)
-    recorder.tell("compiled", add_one, visible=float(stack.fetch(variable)[0, 0] == 1))
+    recorder.record("compiled", add_one, visible=float(stack.fetch(variable)[0, 0] == 1))
     recorder.lacks("donate", "TensorFlow has no donated arguments: an operation reuses memory that nothing else holds")
     for aspect, code in (("own_way", add_one), ("one_value", set_first)):
         variable, update = tf.Variable(tf.zeros([n])), stack.jit(code)
@@ -49,4 +49,4 @@ def run(stack, recorder):
         after = address(variable)
         stays = None if before is None or after is None else float(after == before)
         taken = recorder.seconds(lambda update=update, variable=variable: update(variable), 10)
-        recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=4 * n)
+        recorder.record(aspect, code, seconds=taken, address_stays=stays, bytes=4 * n)

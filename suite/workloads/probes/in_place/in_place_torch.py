@@ -65,16 +65,16 @@ def run(stack, recorder):
     seen = recorder.watch(lambda: stack.jit(write_views)(x))
     written = stack.fetch(x if seen.error else seen.value)
     sliced, reshaped = float(written[1, 0] == 1), float(written[0, 0] == 2)
-    recorder.tell("view", write_views, seen, seconds=None, slice=sliced, reshaped=reshaped)
+    recorder.record("view", write_views, seen, seconds=None, slice=sliced, reshaped=reshaped)
     x = stack.put(zeros)
     seen = recorder.watch(lambda: stack.jit(change)(x))
     visible = float(stack.fetch(x)[0, 0] == 1)
-    recorder.tell("compiled", change, seen, seconds=None, visible=visible)
+    recorder.record("compiled", change, seen, seconds=None, visible=visible)
     if name == "torchax_jit":
         given = stack.put(zeros)
         stack.wait(None, donate()(given))
         deleted, reuse = float(given.jax().is_deleted()), recorder.watch(lambda: given + 1.0)
-        recorder.tell("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
+        recorder.record("donate", donate, words=reuse.words, deleted=deleted, reuse_raises=float(bool(reuse.error)))
     elif name == "torch_xla":
         recorder.lacks("donate", "PyTorch/XLA itself donates the memory of what is changed in place")
     else:

@@ -68,7 +68,7 @@ def observe_assign(recorder: Any, assign: Callable[[Any], Any]) -> None:
     x = stack.put(np.zeros((4, 4), np.float32))
     seen = recorder.watch(lambda: stack.jit(assign)(x))
     changed = None if seen.error else float(stack.fetch(seen.value)[0, 0] == 1)
-    recorder.tell("assign", assign, seen, seconds=None, changed=changed)
+    recorder.record("assign", assign, seen, seconds=None, changed=changed)
 
 
 def observe_update(
@@ -91,7 +91,7 @@ def observe_update(
         addresses.append(recorder.watch(lambda: address(x)).value)
     stays = None if None in addresses else float(addresses[0] == addresses[1])
     taken = recorder.seconds(again, SAMPLES)
-    recorder.tell(aspect, code, seconds=taken, address_stays=stays, bytes=zeros.nbytes)
+    recorder.record(aspect, code, seconds=taken, address_stays=stays, bytes=zeros.nbytes)
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:

@@ -168,7 +168,7 @@ def observe_aspect(recorder: Any, aspect: str, function: Callable[..., Any]) -> 
     seen = recorder.watch(lambda: stack.jit(function)(*arguments))
     results = seen.value if isinstance(seen.value, tuple) else (seen.value,)
     values = {} if seen.error else figures(aspect, operands, [stack.fetch(result) for result in results])
-    recorder.tell(aspect, function, seen, words=spoken(values), seconds=None, **values)
+    recorder.record(aspect, function, seen, words=spoken(values), seconds=None, **values)
 
 
 def mixed(*values: float) -> Array:

@@ -66,10 +66,10 @@ def observe(
             recorder.lacks(aspect, "only one process at a time can hold a TPU, and the probe's own does")
         return
     plain = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    recorder.tell("default", code, **run_fresh(file, plain, code.__name__, target))
+    recorder.record("default", code, **run_fresh(file, plain, code.__name__, target))
     if off:
         words = " ".join(f"{name}={value}" for name, value in off.items())
-        recorder.tell("off", code, words=words, **run_fresh(file, {**plain, **off}, code.__name__, target))
+        recorder.record("off", code, words=words, **run_fresh(file, {**plain, **off}, code.__name__, target))
     else:
         recorder.lacks("off", reason)
 

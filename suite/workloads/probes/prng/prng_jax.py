@@ -47,7 +47,7 @@ def run(stack, recorder):
     compare(recorder, "compiled_stream", draw_from_split, lambda: (draw_from_split(key, n), splitting(key, n)))
     recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
     stack.wait(None, function(key, many))
-    recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(key, many), 3))
+    recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(key, many), 3))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def run(stack, recorder):
     recorder.spec.observe_generator(recorder, uniforms, uniforms(), __file__)
     generator = np.random.default_rng(0)
     function(generator, many)
-    recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(generator, many), 3))
+    recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(generator, many), 3))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def run(stack, recorder):
     compare(recorder, "compiled_stream", draw_from, lambda: (draw_from(generators[0], n), streamed(generators[1], n)))
     recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
     stack.wait(None, function(many))
-    recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(many), 3))
+    recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(many), 3))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def run(stack, recorder):
     recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms(seed, device)), __file__, name, target)
     seed(0)
     stack.wait(None, function(many, device))
-    recorder.tell("normals", draw, seconds=recorder.seconds(lambda: function(many, device), 3))
+    recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(many, device), 3))
 
 
 if __name__ == "__main__":

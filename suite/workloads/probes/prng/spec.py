@@ -139,7 +139,7 @@ def compare(recorder: Any, aspect: str, code: Callable[..., Any], draws: Callabl
     if numbers[2:] and figures.get("seeds", 1) > 1:
         figures["again"] = compared(numbers[0], numbers[2])["equal"]
     figures |= compared(*numbers[:2]) if numbers else {}
-    recorder.tell(aspect, code, seen, seconds=None, **figures)
+    recorder.record(aspect, code, seen, seconds=None, **figures)
 
 
 def observe_generator(recorder: Any, uniforms: Callable[..., Any], numbers: Any, file: str, *arguments: str) -> None:
@@ -150,5 +150,5 @@ def observe_generator(recorder: Any, uniforms: Callable[..., Any], numbers: Any,
         recorder.lacks("processes", "only one process at a time can hold a TPU, and the probe's own does")
     else:
         there = run_fresh(file, *arguments)
-        recorder.tell("processes", uniforms, equal=float(there == here), difference=float(there != here))
-    recorder.tell("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)
+        recorder.record("processes", uniforms, equal=float(there == here), difference=float(there != here))
+    recorder.record("digest", uniforms, words=" ".join(map(str, numbers[:3])), digest=here)

@@ -30,6 +30,6 @@ def run(stack, recorder):
     for aspect, change in changes.items():
         action = calling(**change)
         seen = recorder.watch(action)
-        recorder.tell(aspect, scaled, seen, again_seconds=None if seen.error else recorder.seconds(action, AGAIN))
+        recorder.record(aspect, scaled, seen, again_seconds=None if seen.error else recorder.seconds(action, AGAIN))
     actions = [calling(factor=4.0 + more) for more in range(stack.workload.spec.MORE)]
-    recorder.tell("scalars", scaled, recorder.watch(lambda: [action() for action in actions]))
+    recorder.record("scalars", scaled, recorder.watch(lambda: [action() for action in actions]))

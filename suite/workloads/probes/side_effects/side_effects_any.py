@@ -40,9 +40,9 @@ def run(stack, recorder):
 
     with redirect_stdout(io.StringIO()) as printed:
         seen = call(printing)
-    recorder.tell("print", printing, seen, calls=len(inputs), times=printed.getvalue().count("called"))
+    recorder.record("print", printing, seen, calls=len(inputs), times=printed.getvalue().count("called"))
     seen = call(appending)
-    recorder.tell("append", appending, seen, calls=len(inputs), times=len(CALLED))
+    recorder.record("append", appending, seen, calls=len(inputs), times=len(CALLED))
     seen = call(reading)
     right = sum(np.all(result == number) for number, result in enumerate(seen.value or [], 1))
-    recorder.tell("global", reading, seen, calls=len(inputs), right=int(right))
+    recorder.record("global", reading, seen, calls=len(inputs), right=int(right))

@@ -110,21 +110,21 @@ def observe(stack: Any, recorder: Any, to_device: ToDevice, to_host: ToHost, con
 
     into = shared_in(stack, to_device)
     taken = recorder.seconds(lambda: to_device(much), SAMPLES + 1)[1:]
-    recorder.tell("to_device", to_device, **moved(taken, into))
+    recorder.record("to_device", to_device, **moved(taken, into))
     taken = recorder.seconds(lambda: to_device(little), LATENCY_SAMPLES + 1)[1:]
-    recorder.tell("to_device_latency", to_device, seconds=taken)
+    recorder.record("to_device_latency", to_device, seconds=taken)
 
     x = to_device(much)
     stack.wait(None, x)
     host = to_host(x)
     writable = host.flags.writeable
     out = shared_out(stack, x, host)
-    recorder.tell("to_host", to_host, **moved(way_back(much, SAMPLES + 1)[1:], out))
-    recorder.tell("to_host_latency", to_host, seconds=way_back(little, LATENCY_SAMPLES + 1)[1:])
+    recorder.record("to_host", to_host, **moved(way_back(much, SAMPLES + 1)[1:], out))
+    recorder.record("to_host_latency", to_host, seconds=way_back(little, LATENCY_SAMPLES + 1)[1:])
 
     for aspect, way in (("copy_in", convert or to_device), ("copy_put", stack.put)):
-        recorder.tell(aspect, way, shared=shared_in(stack, way), shared_aligned=shared_in(stack, way, 0))
-    recorder.tell("copy_out", to_host, shared=out, writable=writable)
+        recorder.record(aspect, way, shared=shared_in(stack, way), shared_aligned=shared_in(stack, way, 0))
+    recorder.record("copy_out", to_host, shared=out, writable=writable)
 
 
 def observe_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], pinned: Any) -> None:
@@ -132,10 +132,10 @@ def observe_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], p
     bus need."""
     seen = recorder.watch(lambda: to_device(pinned))
     if seen.error:
-        recorder.tell("pinned", to_device, seen)
+        recorder.record("pinned", to_device, seen)
         return
     taken = recorder.seconds(lambda: to_device(pinned), SAMPLES)
-    recorder.tell("pinned", to_device, seconds=taken, bandwidth=4 * stack.dims["mib"] * 2**18 / median(taken))
+    recorder.record("pinned", to_device, seconds=taken, bandwidth=4 * stack.dims["mib"] * 2**18 / median(taken))
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:

@@ -94,7 +94,7 @@ def observe(recorder: Any, aspect: str, code: Callable[..., Any], words: str = "
     first = recorder.watch(lambda: stack.fetch(function(*up_arguments)))
     second = first if first.error else recorder.watch(lambda: stack.fetch(function(*down_arguments)))
     if second.error:
-        recorder.tell(aspect, code, second)
+        recorder.record(aspect, code, second)
         return
     counts = calls.counted_in_all(recorder, before, first, second)
     plain = stack.jit(doubled)
@@ -111,7 +111,7 @@ def observe(recorder: Any, aspect: str, code: Callable[..., Any], words: str = "
         "first_compiles": first.counted["compiles"],
         "right": sum(np.array_equal(*pair) for pair in answers),
     }
-    recorder.tell(aspect, code, second, words, **figures)
+    recorder.record(aspect, code, second, words, **figures)
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:

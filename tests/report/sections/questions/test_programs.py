@@ -10,7 +10,7 @@ import pytest
 
 from suite import results
 from suite.cli.options.sets import IrOptions
-from suite.cli.sets.programs import tell_programs
+from suite.cli.sets.programs import print_programs
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render
@@ -69,18 +69,18 @@ def test_a_page_of_programs_alone_is_whole(kept: Path) -> None:
 
 
 def test_two_cases_are_compared_on_the_console(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_programs(IrOptions(set=str(kept), case=(NAMES.format("jax_jit"), NAMES.format("torch_xla"))))
+    print_programs(IrOptions(set=str(kept), case=(NAMES.format("jax_jit"), NAMES.format("torch_xla"))))
     printed = capsys.readouterr().out
     assert "torch_xla keeps 149 results alive" in printed
-    tell_programs(IrOptions(set=str(kept), case=tuple([NAMES.format("jax_jit")] * 2)))
+    print_programs(IrOptions(set=str(kept), case=tuple([NAMES.format("jax_jit")] * 2)))
     assert "have equal counts" in capsys.readouterr().out
-    tell_programs(IrOptions(set=str(kept)))
+    print_programs(IrOptions(set=str(kept)))
     listed = capsys.readouterr().out
     assert NAMES.format("tf_xla") in listed and "it couldn't be read" in listed
 
 
 def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_programs(IrOptions(set=str(kept), markdown=True))
+    print_programs(IrOptions(set=str(kept), markdown=True))
     printed = capsys.readouterr().out
     assert "## gpt2 train" in printed
     assert "| operations | 100 | 100 |" in printed
@@ -98,7 +98,7 @@ def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.Capt
 )
 def test_what_can_t_be_compared_is_said(kept: Path, cases: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        tell_programs(IrOptions(set=str(kept), case=tuple(cases)))
+        print_programs(IrOptions(set=str(kept), case=tuple(cases)))
 
 
 def test_generated_code_is_not_compared(tmp_path: Path) -> None:
@@ -106,11 +106,11 @@ def test_generated_code_is_not_compared(tmp_path: Path) -> None:
     generated = '[{"name": "x", "steps": ["first"], "told_by": "y", "contents": null, "compiled": null, "kernels": {}}]'
     pq.write_table(to_table([ir_row("jax_jit"), ir_row("torch_inductor", programs=generated)]), file)
     with pytest.raises(UserError, match="torch_inductor generates code"):
-        tell_programs(IrOptions(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("torch_inductor"))))
+        print_programs(IrOptions(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("torch_inductor"))))
 
 
 def test_a_set_without_programs_says_how_to_get_some(tmp_path: Path) -> None:
     file = tmp_path / "results.parquet"
     pq.write_table(to_table([row_of(attempt_of("jax_jit"))]), file)
     with pytest.raises(UserError, match="stackwars run --purpose=ir"):
-        tell_programs(IrOptions(set=str(file)))
+        print_programs(IrOptions(set=str(file)))
