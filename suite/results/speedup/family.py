@@ -65,8 +65,9 @@ class Pool:
 def simultaneous(pool: Pool, family: Sequence[int], confidence: float) -> list[Estimate]:
     """Estimates the ratios of pool.samples[i] for i in `family`, judged together; the pool shows which spread is usual.
 
-    All intervals hold at once with probability `confidence`; p is adjusted by stepping down. So p may be small enough
-    for a verdict where the interval still contains 1: `cut` then ends the interval at 1.
+    The intervals are simultaneous: with probability `confidence`, all of them contain the true ratio. p is adjusted by
+    stepping down, so it may be small enough for a verdict where the interval still contains 1: `cut` then ends the
+    interval at 1.
     """
     if len(pool.samples) < 2 or not family:  # a single ratio needs no simulation: Student's t is exact
         return at_level(pool, family, 1 - confidence)

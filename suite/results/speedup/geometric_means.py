@@ -79,7 +79,7 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
     """Returns {stack: geometric mean of its ratios over its questions}, without stacks that have no ratio.
 
     The interval comes from the blocks that all questions of the stack have, each with its mean over questions; the
-    intervals of all stacks hold at once. A stack with one question has that question's ratio and interval.
+    intervals of all stacks are simultaneous. A stack with one question has that question's ratio and interval.
     """
     means = {stack: fmean(math.log(s.ratio.value) for s in group) for stack, group in speedups.items() if group}
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}

@@ -66,6 +66,6 @@ class MethodSection(Section):
     def answer(self) -> str:
         """Returns how the set's ratios were formed and judged."""
         return (
-            f"Fresh processes in shuffled blocks, paired inside a block; {self.confidence} intervals that hold "
-            f"together; a tie is within ±{self.tie}."
+            f"Fresh processes in shuffled blocks, paired inside a block; simultaneous {self.confidence} "
+            f"intervals; a tie is within ±{self.tie}."
         )
