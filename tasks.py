@@ -51,7 +51,7 @@ def setup(c: Context, options: SetupOptions) -> None:
 
 @command()
 def run(c: Context, options: RunOptions) -> int:
-    """Measure a new result set and write its report; with --resume, complete a set."""
+    """Measure a new result set and write its report; with --resume, complete an interrupted one."""
     from suite.cli.measure import run
 
     return run.run(options)
@@ -59,8 +59,9 @@ def run(c: Context, options: RunOptions) -> int:
 
 @command()
 def frontier(c: Context, options: FrontierOptions) -> int:
-    """Search for the largest batch (or sequence) that fits under a memory limit, stack by stack. `run --resume`
-    completes an interrupted search."""
+    """Search for the largest batch (or sequence) that fits under a memory limit, stack by stack.
+
+    `./stackwars run --resume=SET` completes an interrupted search."""
     from suite.cli.measure import run
 
     return run.measure(options)
@@ -92,7 +93,7 @@ def bisect(c: Context, options: BisectOptions) -> int:
 
 @command()
 def reproduce(c: Context, options: ReproduceOptions) -> int:
-    """Run a set's plan here, with the set's own locks and seeds, and check whether its speedups are reproduced."""
+    """Run the plan of a result set here, with its own locks and seeds, and check if its speedups are reproduced."""
     from suite.cli.measure import reproduce
 
     return reproduce.reproduce(options)
@@ -124,7 +125,7 @@ def compare(c: Context, options: CompareOptions) -> int:
 
 @command()
 def pitfalls(c: Context, options: PitfallsOptions) -> None:
-    """Write a lesson on what surprises users of the frameworks, with the figures of a set of probes."""
+    """Write a lesson on what surprises users of the frameworks, with the figures of a result set of probes."""
     from suite.cli.sets import report
 
     report.pitfalls(options)
@@ -140,7 +141,7 @@ def collect(c: Context, options: CollectOptions) -> int:
 
 @command()
 def archive(c: Context, options: PublishOptions) -> None:
-    """Publish a result set in an archive, under a name that no other set has. A published set is never changed."""
+    """Publish a result set in an archive, by a name that no other set there has. A published set is never changed."""
     from suite.cli.sets import archives
 
     archives.archive(options)
@@ -148,7 +149,7 @@ def archive(c: Context, options: PublishOptions) -> None:
 
 @command()
 def sets(c: Context, options: SetsOptions) -> None:
-    """List the result sets here, or those of an archive."""
+    """List the result sets in a folder of this machine, or those of an archive."""
     from suite.cli.sets import archives
 
     archives.sets(options)
@@ -180,7 +181,8 @@ def history(c: Context, options: HistoryOptions) -> None:
 
 @command()
 def site(c: Context, options: SiteOptions) -> None:
-    """Write pages of all result sets for any page server: a searchable index, each set's page, histories, machines."""
+    """Write pages of all result sets of a folder or an archive: searchable index, each set's page, histories,
+    machines."""
     from suite.cli.sets import archives
 
     archives.site(options)
@@ -188,7 +190,8 @@ def site(c: Context, options: SiteOptions) -> None:
 
 @command()
 def ir(c: Context, options: IrOptions) -> None:
-    """Compare the programs that two cases hand to their compilers; without --case, list a set's cases with programs."""
+    """Compare the programs that two cases hand to their compilers; without --case, list the cases that have
+    programs."""
     from suite.cli.sets import programs
 
     programs.print_programs(options)
@@ -220,7 +223,8 @@ def lock(c: Context, options: LockOptions) -> None:
 
 @command()
 def figures(c: Context, options: FiguresOptions) -> int:
-    """List the published tables of README.md and docs/, measure the sets that they come from, or write them again."""
+    """List the published tables of README.md and docs/, measure the result sets behind them, or write the tables
+    again."""
     from suite.cli.project import figures
 
     return figures.figures(options)

@@ -1,5 +1,4 @@
 """Archives of sets: publish, list, fetch, verify and compare them over time.
 
-In this package an archive is one published set, and a storage is the folder or bucket that holds archives. The options
-and docs/ call that folder or bucket an archive.
+An archive is a folder or bucket of published sets; `Storage` reads and writes it.
 """

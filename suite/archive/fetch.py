@@ -1,4 +1,4 @@
-"""Fetches an archive, or verifies it in its storage. Everything that an archive says about itself is checked."""
+"""Fetches a published set, or verifies it in its archive. Everything that a set says about itself is checked."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ FACT_FILES = ("plan.json", "machine.json", RESULTS)  # from these and the preset
 
 
 def check_name(name: str) -> str:
-    """Returns an archive's name unchanged. Raises UserError for any other text, which could be a path."""
+    """Returns a published set's name unchanged. Raises UserError for any other text, which could be a path."""
     if not SET_NAME.fullmatch(name):
         raise UserError(
-            f"{name[:80]!r} is no archive's name: such names look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
+            f"{name[:80]!r} is no published set's name: such names look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
             f"`{COMMAND} sets` lists them."
         )
     return name
 
 
 def manifest_of(storage: Storage, name: str) -> Manifest:
-    """Returns an archive's manifest. Raises UserError if there is no such archive, Damaged if its manifest isn't valid
-    or belongs to another archive."""
+    """Returns a published set's manifest. Raises UserError if there is no such set, Damaged if its manifest isn't valid
+    or belongs to another set."""
     try:
         data = storage.read(check_name(name), manifest.NAME)
     except FileNotFoundError:
-        raise UserError(f"{storage.uri} has no archive {name}.") from None
+        raise UserError(f"{storage.uri} has no set {name}.") from None
     parsed = Manifest.parsed(data, name)
     if parsed.name != name:
         raise Damaged(f"The manifest of {name} is that of {parsed.name}.")
@@ -47,8 +47,8 @@ def manifest_of(storage: Storage, name: str) -> Manifest:
 
 
 def verify(storage: Storage, name: str) -> list[str]:
-    """Returns what is wrong with an archive: files that are missing, changed or added; if there are none, facts of the
-    manifest that the files contradict. Empty for an intact archive."""
+    """Returns what is wrong with a published set: files that are missing, changed or added; if there are none, facts of
+    the manifest that the files contradict. Empty for an intact set."""
     known = manifest_of(storage, name)
     there = storage.files(name)
     problems = differences(known, there)
@@ -86,8 +86,8 @@ def differences(known: Manifest, there: dict[str, int]) -> list[str]:
 
 
 def fetch(storage: Storage, name: str, results: Path) -> Path:
-    """Downloads an archive, without its page, into a folder of its name, and returns the folder. Writes a new manifest
-    from the files. Raises UserError, and keeps nothing, if the archive isn't as its manifest says or is unsafe."""
+    """Downloads a published set, without its page, into a folder of its name, and returns the folder. Writes a new
+    manifest from the files. Raises UserError, and keeps nothing, if the set isn't as its manifest says or is unsafe."""
     known = manifest_of(storage, name)
     folder = results / name
     there = storage.files(name)
@@ -115,8 +115,8 @@ def fetch(storage: Storage, name: str, results: Path) -> Path:
 
 
 def download(storage: Storage, known: Manifest, draft: Path) -> None:
-    """Downloads every file of an archive except its page. Raises UserError if a file was changed, or is too large when
-    it is unpacked."""
+    """Downloads every file of a published set except its page. Raises UserError if a file was changed, or is too large
+    when it is unpacked."""
     wanted = [file for file in known.files if file not in DERIVED]
 
     def checked(file: str) -> str:
@@ -133,13 +133,13 @@ def download(storage: Storage, known: Manifest, draft: Path) -> None:
 
 
 def signed(storage: Storage, name: str) -> tuple[Manifest, bytes | None]:
-    """Returns an archive's manifest, and its signature if it has one."""
+    """Returns a published set's manifest, and its signature if it has one."""
     signature = storage.read(name, SIGNATURE, SIGNATURE_BYTES_MAX) if storage.has(name, SIGNATURE) else None
     return manifest_of(storage, name), signature
 
 
 def rows_of(storage: Storage, name: str, wanted: Collection[str], having: Any = None) -> list[Row]:
-    """Returns the columns `wanted` of an archive's rows, as `read_rows` does. Raises UserError if the file of rows
+    """Returns the columns `wanted` of a published set's rows, as `read_rows` does. Raises UserError if the file of rows
     isn't as the manifest says."""
     known = manifest_of(storage, name).files.get(RESULTS)
     with tempfile.TemporaryDirectory() as scratch:

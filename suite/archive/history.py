@@ -138,7 +138,7 @@ def marked(points: Iterable[Point]) -> list[Point]:
 
 
 def without_copies(listed: Iterable[Listed]) -> list[Listed]:
-    """Returns each run once. A run may be listed twice (in two folders after a fetch, or archived again later): the
+    """Returns each run once. A run may be listed twice (in two folders after a fetch, or published again later): the
     copy with most `ok` outcomes is kept."""
     by_ok = sorted(listed, key=lambda entry: int((entry.facts.get("outcomes") or {}).get(Outcome.OK, 0)))
     return [*{entry.facts.get("set_id") or entry.where: entry for entry in by_ok}.values()]

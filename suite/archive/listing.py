@@ -54,15 +54,15 @@ def of_folder(folder: Path) -> Listed:
 
 
 def of_storage(storage: Storage) -> list[Listed]:
-    """Returns the archives of a storage, oldest first, without unfinished uploads."""
+    """Returns the sets of an archive, oldest first, without unfinished uploads."""
     names = [name for name in storage.folders() if SET_NAME.fullmatch(name)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        listed = pool.map(lambda name: of_archive(storage, name), names)
+        listed = pool.map(lambda name: of_published(storage, name), names)
         return sorted(filter(None, listed), key=lambda entry: (entry.created_at, entry.name))
 
 
-def of_archive(storage: Storage, name: str) -> Listed | None:
-    """Returns the entry of an archive; None if its upload was never finished."""
+def of_published(storage: Storage, name: str) -> Listed | None:
+    """Returns the entry of a published set; None if its upload was never finished."""
     try:
         if not storage.has(name, manifest.NAME):
             return None

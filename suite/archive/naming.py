@@ -50,9 +50,9 @@ def names_of(folder: Path) -> tuple[str, ...]:
 
 
 def archived(text: str, storage: Storage) -> str:
-    """Returns the name of the archive whose name or set id begins with `text`. A whole name isn't looked up.
+    """Returns the name of the published set whose name or set id begins with `text`. A whole name isn't looked up.
 
-    Raises UserError if no archive has such a name, or several have.
+    Raises UserError if no published set has such a name, or several have.
     """
     if SET_NAME.fullmatch(text):
         return text
@@ -61,7 +61,7 @@ def archived(text: str, storage: Storage) -> str:
     )
     if chosen is None:
         raise UserError(
-            f"{storage.uri} has no archive with a name that begins with {text[:LONGEST]!r}. Names look like "
+            f"{storage.uri} has no set with a name that begins with {text[:LONGEST]!r}. Names look like "
             f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={storage.uri}` lists them."
         )
     return chosen

@@ -1,4 +1,4 @@
-"""Publishes a whole set as an archive, under the name in its manifest. The manifest is written last."""
+"""Publishes a whole set in an archive, under the name in its manifest. The manifest is written last."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ CHANGES_SHOWN = 8
 def publish(
     folder: Path, storage: Storage, say: Callable[[str], None], *, key: Path | None = None, with_changes: bool = False
 ) -> Manifest:
-    """Uploads the files that the storage lacks, then the manifest, which makes them an archive. Returns the manifest.
+    """Uploads the files that the storage lacks, then the manifest, which makes them a published set. Returns the
+    manifest.
 
-    `key` signs the archive; `with_changes` also publishes changes of the source that were never committed. An archive
-    is never changed: raises UserError if the storage has one of this name, and for a set that isn't whole or was
+    `key` signs the set; `with_changes` also publishes changes of the source that were never committed. A published
+    set is never changed: raises UserError if the storage has one of this name, and for a set that isn't whole or was
     changed. Two commands that publish the same set at once do no harm: they write the same bytes.
     """
     with sole(folder):
@@ -67,7 +68,7 @@ def refuse_changes(store: ResultSet) -> None:
 
 def upload(known: Manifest, folder: Path, storage: Storage, there: dict[str, int], say: Callable[[str], None]) -> None:
     """Uploads every file that the storage lacks. If a file changes while it is uploaded, deletes that file from the
-    storage and raises UserError; the other files stay, but are no archive without a manifest."""
+    storage and raises UserError; the other files stay, but are no set without a manifest."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         cut_short = [name for name, file in known.files.items() if there.get(name) == file.nbytes]
         digests = dict(zip(cut_short, pool.map(lambda name: storage.sha256(known.name, name), cut_short), strict=True))

@@ -31,7 +31,8 @@ SECRETS = ("access_key", "secret_key", "session_token")  # parameters that an ad
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A folder or bucket of archives: its address `uri`, as a person gives it, and its path `root` in `filesystem`."""
+    """An archive, which is a folder or bucket of published sets: its address `uri`, as a person gives it, and its path
+    `root` in `filesystem`."""
 
     uri: str
     filesystem: fs.FileSystem
@@ -59,8 +60,8 @@ class Storage:
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def folders(self) -> list[str]:
-        """Returns the names of the folders in the storage, which may be archives. Raises UserError if the storage's own
-        folder or bucket doesn't exist."""
+        """Returns the names of the folders in the archive, which may be published sets. Raises UserError if the
+        archive's own folder or bucket doesn't exist."""
         with refusals(self.uri):
             entries = self.filesystem.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
         if not entries:
@@ -86,19 +87,19 @@ class Storage:
             )
 
     def files(self, name: str) -> dict[str, int]:
-        """Returns the files of an archive as {path: bytes}. Raises Damaged if one of them isn't a plain file, such as a
-        link."""
+        """Returns the files of a published set as {path: bytes}. Raises Damaged if one of them isn't a plain file, such
+        as a link."""
         base = self.path(name)
         with refusals(self.uri):
             entries = self.filesystem.get_file_info(fs.FileSelector(base, recursive=True, allow_not_found=True))
         for path in (base, *(entry.path for entry in entries)) if self.is_local and entries else ():
             mode = os.lstat(path).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise Damaged(f"{path} is neither a file nor a folder: the archive isn't read.")
+                raise Damaged(f"{path} is neither a file nor a folder: the set isn't read.")
         return {entry.path[len(base) + 1 :]: entry.size for entry in entries if entry.type == fs.FileType.File}
 
     def has(self, name: str, file: str) -> bool:
-        """Whether an archive has a file of this name."""
+        """Whether a published set has a file of this name."""
         with refusals(self.uri):
             return bool(self.filesystem.get_file_info(self.path(name, file)).type == fs.FileType.File)
 
@@ -139,7 +140,7 @@ class Storage:
 
     def upload(self, source: Path | bytes, name: str, file: str) -> str:
         """Uploads a plain file, whole or not at all: an object in a bucket appears when its stream is closed; in a
-        folder the file is written beside the archives and then moved. Returns the sha256 of the uploaded bytes."""
+        folder the file is written beside the sets and then moved. Returns the sha256 of the uploaded bytes."""
         digest = hashlib.sha256()
         target = self.path(name, file)
         written = self.path(UPLOADING, secrets.token_hex(8)) if self.is_local else target
@@ -159,7 +160,7 @@ class Storage:
         return digest.hexdigest()
 
     def remove(self, name: str, file: str) -> None:
-        """Deletes a file of an archive."""
+        """Deletes a file of a published set."""
         with refusals(self.uri):
             self.filesystem.delete_file(self.path(name, file))
 

@@ -111,7 +111,7 @@ def arguments(options: type[Options]) -> list[Argument]:
 
 def help_of(argument: Any) -> str:
     """Returns an option's help: its text, whether it can be repeated, and its default, unless the text names it."""
-    text, default = argument.parameter.help or "", argument.field_info.default
+    text, default = " ".join((argument.parameter.help or "").split()), argument.field_info.default
     notes = ["repeatable"] if argument.token_count()[1] else []
     if default not in (None, "", (), False) and "(default:" not in text:
         notes.append(f"default: {', '.join(default) if isinstance(default, tuple) else default}")

@@ -149,8 +149,11 @@ class Commands(Program):
     def print_task_help(self, name: str) -> None:
         """Prints what a task does, and its options."""
         command = self.collection[name]
-        print(f"Usage: {self.binary} {name} [--options]\n\n{inspect.getdoc(command.body)}\n\nOptions:")
-        self.print_columns(ParserContext(name, args=command.get_arguments()).help_tuples())
+        arguments = command.get_arguments()
+        print(f"Usage: {self.binary} {name}{' [--options]' if arguments else ''}\n\n{inspect.getdoc(command.body)}\n")
+        if arguments:
+            print("Options:")
+            self.print_columns(ParserContext(name, args=arguments).help_tuples())
 
 
 def run_tasks(tasks: ModuleType) -> None:

@@ -114,7 +114,7 @@ def test_an_upload_that_was_cut_short_is_invisible_and_goes_on(
             publish(stored.folder, place, quiet)
     assert place.folders() and listing.of_storage(place) == []
     (name,) = place.folders()
-    with pytest.raises(UserError, match="has no archive"):
+    with pytest.raises(UserError, match="has no set"):
         fetch.fetch(place, name, tmp_path / "elsewhere")
     there = sorted(place.files(name))
     place.upload(b"x" * place.files(name)[there[0]], name, there[0])  # of the right size alone

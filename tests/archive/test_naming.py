@@ -123,7 +123,7 @@ def test_an_archive_is_named_by_beginnings_of_its_name_and_of_the_set_s_id(home:
         archived("2026-03", shelf)
     assert first in str(refused.value) and second in str(refused.value)
     for nothing in ("2027", "../results"):
-        with pytest.raises(UserError, match=r"no archive with a name that begins with .* sets --from=shelf"):
+        with pytest.raises(UserError, match=r"no set with a name that begins with .* sets --from=shelf"):
             archived(nothing, shelf)
 
 

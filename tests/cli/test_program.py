@@ -235,6 +235,8 @@ def test_help_and_list_are_no_mistakes(project: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         assert re.search(r"--number=INT +how many \(default: 2\)", done.stdout)
         assert re.search(r"--stack=STRING +\(repeatable\)", done.stdout)
+    done = invoke(project, "refuse", "--help")
+    assert (done.returncode, done.stderr) == (0, "") and "Options" not in done.stdout, "a task without options"
 
 
 def test_a_shell_s_completion_knows_tasks_and_options(project: Path) -> None:

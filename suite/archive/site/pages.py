@@ -130,7 +130,7 @@ def page(template: str, **values: object) -> str:
 
 
 def points_of(shown: Iterable[Entry]) -> list[Point]:
-    """Returns all points with their changes marked. Of a run that is archived twice, the archive with more `ok`
+    """Returns all points with their changes marked. Of a run that was published twice, the set with more `ok`
     outcomes counts."""
     once = {entry.set_id: entry for entry in sorted(shown, key=lambda entry: (entry.outcomes.get("ok", 0), entry.name))}
     return marked(point for entry in once.values() for point in entry.points)

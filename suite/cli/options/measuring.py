@@ -118,17 +118,17 @@ class RunOptions(SizeOptions, MeasuringOptions):
     abstract: bool = False
     """with --ir=on or --purpose=ir: compile for the tensors' shapes only, and run nothing"""
     shard: str | None = None
-    """this machine's share of the plan, like 2/4; `./stackwars collect` puts the shares together"""
+    """this machine's share of the plan, like 2/4; `./stackwars collect` makes one result set of all shares"""
     scheduler: str = ""
     """ray: the machines of a Ray cluster measure the comparisons, each machine one at a time"""
     address: str = "auto"
     """the Ray cluster's address, like 10.0.0.1:6379; auto: the cluster that this machine belongs to"""
     resume: str | None = None
-    """complete this result set"""
+    """complete this result set, whose run was interrupted"""
     again: tuple[str, ...] = ()
     """with --resume: run the cases again that ended with these outcomes, like timeout,error"""
     trust: bool = False
-    """with --resume: the set was begun elsewhere, and the programs that its plan names may run here"""
+    """with --resume: the result set's run began elsewhere, and the programs that its plan names may run here"""
 
     def selection(self, cores: Sequence[int]) -> Selection:
         """Returns which cases the options select; for an empty field the preset decides."""

@@ -32,7 +32,8 @@ class CloudOptions(CaseOptions, SizeOptions, ArchiveOptions, JsonOptions):
     shards: int = 1
     """the number of machines, each of which measures its share of the plan's comparisons"""
     to: str | None = None
-    """where shards archive their results: s3://bucket/prefix or gs://bucket/prefix; on Slurm also a folder"""
+    """the archive in which each shard publishes its result set: s3://bucket/prefix or gs://bucket/prefix; on Slurm also
+    a folder"""
     price: str | None = None
     """US dollars for an hour of one machine, to estimate the cost with"""
     on: tuple[str, ...] = ()
@@ -42,7 +43,7 @@ class CloudOptions(CaseOptions, SizeOptions, ArchiveOptions, JsonOptions):
     image_registry: str | None = None
     """the registry of an image made from cloud/Dockerfile: jobs start from it and install nothing"""
     from_: str | None = None
-    """estimate from the sets of this archive (default: from those in --results)"""
+    """estimate from the result sets of this archive (default: from those in --results)"""
     results: str = "results"
     """the folder of the result sets to estimate from"""
     write: bool = False
@@ -90,7 +91,8 @@ class ReproduceOptions(ArchiveOptions, ProcessOptions, JsonOptions):
     against: str | None = None
     """run nothing, and compare with this result set, which has been measured already"""
     trust: bool = False
-    """install packages and set variables that aren't this project's; without it, they are listed and nothing runs"""
+    """install packages, and pass environment variables, that aren't this project's; without it, they are listed and
+    nothing runs"""
     workload_path: tuple[str, ...] = ()
     """your copy of the set's own workloads, a folder; their code is never taken from the set"""
     stack_path: tuple[str, ...] = ()

@@ -49,11 +49,12 @@ class FiguresOptions(Options):
     """The options of `./stackwars figures`."""
 
     measure: tuple[str, ...] = ()
-    """measure the set of this name by its command in docs/figures.toml; all: every set for this machine's processor"""
+    """measure the result set of this name by its command in docs/figures.toml; all: every result set for this machine's
+    processor"""
     set: tuple[str, ...] = ()
-    """a name in docs/figures.toml and a set measured before, like quick=results/latest"""
+    """a name in docs/figures.toml and a result set measured before, like quick=results/latest"""
     write: bool = False
-    """write the tables that come from the measured and given sets into their pages"""
+    """write the tables that come from the measured and given result sets into their pages"""
 
 
 @dataclass(frozen=True, kw_only=True)

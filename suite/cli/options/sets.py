@@ -21,12 +21,12 @@ class ReportOptions(Options):
     baseline: str | None = None
     """the stack that the others are compared with; it is always shown"""
     stack: tuple[str, ...] = ()
-    """show only these stacks and the baseline; globs; the figures are still computed from the whole set"""
+    """show only these stacks and the baseline; globs; the figures are still computed from the whole result set"""
     question: tuple[str, ...] = ()
-    """show only the questions of these names; globs; the figures are still computed from the whole set"""
+    """show only the questions of these names; globs; the figures are still computed from the whole result set"""
     compare: tuple[str, ...] = ()
-    """compare these sets with the first of them, in place of one set's report: `./stackwars report --compare BEFORE
-    AFTER`"""
+    """compare these result sets with the first of them, in place of one set's report: `./stackwars report --compare
+    BEFORE AFTER`"""
     format: str = "html"
     """html, md for a comment on a change, csv or json"""
     out: str | None = None
@@ -61,9 +61,9 @@ class PitfallsOptions(Options):
     """The options of `./stackwars pitfalls`."""
 
     set: str = LATEST
-    """a set of probes: `./stackwars run --preset=behaviour`"""
+    """a result set of probes, from `./stackwars run --preset=behaviour`"""
     times: str | None = None
-    """a set of the primer's examples: `./stackwars run --preset=primer`"""
+    """a result set of the primer's examples, from `./stackwars run --preset=primer`"""
     out: str = "pitfalls.md"
     """the file to write; a summary of its data is written beside it (.json)"""
 
@@ -75,7 +75,7 @@ class CollectOptions(ResultsOptions):
     WORDS = "set"
 
     set: tuple[str, ...] = ()
-    """a share; also without --set: `./stackwars collect A B`"""
+    """the result set of a share; also without --set: `./stackwars collect A B`"""
     stack_path: tuple[str, ...] = ()
     """your copy of the shares' own stacks, a file or folder; their code is never taken from the shares"""
 
@@ -85,9 +85,9 @@ class PublishOptions(Options):
     """The options of `./stackwars archive`."""
 
     to: str | None = None
-    """a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"""
+    """the archive: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"""
     set: str = LATEST
-    """a whole result set"""
+    """the result set to publish; its run must have finished"""
     sign: str | None = None
     """an OpenSSH private key to sign with, or a public key whose private key is in an SSH agent"""
     with_changes: bool = False
@@ -104,7 +104,10 @@ class FetchOptions(ArchiveOptions):
     """The options of `./stackwars fetch`."""
 
     set: str | None = None
-    """the set's name in the archive (./stackwars sets)"""
+    """the result set's name in the archive; `./stackwars sets --from=ARCHIVE` lists the names"""
+    from_: str | None = None
+    """the archive that has the set: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the
+    environment"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,8 +59,8 @@ class ArchiveOptions(ResultsOptions):
     """The option for an archive of published sets."""
 
     from_: str | None = None
-    """an archive, in place of the sets here: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from
-    the environment"""
+    """use the result sets of this archive, in place of those in --results: a folder, s3://bucket/prefix or
+    gs://bucket/prefix; credentials come from the environment"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,8 +59,8 @@ def test_what_is_no_set_is_no_finding(home: Path) -> None:
     for words, refusal in (
         (["--set=nowhere"], "There is no result set at nowhere"),
         (["--set=empty"], "empty is no result set"),
-        (["--set=2027", "--from=shelf"], "no archive with a name that begins with '2027'"),
-        (["--set=2026-03-01.cpu.0000000", "--from=shelf"], "has no archive"),
+        (["--set=2027", "--from=shelf"], "no set with a name that begins with '2027'"),
+        (["--set=2026-03-01.cpu.0000000", "--from=shelf"], "has no set"),
         (["--set=2026", "--from=nowhere"], "There is no folder nowhere"),
     ):
         done = invoke(home, "verify", *words)
