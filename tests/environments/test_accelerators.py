@@ -1,0 +1,68 @@
+"""Locks for accelerators, on a machine without one: each is installed, imported, and compiles a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from suite.environments import locks, venv
+from suite.errors import UserError
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 600
+# These need few wheels beyond those that the tests need anyway: libtpu, and JAX's CUDA plugin with CUDA's libraries.
+ALWAYS = [("jax", "tpu"), ("torchax", "tpu"), ("torch_xla", "tpu"), ("jax", "cuda")]
+# These need other wheels, often several GB: tried if STACKWARS_EVERY_LOCK is set (docs/versions.md).
+BY_DEMAND = [("tensorflow", "tpu"), ("torch", "cuda"), ("torchax", "cuda"), ("tensorflow", "cuda")]
+TRIED = ALWAYS + (BY_DEMAND if os.environ.get("STACKWARS_EVERY_LOCK") else [])
+VERSIONS = {
+    ("jax", "tpu"): ["jax", "optax"],
+    ("jax", "cuda"): ["jax", "optax"],
+    ("torchax", "tpu"): ["jax", "optax", "torch", "torchax"],
+    ("torchax", "cuda"): ["jax", "optax", "torch", "torchax"],
+    ("torch_xla", "tpu"): ["torch", "torch_xla"],
+    ("torch", "cuda"): ["torch"],
+    ("tensorflow", "tpu"): ["tensorflow"],
+    ("tensorflow", "cuda"): ["tensorflow"],
+}
+COMPILED = {
+    "jax": {"argument_bytes": 256 * 256 * 4},
+    "torchax": {"argument_bytes": 256 * 256 * 4},
+    "torch": {"cuda": "13.2", "cudnn": 92600, "h100": True},
+}
+
+
+def test_every_lock_for_an_accelerator_is_listed() -> None:
+    known = {(name, target) for target in ("cuda", "tpu") for name in locks.names(target)}
+    assert known == {*ALWAYS, *BY_DEMAND} == VERSIONS.keys()
+
+
+@pytest.mark.environments()  # begins early: it mostly waits for wheels
+@pytest.mark.parametrize(("name", "target"), TRIED)
+def test_a_locked_environment_is_imported_and_compiles_for_its_accelerator(name: str, target: str) -> None:
+    try:
+        environment = venv.ensure(name, target)
+    except UserError as refused:
+        pytest.skip(f"environment {name} of {target} isn't made: {str(refused).splitlines()[0]}")
+    done = subprocess.run(
+        [str(environment.python), "-B", "-m", "tests.environments.ahead_of_time", name, target],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout.splitlines()[-1])
+    pins = locks.pins(environment.lock.read_text(encoding="utf-8"))
+    for package in VERSIONS[name, target]:
+        pin = pins.get(package) or pins.get(package.replace("_", "-")) or pins[f"{package}-{target}"]
+        assert answer[package].partition("+")[0] == pin, package
+    assert answer.items() >= COMPILED.get(name, {}).items()
+    assert answer.get("code_bytes", 1) > 0
+    assert answer.get("device") in (None, "TPU v6 lite", "NVIDIA H100 80GB HBM3")
+    assert answer.get("program", True) and answer.get("built_with_cuda", True)
