@@ -102,6 +102,25 @@ def test_a_buffer_assignment_is_taken_apart(tmp_path: Path, page: str) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("names", "third"), [(["args[0]['w']", "args[2]['x']"], "inputs"), (["args[2].mu", "args[3]['x']"], "optimizer")]
+)
+def test_torchax_s_third_argument_is_the_optimizer_s_only_before_a_fourth(names: list[str], third: str) -> None:
+    called = {f"p{place}": name for place, name in enumerate(names)}
+    plan = "".join(
+        f"allocation {place}: size 8, parameter {place}, shape |f32[2]| at ShapeIndex {{}}:\n"
+        f" value: <{place} p{place} @0> (size=8,offset=0): f32[2]{{0}}\n"
+        for place in range(len(names))
+    )
+    found = {holder.name[:7]: holder.category for holder in buffers.allocations(plan, called)}
+    assert found["args[2]"] == third
+
+
+def test_a_forward_program_of_jax_has_parameters_and_inputs() -> None:
+    assert {buffers.KINDS[name] for name in ("parameters", "buffers")} == {"parameters"}
+    assert buffers.KINDS["inputs"] == "inputs"
+
+
 def test_without_a_dump_nobody_tells(tmp_path: Path) -> None:
     assert buffers.holders(tmp_path) is None and buffers.planned(tmp_path) == {}
 

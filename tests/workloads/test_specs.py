@@ -199,3 +199,13 @@ def test_the_numpy_dialect_computes_the_reference(name: str, overrides: dict[str
         error = np.linalg.norm((actual - expected[what]).ravel()) / np.linalg.norm(expected[what].ravel())
         assert error < 1e-6, what
     assert all(np.array_equal(single[name], kept[name]) for name in kept), "a dialect changed its arguments"
+
+
+def test_gpt2_s_forward_pass_reads_only_the_positions_of_its_sequence() -> None:
+    """Weights but for the unread rows, and logits; training moves every row, by weight decay."""
+    spec = WORKLOADS["gpt2"].spec
+    dims = spec.SIZES["full"] | {"batch": 2, "seq": 64}
+    shorter = dims | {"positions": 64}
+    weights = sum(tensor.nbytes for tensor in spec.parameters(shorter).values())
+    assert spec.bytes_floor(dims, "forward") == weights + 4 * 2 * 64 * dims["vocab"]
+    assert spec.bytes_floor(dims, "train") == 6 * sum(tensor.nbytes for tensor in spec.parameters(dims).values())

@@ -15,12 +15,16 @@ ALLOCATION = re.compile(r"^allocation \d+: size (\d+), (?:page \d+, )?(.*):$")  
 VALUE = re.compile(r"^ value: <\d+ (\S+) @\d+> \(size=(\d+),offset=(\d+)\): (\S+)$")
 ARGUMENT = re.compile(r"parameter (\d+), shape \|([^|]*)\|")
 INSTRUCTION = re.compile(r'^\s*(?:ROOT )?%?([\w.-]+) = .*metadata=\{[^}]*op_name="((?:[^"\\]|\\.)+)"')
-# The beginnings of JAX's names for the arguments of a train step: of `jax_jit`, and of torchax, which has only numbers.
+# The beginnings of JAX's names for a program's arguments: of `jax_jit`'s train step and its other programs, and of
+# torchax, whose arguments have only numbers.
 KINDS = {
     "state[0]": "parameters",
     "state[1]": "parameters",
     "state[2]": "optimizer",
     "batch": "inputs",
+    "parameters": "parameters",
+    "buffers": "parameters",
+    "inputs": "inputs",
     "args[0]": "parameters",
     "args[1]": "parameters",
     "args[2]": "optimizer",
@@ -72,23 +76,33 @@ def operations(program: str) -> dict[str, str]:
 
 def allocations(plan: str, names: dict[str, str]) -> Iterator[Holder]:
     """Yields every allocation of a plan. The one that temporaries share is split into values that lie side by side."""
+    kinds = kinds_of(names)
     size, kind, values = 0, "", list[tuple[int, int, str]]()
     for line in plan.splitlines():
         if begins := ALLOCATION.match(line):
-            yield from holders_of(size, kind, values, names)
+            yield from holders_of(size, kind, values, names, kinds)
             size, kind, values = int(begins[1]), begins[2], []
         elif value := VALUE.match(line):
             values.append((int(value[2]), int(value[3]), value[1]))
-    yield from holders_of(size, kind, values, names)
+    yield from holders_of(size, kind, values, names, kinds)
 
 
-def holders_of(size: int, kind: str, values: list[tuple[int, int, str]], names: dict[str, str]) -> Iterator[Holder]:
+def kinds_of(names: dict[str, str]) -> dict[str, str]:
+    """Returns KINDS for a program with these names. torchax numbers three arguments where no optimizer has a state:
+    then the third holds the inputs."""
+    with_optimizer = any(name.startswith("args[3]") for name in names.values())
+    return KINDS if with_optimizer else KINDS | {"args[2]": "inputs"}
+
+
+def holders_of(
+    size: int, kind: str, values: list[tuple[int, int, str]], names: dict[str, str], kinds: dict[str, str]
+) -> Iterator[Holder]:
     """Yields one allocation's holders; `values` are (size, offset, instruction) of all that it holds over time."""
     if not values:
         return
     called = [names.get(name, name) for _, _, name in values]
     if argument := ARGUMENT.match(kind):
-        known = ((KINDS[start], name) for name in called for start in KINDS if name.startswith(start))
+        known = ((kinds[start], name) for name in called for start in kinds if name.startswith(start))
         category, name = next(known, ("arguments", f"argument {argument[1]}, {argument[2]}"))
         yield Holder(category, name, size)
     elif kind.startswith("preallocated-temp"):

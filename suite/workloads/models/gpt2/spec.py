@@ -108,10 +108,14 @@ def flops(dims: Dims, pass_: str) -> int:
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
-    """Forward reads the weights and writes the logits. Train reads and writes weights and two moments."""
+    """Forward reads the weights, of the positions only those of the sequence, and writes the logits. Train reads and
+    writes weights and two moments: weight decay moves positions that no token has, too."""
     weights = sum(tensor.nbytes for tensor in parameters(dims).values())
+    if pass_ == "train":
+        return 6 * weights
+    unread = 4 * (dims["positions"] - dims["seq"]) * dims["width"]
     logits = 4 * dims["batch"] * dims["seq"] * dims["vocab"]
-    return 6 * weights if pass_ == "train" else weights + logits
+    return weights - unread + logits
 
 
 def items(dims: Dims) -> tuple[int, str]:
