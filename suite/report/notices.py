@@ -74,8 +74,7 @@ def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
 
 def noisy(records: Sequence[BlockRecord]) -> Iterable[str]:
     """Yields how many runs of blocks exceeded a limit of the noise gate."""
-    over = [record for record in records if record.reasons]
-    if over:
+    if over := over_limit(records):
         rejected = sum(record.verdict != "accepted" for record in over)
         counted = f" (rejected and not counted: {rejected})" if rejected else ""
         yield f"{len(over)} of {len(records)} block runs exceeded a noise limit{counted}."
@@ -95,20 +94,35 @@ def doubtful(analysis: Analysis) -> Iterable[str]:
 
 def out_of_reach(analysis: Analysis) -> Iterable[str]:
     """Yields what the set's noise keeps it from showing: a tie, or differences inside a wide noise floor."""
-    widths = [width for speedup in analysis.speedups if (width := reach(speedup.ratio))]
-    tie = analysis.protocol.tie_ratio
-    if widths and min(widths) > tie:
+    if width := too_wide(analysis):
         yield (
-            f"A tie (no difference over {units.percent(tie - 1)}) was out of reach: the narrowest interval of a ratio "
-            f"is ±{units.percent(min(widths) - 1)}."
+            f"A tie (no difference over {units.percent(analysis.protocol.tie_ratio - 1)}) was out of reach: the "
+            f"narrowest interval of a ratio is ±{units.percent(width - 1)}."
         )
-    noise = [comparison.noise.ratio for comparison in analysis.comparisons if comparison.noise]
-    floors = [width for ratio in noise if (width := reach(ratio))]
-    if wide := sum(width > FLOOR_MAX for width in floors):
+    wide, floors = wide_floors(analysis)
+    if wide:
         yield (
-            f"The noise floor is wider than ±{units.percent(FLOOR_MAX - 1)} in {wide} of {len(floors)} comparisons: no "
+            f"The noise floor is wider than ±{units.percent(FLOOR_MAX - 1)} in {wide} of {floors} comparisons: no "
             "smaller difference is shown there."
         )
+
+
+def over_limit(records: Sequence[BlockRecord]) -> list[BlockRecord]:
+    """Returns the runs of blocks that exceeded a limit of the noise gate."""
+    return [record for record in records if record.reasons]
+
+
+def too_wide(analysis: Analysis) -> float | None:
+    """Returns the reach of the narrowest interval of a ratio, as a factor, if even that is too wide for a tie."""
+    widths = [width for speedup in analysis.speedups if (width := reach(speedup.ratio))]
+    return min(widths) if widths and min(widths) > analysis.protocol.tie_ratio else None
+
+
+def wide_floors(analysis: Analysis) -> tuple[int, int]:
+    """Returns how many noise floors are wider than FLOOR_MAX, and how many there are."""
+    noise = [comparison.noise.ratio for comparison in analysis.comparisons if comparison.noise]
+    floors = [width for ratio in noise if (width := reach(ratio))]
+    return sum(width > FLOOR_MAX for width in floors), len(floors)
 
 
 def one_block(analysis: Analysis) -> Iterable[str]:

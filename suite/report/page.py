@@ -34,14 +34,15 @@ FRAMEWORKS = ("jax", "torch", "torch_xla", "torchax", "tensorflow", "numpy")  # 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a page begins with, and its sections in order. `line` is the grey line under the map, and `facts` are folded
-    under it. `notices` say what to know before believing a number, and are folded under the badge `trust`. `planned`
-    says whether the set has its plan."""
+    under it. `notices` say what to know before believing a number, and are folded under the badge `trust`, after the
+    sentence `trust_reason`. `planned` says whether the set has its plan."""
 
     set_id: str
     title: str
     line: tuple[str, ...]
     facts: tuple[Fact, ...]
     trust: Trust
+    trust_reason: str
     notices: tuple[str, ...]
     sections: tuple[Section, ...]
     analysis: Analysis
@@ -70,7 +71,7 @@ class Report:
 
     def panels(self) -> tuple[Panel, ...]:
         """Returns the panel behind each cell of the map; none on a condensed page."""
-        return () if self.condensed else panels(self.analysis, planned=self.planned)
+        return () if self.condensed else panels(self.analysis, self.machine, planned=self.planned)
 
     @property
     def answers(self) -> list[AnswerLine]:
@@ -93,12 +94,14 @@ def report_of(results: Results, analysis: Analysis) -> Report:
     context = Context(results, analysis, question_names(analysis), answered)
     sections = (kind.of(context) for kind in SECTIONS)
     records, ceiling_moved = block_records(results.blocks), moved(results.ceilings)
+    word, reason = trust(analysis, results.plan_file, records, ceiling_moved)
     return Report(
         set_id=results.set_id,
         title=title(analysis, results.set_id),
         line=line(results, analysis),
         facts=facts(results, analysis),
-        trust=trust(analysis, results.plan_file, records, ceiling_moved),
+        trust=word,
+        trust_reason=reason,
         notices=(
             *notices(analysis, results.plan_file, records, source(results.path / "inputs")[1]),
             *filter(None, [ceiling_moved]),

@@ -24,6 +24,7 @@ MKL_PATH = re.compile(
     re.MULTILINE,
 )
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+MKL_DEFAULT = "default path"  # MKL's path on processors that aren't Intel's (`mkl_blas_def_…`)
 INSTRUCTIONS = re.compile(r"(?:avx|sse|amx)\w*")
 
 
@@ -81,9 +82,9 @@ def instructions(implementation: str, generated: str | None) -> str | None:
 
 def plain(path: str) -> str:
     """Returns MKL's path by its name in brackets: `AVX-512`. On processors that aren't Intel's MKL has no such name and
-    says `Intel(R) Architecture`: its default path, for all others (`mkl_blas_def_…`)."""
+    says `Intel(R) Architecture`: its default path."""
     named = re.search(r"\(Intel\(R\) ([^()]+)\)", path)
-    return named[1] if named else "default path"
+    return named[1] if named else MKL_DEFAULT
 
 
 def summed(calls: Iterable[tuple[str, str | None, float]]) -> list[LibraryUse]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from suite import units
 from suite.case import Purpose, phase_words
@@ -15,6 +16,7 @@ from suite.report.figures.bars import KINDS
 from suite.report.figures.plots import kind_of
 from suite.report.map.remedies import command, remedy
 from suite.report.sections.labels import comparison_anchor, link_target, outcome_text, panel_anchor
+from suite.report.sections.mkl_note import mkl_note
 from suite.report.sections.timed.units import column_units
 from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.results.analysis import Analysis, Comparison
@@ -81,8 +83,8 @@ class Panel:
     command: str
 
 
-def panels(analysis: Analysis, *, planned: bool) -> tuple[Panel, ...]:
-    """Returns the panel of every planned cell. A set without its plan doesn't say how it was made, so its panels have
+def panels(analysis: Analysis, machine: Mapping[str, Any], *, planned: bool) -> tuple[Panel, ...]:
+    """Returns the panel of every planned cell of a set that was measured on `machine`. A set without its plan doesn't say how it was made, so its panels have
     no command."""
     rows: dict[tuple[str, str], list[Row]] = {}
     for row in analysis.counted:
@@ -98,6 +100,7 @@ def panels(analysis: Analysis, *, planned: bool) -> tuple[Panel, ...]:
             sorted(rows[comparison.id, cell.stack], key=lambda row: row.place),
             most,
             programs.get(comparison.id),
+            machine,
             planned=planned,
         )
         for comparison in analysis.comparisons
@@ -111,6 +114,7 @@ def panel(
     rows: Sequence[Row],
     most: int,
     programs: ProgramQuestion | None,
+    machine: Mapping[str, Any],
     *,
     planned: bool,
 ) -> Panel:
@@ -127,7 +131,7 @@ def panel(
         question=comparison.name,
         outcome=cell.outcome,
         ending=outcome_text(cell),
-        facts=facts(comparison, cell, figures, rows, program(programs, cell.stack)),
+        facts=facts(comparison, cell, figures, rows, program(programs, cell.stack), machine),
         marks=marks(figures, axis) if figures else (),
         blocks=len({row["block"] for row in rows}),
         low=units.seconds(axis.low),
@@ -144,6 +148,7 @@ def facts(
     figures: StackFigures | None,
     rows: Sequence[Row],
     programs: StackPrograms | None,
+    machine: Mapping[str, Any],
 ) -> tuple[Fact, ...]:
     """Returns what is known of a cell, in words. The log is a folder of the set, on the machine that ran the
     process."""
@@ -153,6 +158,7 @@ def facts(
     return named_facts(
         {
             **shown,
+            "Why MKL's default path": mkl_note([figures], machine) if figures else "",
             "Processes": f"{cell.ok} ok of {cell.total}",
             "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
             "Reason": cell.reason,

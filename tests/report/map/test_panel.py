@@ -13,7 +13,7 @@ from tests.report import synthetic
 
 def test_every_planned_cell_has_a_panel(loaded: results.Results) -> None:
     analysis = loaded.analysis()
-    made = panels(analysis, planned=True)
+    made = panels(analysis, {}, planned=True)
     assert len(made) == sum(len(comparison.cells) for comparison in analysis.comparisons)
     assert len({panel.id for panel in made}) == len(made)
     for panel in made:
@@ -28,7 +28,7 @@ def test_every_planned_cell_has_a_panel(loaded: results.Results) -> None:
 
 
 def test_a_run_plot_has_the_least_and_the_greatest_sample_in_under_4_kb(loaded: results.Results) -> None:
-    made = [plot for panel in panels(loaded.analysis(), planned=True) for plot in panel.runs]
+    made = [plot for panel in panels(loaded.analysis(), loaded.machine, planned=True) for plot in panel.runs]
     assert len(made) > 100
     for plot in made:
         numbers = [int(text) for text in plot.area.strip("MZ").replace("L", " ").split()]

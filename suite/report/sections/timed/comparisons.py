@@ -15,6 +15,7 @@ from suite.report.figures.axes import Plot
 from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
 from suite.report.figures.plots import comparison_plots, speedup_plot
 from suite.report.sections.labels import compared_stacks, comparison_anchor, subtitle
+from suite.report.sections.mkl_note import mkl_note
 from suite.report.sections.section import AnswerLine, Context, Section
 from suite.report.sections.sentences import counted, listed
 from suite.report.sections.timed.comparison_tables import console_table, speedup_table
@@ -40,14 +41,20 @@ class ColumnHead:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonView:
-    """A comparison with all that the page shows of it. Each property is computed when the page reads it, since other
-    formats need none of them."""
+    """A comparison with all that the page shows of it. `machine` are the facts of the machine that ran it. Each
+    property is computed when the page reads it, since other formats need none of them."""
 
     comparison: Comparison
     headline: Headline
     anchor: str
     tie: float
     confidence: str
+    machine: Mapping[str, Any]
+
+    @property
+    def mkl_note(self) -> str:
+        """Returns why MKL took its default path; empty if no stack's kernels name that path."""
+        return mkl_note(self.comparison.stacks, self.machine)
 
     @property
     def subtitle(self) -> str:
@@ -132,6 +139,7 @@ class ComparisonsSection(Section):
         "floor",
         "relative error",
         "kernels",
+        "default path",
         "no steady state",
         "disturbed",
         "noisy",
@@ -147,7 +155,9 @@ class ComparisonsSection(Section):
             return None
         tie, confidence = context.protocol.tie_ratio, units.percent(context.protocol.confidence)
         views = (
-            ComparisonView(comparison, headline, comparison_anchor(comparison), tie, confidence)
+            ComparisonView(
+                comparison, headline, comparison_anchor(comparison), tie, confidence, context.results.machine
+            )
             for comparison, headline in zip(analysis.comparisons, context.headlines, strict=True)
         )
         stacks = [stack for stack in compared_stacks(analysis) if stack != analysis.baseline]
