@@ -32,6 +32,7 @@ def test_a_restless_set_says_which_cause_holds_with_its_figure() -> None:
     word, reason = trust(results.Results(Path("wide"), None, rows, [], {}).analysis("numpy"), None, (), None)
     assert word == Trust.RESTLESS
     assert re.fullmatch(
-        r"Small differences are undecided, because of wide intervals \(the narrowest is ±[\d.]+ %, a tie needs ±3 %\)\.",
+        r"Small differences are undecided, because of wide intervals "
+        r"\(the narrowest is ±[\d.]+ %, a tie needs ±3 %\)\.",
         reason.replace("\N{NO-BREAK SPACE}", " "),
     )

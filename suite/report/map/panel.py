@@ -84,8 +84,8 @@ class Panel:
 
 
 def panels(analysis: Analysis, machine: Mapping[str, Any], *, planned: bool) -> tuple[Panel, ...]:
-    """Returns the panel of every planned cell of a set that was measured on `machine`. A set without its plan doesn't say how it was made, so its panels have
-    no command."""
+    """Returns the panel of every planned cell of a set that was measured on `machine`. A set without its plan doesn't
+    say how it was made, so its panels have no command."""
     rows: dict[tuple[str, str], list[Row]] = {}
     for row in analysis.counted:
         if row["purpose"] == Purpose.TIMED:

@@ -20,9 +20,10 @@ def mkl_note(stacks: Sequence[StackFigures], machine: Mapping[str, Any]) -> str:
     if not slowed or vendor in (None, "", INTEL):
         return ""
     although = ", although it has AVX-512" if "avx512f" in (machine.get("cpu_flags") or ()) else ""
+    calling = f"{listed(slowed)} {'calls' if len(slowed) == 1 else 'call'}"
     trial = " Cases of --track=tuned take MKL's path for Intel's processors: they show what that costs."
     return (
-        f"MKL, which {listed(slowed)} {'calls' if len(slowed) == 1 else 'call'} here, uses at most AVX2 on this processor{although}: "
+        f"MKL, which {calling} here, uses at most AVX2 on this processor{although}: "
         f"it takes its default path on every processor that isn't Intel's, and this is {machine.get('cpu_model')}."
         f"{trial if vendor == AMD else ''}"
     )
