@@ -176,7 +176,8 @@ def torch_step(
 MUTANTS: dict[str, AdapterMutant] = {
     # --- optimizers, by their own arguments: the check with injected gradients sees the smallest ---
     "optax: no decay": jax_optimizer("no weight decay", "weight_decay=protocol.WEIGHT_DECAY", "weight_decay=0.0"),
-    "optax: coupled decay": jax_optimizer("Adam with L2 regularisation", OPTAX, COUPLED),
+    "optax: coupled decay": AdapterMutant("optimizer", "Adam with L2 regularisation", "jax_jit", "ffn", {
+        RUNTIME: ((OPTAX, COUPLED), ("state[0].mu", "state[1][0].mu"), ("state[0].nu", "state[1][0].nu"))}),
     "optax: eps x 10": jax_optimizer("ten times epsilon", "eps=protocol.EPSILON", "eps=10 * protocol.EPSILON"),
     "optax: beta1": jax_optimizer("beta1 of 0.8", "b1=protocol.BETA1", "b1=0.8"),
     "optax: beta2": jax_optimizer("beta2 of 0.99", "b2=protocol.BETA2", "b2=0.99"),
