@@ -39,7 +39,7 @@ class Square:
     (nothing to show), or one of STATES. `words` come first, `small` is the small print below, and `title` says it all
     in a sentence. `shade` is the strength of the colour, 0 (none) to 4; `is_more` says which colour: whether the stack
     is ahead of the baseline. `href` is the link to the panel behind the cell; empty without a panel. `note` is what a
-    reader must know beside the verdict. `leads` says that no stack is shown to be faster. `own` is the stack's own
+    reader must know beside the verdict. `leads` says that no stack is shown to be faster. `median` is the stack's
     median, which a narrow screen shows beside the ratio.
     """
 
@@ -52,7 +52,7 @@ class Square:
     href: str = ""
     note: str = ""
     leads: bool = False
-    own: str = ""
+    median: str = ""
 
     @property
     def verdict(self) -> str:

@@ -93,7 +93,7 @@ def map_row(
     squares = []
     for stack in stacks:
         cell = square(metric, comparison, cells.get(stack), panel_anchor(comparison, stack) if linked else "")
-        squares.append(replace(cell, leads=stack in leading, own=medians.get(stack, "")))
+        squares.append(replace(cell, leads=stack in leading, median=medians.get(stack, "")))
     return MapRow(
         name=comparison.name,
         anchor=comparison_anchor(comparison),
