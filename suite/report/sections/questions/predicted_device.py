@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.predict.answer import Prediction
+from suite.predict.devices import devices
 from suite.report.sections.labels import link_target, outcome_words
 from suite.results.questions.predictions import (
     FITS,
@@ -96,13 +97,21 @@ class DeviceView:
     searches: tuple[SearchLine, ...]
 
 
+def title(name: str, chip: str) -> str:
+    """Returns a device's heading: its chip, and for a slice of several chips that the figures are of one of them."""
+    known = devices().get(name)
+    if known is None or known.count <= 1:
+        return chip
+    return f"{chip.removesuffix(', one chip')}, one of the {known.count} chips of {name}"
+
+
 def device_view(device: PredictedDevice) -> DeviceView:
     """Returns the view of one device."""
     prediction = next((case.prediction for case in device.cases if case.prediction), None)
     return DeviceView(
         device=device,
         anchor=link_target("d", device.name, device.questions[0].id),
-        title=prediction.device if prediction else device.name,
+        title=title(device.name, prediction.device) if prediction else device.name,
         compiler=prediction.compiler if prediction else "",
         verdict_by=prediction.verdict_by if prediction else "",
         answer=answer(device),

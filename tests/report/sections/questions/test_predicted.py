@@ -13,7 +13,7 @@ from suite.cli.terminal.console import QuestionUnits, line
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render
-from suite.report.sections.questions.predicted_device import device_view, disagreement
+from suite.report.sections.questions.predicted_device import device_view, disagreement, title
 from suite.results.questions.predictions import predicted_devices
 from suite.results.store.schema import to_table
 from tests.predict.answers import compiled, prediction
@@ -104,3 +104,9 @@ def test_a_device_without_memory_is_refused(tmp_path: Path) -> None:
     pq.write_table(to_table([predicted_row("jax_jit") | {"prediction": json.dumps(told)}]), file)
     with pytest.raises(UserError, match="a device has memory"):
         results.load(file)
+
+
+def test_a_slice_s_heading_says_that_the_figures_are_of_one_of_its_chips() -> None:
+    assert title("v6e-1", "TPU v6e, one chip") == title("v99-4", "TPU v6e, one chip") == "TPU v6e, one chip"
+    assert title("v6e-4", "TPU v6e, one chip") == "TPU v6e, one of the 4 chips of v6e-4"
+    assert title("h100", "NVIDIA H100 SXM, 80 GB") == "NVIDIA H100 SXM, 80 GB"
