@@ -121,6 +121,14 @@ def test_a_browser_shows_every_kind_of_page_without_a_violation_of_axe(tabs: Tab
     assert fits(tab) and violations(tab) == []
 
 
+@pytest.mark.slow
+def test_the_index_is_printed_without_its_search(tabs: Tabs, site: Site) -> None:
+    tab = tabs.open(site.out / "index.html")
+    assert tab.locator(".search").is_visible()
+    tab.emulate_media(media="print")
+    assert not tab.locator(".search").is_visible() and tab.locator("#sets").is_visible()
+
+
 def searched(tab: Page) -> dict[str, int]:
     """How many rows of each section of the index are shown."""
     return told(
