@@ -129,7 +129,7 @@ class Adapter(ABC):
         The worker calls it after `device`, to find out in which precision the stack really computes.
         """
 
-    def in_precision(self, precision: str) -> Adapter:
+    def adapter_in(self, precision: str) -> Adapter:
         """Returns a second adapter in this process, already built, for the same stack and workload in another
         precision. This adapter can't be used afterwards: two models may need more memory than the machine has."""
         kind, case, workload = type(self), replace(self.case, precision=precision), self.workload

@@ -59,7 +59,7 @@ class JaxAdapter(compiler.Dumping):
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
         self.jax, self.optax = jax, optax
-        # The environment variable says the same, but not for an adapter that `in_precision` makes.
+        # The environment variable says the same, but not for an adapter that `adapter_in` makes.
         jax.config.update("jax_default_matmul_precision", PRODUCTS[case.precision])
         self.transform = make_optimizer(optax, self.optimizer)
         self.compile_counter = CompileCounter(jax)

@@ -58,7 +58,7 @@ def hold_to_float32(findings: GateFindings, adapter: Adapter, data: Data) -> Non
     of float32. If that is right, only rounding is left to explain the results of the other precision. Tensors of the
     other precision without a reference are compared with the digests of the float32 ones.
     """
-    exact = Gate(adapter.in_precision("f32"), data, data.expected()).run(TimedEvidence())
+    exact = Gate(adapter.adapter_in("f32"), data, data.expected()).run(TimedEvidence())
     findings.unstable += exact.unstable
     findings.reasons += [f"in float32: {reason}" for reason in exact.reasons]
     for key in findings.digests.keys() & exact.digests.keys():
