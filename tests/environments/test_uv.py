@@ -126,10 +126,7 @@ def test_the_orchestrator_has_one_lock_for_all_of_its_pythons(root: Path, monkey
 @pytest.mark.parametrize(
     ("message", "advice"),
     [
-        (
-            "Failed to fetch: https://packages.example/attrs/\ninvalid peer certificate: UnknownIssuer",
-            "SYSTEM_CERTS",
-        ),
+        ("Failed to fetch: https://packages.example/attrs/\ninvalid peer certificate: UnknownIssuer", "SYSTEM_CERTS"),
         ("write failed: No space left on device", "disk is full"),
         ("something that nobody has seen before", "doctor"),
     ],
