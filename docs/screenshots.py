@@ -1,15 +1,19 @@
-"""Takes the pictures of the report in docs/ from a result set, with the Chromium of this machine.
+"""Takes the pictures of the report in docs/ from result sets, with the Chromium of this machine.
 
-    PYTHONPATH=. .venv/bin/python docs/screenshots.py results/latest
+    PYTHONPATH=. .venv/bin/python docs/screenshots.py SET [EARLIER]
 
-It writes report-light.png and report-dark.png (the first screen), report-narrow.png and report-panel.png.
+Of SET it writes report-light.png and report-dark.png (the first screen), report-map.png (the map), report-narrow.png
+and report-panel.png. With an EARLIER set of the same questions it writes compare.png, which compares both, and
+history.png, which shows all sets of the folder that SET is in.
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,30 +23,52 @@ from suite import results
 from suite.report.formats.render import page_of
 from suite.report.page import report
 
+Picture = tuple[str, str, str, dict[str, Any]]  # file, address, the part to show (empty: all), the window
+
 HERE = Path(__file__).parent
+STACKWARS = HERE.parent / "stackwars"
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 500, "height": 1400}
+MAP = "#map"
 
 
 def main() -> None:
-    """Takes all pictures of one set."""
-    made = report(results.load(Path(sys.argv[1])))
-    panel = [panel.id for panel in made.panels() if panel.runs][2]
-    pictures: dict[str, tuple[str, dict[str, Any]]] = {
-        "report-light.png": ("", {"viewport": WIDE}),
-        "report-dark.png": ("", {"viewport": WIDE, "color_scheme": "dark"}),
-        "report-narrow.png": ("", {"viewport": NARROW}),
-        "report-panel.png": (f"#{panel}", {"viewport": WIDE}),
-    }
+    """Takes all pictures."""
+    newest, *earlier = map(Path, sys.argv[1:])
     path = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("There is no Chromium here.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page = Path(folder) / "report.html"
-        page.write_text(page_of(made), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        for name, (fragment, options) in pictures.items():
+        pages = [*pages_of(newest, Path(folder)), *(pages_of_both(earlier[0], newest, Path(folder)) if earlier else ())]
+        for name, address, selector, options in pages:
             tab = browser.new_page(**options)
-            tab.goto(f"{page.as_uri()}{fragment}")
-            tab.screenshot(path=HERE / name)
+            tab.goto(address)
+            picture = tab.locator(selector) if selector else tab
+            picture.screenshot(path=HERE / name)
             print(HERE / name)
+
+
+def pages_of(result_set: Path, folder: Path) -> Iterator[Picture]:
+    """Writes a set's report into a folder and yields its pictures."""
+    made = report(results.load(result_set))
+    page = folder / "report.html"
+    page.write_text(page_of(made), encoding="utf-8")
+    address, panel = page.as_uri(), [panel.id for panel in made.panels() if panel.runs][2]
+    yield "report-light.png", address, "", {"viewport": WIDE}
+    yield "report-dark.png", address, "", {"viewport": WIDE, "color_scheme": "dark"}
+    yield "report-map.png", address, MAP, {"viewport": WIDE}
+    yield "report-narrow.png", address, "", {"viewport": NARROW}
+    yield "report-panel.png", f"{address}#{panel}", "", {"viewport": WIDE}
+
+
+def pages_of_both(earlier: Path, newest: Path, folder: Path) -> Iterator[Picture]:
+    """Writes a comparison of two sets and the history of their folder into a folder and yields their pictures."""
+    compared, history = folder / "compare.html", folder / "history.html"
+    for command in (
+        ["compare", str(earlier), str(newest), "--format=html", f"--out={compared}"],
+        ["history", f"--results={newest.parent}", f"--out={history}"],
+    ):
+        subprocess.run([str(STACKWARS), *command], check=True, stdout=subprocess.DEVNULL)
+    yield "compare.png", compared.as_uri(), "", {"viewport": WIDE}
+    yield "history.png", history.as_uri(), "", {"viewport": WIDE}
 
 
 if __name__ == "__main__":
