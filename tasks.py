@@ -181,8 +181,7 @@ def history(c: Context, options: HistoryOptions) -> None:
 
 @command()
 def site(c: Context, options: SiteOptions) -> None:
-    """Write pages of all result sets of a folder or an archive: searchable index, each set's page, histories,
-    machines."""
+    """Write pages of all result sets of a folder or an archive: index with search, sets, histories, machines."""
     from suite.cli.sets import archives
 
     archives.site(options)
@@ -190,8 +189,7 @@ def site(c: Context, options: SiteOptions) -> None:
 
 @command()
 def ir(c: Context, options: IrOptions) -> None:
-    """Compare the programs that two cases hand to their compilers; without --case, list the cases that have
-    programs."""
+    """Compare the programs that two cases hand to their compilers; without --case, list cases with programs."""
     from suite.cli.sets import programs
 
     programs.print_programs(options)
@@ -223,8 +221,7 @@ def lock(c: Context, options: LockOptions) -> None:
 
 @command()
 def figures(c: Context, options: FiguresOptions) -> int:
-    """List the published tables of README.md and docs/, measure the result sets behind them, or write the tables
-    again."""
+    """List the published tables of README.md and docs/, measure the result sets behind them, or write them again."""
     from suite.cli.project import figures
 
     return figures.figures(options)

@@ -30,6 +30,15 @@ from suite.errors import COMMAND, UserError, unknown_word
 
 ROOT = Path(__file__).resolve().parents[2]
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+SHELL_TASKS = ("check", "test", "clean")  # tasks that run shell commands
+SHELL_OPTIONS = (
+    "dry",
+    "echo",
+    "hide",
+    "pty",
+    "warn-only",
+    "command-timeout",
+)  # invoke's options that act on these alone
 
 
 class Command(Task[Any]):
@@ -131,6 +140,10 @@ class Commands(Program):
         name = self.known(word)
         if self.core.remainder:
             raise UserError(f"`{COMMAND} {name}` takes nothing after `--`.")
+        if name not in SHELL_TASKS and (given := [flag for flag in SHELL_OPTIONS if self.args[flag].value]):
+            raise UserError(
+                f"--{given[0]} acts on check, test and clean alone. `{COMMAND} {name} --help` lists its options."
+            )
         if {"--help", "-h"} & set(typed):
             self.print_task_help(name)
             raise Leave
@@ -145,6 +158,14 @@ class Commands(Program):
             tasks = self.collection.task_names
             raise UserError(f"{unknown_word('task', name, tasks)} `{COMMAND} --list` lists the tasks.")
         return name
+
+    def print_help(self) -> None:
+        """Prints all tasks, and those of invoke's options that act on every task."""
+        print(f"Usage: {self.binary} [--core-options] <task> [--options]\n\nCore options:\n")
+        hidden = {f"--{name}" for name in (*SHELL_OPTIONS, "prompt-for-sudo-password", "write-pyc")}
+        flags = self.initial_context.help_tuples()
+        self.print_columns([(flag, text) for flag, text in flags if not any(name in flag for name in hidden)])
+        self.list_tasks()
 
     def print_task_help(self, name: str) -> None:
         """Prints what a task does, and its options."""

@@ -193,8 +193,8 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
 
 def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:
     """Writes rows, block records, programs and inputs of all shares into the set. The set describes the first share's
-    machine, since all are alike. Roofline and ceilings differ between machines, so they are kept only from a single
-    share."""
+    machine, since all are alike. Even alike machines differ in roofline and ceilings, so these are kept only if there
+    is just one share."""
     for share in shares:
         store.adopt(share)
     store.machine = shares[0].machine

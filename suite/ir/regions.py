@@ -78,7 +78,7 @@ def guards(indices: Value) -> str:
 
 
 def norms(graph: Graph) -> FoundRegions:
-    """Yields layer, batch and RMS norms: a single operation, or arithmetic around a root."""
+    """Yields layer, batch and RMS norms: a single operation, or arithmetic around a square root."""
     for op in graph.named("batch_norm_training", "batch_norm_inference"):
         yield Region(kind_of_one_operation(op), op.name), source(op.operands[0])
     for op in graph.named("rsqrt", "sqrt"):
@@ -102,7 +102,8 @@ def divides(graph: Graph, root: Op) -> bool:
 
 
 def enumerated_norm(graph: Graph, root: Op) -> FoundRegions:
-    """Yields the norm that a root belongs to, if any: such a root is taken of a mean of squares plus an epsilon."""
+    """Yields the norm, written in single operations, that a square root belongs to, if any: a norm takes the root of a
+    mean of squares plus an epsilon."""
     variance = graph.bare(root.operands[0], ("add", "maximum", "select"))
     if squares := mean_of(graph, variance):
         total, squared = squares

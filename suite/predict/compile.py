@@ -78,8 +78,8 @@ def compilable(module: Any, request: CompileRequest) -> Any:
     if main is None:
         raise parse.Unreadable("the module has no function `main`")
     aliases = {argument: result for result, argument in parse.aliases(module, main).items()}
-    # These arguments are only offered to the device's compiler: a result that overwrites an argument on a CPU may have
-    # another layout than the argument on the device.
+    # The compiler may reuse the memory of these arguments, but needn't: a result that overwrites an argument on a CPU
+    # may have another layout than the argument on the device.
     offered = set() if aliases else set(parse.aliases_of(request.header).values())
     with module.context:
         copies = list(operations(module.operation, "mhlo.copy"))

@@ -1,4 +1,5 @@
-"""The notices at the top of the page: what a reader must know before believing a number."""
+"""The notices at the top of the page and of exports: what a reader must know before believing a number. `trust` derives
+the page's badge from some of them."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def noisy(records: Sequence[BlockRecord]) -> Iterable[str]:
 
 
 def doubtful(analysis: Analysis) -> Iterable[str]:
-    """Yields the questions on which equal processes surely differ; all questions of a set are judged as one family."""
+    """Yields the questions on which a stack differs from itself by more than chance. All questions are one family."""
     for comparison in analysis.comparisons:
         noise = comparison.noise
         if noise and is_doubtful(noise.ratio, analysis.protocol.confidence):

@@ -1,4 +1,4 @@
-"""One of the processes that take turns: it runs in a thread of its own and gets its orders through a pair of pipes."""
+"""One of the processes that take turns. A thread launches it and waits for its end; orders go through two pipes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Member:
         self._is_done.set()
 
     def holds(self) -> bool:
-        """Waits until the process holds (True) or has ended (False). The wait blocks, and takes no processor time."""
+        """Waits until the process is paused and ready for its next order (True) or has ended (False). This takes no
+        processor time."""
         if not self.is_over:
             self.asks_for, self.needed_bytes = self._line.answer()
         return not self.is_over

@@ -155,6 +155,8 @@ def invoke(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (["go", "--preset", "a", "--preset", "b"], "--preset is given more than once."),
         (["go", "--dry"], "There is no option '--dry'. Did you mean '--dry-run'?"),
         (["go", "--warn-only"], "There is no option '--warn-only'."),
+        (["-R", "go"], "--dry acts on check, test and clean alone."),
+        (["--warn-only", "go"], "--warn-only acts on check, test and clean alone."),
         (["--help", "og"], "There is no task 'og'. Did you mean 'go'?"),
         (["--list", "nothing"], "nothing"),
     ],

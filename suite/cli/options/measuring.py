@@ -26,7 +26,7 @@ class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
     """fields that don't change what is measured: a stored command leaves them out"""
 
     dims: tuple[str, ...] = ()
-    """dims in place of the size's, like n=1024 or batch=2,seq=64; each --dims is a comparison of its own"""
+    """dims in place of the size's, like n=1024 or batch=2,seq=64; each --dims is a question of its own"""
     timeout: str | None = None
     """time limit of each process, like 90 or 10min"""
     dry_run: bool = False
@@ -69,7 +69,7 @@ class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
 
     @property
     def prepared(self) -> dict[str, Any]:
-        """Returns further arguments of `run.prepare.prepare`, from options that only some of these commands have."""
+        """Returns further arguments of `start.prepare.prepare`, from options that only some of these commands have."""
         return {}
 
 
@@ -84,8 +84,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
     preset: str = "quick"
     """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""
     purpose: str | None = None
-    """timed; memory: the peaks of memory; ir: the programs that compilers get; explain: which kernels work and where
-    the time goes; or probe (default: the preset's)"""
+    """timed; memory: the peaks of memory; ir: the programs that compilers get; explain: only the processes that
+    --explain and --profile=on add; or probe (default: the preset's)"""
     variants: bool = False
     """run every stack also in each of its variants, which have another lock or other flags"""
     cache: str = "cold"
@@ -116,7 +116,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
     profile: str | None = None
     """on or off: one more process for each case, which shows where a step's time goes (default: the preset's)"""
     abstract: bool = False
-    """with --ir=on or --purpose=ir: compile for the tensors' shapes only, and run nothing"""
+    """the processes for programs (--ir=on, --purpose=ir) compile for the tensors' shapes only and run no step; all
+    others run as usual"""
     shard: str | None = None
     """this machine's share of the plan, like 2/4; `./stackwars collect` makes one result set of all shares"""
     scheduler: str = ""
@@ -171,7 +172,7 @@ class RunOptions(SizeOptions, MeasuringOptions):
 
     @property
     def prepared(self) -> dict[str, Any]:
-        """Returns further arguments of `run.prepare.prepare`. Raises UserError for an unknown scheduler, for a shard
+        """Returns further arguments of `start.prepare.prepare`. Raises UserError for an unknown scheduler, for a shard
         that isn't understood, and for both together."""
         from suite.cluster.schedule import SCHEDULERS
         from suite.plan.shards import Shard

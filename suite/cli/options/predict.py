@@ -101,7 +101,7 @@ class PredictOptions(SizeOptions, MeasuringOptions):
 
     @property
     def prepared(self) -> dict[str, Any]:
-        """Returns the accelerators, as a further argument of `run.prepare.prepare`."""
+        """Returns the accelerators, as the argument `models` of `run.start.prepare.prepare`."""
         return {"models": self.devices}
 
 

@@ -47,7 +47,7 @@ def parse_dims(text: str) -> dict[str, int]:
             raise UserError(f"--dims {text} isn't understood: a dim is a name and a whole number, like --dims n=1024.")
         if name in dims:
             raise UserError(
-                f"--dims {text} names {name} twice. Each --dims is a comparison of its own: "
+                f"--dims {text} names {name} twice. Each --dims is a question of its own: "
                 f"--dims {name}={dims[name]} --dims {name}={value}."
             )
         dims[name] = int(value)

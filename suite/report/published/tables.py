@@ -60,13 +60,17 @@ class Source:
 
     @property
     def outcomes(self) -> str:
-        """Returns how the processes ended: `440 processes in 5 blocks, 435 of them ok (5 wrong)`, and how many cases
-        weren't run because an earlier process had settled them."""
+        """Returns how the processes ended: `440 processes in 5 blocks, 435 of them ok (5 wrong)`, and how many
+        weren't run because the same case had already ended as it would again."""
         rows = [row for row in self.analysis.counted if row["provenance"] not in (None, "inferred")]
         ended = Counter(row.outcome for row in rows)
         ok = ended.pop("ok", 0)
         settled = sum(row["provenance"] == "inferred" for row in self.analysis.counted)
-        after = f"; {settled} more weren't run, since an earlier process had settled how they end" if settled else ""
+        after = (
+            f"; {settled} more weren't run, because the same case had already ended as it would again"
+            if settled
+            else ""
+        )
         blocks = f" in {len(self.analysis.blocks)} blocks" if self.analysis.blocks else ""
         others = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items()))
         return f"{len(rows)} processes{blocks}, " + (f"{ok} of them ok ({others})" if others else "all ok") + after

@@ -1,5 +1,6 @@
-"""Reads a set's JSON files with a limit on their size, and checks their types. A set may come from anywhere, so a wrong
-file raises an error, with the file's name and the place in it, before anything uses its content."""
+"""Reads JSON files that a stranger may have written (of a result set, a site, a compiler's answer) with a limit on
+their size, and checks their types. A wrong file raises an error, with the file's name and the place in it, before
+anything uses its content."""
 
 from __future__ import annotations
 

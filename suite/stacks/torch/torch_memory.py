@@ -46,7 +46,8 @@ def allocations(torch: Any, profile: Any) -> list[Any]:
 
 
 def memory_event(event: Any, gradients: Mapping[int, str]) -> MemoryEvent:
-    """Returns an event of the profiler as a MemoryEvent. Its category follows from the operation that allocated."""
+    """Returns an event of the profiler as a MemoryEvent. Its category follows from the operation that
+    allocated; a gradient is known by its address."""
     allocation = event.typed[1]
     if allocation.alloc_size < 0:
         return MemoryEvent(allocation.ptr, None)

@@ -231,7 +231,7 @@ def console_tables(view: MemoryView) -> list[Table]:
         ]
         tables.append(Table(view.name, ["stack", *view.sizes], lines))
     if view.frontier:
-        heads = ["stack", "fits", "doesn't fit", "peak", "predicted", "probes"]
+        heads = ["stack", "fits", "doesn't fit", "peak", "predicted", "tried"]
         lines = [
             [line.stack, line.fits, line.fails, line.peak, line.predicted, str(line.tried)] for line in view.frontier
         ]

@@ -57,7 +57,7 @@ class Attention(tf.Module):
         self.value = Dense(width, kv_width, name=f"{name}.value")
         self.out = Dense(width, width, name=f"{name}.out")
 
-    def __call__(self, x_PD, tables, hidden_ST):
+    def __call__(self, x_PD, tables, mask_ST):
         B, S, K, G, H = self.shape
         q_BKGSH = tf.transpose(tf.reshape(self.query(x_PD), [B, S, K, G, H]), [0, 2, 3, 1, 4])
         k_BKTH = tf.transpose(tf.reshape(self.key(x_PD), [B, S, K, H]), [0, 2, 1, 3])
@@ -65,7 +65,7 @@ class Attention(tf.Module):
         # A group's queries are one matrix (GS, H), so that its keys and values are read once and never repeated.
         q_BKQH = tf.reshape(turn(q_BKGSH, *tables) * H**-0.5, [B, K, G * S, H])
         logits_BKQT = tf.matmul(q_BKQH, turn(k_BKTH, *tables), transpose_b=True)
-        p_BKGST = tf.nn.softmax(tf.reshape(logits_BKQT, [B, K, G, S, S]) + hidden_ST)
+        p_BKGST = tf.nn.softmax(tf.reshape(logits_BKQT, [B, K, G, S, S]) + mask_ST)
         o_BKQH = tf.matmul(tf.reshape(p_BKGST, [B, K, G * S, S]), v_BKTH)
         o_BSKGH = tf.transpose(tf.reshape(o_BKQH, [B, K, G, S, H]), [0, 3, 1, 2, 4])
         return self.out(tf.reshape(o_BSKGH, x_PD.shape))
@@ -90,8 +90,8 @@ class Block(tf.Module):
         self.mlp_norm = RMSNorm(width, name=f"{name}.mlp_norm")
         self.mlp = MLP(width, hidden, name=f"{name}.mlp")
 
-    def __call__(self, x_PD, tables, hidden_ST):
-        x_PD += self.attention(self.attention_norm(x_PD), tables, hidden_ST)
+    def __call__(self, x_PD, tables, mask_ST):
+        x_PD += self.attention(self.attention_norm(x_PD), tables, mask_ST)
         x_PD += self.mlp(self.mlp_norm(x_PD))
         return x_PD
 
@@ -112,14 +112,14 @@ class Model(tf.Module):
         B, S, D = self.shape
         tables = rotary_tables(S, self.head_width)
         # Added to the logits, so that no position attends to later ones.
-        hidden_ST = tf.where(tf.range(S)[:, None] >= tf.range(S), 0.0, -np.inf)
+        mask_ST = tf.where(tf.range(S)[:, None] >= tf.range(S), 0.0, -np.inf)
         embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
         # Not tf.gather, whose gradient is a sparse IndexedSlices: gather_nd's gradient is dense, as AdamW needs it.
         x_BSD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
         # Tokens are rows: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:
-            x_PD = block(x_PD, tables, hidden_ST)
+            x_PD = block(x_PD, tables, mask_ST)
         return tf.reshape(self.head(self.norm(x_PD)), [B, S, -1])
 
 
