@@ -8,6 +8,7 @@ from suite import units
 from suite.predict.answer import Prediction
 from suite.predict.devices import devices
 from suite.report.sections.labels import link_target, outcome_words
+from suite.results.questions.curves import SIZE_MAX
 from suite.results.questions.predictions import (
     FITS,
     OUT,
@@ -69,7 +70,8 @@ class PublishedLine:
 
 @dataclass(frozen=True, slots=True)
 class SearchLine:
-    """The largest value of a dim that fits, the smallest that doesn't, and what the largest needs, as texts."""
+    """The largest value of a dim that fits, the smallest that doesn't or why there is none, and what the largest needs,
+    as texts."""
 
     question: str
     stack: str
@@ -175,11 +177,21 @@ def figures(question: PredictedQuestion, case: Predicted, prediction: Prediction
 
 def search_line(search: PredictedSearch) -> SearchLine:
     """Returns the line of one search for the largest size that fits."""
-    low, high = search.bracket.low, search.bracket.high
+    low = search.bracket.low
     fits = f"{low:,}" if low else "none that was tried"
-    fails = units.UNKNOWN if high is None else f"{high:,}"
     needed = units.quantity(search.needed_bytes)
-    return SearchLine(search.question, search.stack, search.axis, fits, fails, needed, search.tried)
+    return SearchLine(search.question, search.stack, search.axis, fits, fails(search), needed, search.tried)
+
+
+def fails(search: PredictedSearch) -> str:
+    """Returns the smallest value that doesn't fit; without such a value, why the search has none."""
+    low, high = search.bracket.low, search.bracket.high
+    if high is not None:
+        return f"{high:,}"
+    if search.stopped is not None:
+        size, case = search.stopped
+        return f"{size:,}: {outcome_words(case.row.outcome, case.row.text('phase'))}"
+    return f"none: the search ends at {SIZE_MAX:,}" if low >= SIZE_MAX else "none tried"
 
 
 def published_line(pair: VerdictPair) -> PublishedLine:

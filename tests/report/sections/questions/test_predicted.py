@@ -14,6 +14,7 @@ from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render
 from suite.report.sections.questions.predicted_device import device_view, disagreement, title
+from suite.results.questions.curves import SIZE_MAX
 from suite.results.questions.predictions import predicted_devices
 from suite.results.store.schema import to_table
 from tests.predict.answers import compiled, prediction
@@ -51,6 +52,29 @@ def test_a_search_stands_as_a_line(tmp_path: Path) -> None:
     pq.write_table(to_table(sizes), file)
     assert "The largest that fits" in render(file).read_text(encoding="utf-8")
     assert json.loads(export(results.load(file)).written("json"))["predicted"][0]["searches"][0]["largest"] == 2
+
+
+@pytest.mark.parametrize(
+    ("largest", "outcome", "reason"),
+    [
+        (SIZE_MAX, "", "none: the search ends at 1,048,576"),
+        (8, "", "none tried"),
+        (8, "timeout", "12: timeout in its compiler"),
+    ],
+)
+def test_a_search_without_a_size_that_does_not_fit_has_the_reason(
+    largest: int, outcome: str, reason: str, tmp_path: Path
+) -> None:
+    sizes = [predicted_row("jax_jit", dims={"batch": batch}) for batch in (1, largest)]
+    if outcome:
+        ended = {"outcome": outcome, "phase": "compile", "reason": "no answer within 60 min", "prediction": None}
+        sizes.append(predicted_row("jax_jit", dims={"batch": 12}) | ended)
+    file = tmp_path / "results.parquet"
+    pq.write_table(to_table(sizes), file)
+    exported = export(results.load(file))
+    assert reason in Page(render(file).read_text(encoding="utf-8")).text
+    assert f"| {largest:,} | {reason} |" in exported.written("md")
+    assert json.loads(exported.written("json"))["predicted"][0]["searches"][0]["failed"] is None
 
 
 def test_each_disagreement_has_its_reason_by_the_figures() -> None:
