@@ -45,6 +45,8 @@ CHANGED: tuple[Key, ...] = (
     ("llama train tiny", "figure", PHASES),
     ("llama train tiny", "table 1", "torch_eager", "First runs"),
     ("Eager or compiled", "table 1", "llama train tiny / torch_eager / torch_xla", "Eagerfirst run"),
+    # An answer says how long a first run of very many steps takes.
+    ("", "answer", "llama train tiny"),
     # Every case is in this table, and its blocks are ranges.
     *((FAILURES, "table 1", "ffn train full / torch_xla", "Blocks", *again) for again in ((), ("2",))),
     (FAILURES, "table 1", "llama train tiny / numpy", "Blocks"),

@@ -16,10 +16,11 @@ from suite.report.tables import Table
 from suite.results.analysis import Analysis
 from suite.results.cases.break_even import Calls, Course, Crossing, crossing, least
 from suite.results.stack_figures import StackFigures
-from suite.units import Unit, time_unit
+from suite.units import Unit, seconds, time_unit
 
 TOTALS = (1, 10, 100, 1_000, 10_000)  # steps whose total time has a column
 LAST = TOTALS[-1]
+MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ class BreakEvenView:
     def leaders(self) -> str:
         """Returns which stacks have the least total time, each with its steps."""
         return leaders_words(least(calls for _, calls in self.known))
+
+    @property
+    def compiling(self) -> str:
+        """Returns what the first run costs of the stack that has the least total time in the end."""
+        return compiling_words([calls for _, calls in self.known])
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -107,7 +113,7 @@ class BreakEvenSection(Section):
         """Returns which stacks have the least total time on the first question, each with its steps."""
         first, more = self.views[0], len(self.views) - 1
         rest = f" ({counted(more, 'more comparison')} below)" if more else ""
-        return f"Least total time on {first.name}: {first.leaders}{rest}."
+        return f"Least total time on {first.name}: {first.leaders}{rest}.{first.compiling}"
 
     def tables(self) -> Sequence[Table]:
         """Returns a line for each question: which stacks have the least total time, each with its steps."""
@@ -178,6 +184,18 @@ def leaders_words(stretches: Sequence[tuple[int, str]]) -> str:
         return f"{stretches[0][1]} from the first step on"
     words = [f"{stack} up to step {after - 1:,}" for (_, stack), (after, _) in pairwise(stretches)]
     return f"{', '.join(words)}, {stretches[-1][1]} from step {stretches[-1][0]:,} on"
+
+
+def compiling_words(known: Sequence[Calls]) -> str:
+    """Returns a sentence on the first run of the stack that has the least total time in the end; empty if it takes
+    less time than MATTERS of the stack's steady steps."""
+    stretches = least(known)
+    last = next((calls for calls in known if stretches and calls.stack == stretches[-1][1]), None)
+    if last is None or last.first < MATTERS * last.steady:
+        return ""
+    since = stretches[-1][0]
+    ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total from step {since:,} on" if since > 1 else ""
+    return f" The first run of {last.stack} takes {seconds(last.first)}{ahead}."
 
 
 def steps_words(steps: int) -> str:

@@ -14,10 +14,12 @@ from suite.report.formats.export import export
 from suite.report.formats.render import render
 from suite.report.notices import notices
 from suite.report.page import report
+from suite.report.sections.timed.break_even import compiling_words
 from suite.report.sections.timed.comparison_tables import console_table
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.whole_set.outcomes import OutcomesSection
 from suite.results.analysis import Analysis, analyse
+from suite.results.cases.break_even import Calls
 from suite.results.store.rows import Row
 from tests.plan_files import plan_file
 from tests.report import synthetic
@@ -139,3 +141,13 @@ def test_who_stands_in_for_the_baseline_is_said_wherever_a_ratio_over_it_is(
     markdown = export(loaded, "numpy").written("md")
     assert sentence in markdown and "gemm forward (over jax_jit)" in markdown
     assert {line["stack"]: line["baseline"] for line in loaded.stacks("numpy").to_dict("records")}["tf_xla"] == JAX
+
+
+def test_a_first_run_of_very_many_steps_is_said_with_the_step_from_which_it_pays() -> None:
+    known = [Calls("torch_eager", 0.01, 0.003, 0.003), Calls("torch_inductor", 18.0, 0.001, 0.001)]
+    assert compiling_words(known) == (
+        " The first run of torch_inductor takes 18.0 s; by the medians it is ahead of torch_eager in total from step "
+        "8,996 on."
+    )
+    assert compiling_words([known[0], Calls("jax_jit", 0.5, 0.001, 0.001)]) == ""
+    assert compiling_words([]) == ""
