@@ -12,6 +12,7 @@ from suite.report.figures.totals import Crosses, totals_chart
 from suite.report.sections.labels import comparison_anchor
 from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import counted
+from suite.report.sections.timed.headlines import is_long
 from suite.report.tables import Table
 from suite.results.analysis import Analysis
 from suite.results.cases.break_even import Calls, Course, Crossing, crossing, least
@@ -20,7 +21,6 @@ from suite.units import Unit, seconds, time_unit
 
 TOTALS = (1, 10, 100, 1_000, 10_000)  # steps whose total time has a column
 LAST = TOTALS[-1]
-MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,11 @@ class BreakEvenView:
 
     @property
     def compiling(self) -> str:
-        """Returns what the first run costs of the stack that has the least total time in the end."""
-        return compiling_words([calls for _, calls in self.known])
+        """Returns how long the first run takes of the stack that has the least total time in the end; empty if it
+        takes less time than `MATTERS` of its steady steps."""
+        in_the_end = least(calls for _, calls in self.known)[-1][1]
+        last = next(calls for _, calls in self.known if calls.stack == in_the_end)
+        return f" The first run of {last.stack} takes {seconds(last.first)}." if is_long(last) else ""
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -184,18 +187,6 @@ def leaders_words(stretches: Sequence[tuple[int, str]]) -> str:
         return f"{stretches[0][1]} from the first step on"
     words = [f"{stack} up to step {after - 1:,}" for (_, stack), (after, _) in pairwise(stretches)]
     return f"{', '.join(words)}, {stretches[-1][1]} from step {stretches[-1][0]:,} on"
-
-
-def compiling_words(known: Sequence[Calls]) -> str:
-    """Returns a sentence on the first run of the stack that has the least total time in the end; empty if it takes
-    less time than MATTERS of the stack's steady steps."""
-    stretches = least(known)
-    last = next((calls for calls in known if stretches and calls.stack == stretches[-1][1]), None)
-    if last is None or last.first < MATTERS * last.steady:
-        return ""
-    since = stretches[-1][0]
-    ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total from step {since:,} on" if since > 1 else ""
-    return f" The first run of {last.stack} takes {seconds(last.first)}{ahead}."
 
 
 def steps_words(steps: int) -> str:

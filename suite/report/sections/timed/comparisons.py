@@ -18,13 +18,11 @@ from suite.report.sections.labels import compared_stacks, comparison_anchor, sub
 from suite.report.sections.mkl_note import mkl_note
 from suite.report.sections.section import AnswerLine, Context, Section
 from suite.report.sections.sentences import counted, listed
-from suite.report.sections.timed.break_even import compiling_words
 from suite.report.sections.timed.comparison_tables import console_table, speedup_table
 from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.units import Units, column_units
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis, Comparison
-from suite.results.cases.break_even import Calls
 from suite.results.stack_columns import ColumnPlace, StackColumn, ratio_json, shown_columns, values_in
 from suite.results.stack_figures import StackFigures
 
@@ -52,11 +50,6 @@ class ComparisonView:
     tie: float
     confidence: str
     machine: Mapping[str, Any]
-
-    @property
-    def compiling(self) -> str:
-        """Returns what the first run costs of the stack that is ahead in the end; empty if that is little."""
-        return compiling_words([calls for stack in self.comparison.stacks if (calls := Calls.of(stack))])
 
     @property
     def mkl_note(self) -> str:
@@ -189,10 +182,10 @@ class ComparisonsSection(Section):
             AnswerLine(
                 question=headline.question,
                 anchor=view.anchor,
-                text=f"{headline.text}{view.compiling}",
+                text=headline.text,
                 before=headline.before,
                 stack=headline.fastest,
-                after=f"{headline.rest}{view.compiling}",
+                after=headline.rest,
                 stands_out=headline.has_interval,
             )
             for view in self.views

@@ -9,10 +9,12 @@ from suite import units
 from suite.report.sections.labels import outcome_text
 from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Analysis, Comparison
+from suite.results.cases.break_even import Calls, least
 from suite.results.speedup.fastest import pair_shares, rivals
 from suite.results.speedup.verdicts import ALONE, Speedup
 from suite.results.stack_figures import StackFigures
 
+MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
 MOST_RIVALS = 4  # so many rivals are all named; of more, two are named and the others counted
 VERDICTS = {"faster": "", "tie": ", a tie", "close": ", close", "slower": ", slower"}  # what a sentence says of each
 
@@ -86,7 +88,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         comparison.name,
         lead,
         first.stack,
-        f"{rest}.{tail}{modes(counting, unit)}",
+        f"{rest}.{tail}{modes(counting, unit)}{first_run(first, counting)}",
         first.median.value,
         first.speedup,
         rival_stacks,
@@ -146,6 +148,27 @@ def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
         for stack in counting
         if stack.has_modes
     )
+
+
+def first_run(fastest: StackFigures, counting: Sequence[StackFigures]) -> str:
+    """Returns a sentence on the first run of the fastest stack, and the step from which on its total time is the least;
+    empty if the first run takes less time than `MATTERS` of the stack's steady steps."""
+    calls = Calls.of(fastest)
+    if calls is None or not is_long(calls):
+        return ""
+    stretches = least(known for stack in counting if (known := Calls.of(stack)))
+    since, leader = stretches[-1]
+    ahead = ""
+    if leader != fastest.stack:
+        ahead = f"; by the medians {leader} has the least total time in the end"
+    elif since > 1:
+        ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total time from step {since:,} on"
+    return f" The first run of {fastest.stack} takes {units.seconds(calls.first)}{ahead}."
+
+
+def is_long(calls: Calls) -> bool:
+    """Returns whether the first run takes at least as long as `MATTERS` of the stack's steady steps."""
+    return calls.first >= MATTERS * calls.steady
 
 
 def modes_text(stack: StackFigures, unit: units.Unit) -> str:
