@@ -14,6 +14,7 @@ from suite.report.sections.timed.break_even import BreakEvenSection
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.compiled import CompiledSection
 from suite.report.sections.timed.latency import LatencySection
+from suite.report.sections.timed.peaks import PeaksSection
 from suite.report.sections.timed.summary import SummarySection
 from suite.report.sections.timed.transfers import TransfersSection
 from suite.report.sections.timed.within_set import WithinSetSection
@@ -35,6 +36,7 @@ SECTIONS: tuple[type[Section], ...] = (
     WithinSetSection,
     PublishedSection,
     PredictedSection,
+    PeaksSection,
     MemorySection,
     HoldersSection,
     ProfilesSection,
