@@ -1,14 +1,16 @@
 """Takes the pictures of the report in docs/ from result sets, with the Chromium of this machine.
 
-    PYTHONPATH=. .venv/bin/python docs/screenshots.py SET [EARLIER]
+    PYTHONPATH=. .venv/bin/python docs/screenshots.py SET
+    PYTHONPATH=. .venv/bin/python docs/screenshots.py EARLIER SET
 
-Of SET it writes report-light.png and report-dark.png (the first screen), report-map.png (the map), report-narrow.png
-and report-panel.png. With an EARLIER set of the same questions it writes compare.png, which compares both, and
-history.png, which shows all sets of the folder that SET is in.
+Of one set it writes report-light.png and report-dark.png (the first screen), report-map.png (the map),
+report-narrow.png and report-panel.png. Of two sets of the same questions in one folder it
+writes compare.png, which compares both, and history.png, which shows all sets of that folder.
 """
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,15 +31,16 @@ HERE = Path(__file__).parent
 STACKWARS = HERE.parent / "stackwars"
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 500, "height": 1400}
 MAP = "#map"
+REGRESSION = 5  # the exit code of a comparison that found one
 
 
 def main() -> None:
     """Takes all pictures."""
-    newest, *earlier = map(Path, sys.argv[1:])
+    *earlier, newest = map(Path, sys.argv[1:])
     path = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("There is no Chromium here.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        pages = [*pages_of(newest, Path(folder)), *(pages_of_both(earlier[0], newest, Path(folder)) if earlier else ())]
+        pages = pages_of_both(earlier[0], newest, Path(folder)) if earlier else pages_of(newest, Path(folder))
         for name, address, selector, options in pages:
             tab = browser.new_page(**options)
             tab.goto(address)
@@ -64,9 +67,11 @@ def pages_of_both(earlier: Path, newest: Path, folder: Path) -> Iterator[Picture
     compared, history = folder / "compare.html", folder / "history.html"
     for command in (
         ["compare", str(earlier), str(newest), "--format=html", f"--out={compared}"],
-        ["history", f"--results={newest.parent}", f"--out={history}"],
+        ["history", "--workload=*", f"--results={newest.parent}", f"--out={history}"],
     ):
-        subprocess.run([str(STACKWARS), *command], check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run([str(STACKWARS), *command], check=False, stdout=subprocess.DEVNULL)
+        if done.returncode not in (0, REGRESSION):
+            sys.exit(f"{shlex.join(command)} failed.")
     yield "compare.png", compared.as_uri(), "", {"viewport": WIDE}
     yield "history.png", history.as_uri(), "", {"viewport": WIDE}
 
