@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SCREEN = (1280, 900)
 NARROW = (380, 900)
+PAPER = 710  # 188 mm in pixels of CSS
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -109,6 +110,19 @@ def unfold(tab: Page, selector: str = "details") -> None:
 def fits(tab: Page) -> bool:
     """Whether the page doesn't scroll sideways."""
     return bool(tab.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def too_wide_for_paper(tab: Page) -> list[str]:
+    """What a printed sheet of A4 with margins of 11 mm would cut off at its right."""
+    tab.set_viewport_size({"width": PAPER, "height": SCREEN[1]})
+    tab.emulate_media(media="print")
+    out = told(
+        tab,
+        """out.wide = all("body *").filter(node => visible(node) && box(node).right > innerWidth + 1)
+          .map(node => node.outerHTML.slice(0, 160))""",
+    )
+    tab.emulate_media(media="screen")
+    return list(out["wide"])
 
 
 def violations(tab: Page, within: str | None = None) -> list[str]:

@@ -14,7 +14,7 @@ from suite.report.formats.compare_page import compare_page
 from suite.report.formats.render import page
 from suite.results.between_sets import compare_sets
 from suite.results.store.rows import Row
-from tests.browser import NARROW, SCREEN, Tabs, fits, told, unfold, violations
+from tests.browser import NARROW, SCREEN, Tabs, fits, told, too_wide_for_paper, unfold, violations
 from tests.plan_files import plan_file
 from tests.report.formats.test_compare_page import loaded, rows_of_set
 from tests.results.rows import attempt_of, rows_of
@@ -100,6 +100,7 @@ def test_every_kind_of_page_is_drawn_without_a_violation_of_axe(tabs: Tabs, tmp_
     unfold(tab)
     assert tab.locator("html[data-ready]").count() == 1 and fits(tab)
     assert violations(tab) == []
+    assert too_wide_for_paper(tab) == []
 
 
 def test_axe_sees_what_is_wrong(tabs: Tabs, tmp_path: Path) -> None:
@@ -165,6 +166,7 @@ def test_what_is_open_is_printed(tabs: Tabs, html_file: Path) -> None:
     assert folded == 2
     unfold(tab, ".part > details")
     assert sheets(tab.pdf(format="A4")) > folded + 3
+    assert too_wide_for_paper(tab) == []
 
 
 COLLISIONS = """

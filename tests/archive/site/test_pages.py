@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from suite.archive.site.build import Site, build
 from suite.archive.site.sources import SetSource
 from tests.archive.site.conftest import made, quiet
-from tests.browser import NARROW, Tabs, fits, told, unfold, violations
+from tests.browser import NARROW, Tabs, fits, told, too_wide_for_paper, unfold, violations
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}"
 
@@ -119,6 +119,7 @@ def test_a_browser_shows_every_kind_of_page_without_a_violation_of_axe(tabs: Tab
     tab.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     unfold(tab)
     assert fits(tab) and violations(tab) == []
+    assert too_wide_for_paper(tab) == []
 
 
 @pytest.mark.slow

@@ -94,6 +94,18 @@ def test_two_modes_are_said_with_best_mode_and_mean(capsys: pytest.CaptureFixtur
     assert stack_json(fast)["speedup"]["best"] == {"value": pytest.approx(2.0), "low": None, "high": None}
 
 
+def test_more_than_two_stacks_in_two_modes_have_one_sentence() -> None:
+    analysis = analysis_of(
+        rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01, 0.02, 0.02], "tf_xla": [0.03, 0.05, 0.05]})
+    )
+    [answer] = headlines(analysis)
+    assert (
+        "Processes of 3 stacks run in two modes (jax_jit, numpy, tf_xla): "
+        "the slowest takes 1.67× to 3.00× as long as the fastest." in answer.text
+    )
+    assert "typical" not in answer.text
+
+
 def test_the_summary_ranks_by_the_common_questions(capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.0099] * 3, "tf_xla": [0.01] * 3})
     rows += rows_of({"numpy": [0.02] * 3, JAX: [0.08] * 3}, pass_="train")

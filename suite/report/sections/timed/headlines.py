@@ -15,6 +15,7 @@ from suite.results.speedup.verdicts import ALONE, Speedup
 from suite.results.stack_figures import StackFigures
 
 MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
+MOST_DETAILED = 2  # stacks in two modes that have a sentence each
 MOST_RIVALS = 4  # so many rivals are all named; of more, two are named and the others counted
 VERDICTS = {"faster": "", "tie": ", a tie", "close": ", close", "slower": ", slower"}  # what a sentence says of each
 
@@ -141,12 +142,19 @@ def against(first: StackFigures, counting: Sequence[StackFigures], comparison: C
 
 
 def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
-    """Returns sentences on the stacks whose processes run in two modes; empty without such stacks."""
+    """Returns sentences on the stacks whose processes run in two modes, one for more than `MOST_DETAILED` stacks; empty
+    without such stacks."""
+    stacks = [stack for stack in counting if stack.has_modes]
+    if len(stacks) > MOST_DETAILED:
+        spreads = [stack.spread for stack in stacks]
+        return (
+            f" Processes of {len(stacks)} stacks run in two modes ({', '.join(stack.stack for stack in stacks)}): the "
+            f"slowest takes {units.ratio(min(spreads))} to {units.ratio(max(spreads))} as long as the fastest."
+        )
     return "".join(
         f" Processes of {stack.stack} run in two modes: the slowest takes {units.ratio(stack.spread)} as long as the "
         f"fastest. The fastest process has a median of {unit(stack.best)}, the typical one {unit(stack.median.value)}."
-        for stack in counting
-        if stack.has_modes
+        for stack in stacks
     )
 
 
