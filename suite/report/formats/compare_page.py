@@ -1,4 +1,4 @@
-"""Writes a comparison of sets as one self-contained HTML file, with the figures and cells of the report."""
+"""Renders a comparison of sets as one self-contained HTML page, with the figures and cells of the report."""
 
 from __future__ import annotations
 

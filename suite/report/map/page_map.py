@@ -108,8 +108,7 @@ def mean_squares(
 ) -> tuple[Square, ...]:
     """Returns the top row: each stack's geometric mean over the questions that all stacks answered, and how many
     questions the stack answered of those it was asked. With `fields`, only the questions whose columns have these
-    values enter. Empty if all stacks answered fewer than two questions, since one ratio speaks for no others, and for a
-    metric that has no mean."""
+    values enter. Empty if fewer than two questions were answered by all stacks, and for a metric that has no mean."""
     if metric.clock:
         lines = means_where(analysis, fields) if fields else analysis.summaries
         if max((line.n_common for line in lines), default=0) < 2:

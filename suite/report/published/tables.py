@@ -1,4 +1,4 @@
-"""Renders a published table from the result sets that its definition names."""
+"""Renders one table of README.md or docs/, as docs/figures.toml defines it, from the result sets that it names."""
 
 from __future__ import annotations
 
