@@ -91,8 +91,8 @@ def verdict_square(speedup: Speedup, where: str, href: str = "") -> Square:
 
 
 def mean_square(mean: Estimate | None, counted: str, title: str) -> Square:
-    """Returns the cell of a geometric mean, which has an interval but no verdict. `counted` says on how many questions
-    the stack has a ratio, `6 of 8`."""
+    """Returns the cell of a geometric mean, which has an interval but no verdict. `counted` says over how many of
+    the stack's questions it is, `6 of 8`."""
     if mean is None:
         return Square("mean", units.UNKNOWN, counted, title)
     interval = units.interval(mean.low, mean.high)

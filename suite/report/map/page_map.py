@@ -107,7 +107,7 @@ def mean_squares(
     analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str] | None = None
 ) -> tuple[Square, ...]:
     """Returns the top row: each stack's geometric mean over the questions that all stacks answered, and how many
-    questions the stack answered of those it was asked. With `fields`, only the questions whose columns have these
+    these are of those the stack was asked. With `fields`, only the questions whose columns have these
     values enter. Empty if fewer than two questions were answered by all stacks, and for a metric that has no mean."""
     if metric.clock:
         lines = means_where(analysis, fields) if fields else analysis.summaries
@@ -126,8 +126,8 @@ def summary_square(line: Summary | None, stack: str, analysis: Analysis) -> Squa
         return Square("baseline", "1×", "the baseline", f"{stack}: the baseline")
     if line is None:
         return Square("mean", units.UNKNOWN)
-    counted = f"{line.n_ok}\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}{line.n}"
-    over = f"over the {line.n_common} that every stack answered; it answered {counted}"
+    counted = f"{line.n_common}\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}{line.n}"
+    over = f"over the {counted} questions that every stack answered; it answered {line.n_ok}"
     return mean_square(line.common, counted, f"{stack}: geometric mean {over}")
 
 

@@ -7,11 +7,16 @@ import pytest
 from suite.environments import pythons
 from suite.machine import devices
 from suite.report.map.cells import SIGNS, STATES, shade, state_square, verdict_square
+from suite.report.map.metrics import STEADY
+from suite.report.map.page_map import mean_squares
+from suite.results.analysis import analyse
 from suite.results.outcomes import Cell, is_absent
 from suite.results.speedup.verdicts import Speedup
 from suite.run.start import engines
 from suite.stacks.catalog import STACKS
 from suite.stats import Estimate, Word
+from tests.plan_files import plan_file
+from tests.results.rows import rows_of
 
 
 def speedup(word: Word, value: float, reason: str = "") -> Speedup:
@@ -73,3 +78,19 @@ def test_what_the_machine_lacks_is_apart_from_what_a_stack_cant_do(monkeypatch: 
     lacking = Cell("jax_jit", "unsupported", "", "there is no lock for environment jax on tpu", 0, 0, 1)
     assert state_square(lacking, "x").words == "not installed here"
     assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 0, 1), "x").words == "unsupported"
+
+
+def test_a_mean_says_how_many_questions_it_is_over_not_how_many_its_stack_answered() -> None:
+    times = {"numpy": [0.02, 0.021, 0.0205], "jax_jit": [0.010, 0.0101, 0.0102], "tf_xla": [0.02, 0.022, 0.0195]}
+    rows = [row for n in (64, 65, 66) for row in rows_of(times, dims={"n": n})]
+    for row in rows[-9:]:  # tf_xla is wrong on the third question
+        if row["stack"] == "tf_xla":
+            row["outcome"] = "wrong"
+    analysis = analyse(rows, plan_file(), plan_file().plan.protocol, "numpy", None)
+    baseline, jit, xla = mean_squares(analysis, STEADY, ("numpy", "jax_jit", "tf_xla"))
+    assert baseline.small == "the baseline"
+    for square, answered in ((jit, 3), (xla, 2)):
+        assert square.small.replace("\N{NO-BREAK SPACE}", " ").endswith("2 of 3")
+        assert square.title.replace("\N{NO-BREAK SPACE}", " ").endswith(
+            f"over the 2 of 3 questions that every stack answered; it answered {answered}"
+        )
