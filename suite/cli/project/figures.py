@@ -26,8 +26,8 @@ LATEST = Path("results/latest")
 def figures(options: FiguresOptions) -> int:
     """Measures the sets named by `--measure`, reads those of `--set`, and writes or lists the published tables.
 
-    Returns the exit code: 3 if a table was refused though all its sets are given. Raises UserError for a set that
-    docs/figures.toml doesn't name, and if a run measured nothing.
+    Returns the exit code: 3 if a table was refused though all its sets are given, or if a given set filled no table.
+    Raises UserError for a set that docs/figures.toml doesn't name, and if a run measured nothing.
     """
     known = definitions.load(definitions.FILE)
     folders = dict(parse_set(text, known) for text in options.set)
@@ -37,18 +37,22 @@ def figures(options: FiguresOptions) -> int:
         print_tables(known)
         return 0
     loaded = {name: results.load(folder) for name, folder in folders.items()}
-    refused = [table for table in known.tables.values() if is_ready(table, loaded) and not is_written(table, loaded)]
-    return FAILED if refused else 0
+    is_filled = {table: is_written(table, loaded) for table in known.tables.values() if is_ready(table, loaded)}
+    used = {name for table, filled in is_filled.items() if filled for name in (*table.sets, table.system)}
+    return 0 if all(is_filled.values()) and loaded.keys() <= used else FAILED
 
 
 def chosen_sets(names: Collection[str], known: Definitions) -> list[str]:
     """Returns the names of the sets to measure. Raises UserError for a set that docs/figures.toml doesn't have, or has
-    for processors of another vendor."""
-    processor = str(facts.machine().get("cpu_model"))
-    possible = known.sets_for(processor)
+    only for other processors."""
+    machine = facts.machine()
+    possible = known.sets_for(machine)
     for name in names:
         if name != ALL and known.command(name) and name not in possible:
-            raise UserError(f"The set '{name}' is for another vendor's processors; this machine has {processor}.")
+            raise UserError(
+                f"No table takes the set '{name}' from this machine's processor, {machine.get('cpu_model')}: "
+                "docs/figures.toml names the processors of each table."
+            )
     return possible if ALL in names else list(names)
 
 
@@ -74,9 +78,13 @@ def measure(name: str, command: str) -> Path:
 
 
 def is_ready(table: Definition, loaded: Mapping[str, Results]) -> bool:
-    """Whether all sets of a table are given; the table of locks needs none. Prints which set is missing, if others of
-    the table are given."""
+    """Whether all sets of a table are given and ran on a processor that the table is for; the table of locks needs
+    none. Prints why not, if some of the table's sets are given."""
     missing = [name for name in table.sets if name not in loaded]
+    given = [name for name in (*table.sets, table.system) if name in loaded]
+    if any(not table.is_for(loaded[name].machine) for name in given):
+        say(f"Not written: {table.name} is for {table.processors}; the set ran on another processor.")
+        return False
     if missing and {*table.sets, table.system} & loaded.keys():
         say(f"Not written: {table.name} needs the set '{missing[0]}' too.")
     return not missing

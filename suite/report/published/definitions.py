@@ -21,9 +21,9 @@ class Definition:
     reports/templates/figures. `sets` are the names of its sets in docs/figures.toml, the main set first; none for a
     table of the locks.
 
-    `system` names the set that was measured with --allocator=system. `vendor` is the processor vendor that the table is
-    for, `questions` are those that it shows, in this order (default: all of its sets). `waiting` is the reason why the
-    table in the page doesn't come from a set yet; empty once it does.
+    `system` names the set that was measured with --allocator=system. `vendor` and `family` name the processors that the
+    table is for, like AMD's of family 26 (default: any). `questions` are those that it shows, in this order (default:
+    all of its sets). `waiting` is the reason why the table in the page doesn't come from a set yet; empty once it does.
     """
 
     name: str
@@ -32,8 +32,19 @@ class Definition:
     sets: tuple[str, ...] = ()
     system: str = ""
     vendor: str = ""
+    family: int | None = None
     questions: tuple[str, ...] = ()
     waiting: str = ""
+
+    @property
+    def processors(self) -> str:
+        """Returns the processors that the table is for: `AMD family 26`; empty if it is for any."""
+        return f"{self.vendor} family {self.family}" if self.family else self.vendor
+
+    def is_for(self, machine: Mapping[str, Any]) -> bool:
+        """Whether the table is for this machine's processor, by `suite.machine.facts` of the machine."""
+        family = str(machine.get("cpu_family_model_stepping")).partition("/")[0]
+        return self.vendor in str(machine.get("cpu_model")) and (self.family is None or family == str(self.family))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +67,10 @@ class Definitions:
             raise unknown("set", name, self.commands, of="docs/figures.toml")
         return self.commands[name]
 
-    def sets_for(self, processor: str) -> list[str]:
-        """Returns the sets that a machine with this processor can measure: all but those for another vendor's."""
-        wanted = {
-            name for table in self.tables.values() if table.vendor in processor for name in (*table.sets, table.system)
-        }
+    def sets_for(self, machine: Mapping[str, Any]) -> list[str]:
+        """Returns the sets that fill a table on this machine: all but those whose tables are for other processors."""
+        tables = [table for table in self.tables.values() if table.is_for(machine)]
+        wanted = {name for table in tables for name in (*table.sets, table.system)}
         return [name for name in self.commands if name in wanted]
 
 

@@ -84,7 +84,7 @@ def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedT
     """Returns a table rendered from `sets`, {name in docs/figures.toml: loaded set}.
 
     Raises UserError if a set is missing, isn't whole, or may not be published: versions that no lock has, a restless
-    machine, a processor of another vendor.
+    machine, a processor that the table isn't for.
     """
     if missing := [name for name in definition.sets if name not in sets]:
         raise UserError(
@@ -94,7 +94,7 @@ def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedT
     system = Source.of(sets[definition.system]) if definition.system in sets else None
     used = [*sources, *([system] if system else [])]
     for source in used:
-        check_vendor(definition, source)
+        check_processor(definition, source)
     origin = origin_of(used)
     problems = [*lock_problems(origin), *noise_problems(origin)] if used else []
     if problems:
@@ -102,11 +102,15 @@ def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedT
     return PublishedTable(definition.name, origin, text(definition, sources, system, origin))
 
 
-def check_vendor(definition: Definition, source: Source) -> None:
-    """Raises UserError if a set was measured on a processor of another vendor than the table is for."""
-    processor = str(source.results.machine.get("cpu_model") or "an unknown processor")
-    if definition.vendor not in processor:
-        raise UserError(f"The figures '{definition.name}' are for {definition.vendor}; the set ran on {processor}.")
+def check_processor(definition: Definition, source: Source) -> None:
+    """Raises UserError if a set was measured on a processor that the table isn't for."""
+    machine = source.results.machine
+    if not definition.is_for(machine):
+        numbers = machine.get("cpu_family_model_stepping") or "of an unknown family"
+        raise UserError(
+            f"The figures '{definition.name}' are for {definition.processors}; the set ran on "
+            f"{machine.get('cpu_model') or 'an unknown processor'} (family/model/stepping {numbers})."
+        )
 
 
 def origin_of(sources: Sequence[Source]) -> Origin:
@@ -139,7 +143,7 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
         predicted=lambda analysis: [device_view(device) for device in analysis.predicted],
         captured=lambda analysis: [capture for capture in captures(analysis.counted) if capture.row.outcome == "ok"],
-        vendor=definition.vendor,
+        processors=definition.processors,
         alone=ALONE,
         versions=in_words(origin),
         older_locks=older_locks(origin),

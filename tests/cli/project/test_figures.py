@@ -13,7 +13,7 @@ import pytest
 from suite.cli.options.project import FiguresOptions
 from suite.cli.project.figures import figures
 from suite.errors import UserError
-from suite.report.published import definitions
+from suite.report.published import definitions, rules
 from suite.report.published.markers import published_tables
 from suite.results.store import manifest
 
@@ -82,22 +82,38 @@ def test_a_set_is_measured_by_its_command(home: Path, monkeypatch: pytest.Monkey
         figures(FiguresOptions(measure=("mixed",)))
 
 
-def test_a_set_of_another_vendor_is_not_measured(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_set_for_other_processors_is_not_measured(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = TABLES.replace('sets = ["mixed", "second"]', 'sets = ["second"]\nvendor = "Other"')
     (home / "figures.toml").write_text(other)
     monkeypatch.setattr(subprocess, "run", None)
-    with pytest.raises(UserError, match="'second' is for another vendor's processors"):
+    with pytest.raises(UserError, match="No table takes the set 'second' from this machine's processor"):
         figures(FiguresOptions(measure=("second",)))
 
 
-def test_a_table_that_is_refused_stays_as_it_was(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (home / "figures.toml").write_text(
-        TABLES.replace('template = "speedups"', 'template = "speedups"\nvendor = "Intel"')
-    )
+def test_a_table_that_is_refused_stays_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "FLOOR_MAX", 1.0)
     before = (home / "README.md").read_text()
     assert figures(FiguresOptions(set=(f"mixed={SET}",), write=True)) == 3
-    assert "'one' are for Intel; the set ran on AMD EPYC" in capsys.readouterr().err
     assert (home / "README.md").read_text() == before
+
+
+@pytest.mark.parametrize("processors", ['vendor = "Intel"', 'vendor = "AMD"\nfamily = 1'])
+def test_a_set_fills_the_tables_for_its_processor_alone(
+    home: Path, processors: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = TABLES.replace('template = "speedups"', f'template = "speedups"\n{processors}')
+    (home / "figures.toml").write_text(other)
+    before = (home / "README.md").read_text()
+    assert figures(FiguresOptions(set=(f"mixed={SET}",), write=True)) == 3, "no table takes the set"
+    label = processors.replace('vendor = "', "").replace('"\nfamily =', " family").strip('"')
+    assert f"Not written: one is for {label}; the set ran on another processor." in capsys.readouterr().err
+    assert (home / "README.md").read_text() == before
+    three = '\n[tables.three]\npage = "README.md"\ntemplate = "speedups"\nsets = ["mixed"]\nvendor = "AMD"\n\n[prose]'
+    (home / "figures.toml").write_text(other.replace("\n[prose]", three))
+    (home / "README.md").write_text(f"{before}<!-- figures: three -->\n<!-- /figures -->\n")
+    assert figures(FiguresOptions(set=(f"mixed={SET}",), write=True)) == 0
+    written = published_tables((home / "README.md").read_text())
+    assert written["three"].origin.sets and not written["one"].text
 
 
 def test_without_write_the_tables_are_listed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,11 @@ def test_a_table_stops_waiting_once_it_has_its_set() -> None:
     assert stop_waiting(f"{first}\n{second}{waits}", "one") == f"{first}\n{second}{waits}"
 
 
-def test_a_machine_measures_the_sets_of_its_own_vendor() -> None:
-    sets = KNOWN.sets_for("Intel(R) Xeon(R) Processor")
-    assert "ops-intel" in sets and "ops-amd" not in sets and "memory" in sets
-    assert set(sets) | {"headline-amd", "ops-amd", "ops-amd-system"} == set(KNOWN.commands)
+def test_a_machine_measures_the_sets_for_its_own_processor() -> None:
+    zen4, zen5 = ({"cpu_model": "AMD EPYC", "cpu_family_model_stepping": f"{family}/2/1"} for family in (25, 26))
+    intel = {"cpu_model": "Intel(R) Xeon(R) Processor", "cpu_family_model_stepping": "6/207/2"}
+    for machine in (zen4, zen5, intel):
+        assert {"headline", "memory", "quick"} <= set(KNOWN.sets_for(machine))
+    assert "ops-gemm" in KNOWN.sets_for(zen5)
+    assert "ops-gemm" not in KNOWN.sets_for(zen4) and "ops-gemm" not in KNOWN.sets_for(intel)
+    assert "headline" not in KNOWN.sets_for({}), "a machine whose processor isn't known fills no table of a vendor"

@@ -154,10 +154,12 @@ def test_variants_stand_over_their_stack(tmp_path: Path) -> None:
     assert "| gemm forward | 20.8 ms | 2.08× [" in shown
 
 
-def test_a_set_that_is_not_whole_or_of_another_vendor_is_refused(tmp_path: Path) -> None:
+def test_a_set_that_is_not_whole_or_of_another_processor_is_refused(tmp_path: Path) -> None:
     loaded = {"one": results.load(THREE_QUESTIONS)}
     with pytest.raises(UserError, match="are for Intel; the set ran on AMD EPYC"):
         published(defined("speedups", vendor="Intel"), loaded)
+    with pytest.raises(UserError, match=r"are for AMD family 1; the set ran on AMD EPYC \(family/model/stepping"):
+        published(defined("speedups", vendor="AMD", family=1), loaded)
     with pytest.raises(UserError, match="show gemm train, a question that the set doesn't have"):
         published(defined("speedups", questions=("gemm train",)), loaded)
     with pytest.raises(UserError, match="need the set 'two' too"):
