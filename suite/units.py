@@ -155,8 +155,16 @@ def quantity_of(value: float | None, item: str) -> str:
     return _fitting([value], tuple((size, f"{name}{item}") for size, name in _PLAIN))(value)
 
 
-def ratio(value: float | None) -> str:
-    """Returns a speedup: `1.42×`."""
+def steps(number: int) -> str:
+    """Returns a number of steps that was computed from measured times, like a break-even: up to 999 in full, from there
+    on with three significant digits, since the times have no more."""
+    return short(number)
+
+
+def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """Returns a speedup: `1.42×`. One whose interval excludes 1 has as many digits as tell it from 1: `0.9996×`."""
+    if value is not None and low is not None and high is not None and not low <= 1 <= high:
+        return f"{beside_one(value)}×"
     return f"{digits(value)}×" if is_known(value) else UNKNOWN
 
 
@@ -187,9 +195,7 @@ def beside_one(value: float) -> str:
 
 def estimate(value: float | None, low: float | None, high: float | None) -> str:
     """Returns a speedup with its interval, if it has one: `1.42× [1.35, 1.50]`."""
-    if value is not None and low is not None and high is not None and not low <= 1 <= high:
-        return f"{beside_one(value)}× {interval(low, high)}"
-    return f"{ratio(value)} {interval(low, high)}".strip()
+    return f"{ratio(value, low, high)} {interval(low, high)}".strip()
 
 
 def magnitude(value: float | None) -> str:

@@ -124,3 +124,22 @@ def test_a_time_s_interval_has_three_digits_and_closed_ends() -> None:
 def test_a_ratio_beside_1_whose_interval_excludes_1_shows_it_too() -> None:
     assert units.estimate(1.0008, 1.0004, 1.0012) == "1.0008× [1.0004, 1.001]"
     assert units.estimate(1.0008, 0.99, 1.01) == "1.00× [0.990, 1.01]"
+
+
+def test_a_ratio_has_the_same_digits_with_and_without_its_interval_beside_it() -> None:
+    for value, low, high in ((0.9996, 0.9994, 0.9998), (1.0004, 1.0002, 1.0006), (1.0004, 0.99, 1.01), (2.5, 2, 3)):
+        shown = units.ratio(value, low, high)
+        assert units.estimate(value, low, high) == f"{shown} {units.interval(low, high)}"
+    assert units.ratio(0.9996, 0.9994, 0.9998) == "0.9996\N{MULTIPLICATION SIGN}"
+    assert units.ratio(1.0004, 0.99, 1.01) == units.ratio(1.0004) == "1.00\N{MULTIPLICATION SIGN}"
+
+
+def test_steps_that_were_computed_have_three_digits() -> None:
+    assert [units.steps(number) for number in (1, 40, 999, 1_000, 10_401, 77_561)] == [
+        "1",
+        "40",
+        "999",
+        "1,000",
+        "10,400",
+        "77,600",
+    ]

@@ -39,8 +39,8 @@ class Square:
     (nothing to show), or one of STATES. `words` come first, `small` is the small print below, and `title` says it all
     in a sentence. `shade` is the strength of the colour, 0 (none) to 4; `is_more` says which colour: whether the stack
     is ahead of the baseline. `href` is the link to the panel behind the cell; empty without a panel. `note` is what a
-    reader must know beside the verdict. `leads` says that no stack is shown to be faster. `median` is the stack's
-    median, which a narrow screen shows beside the ratio.
+    reader must know beside the verdict. `leads` says that no stack is shown to be faster: the cell is framed.
+    `median` is the stack's median, which a narrow screen shows beside the ratio.
     """
 
     kind: str
@@ -68,7 +68,8 @@ class Square:
     def css(self) -> str:
         """Returns its CSS classes: `faster f3`, say."""
         colour = f"{'f' if self.is_more else 's'}{self.shade}" if self.shade else ""
-        return " ".join(filter(None, [self.kind, colour, "noted" if self.note and self.kind != "undecided" else ""]))
+        noted = "noted" if self.note and self.kind not in ("undecided", "none") else ""
+        return " ".join(filter(None, [self.kind, colour, noted, "leads" if self.leads else ""]))
 
 
 def shade(value: float) -> int:
@@ -81,7 +82,7 @@ def verdict_square(speedup: Speedup, where: str, href: str = "") -> Square:
     """Returns the cell of a ratio with its verdict; `where` names the cell, like `jax_jit on gemm forward`. An
     undecided ratio has the word `undecided` before its size, and no colour."""
     ratio, word = speedup.ratio, speedup.verdict
-    size, interval = units.ratio(ratio.value), units.interval(ratio.low, ratio.high)
+    size, interval = units.ratio(ratio.value, ratio.low, ratio.high), units.interval(ratio.low, ratio.high)
     known = speedup.why or speedup.note
     aside = f" ({known})" if known else ""
     title = f"{where}: {word}, {f'{size} {interval}'.strip()} as fast as {speedup.baseline}{aside}"
@@ -97,7 +98,8 @@ def mean_square(mean: Estimate | None, counted: str, title: str) -> Square:
         return Square("mean", units.UNKNOWN, counted, title)
     interval = units.interval(mean.low, mean.high)
     colour = shade(mean.value) if interval and not (mean.low or 0) <= 1 <= (mean.high or 0) else 0
-    return Square("mean", units.ratio(mean.value), f"{interval} {counted}".strip(), title, colour, mean.value > 1)
+    size = units.ratio(mean.value, mean.low, mean.high)
+    return Square("mean", size, f"{interval} {counted}".strip(), title, colour, mean.value > 1)
 
 
 def state_square(cell: Cell | None, where: str, href: str = "") -> Square:

@@ -37,7 +37,10 @@ def change_square(change: CaseChange | None) -> Square:
     where = f"{change.stack} on {change.name}"
     if change.ratio is None or ended_otherwise(change):
         return ended_square(change, where)
-    size, interval = units.ratio(change.ratio.value), units.interval(change.ratio.low, change.ratio.high)
+    size, interval = (
+        units.ratio(change.ratio.value, change.ratio.low, change.ratio.high),
+        units.interval(change.ratio.low, change.ratio.high),
+    )
     if change.verdict is None:
         return Square("measured", size, interval, f"{where}: {size} {interval}".strip())
     aside = f" ({change.note})" if change.note else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from suite import units
 from suite.report.map.cells import Square, shade, state_square, verdict_square
 from suite.report.sections.labels import outcome_text
+from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Course, crossing
 from suite.results.outcomes import Cell
@@ -76,19 +77,25 @@ def reading(metric: Metric, comparison: Comparison, stack: StackFigures, where: 
     base = comparison.of(comparison.baseline)
     if metric.clock:
         if stack.speedup is None:
-            return Square("none", units.UNKNOWN, title=f"{where}: nothing to compare it with", href=href)
+            return nothing("nothing to compare it with", where, href)
         return verdict_square(stack.speedup, where, href)
     if base is None or not base.counts:
-        return Square("none", units.UNKNOWN, title=f"{where}: nothing to compare it with", href=href)
+        return nothing("nothing to compare it with", where, href)
     return (
         memory_square(base, stack, where, href) if metric.name == "memory" else steps_square(base, stack, where, href)
     )
 
 
+def nothing(reason: str, where: str, href: str) -> Square:
+    """Returns the cell of a stack that has no figure here, though its times count, with the reason."""
+    return Square("none", units.UNKNOWN, title=f"{where}: {reason}", href=href, note=reason)
+
+
 def baseline_square(metric: Metric, comparison: Comparison, stack: StackFigures, where: str, href: str) -> Square:
     """Returns the cell of the baseline: its own figure, over which the others' ratios are formed."""
-    figures = {"first": stack.first, "host": stack.fetch, "steady": stack.median.value}
-    figure = peak(stack) if metric.name == "memory" else units.seconds(figures.get(metric.name, stack.median.value))
+    unit = column_units(comparison)
+    figures = {"first": unit.first(stack.first), "host": unit.steady(stack.fetch), "memory": peak(stack)}
+    figure = figures.get(metric.name, unit.steady(stack.median.value))
     role = f", in place of {comparison.stands_in_for}" if comparison.stands_in_for else ""
     words = "baseline" if metric.name == "steps" else "1×"
     return Square("baseline", words, figure, f"{where}: the baseline{role}, {figure}", href=href)
@@ -103,7 +110,7 @@ def memory_square(base: StackFigures, stack: StackFigures, where: str, href: str
     """Returns the cell of a peak of memory, with the baseline's peak over the stack's. A peak is a single number: the
     ratio has no interval, and so no verdict."""
     if not base.peak_bytes or not stack.peak_bytes:
-        return Square("none", units.UNKNOWN, title=f"{where}: its peak of memory is unknown", href=href)
+        return nothing("its peak of memory is unknown", where, href)
     ratio = base.peak_bytes / stack.peak_bytes
     title = f"{where}: a peak of {peak(stack)}; {base.stack} has {units.ratio(ratio)} as much"
     return Square("measured", units.ratio(ratio), peak(stack), title, shade(ratio), ratio > 1, href)
@@ -113,13 +120,8 @@ def steps_square(base: StackFigures, stack: StackFigures, where: str, href: str)
     """Returns the cell of a break-even: from or up to which step the stack has taken less time in total."""
     crossed = crossing(stack, base)
     if crossed is None or crossed.course is Course.UNDECIDED:
-        return Square(
-            "none",
-            units.UNKNOWN,
-            title=f"{where}: no break-even, {crossed.reason if crossed else 'no times'}",
-            href=href,
-        )
-    steps = units.short(crossed.steps)
+        return nothing(f"no break-even, {crossed.reason if crossed else 'no times'}", where, href)
+    steps = units.steps(crossed.steps or 0)
     words, strength, is_more = {
         Course.AHEAD: ("from the start", 3, True),
         Course.OVERTAKES: (f"from step {steps}", 2, True),

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from suite import units
 from suite.report.figures.curves import CurveChart
 from suite.report.figures.totals import Crosses, totals_chart
 from suite.report.sections.labels import comparison_anchor
 from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import counted
 from suite.report.sections.timed.headlines import is_long
+from suite.report.sections.timed.units import column_units
 from suite.report.tables import Table
 from suite.results.analysis import Analysis
 from suite.results.cases.break_even import Calls, Course, Crossing, crossing, least
 from suite.results.stack_figures import StackFigures
-from suite.units import Unit, seconds, time_unit
+from suite.units import Unit, time_unit
 
 TOTALS = (1, 10, 100, 1_000, 10_000)  # steps whose total time has a column
 LAST = TOTALS[-1]
@@ -43,8 +45,9 @@ class BreakEvenRow:
 @dataclass(frozen=True, slots=True)
 class BreakEvenView:
     """One question. `id` is the anchor of its part of the section, `anchor` that of its comparison. `known` are the
-    stacks whose times count. `baseline` is that of the comparison: a stack that stands in for the `chosen` baseline if
-    this has no time that counts. Each property is computed when a format reads it."""
+    stacks whose times count, `first_unit` is the unit of their first runs. `baseline` is that of the comparison: a
+    stack that stands in for the `chosen` baseline if this has no time that counts. Each property is computed when a
+    format reads it."""
 
     name: str
     id: str
@@ -52,6 +55,7 @@ class BreakEvenView:
     chosen: str
     baseline: str
     known: tuple[tuple[StackFigures, Calls], ...]
+    first_unit: Unit
 
     @property
     def leaders(self) -> str:
@@ -64,7 +68,7 @@ class BreakEvenView:
         takes less time than `MATTERS` of its steady steps."""
         in_the_end = least(calls for _, calls in self.known)[-1][1]
         last = next(calls for _, calls in self.known if calls.stack == in_the_end)
-        return f" The first run of {last.stack} takes {seconds(last.first)}." if is_long(last) else ""
+        return f" The first run of {last.stack} takes {self.first_unit(last.first)}." if is_long(last) else ""
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -157,8 +161,11 @@ def break_even_views(analysis: Analysis) -> tuple[BreakEvenView, ...]:
         known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))
         anchor = comparison_anchor(comparison)
         if len(known) > 1:
+            unit = column_units(comparison).first
             views.append(
-                BreakEvenView(comparison.name, f"e-{anchor}", anchor, analysis.baseline, comparison.baseline, known)
+                BreakEvenView(
+                    comparison.name, f"e-{anchor}", anchor, analysis.baseline, comparison.baseline, known, unit
+                )
             )
     return tuple(views)
 
@@ -175,9 +182,9 @@ def course_words(crosses: Crossing | None) -> str:
     if crosses is None:
         return "no block pairs them"
     if crosses.course == Course.OVERTAKES:
-        return f"ahead from step {crosses.steps:,} on"
+        return f"ahead from step {units.steps(crosses.steps or 0)} on"
     if crosses.course == Course.OVERTAKEN:
-        return f"ahead up to step {crosses.steps:,}"
+        return f"ahead up to step {units.steps(crosses.steps or 0)}"
     return f"{crosses.course}: {crosses.reason}" if crosses.reason else str(crosses.course)
 
 
@@ -185,8 +192,8 @@ def leaders_words(stretches: Sequence[tuple[int, str]]) -> str:
     """Returns `torch_eager up to step 11, tf_xla up to 40, jax_jit from 41 on`."""
     if len(stretches) == 1:
         return f"{stretches[0][1]} from the first step on"
-    words = [f"{stack} up to step {after - 1:,}" for (_, stack), (after, _) in pairwise(stretches)]
-    return f"{', '.join(words)}, {stretches[-1][1]} from step {stretches[-1][0]:,} on"
+    words = [f"{stack} up to step {units.steps(after - 1)}" for (_, stack), (after, _) in pairwise(stretches)]
+    return f"{', '.join(words)}, {stretches[-1][1]} from step {units.steps(stretches[-1][0])} on"
 
 
 def steps_words(steps: int) -> str:

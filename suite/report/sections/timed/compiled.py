@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from suite import units
 from suite.report.sections.labels import compared_stacks, comparison_anchor
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import counted, listed
+from suite.report.sections.sentences import listed
 from suite.report.sections.timed.units import Units, column_units
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls, pays_off
@@ -63,16 +64,17 @@ class CompiledSection(Section):
 
     @property
     def answer(self) -> str:
-        """Returns after how many steps compiling pays off, stack by stack."""
-        steps: dict[str, list[int]] = {row.compiled_stack: [] for row in self.rows}
+        """Returns after how many steps compiling pays off, each compiled stack against the eager one of its code."""
+        pairs = {row.compiled_stack: f"{row.compiled_stack} against {row.eager_stack}" for row in self.rows}
+        steps: dict[str, list[int]] = {pair: [] for pair in pairs.values()}
         for row in self.rows:
-            steps[row.compiled_stack] += [] if row.steps is None else [row.steps]
-        paid = sorted((sorted(numbers), stack) for stack, numbers in steps.items() if numbers)
-        never = [stack for stack, numbers in steps.items() if not numbers]
+            steps[pairs[row.compiled_stack]] += [] if row.steps is None else [row.steps]
+        paid = sorted((sorted(numbers), pair) for pair, numbers in steps.items() if numbers)
+        never = [pair for pair, numbers in steps.items() if not numbers]
         if not paid:
             return f"Compiling isn't shown to pay off for {listed(never)}."
         rest = f"; it isn't shown to pay off for {listed(never)}" if never else ""
-        words = [f"{between(numbers)} for {stack}" for numbers, stack in paid]
+        words = [f"{between(numbers)} for {pair}" for numbers, pair in paid]
         return f"Compiling pays off after {listed(words)}{rest}."
 
 
@@ -116,5 +118,6 @@ def paid_off(eager: StackFigures | None, compiled: StackFigures | None) -> int |
 
 def between(steps: Sequence[int]) -> str:
     """Returns `12 steps`; for several numbers the least and the greatest, `12 to 48 steps`."""
-    low, high = min(steps), max(steps)
-    return counted(high, "step") if low == high else f"{low:,} to {counted(high, 'step')}"
+    low, high = units.steps(min(steps)), units.steps(max(steps))
+    number = high if low == high else f"{low} to {high}"
+    return f"{number} {'step' if number == '1' else 'steps'}"

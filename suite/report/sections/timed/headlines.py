@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from suite import units
@@ -89,7 +89,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         comparison.name,
         lead,
         first.stack,
-        f"{rest}.{tail}{modes(counting, unit)}{first_run(first, counting)}",
+        f"{rest}.{tail}{modes(counting, unit)}{first_run(first, counting, column_units(comparison).first)}",
         first.median.value,
         first.speedup,
         rival_stacks,
@@ -97,6 +97,33 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         planned,
         first.median.low is not None,
     )
+
+
+def leaders(comparison: Comparison, headline: Headline) -> frozenset[str]:
+    """Returns the stacks that the map frames as the best of a question by steady steps: the fastest, and those that
+    aren't shown to be slower than it. A stack that is slower than the comparison's baseline isn't among them, since
+    the baseline is shown to be faster."""
+    return without_slower(comparison, {headline.fastest, *headline.rivals})
+
+
+def leaders_by(comparison: Comparison, analysis: Analysis, clock: str) -> frozenset[str]:
+    """Returns the stacks that the map frames by the clock `first` or `fetch`; `analysis` is by this clock, too."""
+    timed = [stack for stack in comparison.stacks if stack.counts and seconds_by(stack, clock) is not None]
+    if not timed:
+        return frozenset()
+    first = min(timed, key=lambda stack: (seconds_by(stack, clock) or 0.0, stack.stack))
+    return without_slower(comparison, {first.stack, *rivals_of(first, timed, comparison, analysis)})
+
+
+def seconds_by(stack: StackFigures, clock: str) -> float | None:
+    """Returns the seconds of a stack's first run, or of a step with its result in host memory; None if unknown."""
+    return {"first": stack.first, "fetch": stack.fetch}[clock]
+
+
+def without_slower(comparison: Comparison, stacks: Collection[str]) -> frozenset[str]:
+    """Returns the stacks that aren't slower than the comparison's baseline."""
+    slower = {stack.stack for stack in comparison.stacks if stack.speedup and stack.speedup.verdict == "slower"}
+    return frozenset(stacks) - slower
 
 
 def rivals_of(
@@ -135,7 +162,7 @@ def against(first: StackFigures, counting: Sequence[StackFigures], comparison: C
     if first.speedup is None:
         return f"; no block pairs it with the baseline {baseline}"
     ratio = first.speedup.ratio
-    measured = f"{units.ratio(ratio.value)} as fast as {baseline}"
+    measured = f"{units.ratio(ratio.value, ratio.low, ratio.high)} as fast as {baseline}"
     if why := first.speedup.why:
         return f", undecided ({why}): {measured} {units.interval(ratio.low, ratio.high)}".rstrip()
     return f", {measured} {units.interval(ratio.low, ratio.high)}{VERDICTS[first.speedup.verdict]}"
@@ -158,7 +185,7 @@ def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
     )
 
 
-def first_run(fastest: StackFigures, counting: Sequence[StackFigures]) -> str:
+def first_run(fastest: StackFigures, counting: Sequence[StackFigures], unit: units.Unit) -> str:
     """Returns a sentence on the first run of the fastest stack, and the step from which on its total time is the least;
     empty if the first run takes less time than `MATTERS` of the stack's steady steps."""
     calls = Calls.of(fastest)
@@ -170,8 +197,8 @@ def first_run(fastest: StackFigures, counting: Sequence[StackFigures]) -> str:
     if leader != fastest.stack:
         ahead = f"; by the medians {leader} has the least total time in the end"
     elif since > 1:
-        ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total time from step {since:,} on"
-    return f" The first run of {fastest.stack} takes {units.seconds(calls.first)}{ahead}."
+        ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total time from step {units.steps(since)} on"
+    return f" The first run of {fastest.stack} takes {unit(calls.first)}{ahead}."
 
 
 def is_long(calls: Calls) -> bool:
