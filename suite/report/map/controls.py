@@ -11,7 +11,8 @@ from suite.report.map.choices import choices
 from suite.report.map.metrics import METRICS, STEADY, Metric
 from suite.report.map.page_map import FILTERS, Map, map_over, mean_squares, ranked_stacks
 from suite.report.map.sentence import Sentence, overall
-from suite.report.sections.timed.headlines import Headline
+from suite.report.sections.timed.headlines import Headline, leaders, leaders_by
+from suite.report.sections.timed.headlines import headlines as answers
 from suite.results.analysis import Analysis
 from suite.results.cases.rebased import rebased
 
@@ -22,7 +23,7 @@ SYNCED = "synced"
 class PageMap:
     """The map that the page begins with, what its controls offer, and `data`, the maps of all choices for the script.
     `passes` and `precisions` are those of the set; a control with a single value isn't shown. `analyses` has the set's
-    analysis over each baseline that can be chosen."""
+    analysis over each baseline that can be chosen, `headlines` the answers to its questions over each."""
 
     shown: Map
     baseline: str
@@ -33,6 +34,7 @@ class PageMap:
     sentence: Sentence | None
     data: Mapping[str, Any]
     analyses: Mapping[str, Analysis]
+    headlines: Mapping[str, tuple[Headline, ...]]
 
 
 def page_map(
@@ -51,18 +53,22 @@ def page_map(
     metrics = METRICS if whole else (STEADY,)
     clocks = {metric.clock or SYNCED for metric in metrics}
     by_choice = {(clock, stack): rebased(analysis, stack, clock) for clock, stack in product(clocks, baselines)}
-    leaders = [{headline.fastest, *headline.rivals} for headline in headlines]
+    answered = {
+        stack: tuple(headlines) if stack == analysis.baseline else answers(by_choice[SYNCED, stack])
+        for stack in baselines
+    }
     heads = [comparison.head for comparison in analysis.comparisons]
     passes, precisions = (tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS)
     parts = parts_of(passes, precisions)
     maps, means = {}, {}
     for metric, baseline in product(metrics, baselines):
         chosen = by_choice[metric.clock or SYNCED, baseline]
-        maps[metric.name, baseline] = map_over(chosen, metric, stacks, leaders, linked=not condensed)
+        framed = leading(chosen, metric, answered[baseline])
+        maps[metric.name, baseline] = map_over(chosen, metric, stacks, framed, linked=not condensed)
         means[metric.name, baseline] = {
             part: mean_squares(chosen, metric, stacks, fields) for part, fields in parts.items()
         }
-    sentences = {baseline: overall(by_choice[SYNCED, baseline], headlines, machine) for baseline in baselines}
+    sentences = {baseline: overall(by_choice[SYNCED, baseline], answered[baseline], machine) for baseline in baselines}
     return PageMap(
         shown=maps[STEADY.name, analysis.baseline],
         baseline=analysis.baseline,
@@ -73,7 +79,18 @@ def page_map(
         sentence=sentences[analysis.baseline],
         data=choices(maps, means, sentences),
         analyses={baseline: by_choice[SYNCED, baseline] for baseline in baselines},
+        headlines=answered,
     )
+
+
+def leading(analysis: Analysis, metric: Metric, headlines: Sequence[Headline]) -> list[frozenset[str]]:
+    """Returns the stacks that the map frames on each question, by the metric's clock and over the baseline of the
+    analysis; `headlines` are the answers over it. A metric without verdicts frames none."""
+    if metric.clock == SYNCED:
+        return [leaders(*answered) for answered in zip(analysis.comparisons, headlines, strict=True)]
+    if not metric.clock:
+        return [frozenset()] * len(analysis.comparisons)
+    return [leaders_by(comparison, analysis, metric.clock) for comparison in analysis.comparisons]
 
 
 def parts_of(passes: Sequence[str], precisions: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from suite import units
-from suite.report.map.cells import STATES, Square, mean_square
+from suite.report.map.cells import SIGNS, STATES, Square, mean_square
 from suite.report.map.metrics import Metric, square
 from suite.report.sections.labels import compared_stacks, comparison_anchor, panel_anchor
 from suite.report.sections.timed.headlines import standing_in
@@ -66,10 +66,16 @@ def ranked_stacks(analysis: Analysis) -> tuple[str, ...]:
 
 
 def map_over(
-    analysis: Analysis, metric: Metric, stacks: Sequence[str], leaders: Sequence[set[str]], *, linked: bool = True
+    analysis: Analysis,
+    metric: Metric,
+    stacks: Sequence[str],
+    leaders: Sequence[Collection[str]],
+    *,
+    linked: bool = True,
 ) -> Map:
-    """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. Cells are
-    `linked` if the page has their panels."""
+    """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. `leaders`
+    has the stacks to frame on each question, over this baseline and by this clock. Cells are `linked` if the page has
+    their panels."""
     rows = tuple(
         map_row(metric, comparison, stacks, leading, linked=linked)
         for comparison, leading in zip(analysis.comparisons, leaders, strict=True)
@@ -84,7 +90,7 @@ def map_over(
 
 
 def map_row(
-    metric: Metric, comparison: Comparison, stacks: Sequence[str], leading: set[str], *, linked: bool
+    metric: Metric, comparison: Comparison, stacks: Sequence[str], leading: Collection[str], *, linked: bool
 ) -> MapRow:
     """Returns the row of one question."""
     cells = {cell.stack: cell for cell in comparison.cells}
@@ -93,7 +99,8 @@ def map_row(
     squares = []
     for stack in stacks:
         cell = square(metric, comparison, cells.get(stack), panel_anchor(comparison, stack) if linked else "")
-        squares.append(replace(cell, leads=stack in leading, median=medians.get(stack, "")))
+        leads = stack in leading and cell.kind in SIGNS  # a verdict or the baseline
+        squares.append(replace(cell, leads=leads, median=medians.get(stack, "")))
     return MapRow(
         name=comparison.name,
         anchor=comparison_anchor(comparison),
