@@ -12,6 +12,7 @@ from suite.errors import COMMAND
 from suite.machine.description import moved, named
 from suite.report.map.controls import PageMap, page_map
 from suite.report.map.panel import Panel, panels
+from suite.report.map.remedies import HowMade
 from suite.report.notices import notices
 from suite.report.sections.registry import SECTIONS
 from suite.report.sections.section import AnswerLine, Context, Section
@@ -35,7 +36,7 @@ FRAMEWORKS = ("jax", "torch", "torch_xla", "torchax", "tensorflow", "numpy")  # 
 class Report:
     """What a page begins with, and its sections in order. `line` is the grey line under the map, and `facts` are folded
     under it. `notices` say what to know before believing a number, and are folded under the badge `trust`, after the
-    sentence `trust_reason`. `planned` says whether the set has its plan."""
+    sentence `trust_reason`. `results` is the set itself."""
 
     set_id: str
     title: str
@@ -48,7 +49,7 @@ class Report:
     analysis: Analysis
     headlines: tuple[Headline, ...]
     machine: Mapping[str, Any]
-    planned: bool
+    results: Results
 
     @property
     def cases(self) -> int:
@@ -69,9 +70,12 @@ class Report:
         """Returns the map of every question by every stack, over every baseline; None without a timed process."""
         return page_map(self.analysis, self.headlines, self.machine, condensed=self.condensed)
 
-    def panels(self) -> tuple[Panel, ...]:
-        """Returns the panel behind each cell of the map; none on a condensed page."""
-        return () if self.condensed else panels(self.analysis, self.machine, planned=self.planned)
+    def panels(self, overview: PageMap | None) -> tuple[Panel, ...]:
+        """Returns the panel behind each cell of the map, `overview`; none on a condensed page."""
+        if self.condensed or overview is None:
+            return ()
+        own = {self.analysis.baseline: self.analysis}
+        return panels(own | dict(overview.analyses), self.machine, HowMade.of(self.results))
 
     @property
     def answers(self) -> list[AnswerLine]:
@@ -111,7 +115,7 @@ def report_of(results: Results, analysis: Analysis) -> Report:
         analysis=analysis,
         headlines=answered,
         machine=results.machine,
-        planned=results.plan_file is not None,
+        results=results,
     )
 
 

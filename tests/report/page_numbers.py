@@ -80,6 +80,8 @@ class PageNumbers(HTMLParser):
         return "figure" in tags and "li" not in tags
 
     def handle_data(self, data: str) -> None:
+        if any(tag == "span" and "hidden" in given for tag, given in self.open):
+            return  # the same over a baseline that isn't chosen
         for tag in self.text:
             if any(tag == each for each, _ in self.open):
                 self.text[tag] += data

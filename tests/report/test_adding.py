@@ -33,7 +33,7 @@ def shown(tmp_path: Path, guide: str) -> dict[str, Any]:
     """What a copy of the program says of a set in each format, once the guide's diff is applied to it."""
     text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
     (diff,) = re.findall(r"^```diff\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    for folder in ("suite", "reports"):
+    for folder in ("suite", "reports", "presets"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["git", "apply", "-C1"], cwd=tmp_path, input=diff, text=True, check=True)
     command = [sys.executable, "-c", SHOW, str(SET)]

@@ -39,7 +39,7 @@
   // One cell: [CSS classes, words, small print, number of its note].
   function fill(cell, entry, question) {
     if (!entry) return;
-    var kind = entry[0].split(" ")[0], box = cell.querySelector("a") || cell, leads = cell.classList.contains("leads");
+    var kind = entry[0].split(" ")[0], box = cell.querySelector("a") || cell;
     var own = box.querySelector(".own"), note = entry.length > 3 ? all.notes[entry[3]] : "";
     box.textContent = "";
     if (own) box.appendChild(own);
@@ -52,8 +52,8 @@
       node.textContent = part[2];
       box.appendChild(node);
     });
-    cell.className = "sq " + entry[0] + (leads ? " leads" : "");
-    cell.title = [cell.getAttribute("data-stack") + " on " + question, kind, entry[1], entry[2], note]
+    cell.className = "sq " + entry[0];
+    cell.title = [cell.getAttribute("data-stack") + " on " + question, kind === "none" ? "" : kind, entry[1], entry[2], note]
       .filter(function (text, place, texts) { return text && texts.indexOf(text) === place; }).join(", ");
   }
   function drawMap(isOther) {
@@ -151,7 +151,23 @@
         if (told) told.textContent = chosen.over[place] || "Baseline: " + state.baseline + ".";
       });
     });
-    each("[data-over]", function (node) { node.toggleAttribute("hidden", node.getAttribute("data-over") !== state.baseline); });
+    each("[data-over]", function (node) {
+      node.toggleAttribute("hidden", node.getAttribute("data-over").split(" ").indexOf(state.baseline) < 0);
+    });
+    each(".panel", drawPanel);
+  }
+  // An opened cell: its ratio over the chosen baseline is one of those in its list, and its command names the baseline.
+  function drawPanel(panel) {
+    var chosen = list(panel.querySelectorAll("[data-base]")).filter(function (ratio) {
+      return ratio.getAttribute("data-base") === state.baseline;
+    })[0];
+    if (!chosen) return;
+    panel.querySelector(".over-name").textContent = chosen.previousElementSibling.textContent;
+    panel.querySelector(".over-ratio").textContent = chosen.textContent;
+    var stack = panel.getAttribute("data-stack"), by = chosen.getAttribute("data-by"), alone = by === stack;
+    var compared = panel.querySelector(".compared"), company = panel.querySelector(".company");
+    if (compared) compared.textContent = (alone ? "" : " --stack=" + by) + " --baseline=" + by;
+    if (company) company.textContent = alone ? " alone" : " and the baseline " + by;
   }
   function fillRow(row, at, entry) {
     if (!entry) return;

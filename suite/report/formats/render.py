@@ -16,11 +16,11 @@ from markupsafe import Markup
 from suite import results, units
 from suite.errors import UserError
 from suite.guard.printable import printable
-from suite.report.map.other_baselines import other_baselines
+from suite.report.map.other_baselines import answers_over, other_baselines
 from suite.report.page import Report, report_of
 from suite.report.sections.labels import WORDS, outcome_text
 from suite.report.sections.timed.headlines import modes_text
-from suite.report.sections.whole_set.terms import term_id
+from suite.report.sections.whole_set.terms import FLAG_TERMS, flag_title, flag_words, term_id
 from suite.results.store.manifest import RESULTS
 from suite.results.store.result_set import ResultSet
 from suite.units import Unit
@@ -87,14 +87,16 @@ def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
     """Returns the HTML of a report. `home` is the link to the index of the site that the page is part of. `beside` says
     that results.parquet will lie beside the page, which then links it."""
     overview = report.overview()
+    others = other_baselines(overview) if overview else ()
     return filled(
         "page.html.j2",
         styles=("style.css", "lines.css", "map.css"),
         scripts=("script.js", "map.js"),
         report=report,
         overview=overview,
-        others=other_baselines(overview) if overview else (),
-        panels=report.panels(),
+        others=others,
+        answers_over=answers_over(overview) if overview and others else {},
+        panels=report.panels(overview),
         home=home,
         beside=beside,
     )
@@ -133,6 +135,9 @@ def environment() -> Environment:
         "modes_text": modes_text,
         "term": term,
         "term_id": term_id,
+        "flag_terms": FLAG_TERMS,
+        "flag_title": flag_title,
+        "flag_words": flag_words,
         "milliseconds": Unit("ms", 1e-3),
     }
     return templates

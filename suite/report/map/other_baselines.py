@@ -11,6 +11,7 @@ from suite.report.figures.plots import speedup_plot
 from suite.report.map.controls import PageMap
 from suite.report.sections.labels import comparison_anchor
 from suite.report.sections.timed.break_even import BreakEvenView, break_even_views
+from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.summary import SummarySection
 
 
@@ -23,6 +24,34 @@ class OtherBaseline:
     summary: SummarySection
     speedups: Mapping[str, Plot]
     break_even: Mapping[str, BreakEvenView]
+
+    def section(self, name: str) -> SummarySection | None:
+        """Returns the section of this name over this baseline; None for a section that has no baseline."""
+        return self.summary if name == SummarySection.name else None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOver:
+    """The answer to a question over some `baselines`, which all give it."""
+
+    baselines: tuple[str, ...]
+    headline: Headline
+
+
+def answers_over(overview: PageMap) -> Mapping[str, tuple[AnswerOver, ...]]:
+    """Returns {anchor of a comparison: its answers over all baselines of the page's control}, the answer over the
+    baseline that the page begins with first. Baselines with the same answer share it."""
+    comparisons = overview.analyses[overview.baseline].comparisons
+    first = sorted(overview.headlines, key=lambda baseline: baseline != overview.baseline)
+    answered = {}
+    for place, comparison in enumerate(comparisons):
+        by_text: dict[str, list[str]] = {}
+        for baseline in first:
+            by_text.setdefault(overview.headlines[baseline][place].text, []).append(baseline)
+        answered[comparison_anchor(comparison)] = tuple(
+            AnswerOver(tuple(baselines), overview.headlines[baselines[0]][place]) for baselines in by_text.values()
+        )
+    return answered
 
 
 def other_baselines(overview: PageMap) -> tuple[OtherBaseline, ...]:

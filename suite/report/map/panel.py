@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -14,7 +15,7 @@ from suite.ir.findings import StackPrograms, findings
 from suite.report.figures.axes import LogAxis
 from suite.report.figures.bars import KINDS
 from suite.report.figures.plots import kind_of
-from suite.report.map.remedies import command, remedy
+from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
 from suite.report.sections.labels import comparison_anchor, link_target, outcome_text, panel_anchor
 from suite.report.sections.mkl_note import mkl_note
 from suite.report.sections.timed.units import column_units
@@ -55,17 +56,34 @@ class RunPlot:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How the program of a stack's step differs from that of the stack `other`, in sentences. `anchor` is that of all
-    programs of the question."""
+    """How the program of a stack's step differs from that of the stack `other`, in sentences, which the page shows with
+    the baselines `over`. `anchor` is that of all programs of the question."""
 
+    over: tuple[str, ...]
     other: str
     anchor: str
     sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class RatioOver:
+    """The ratio of a steady step over one baseline that a reader can choose, in words with its verdict. `by` is the
+    stack that the ratio is over: the `baseline`, or the stack that stands in for it on this question."""
+
+    baseline: str
+    by: str
+    words: str
+
+    @property
+    def name(self) -> str:
+        """Returns `numpy`, or `numpy (jax_jit in its place)`."""
+        return self.baseline if self.by == self.baseline else f"{self.baseline} ({self.by} in its place)"
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """What the page shows behind one cell."""
+    """What the page shows behind one cell. `ratios` are those over each baseline that a reader can choose, the set's
+    own first; empty for a stack without times that count. `recipe` runs the cell again; None if that is unknown."""
 
     id: str
     anchor: str
@@ -74,18 +92,22 @@ class Panel:
     outcome: str
     ending: str
     facts: tuple[Fact, ...]
+    flags: tuple[tuple[str, str], ...]
+    ratios: tuple[RatioOver, ...]
     marks: tuple[ProcessMark, ...]
     blocks: int
     low: str
     high: str
     runs: tuple[RunPlot, ...]
-    differences: Differences | None
-    command: str
+    differences: tuple[Differences, ...]
+    recipe: CellRecipe | None
 
 
-def panels(analysis: Analysis, machine: Mapping[str, Any], *, planned: bool) -> tuple[Panel, ...]:
-    """Returns the panel of every planned cell of a set that was measured on `machine`. A set without its plan doesn't
-    say how it was made, so its panels have no command."""
+def panels(analyses: Mapping[str, Analysis], machine: Mapping[str, Any], made_by: HowMade | None) -> tuple[Panel, ...]:
+    """Returns the panel of every planned cell of a set that was measured on `machine`. `analyses` has the set's
+    analysis over each baseline that a reader can choose, its own first. `made_by` says how the set was made: it is None
+    for a set without its plan, whose panels have no command."""
+    analysis = next(iter(analyses.values()))
     rows: dict[tuple[str, str], list[Row]] = {}
     for row in analysis.counted:
         if row["purpose"] == Purpose.TIMED:
@@ -93,34 +115,36 @@ def panels(analysis: Analysis, machine: Mapping[str, Any], *, planned: bool) -> 
     processes = sum(map(len, rows.values()))
     most = max(COLUMNS_LEAST, min(COLUMNS_MOST, COLUMNS_OF_PAGE // max(1, processes)))
     programs = {question.id: question for question in analysis.programs}
+    by_question = zip(*(over.comparisons for over in analyses.values()), strict=True)
     return tuple(
         panel(
-            comparison,
+            dict(zip(analyses, comparisons, strict=True)),
             cell,
-            sorted(rows[comparison.id, cell.stack], key=lambda row: row.place),
+            sorted(rows[comparisons[0].id, cell.stack], key=lambda row: row.place),
             most,
-            programs.get(comparison.id),
+            programs.get(comparisons[0].id),
             machine,
-            planned=planned,
+            made_by,
         )
-        for comparison in analysis.comparisons
-        for cell in comparison.cells
+        for comparisons in by_question
+        for cell in comparisons[0].cells
     )
 
 
 def panel(
-    comparison: Comparison,
+    over: Mapping[str, Comparison],
     cell: Cell,
     rows: Sequence[Row],
     most: int,
     programs: ProgramQuestion | None,
     machine: Mapping[str, Any],
-    *,
-    planned: bool,
+    made_by: HowMade | None,
 ) -> Panel:
-    """Returns the panel of one cell from the rows of its processes, with run plots of at most so many columns. The
-    command runs the case beside its baseline, or alone if the case failed."""
+    """Returns the panel of one cell from the rows of its processes, with run plots of at most so many columns. `over`
+    has the question over each baseline, the set's own first."""
+    comparison = next(iter(over.values()))
     figures = comparison.of(cell.stack)
+    unit = column_units(comparison).steady
     seconds = [sample for row in rows for sample in row["synced_seconds"] or ()]
     axis = LogAxis.over([process.seconds for process in figures.processes] if figures else [])
     span = LogAxis.over(seconds)
@@ -132,14 +156,32 @@ def panel(
         outcome=cell.outcome,
         ending=outcome_text(cell),
         facts=facts(comparison, cell, figures, rows, program(programs, cell.stack), machine),
-        marks=marks(figures, axis) if figures else (),
+        flags=figures.flags if figures else (),
+        ratios=tuple(ratio_over(baseline, each, cell.stack) for baseline, each in over.items()) if cell.counts else (),
+        marks=marks(figures, axis, unit) if figures else (),
         blocks=len({row["block"] for row in rows}),
-        low=units.seconds(axis.low),
-        high=units.seconds(axis.high),
-        runs=tuple(run_plot(row, span, most) for row in rows if row["synced_seconds"]),
-        differences=differences(programs, cell.stack, comparison.baseline) if programs else None,
-        command=command(rows[0].case, cell.stack if cell.failed else comparison.baseline) if planned else "",
+        low=unit(axis.low),
+        high=unit(axis.high),
+        runs=tuple(run_plot(row, span, most, unit) for row in rows if row["synced_seconds"]),
+        differences=differences(programs, cell.stack, over) if programs else (),
+        recipe=cell_recipe(rows, cell, comparison, made_by) if made_by else None,
     )
+
+
+def ratio_over(baseline: str, comparison: Comparison, stack: str) -> RatioOver:
+    """Returns the ratio of a stack whose times count over one baseline, in words. An undecided ratio has its reason
+    before its size."""
+    figures = comparison.of(stack)
+    if stack == comparison.baseline:
+        words = "this is the baseline"
+    elif figures is None or figures.speedup is None:
+        words = "no block pairs the two"
+    else:
+        speedup = figures.speedup
+        ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high)
+        note = f"; {speedup.note}" if speedup.note and not speedup.why else ""
+        words = f"undecided ({speedup.why}): {ratio}" if speedup.why else f"{speedup.verdict}, {ratio}{note}"
+    return RatioOver(baseline, comparison.baseline, words)
 
 
 def facts(
@@ -174,8 +216,6 @@ def timing_facts(comparison: Comparison, stack: StackFigures) -> dict[str, str]:
     """Returns the times and the memory of a stack, in the units of the question's tables."""
     unit = column_units(comparison)
     interval = units.interval(stack.median.low, stack.median.high, unit.steady)
-    speedup = stack.speedup
-    ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high) if speedup else ""
     clocks = {
         "dispatch": stack.dispatch,
         "synced": stack.median.value,
@@ -185,8 +225,6 @@ def timing_facts(comparison: Comparison, stack: StackFigures) -> dict[str, str]:
     parts = [f"{units.quantity(size)} {KINDS[kind]}" for kind, size in stack.peak_parts]
     return {
         "Median of a step": f"{unit.steady(stack.median.value)} {interval}".strip(),
-        f"Over {comparison.baseline}": f"{speedup.verdict}, {ratio}" if speedup else "",
-        "What to know beside it": speedup.note if speedup else "",
         "First, second run": f"{unit.first(stack.first)}, {unit.second(stack.second)}",
         "Compile time": unit.compile(stack.compile) if stack.compile else "",
         "Clocks": ", ".join(f"{name} {unit.steady(value)}" for name, value in clocks.items() if value is not None),
@@ -195,7 +233,6 @@ def timing_facts(comparison: Comparison, stack: StackFigures) -> dict[str, str]:
         else "",
         "Kernels": stack.kernels,
         "Worst error": f"{units.magnitude(stack.relative_error)} relative" if stack.relative_error is not None else "",
-        "Flags": ", ".join(flag.replace("_", " ") + (f" {share}" if share else "") for flag, share in stack.flags),
     }
 
 
@@ -214,31 +251,35 @@ def program_words(programs: StackPrograms) -> str:
     return f"{step.contents.size:,} operations handed to the compiler{compiled}"
 
 
-def differences(question: ProgramQuestion, stack: str, baseline: str) -> Differences | None:
-    """Returns how a stack's program differs from the baseline's; if XLA compiles no program of the baseline, from that
-    of the first other stack. None if XLA doesn't compile this stack's program, or no other's."""
-    others = [programs for programs in question.of_xla if programs.stack != stack]
+def differences(question: ProgramQuestion, stack: str, over: Mapping[str, Comparison]) -> tuple[Differences, ...]:
+    """Returns how a stack's program differs from that of each baseline; if XLA compiles no program of a baseline, from
+    that of the first other stack. Empty if XLA doesn't compile this stack's program, or no other's."""
+    others = {programs.stack: programs for programs in question.of_xla if programs.stack != stack}
     ours = next((programs for programs in question.of_xla if programs.stack == stack), None)
     if ours is None or not others:
-        return None
-    other = next((programs for programs in others if programs.stack == baseline), others[0])
-    sentences = tuple(finding.text for finding in findings(ours, other))
-    return Differences(other.stack, link_target("p", question.name, question.id), sentences)
+        return ()
+    anchor, beside = link_target("p", question.name, question.id), defaultdict[str, list[str]](list)
+    for baseline, comparison in over.items():
+        beside[comparison.baseline if comparison.baseline in others else next(iter(others))].append(baseline)
+    return tuple(
+        Differences(tuple(shown), other, anchor, tuple(finding.text for finding in findings(ours, others[other])))
+        for other, shown in beside.items()
+    )
 
 
-def marks(figures: StackFigures, axis: LogAxis) -> tuple[ProcessMark, ...]:
+def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[ProcessMark, ...]:
     """Returns a mark for each process: its block across, its median up."""
     blocks = sorted({process.block for process in figures.processes})
     placed = []
     for process in figures.processes:
         kind = kind_of(process, counts=figures.counts)
         x = 100 * (blocks.index(process.block) + 0.5) / len(blocks)
-        title = f"block {process.block}: {units.seconds(process.seconds)}"
+        title = f"block {process.block}: {unit(process.seconds)}"
         placed.append(ProcessMark(round(x, 1), round(100 - axis.percent(process.seconds), 1), kind, title))
     return tuple(placed)
 
 
-def run_plot(row: Row, span: LogAxis, most: int) -> RunPlot:
+def run_plot(row: Row, span: LogAxis, most: int, unit: units.Unit) -> RunPlot:
     """Returns the plot of one process's samples, warm-up included, in at most so many columns. Its places are whole
     numbers, so that it takes less than 4 KB."""
     samples: Sequence[float] = row["synced_seconds"]
@@ -252,7 +293,7 @@ def run_plot(row: Row, span: LogAxis, most: int) -> RunPlot:
     bottom = [f"{x} {place(min(column))}" for x, column in enumerate(columns)]
     return RunPlot(
         title=f"block {row['block']}{', A/A twin' if row['replicate'] > 1 else ''}: {len(samples)} samples, "
-        f"{units.seconds(min(samples))} to {units.seconds(max(samples))}",
+        f"{unit(min(samples))} to {unit(max(samples))}",
         area=f"M{'L'.join([*top, *reversed(bottom)])}Z",
         line=" ".join(f"{x},{place(median(column))}" for x, column in enumerate(columns)),
         width=max(1, len(columns) - 1),

@@ -66,6 +66,71 @@ def test_every_baseline_shows_the_suites_own_numbers(tabs: Tabs, html_file: Path
     assert seen > 150
 
 
+def test_an_opened_cell_its_command_headings_and_answers_follow_the_chosen_baseline(
+    tabs: Tabs, html_file: Path, loaded: results.Results
+) -> None:
+    tab = tabs.open(html_file)
+    for base in ("jax_jit", "tf_graph", "torch_eager"):
+        choose(tab, "baseline", base)
+        out = told(
+            tab,
+            """
+            const seen = node => text(node).replace(/\\s+/g, " ");
+            const shown = nodes => nodes.filter(node => !node.closest("[hidden]")).map(seen);
+            out.panels = all(".panel").map(panel => [
+              panel.dataset.stack, seen(panel.querySelector(".over-name")), seen(panel.querySelector(".over-ratio")),
+              seen(panel.querySelector("pre:last-of-type")), seen(panel.querySelector("h3:last-of-type + p"))]);
+            out.questions = all(".panel h2").map(head => seen(head).split(" on ")[1]);
+            out.heading = shown(all("#summary").map(part => part.parentNode).flatMap(part =>
+              [...part.querySelectorAll("summary h2 > span, summary .gist > span")]));
+            out.gists = shown(all(".comparison .gist"));
+            out.answers = shown(all("#answers .a"));
+            out.frames = all("#map .asked tr").map(row => [...row.querySelectorAll(".leads")].map(cell =>
+              cell.className));""",
+        )
+        analysis = loaded.analysis(base)
+        made = report_of(loaded, analysis)
+        summary, comparisons = made.section(SummarySection), made.section(ComparisonsSection)
+        assert summary and comparisons
+        assert out["heading"] == [f"Summary against {base}", summary.answer]
+        told_answers = [f"{h.before}{h.fastest}{h.rest}" for h in (view.headline for view in comparisons.views)]
+        assert out["gists"] == told_answers and out["answers"][: len(told_answers)] == told_answers
+        assert all(frames and "slower" not in " ".join(frames) for frames in out["frames"])
+        by_name = {comparison.name: comparison for comparison in analysis.comparisons}
+        seen = 0
+        for question, (stack, name, ratio, command, about) in zip(out["questions"], out["panels"], strict=True):
+            comparison = by_name[question]
+            figures = comparison.of(stack)
+            if figures is None or not figures.counts:
+                assert name == "" and f"--baseline={stack}" in command
+                continue
+            by = comparison.baseline
+            assert name == (f"Over {base}" if by == base else f"Over {base} ({by} in its place)")
+            if not figures.cell.failed:
+                assert f"--baseline={by} " in command and command.count("--stack=") == (1 if stack == by else 2)
+                company = f"{stack} alone" if stack == by else f"{stack} and the baseline {by}"
+                assert f"This command runs {company} on this question." in about
+            if figures.speedup:
+                over = figures.speedup.ratio
+                assert ratio.startswith(figures.speedup.verdict)
+                assert units.estimate(over.value, over.low, over.high) in ratio
+                seen += 1
+        assert seen > 15
+
+
+def test_without_the_script_an_opened_cell_has_the_ratio_over_every_baseline(tabs: Tabs, html_file: Path) -> None:
+    name = re.findall(r'class="panel" id="([^"]*gemm[^"]*jax_jit)"', html_file.read_text(encoding="utf-8"))[0]
+    tab = tabs.open(html_file, f"#{name}", script=False)
+    tab.locator(f"#{name} details.small summary").click()
+    ratios = tab.locator(f"#{name} details.small dd:visible").all_inner_texts()
+    assert len(ratios) == 10 and ratios.count("this is the baseline") == 1
+
+
+def test_the_legend_says_what_a_dash_and_a_frame_mean(tabs: Tabs, html_file: Path) -> None:
+    legend = tabs.open(html_file).locator("ul[aria-label=Legend]").inner_text()
+    assert "no figure: nothing measured" in legend and "the chosen baseline included" in legend
+
+
 def test_charts_means_and_crossings_are_those_of_the_chosen_baseline(
     tabs: Tabs, html_file: Path, loaded: results.Results
 ) -> None:

@@ -1,48 +1,194 @@
-"""What is behind a cell: the process's own figures, small, and a command that the program takes."""
+"""What is behind a cell: the process's own figures, ratios over every baseline, and a command that runs it again."""
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import shlex
+from pathlib import Path
 
-from suite import results
+import pytest
+
+from suite import results, units
 from suite.cli.options.measuring import RunOptions
-from suite.report.map.panel import COLUMNS_MOST, HIGH, panels
-from suite.report.map.remedies import command
+from suite.plan.planning import make
+from suite.plan.preset import HOME, load
+from suite.report.formats.render import page
+from suite.report.map.panel import COLUMNS_MOST, HIGH, Panel
+from suite.report.map.remedies import BY_REPEATS, HowMade
+from suite.report.page import Report, report
+from suite.results.analysis import Comparison
+from suite.workloads.catalog import find
+from tests.plan_files import plan_file
 from tests.report import synthetic
+from tests.results.rows import rows_of
+from tests.typed import parsed
+
+SETS = Path(__file__).parents[2] / "results" / "sets"
 
 
-def test_every_planned_cell_has_a_panel(loaded: results.Results) -> None:
+@pytest.fixture(scope="module")
+def shown(made: Report) -> tuple[Panel, ...]:
+    """The panels of the synthetic set."""
+    return made.panels(made.overview())
+
+
+def question(analysis: results.Analysis, panel: Panel) -> Comparison:
+    """The comparison that a panel is of."""
+    return next(comparison for comparison in analysis.comparisons if comparison.name == panel.question)
+
+
+def test_every_planned_cell_has_a_panel(loaded: results.Results, shown: tuple[Panel, ...]) -> None:
     analysis = loaded.analysis()
-    made = panels(analysis, {}, planned=True)
-    assert len(made) == sum(len(comparison.cells) for comparison in analysis.comparisons)
-    assert len({panel.id for panel in made}) == len(made)
-    for panel in made:
-        comparison = next(comparison for comparison in analysis.comparisons if comparison.name == panel.question)
-        figures = comparison.of(panel.stack)
+    assert len(shown) == sum(len(comparison.cells) for comparison in analysis.comparisons)
+    assert len({panel.id for panel in shown}) == len(shown)
+    for panel in shown:
+        figures = question(analysis, panel).of(panel.stack)
         known = {fact.name: fact.value for fact in panel.facts}
         assert len(panel.marks) == (len(figures.processes) if figures else 0)
         assert ("Median of a step" in known) == (figures is not None)
+        assert panel.recipe is not None
         if panel.outcome != "ok":
             assert known["Reason"] and known["Remedy"]
-            assert panel.command.count("--stack=") == 1, "alone"
+            assert panel.recipe.command.count("--stack=") == 1 and panel.recipe.company == " alone"
 
 
-def test_a_run_plot_has_the_least_and_the_greatest_sample_in_under_4_kb(loaded: results.Results) -> None:
-    made = [plot for panel in panels(loaded.analysis(), loaded.machine, planned=True) for plot in panel.runs]
-    assert len(made) > 100
-    for plot in made:
+def test_a_panel_has_the_suites_own_ratio_over_every_baseline(
+    loaded: results.Results, shown: tuple[Panel, ...]
+) -> None:
+    bases = [ratio.baseline for panel in shown for ratio in panel.ratios]
+    assert len({*bases}) == 10 and bases[0] == synthetic.BASELINE
+    seen = 0
+    for base in {*bases}:
+        analysis = loaded.analysis(base)
+        for panel in shown:
+            comparison = question(analysis, panel)
+            figures = comparison.of(panel.stack)
+            if figures is None or not figures.counts:
+                assert panel.ratios == ()
+                continue
+            [over] = [ratio for ratio in panel.ratios if ratio.baseline == base]
+            assert over.by == comparison.baseline
+            if figures.speedup is None:
+                assert over.words == "this is the baseline"
+                continue
+            ratio = figures.speedup.ratio
+            assert over.words.startswith(figures.speedup.verdict)
+            assert units.estimate(ratio.value, ratio.low, ratio.high) in over.words
+            assert figures.speedup.why in over.words and figures.speedup.note in over.words
+            seen += 1
+    assert seen > 150
+
+
+def test_what_stands_in_for_a_baseline_is_named(shown: tuple[Panel, ...]) -> None:
+    [panel] = [panel for panel in shown if (panel.stack, panel.question) == ("numpy", "selu forward")]
+    [over] = [ratio for ratio in panel.ratios if ratio.baseline == "tf_graph"]  # an error on this question
+    assert over.name == "tf_graph (jax_jit in its place)" and over.words.startswith("slower, ")
+
+
+def test_a_run_plot_has_the_least_and_the_greatest_sample_in_under_4_kb(shown: tuple[Panel, ...]) -> None:
+    plots = [plot for panel in shown for plot in panel.runs]
+    assert len(plots) > 100
+    for plot in plots:
         numbers = [int(text) for text in plot.area.strip("MZ").replace("L", " ").split()]
         assert min(numbers) >= 0 and max(numbers[1::2]) <= HIGH
         assert len(plot.area) + len(plot.line) < 4096 and plot.width < COLUMNS_MOST
         assert 0 < plot.warmup <= plot.width  # ten of 120 samples are warm-up
 
 
-def test_the_command_asks_for_this_case() -> None:
-    case = synthetic.case("gemm", "forward", "jax_jit", {"n": 1024})
-    words = shlex.split(command(case, "torch_eager"))
+def typed(command: str) -> RunOptions:
+    """The options of a cell's command, as the program reads them."""
+    words = shlex.split(command)
     assert words[:2] == ["./stackwars", "run"]
-    names = {word.removeprefix("--").partition("=")[0].replace("-", "_") for word in words[2:]}
-    fields = {name.rstrip("_") for name in RunOptions.__dataclass_fields__}
-    assert names <= fields
-    assert {"--workload=gemm", "--pass=forward", "--stack=jax_jit", "--baseline=torch_eager", "--size=full"} <= {*words}
-    assert "--limit-memory=2GiB" in words
+    _, options = parsed(words[1:])
+    assert isinstance(options, RunOptions)
+    return options
+
+
+def test_a_command_asks_for_its_case_and_the_baselines_alone_with_the_sets_settings(
+    loaded: results.Results, shown: tuple[Panel, ...]
+) -> None:
+    assert loaded.plan_file is not None
+    cases = {(planned.case.workload, planned.case.stack): planned.case for planned in loaded.plan_file.plan.cases}
+    for panel in shown:
+        if panel.question == "ffn train":
+            continue  # the synthetic set's dims of ffn aren't those of the workload
+        assert panel.recipe is not None
+        options = typed(panel.recipe.command)
+        case = cases[panel.question.split()[0], panel.stack]
+        chosen = options.chosen_preset()
+        plan = make("again", chosen, options.selection(range(case.threads)), find(), options.baseline, lambda *_: None)
+        beside = cases[case.workload, panel.recipe.baseline]
+        # The synthetic set's dims aren't those of its size.
+        asked = [dataclasses.replace(planned.case, size=case.size) for planned in plan.cases]
+        assert {each.case_id for each in asked} == {case.case_id, beside.case_id}
+        assert plan.baseline == panel.recipe.baseline and plan.purpose == "timed"
+        assert options.engine == "local" and options.repeats == synthetic.BLOCKS
+        ours, theirs = (dataclasses.asdict(protocol) for protocol in (synthetic.PROTOCOL, plan.protocol))
+        about = " ".join(panel.recipe.about)
+        for name in ours.keys() - BY_REPEATS:
+            assert ours[name] == theirs[name] or f"{name} = {ours[name]}" in about, name
+
+
+def test_a_command_has_the_preset_that_the_set_was_made_with(tmp_path: Path) -> None:
+    def made_by(command: str, name: str) -> HowMade:
+        file = plan_file(command=command, protocol=load(name).protocol, set_id="a-set")
+        found = HowMade.of(results.Results(tmp_path, file, [], [], {}))
+        assert found is not None and dict(found.options)["preset"] == found.preset
+        return found
+
+    (tmp_path / "inputs").mkdir()
+    copy = tmp_path / "inputs" / "own.toml"
+    copy.write_bytes((HOME / "tiny.toml").read_bytes())
+    own = made_by("invoke run --preset=/home/me/own.toml", "tiny")
+    assert own.preset == "results/a-set/inputs/own.toml" and own.unlike == ()
+    spaced = made_by("invoke run '--preset=/home/my sets/own.toml' --repeats=2", "tiny")
+    assert spaced.preset == own.preset
+    assert made_by("invoke run --preset=full", "full").preset == "full"
+    assert made_by("invoke run", "quick").preset == "quick"
+    found = made_by("invoke reproduce --set=x", "tiny")
+    assert load(found.preset).protocol == load("tiny").protocol, "no command names it: the protocol tells"
+    copy.write_text('size = "tiny"\nquestions = []\nunknown = 1\n', encoding="utf-8")
+    assert made_by("invoke run --preset=own.toml", "quick").preset == "quick", "of another version"
+
+
+def test_the_command_of_a_stored_set_says_what_no_option_gives() -> None:
+    mixed = HowMade.of(results.load(SETS / "three_questions"))  # its own preset, of an older version
+    tiny = HowMade.of(results.load(SETS / "two_passes"))
+    assert mixed and mixed.preset == "quick" and "seconds_min = 0.02" in mixed.unlike
+    assert tiny and tiny.preset == "tiny" and dict(tiny.options)["engine"] == "local"
+
+
+def test_what_changes_the_numbers_is_in_the_command() -> None:
+    protocol = dataclasses.replace(load("quick").protocol, timeout_seconds=90, compile_timeout_seconds=90)
+    file = plan_file(
+        protocol=protocol, command="invoke run --allocator=system", engine="docker", stack_paths=("/opt/my stacks",)
+    )
+    times = {"numpy": [0.02, 0.021], "jax_jit": [0.01, 0.011], "tf_xla": [0.01, 0.012]}
+    rows = rows_of(times, allocator="system", track="tuned", precision="bf16", threads=4, cache="warm")
+    made = report(results.Results(Path("nowhere"), file, rows, [], {}))
+    [panel] = [panel for panel in made.panels(made.overview()) if panel.stack == "jax_jit"]
+    assert panel.recipe is not None
+    options = typed(panel.recipe.command)
+    assert (options.engine, options.repeats, options.sampling) == ("docker", 2, "rounds")
+    assert (options.allocator, options.track, options.precision) == ("system", ("tuned",), ("bf16",))
+    assert (options.timeout, options.cache, options.stack_path) == ("90s", "warm", ("/opt/my stacks",))
+    assert options.chosen_preset().protocol == dataclasses.replace(
+        protocol, blocks=2, blocks_max=2, noisy_retries=0, costly_blocks=0
+    )
+    assert panel.recipe.company == " and the baseline numpy"
+    about = " ".join(panel.recipe.about)
+    assert "4 cores" in about and "taskset -c 0,1,2,3 before" in about and "3 stacks took turns" in about
+    assert "cold caches runs, too" in about and "No option" not in about
+
+
+def test_a_page_says_what_its_command_runs_and_explains_its_flags(loaded: results.Results) -> None:
+    rows = [row | {"flags": ["assumed"]} if row["stack"] == "numpy" else row for row in loaded.rows]
+    text = page(results.Results(loaded.path, loaded.plan_file, rows, [], {}))
+    panel = text.partition('--numpy" data-stack="numpy"')[2].partition("</article>")[0]
+    words = " ".join(re.sub(r"<[^>]+>", "", panel).split())
+    assert "This command runs numpy and the baseline torch_eager on this question." in words
+    assert "as many blocks as here (5)" in words
+    link = '<a class="tag warn" href="#term-steady-state-assumed" title="The process took fewer than 40 samples'
+    assert link in panel and link in text.partition('id="comparisons"')[2]
+    assert 'id="term-steady-state-assumed"' in text

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.case import Flag
 from suite.report.formats.export import export
 from suite.report.formats.render import TEMPLATES, term
 from suite.report.page import Report
 from suite.report.sections.registry import SECTIONS
 from suite.report.sections.sentences import by_number, counted, first_of, listed
-from suite.report.sections.whole_set.terms import term_id, terms
+from suite.report.sections.whole_set.terms import FLAG_TERMS, term_id, terms
 from tests.report.test_page import Page
 
 
@@ -55,7 +56,8 @@ def test_every_term_is_explained_once_and_linked_where_it_is_used(html_file: Pat
         for template in TEMPLATES.rglob("*.html.j2")
         for word in re.findall(r'\bterm\("([^"]+)"', template.read_text(encoding="utf-8"))
     }
-    used = in_sentences | {word for kind in SECTIONS for word in kind.terms}
+    used = in_sentences | {word for kind in SECTIONS for word in kind.terms} | {*FLAG_TERMS.values()}
+    assert {*FLAG_TERMS} == {*Flag}
     assert used == terms().keys(), "a word without a meaning, or a meaning of a word that nothing links to"
 
 

@@ -10,10 +10,31 @@ from functools import cache
 from pathlib import Path
 
 from suite import units
+from suite.case import Flag
 from suite.protocol import Protocol
 from suite.stats import CLOSE, MODES_SPREAD
 
 GLOSSARY = Path(__file__).parents[4] / "reports" / "glossary.toml"
+
+
+# The word of the glossary that explains each flag of a row.
+FLAG_TERMS: Mapping[str, str] = {
+    Flag.NO_STEADY_STATE: "no steady state",
+    Flag.ASSUMED: "steady state assumed",
+    Flag.NOISY: "noisy",
+    Flag.DISTURBED: "disturbed",
+    Flag.PAGE_FAULTS: "page faults",
+    Flag.RECOMPILED: "recompiled",
+    Flag.FALLBACK_OPS: "fallback ops",
+    Flag.GRAPH_BREAKS: "graph break",
+    Flag.IMPLAUSIBLE: "implausible",
+    Flag.UNSTABLE: "unstable",
+    Flag.UNVERIFIED: "unverified",
+    Flag.INCOMPLETE_BLOCK: "incomplete block",
+    Flag.REJECTED_BLOCK: "rejected block",
+    Flag.HARNESS: "harness",
+    Flag.UNPINNED: "unpinned",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +65,17 @@ class Constants:
 def terms() -> Mapping[str, str]:
     """Returns {term: what it means}, with the names of constants in braces."""
     return dict(sorted(tomllib.loads(GLOSSARY.read_text(encoding="utf-8")).items(), key=lambda item: item[0].lower()))
+
+
+def flag_words(flag: str) -> str:
+    """Returns a flag as the page writes it: `graph breaks`."""
+    return "steady state assumed" if flag == Flag.ASSUMED else flag.replace("_", " ")
+
+
+def flag_title(flag: str, share: str, protocol: Protocol) -> str:
+    """Returns what a flag means, with the constants of the set; a `share` like `2/5` says of how many processes."""
+    meaning = terms()[FLAG_TERMS[flag]].format(**asdict(Constants.of(protocol)))
+    return f"{meaning} ({share.replace('/', ' of ')} processes)" if share else meaning
 
 
 def term_id(term: str) -> str:
