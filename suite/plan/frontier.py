@@ -6,10 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from suite.errors import UserError
 from suite.results.questions.bracket import Bracket
-from suite.results.questions.curves import LINEAR_AXES, curve, last_size
-from suite.workloads.catalog import Workload
+from suite.results.questions.curves import LINEAR_AXES, curve
 
 NEAR = 4  # the curve uses sizes from a fourth of the largest that fits; smaller ones may peak at another operation
 FARTHER = 8  # the next size is at most so many times the largest that fits
@@ -55,18 +53,3 @@ def size_by_curve(seen: Mapping[int, float | None], low: int, axis: str, limit_b
     peaks = {size: peak for size, peak in seen.items() if peak is not None}
     drawn = curve({size: peak for size, peak in peaks.items() if size * NEAR >= low}, axis) or curve(peaks, axis)
     return drawn.largest(limit_bytes) if drawn and limit_bytes else None
-
-
-def most_allowed(workload: Workload, dims: Mapping[str, int], axis: str) -> int:
-    """Returns the largest size up to `SIZE_MAX` that a workload's rules allow. Assumes that every smaller size is
-    allowed too."""
-    return last_size(lambda size: is_allowed(workload, dims, axis, size))
-
-
-def is_allowed(workload: Workload, dims: Mapping[str, int], axis: str, size: int) -> bool:
-    """Whether the workload allows these dims with `axis` at this size."""
-    try:
-        workload.dims(next(iter(workload.sizes)), dict(dims) | {axis: size})
-    except UserError:
-        return False
-    return True

@@ -12,8 +12,9 @@ from typing import Any
 
 from suite.case import ALLOCATORS, CACHES, GROWING, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
 from suite.errors import UserError, unknown
-from suite.plan.frontier import first_size, most_allowed
+from suite.plan.frontier import first_size
 from suite.plan.preset import Preset, Question
+from suite.results.questions.bracket import most_allowed
 from suite.results.store.plan import Plan
 from suite.stacks.catalog import STACKS, Stack, adapter_class
 from suite.stacks.knobs import chosen

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose
-from suite.plan.frontier import most_allowed, next_size
+from suite.plan.frontier import next_size
 from suite.plan.layout import attempt_of
 from suite.predict import devices
+from suite.results.questions.bracket import most_allowed
 from suite.results.store.plan import Plan
 from suite.results.store.rows import Row
 from suite.run.predictions import source_case

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.plan.frontier import first_size, most_allowed, next_size
+from suite.plan.frontier import first_size, next_size
+from suite.results.questions.bracket import most_allowed
 from suite.results.questions.curves import SIZE_MAX
 from suite.workloads.catalog import find
 

@@ -1,9 +1,16 @@
-"""The range in which a limit lies, by the values that were tried: the largest that holds, the smallest that doesn't."""
+"""The range in which a limit lies, by the values that were tried: the largest that holds, the smallest that doesn't.
+And the largest value that a workload allows, beyond which none can be tried."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from suite.case import Case
+from suite.errors import UserError
+from suite.results.questions.curves import last_size
+from suite.workloads import catalog
+from suite.workloads.catalog import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +32,25 @@ class Bracket:
     def is_closed(self, tolerance: float = 0.0) -> bool:
         """Whether no value is left to try: `high` is `low` + 1, or above `low` by at most the share `tolerance`."""
         return self.high is not None and self.high - self.low <= max(1, tolerance * self.low)
+
+
+def most_allowed(workload: Workload, dims: Mapping[str, int], axis: str) -> int:
+    """Returns the largest size up to `SIZE_MAX` that a workload's rules allow. Assumes that every smaller size is
+    allowed too."""
+    return last_size(lambda size: is_allowed(workload, dims, axis, size))
+
+
+def is_allowed(workload: Workload, dims: Mapping[str, int], axis: str, size: int) -> bool:
+    """Whether the workload allows these dims with `axis` at this size."""
+    try:
+        workload.dims(next(iter(workload.sizes)), dict(dims) | {axis: size})
+    except UserError:
+        return False
+    return True
+
+
+def is_most(case: Case, axis: str) -> bool:
+    """Whether the case's workload allows no larger value of `axis`. False for a workload from outside the suite, whose
+    rules aren't known here."""
+    workload = catalog.find().get(case.workload)
+    return workload is not None and most_allowed(workload, case.dims, axis) == case.dims[axis]

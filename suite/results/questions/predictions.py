@@ -86,15 +86,15 @@ class VerdictPair:
 @dataclass(frozen=True, slots=True)
 class PredictedSearch:
     """The search of one stack on one question for the largest value of a dim that fits. `bracket` has this value and
-    the smallest that doesn't fit; `needed_bytes` is the memory that the largest needs, None if no value fits; `stopped`
-    is the smallest value above the largest whose case has no verdict, with this case, None if all have one; `tried` is
-    the number of values that were compiled."""
+    the smallest that doesn't fit. `largest` is the case of the largest, None if no value fits; `stopped` is the
+    smallest value above it whose case has no verdict, with this case, None if all have one. `tried` is the number of
+    values that were compiled."""
 
     question: str
     stack: str
     axis: str
     bracket: Bracket
-    needed_bytes: float | None
+    largest: Predicted | None
     stopped: tuple[int, Predicted] | None
     tried: int
 
@@ -149,7 +149,7 @@ def searches(cases: Sequence[Predicted]) -> Iterator[PredictedSearch]:
         (axis,) = varied
         by_size = {case.row.case.dims[axis]: case for case in sizes if case.verdict != NEITHER}
         bracket = Bracket.of({size: case.verdict == FITS for size, case in by_size.items()})
-        row, largest = sizes[0].row, by_size.get(bracket.low)
+        row = sizes[0].row
         without = {case.row.case.dims[axis]: case for case in sizes if case.verdict == NEITHER}
         ended = min((size for size in without if size > bracket.low), default=None)
         yield PredictedSearch(
@@ -157,7 +157,7 @@ def searches(cases: Sequence[Predicted]) -> Iterator[PredictedSearch]:
             stack=row.stack_name,
             axis=axis,
             bracket=bracket,
-            needed_bytes=largest.needed_bytes if largest else None,
+            largest=by_size.get(bracket.low),
             stopped=None if ended is None else (ended, without[ended]),
             tried=len(sizes),
         )

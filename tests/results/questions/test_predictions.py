@@ -88,6 +88,6 @@ def test_a_search_tells_the_largest_that_fits_and_the_smallest_that_does_not() -
     (search,) = device.searches
     assert (search.question, search.stack, search.axis) == ("vit train f32", "jax_jit", "batch")
     assert (search.bracket.low, search.bracket.high, search.tried) == (8, 12, 3)
-    assert search.needed_bytes == 3 * 2**29
+    assert search.largest and search.largest.needed_bytes == 3 * 2**29
     two_dims = predicted_row("jax_jit", dims={"batch": 2, "image": 448, "patch": 16})
     assert not predicted_devices([*fitting, two_dims])[0].searches, "two dims vary: nothing was searched"

@@ -130,7 +130,7 @@ def memory_view(question: MemoryQuestion) -> MemoryView:
         subtitle=subtitle(question.head, without=(question.axis, "size") if question.axis else ()),
         sizes=tuple(size.label for size in question.sizes),
         lines=tuple((line.stack, cells(line)) for line in question.lines),
-        frontier=tuple(map(frontier, question.lines)) if question.axis else (),
+        frontier=tuple(frontier(line, question.axis) for line in question.lines) if question.axis else (),
         axis=question.axis,
         searched=search_ended(question),
         chart=peak_chart(question, anchor) if question.axis else None,

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suite import units
+from suite.case import Case
 from suite.report.sections.labels import WORDS
+from suite.results.questions.bracket import is_most
 from suite.results.questions.capacity import MemoryQuestion, StackCapacity
+from suite.results.questions.curves import SIZE_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +28,13 @@ class Frontier:
     tried: int
 
 
-def frontier(line: StackCapacity) -> Frontier:
-    """Returns one stack's line in the table of the largest sizes that fit."""
+def frontier(line: StackCapacity, axis: str) -> Frontier:
+    """Returns one stack's line in the table of the largest sizes that fit. `axis` is the dim that varies."""
     curve, bound = line.curve, line.predicted
     return Frontier(
         stack=line.stack,
         fits="none" if line.largest is None else f"{line.largest:,}",
-        fails=fails(line),
+        fails=fails(line, axis),
         peak=units.quantity(line.peaks.get(line.largest or 0)),
         predicted=units.UNKNOWN if bound is None else f"{bound:,}",
         fixed=units.quantity(curve.fixed_bytes) if curve else units.UNKNOWN,
@@ -52,14 +55,23 @@ def error_words(line: StackCapacity) -> str:
     return f"{units.percent(curve.error)}{since}"
 
 
-def fails(line: StackCapacity) -> str:
-    """Returns the first size that doesn't fit, with the phase that ran out of memory; without such a size, the size and
-    the outcome that ended the search."""
+def fails(line: StackCapacity, axis: str) -> str:
+    """Returns the first size that doesn't fit, with the phase that ran out of memory; without such a size, why there is
+    none. `axis` is the dim that varies."""
     if line.failed is not None:
         return f"{line.failed:,}{f' (phase {line.failed_in})' if line.failed_in else ''}"
     if line.stopped:
         return f"{line.stopped[0]:,}: {WORDS.get(line.stopped[1], line.stopped[1])}"
-    return "none tried" if line.largest is not None else units.UNKNOWN
+    largest = next((row.case for size, row in line.valued() if size == line.largest), None)
+    return none_larger(largest, axis) if largest else units.UNKNOWN
+
+
+def none_larger(largest: Case, axis: str) -> str:
+    """Returns why no value of `axis` was tried above that of `largest`, the largest case that fits."""
+    value = largest.dims[axis]
+    if value >= SIZE_MAX:
+        return f"none: the search ends at {SIZE_MAX:,}"
+    return f"none: the workload allows no {axis} above {value:,}" if is_most(largest, axis) else "none tried"
 
 
 def answer(question: MemoryQuestion) -> str:

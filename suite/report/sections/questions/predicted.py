@@ -145,7 +145,7 @@ def device_json(view: DeviceView) -> dict[str, Any]:
                 "vary": search.axis,
                 "largest": search.bracket.low or None,
                 "failed": search.bracket.high,
-                "needed_bytes": search.needed_bytes,
+                "needed_bytes": search.largest.needed_bytes if search.largest else None,
                 "compiled": search.tried,
             }
             for search in view.device.searches

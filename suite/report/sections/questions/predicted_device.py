@@ -8,7 +8,7 @@ from suite import units
 from suite.predict.answer import Prediction
 from suite.predict.devices import devices
 from suite.report.sections.labels import link_target, outcome_words
-from suite.results.questions.curves import SIZE_MAX
+from suite.report.sections.questions.frontier import none_larger
 from suite.results.questions.predictions import (
     FITS,
     OUT,
@@ -179,19 +179,18 @@ def search_line(search: PredictedSearch) -> SearchLine:
     """Returns the line of one search for the largest size that fits."""
     low = search.bracket.low
     fits = f"{low:,}" if low else "none that was tried"
-    needed = units.quantity(search.needed_bytes)
+    needed = units.quantity(search.largest.needed_bytes if search.largest else None)
     return SearchLine(search.question, search.stack, search.axis, fits, fails(search), needed, search.tried)
 
 
 def fails(search: PredictedSearch) -> str:
     """Returns the smallest value that doesn't fit; without such a value, why the search has none."""
-    low, high = search.bracket.low, search.bracket.high
-    if high is not None:
-        return f"{high:,}"
+    if search.bracket.high is not None:
+        return f"{search.bracket.high:,}"
     if search.stopped is not None:
         size, case = search.stopped
         return f"{size:,}: {outcome_words(case.row.outcome, case.row.text('phase'))}"
-    return f"none: the search ends at {SIZE_MAX:,}" if low >= SIZE_MAX else "none tried"
+    return none_larger(search.largest.row.case, search.axis) if search.largest else "none tried"
 
 
 def published_line(pair: VerdictPair) -> PublishedLine:

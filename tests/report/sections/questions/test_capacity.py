@@ -10,6 +10,7 @@ from suite.cli.measure.answer import print_tables
 from suite.report.formats.render import render
 from suite.report.sections.questions.capacity import console_tables, memory_view
 from suite.results.questions.capacity import memory_questions
+from suite.results.store.rows import Row
 from suite.results.store.schema import to_table
 from tests.report.test_page import Page
 from tests.results.questions.test_capacity import memory_row, rows
@@ -37,6 +38,15 @@ def test_the_frontier_says_what_fits_and_the_first_that_doesn_t() -> None:
     (never,) = memory_questions([memory_row("jax_jit", b, b) for b in (1, 2)])
     (line,) = memory_view(never).frontier
     assert (line.fails, line.error) == ("none tried", "no peak left to test it")
+
+
+def test_the_frontier_says_that_a_workload_allows_no_more() -> None:
+    def of_length(seq: int) -> Row:
+        return memory_row("jax_jit", 1, seq, limit=None, dims={"batch": 1, "seq": seq, "positions": 4})
+
+    (question,) = memory_questions(map(of_length, (1, 2, 4)))
+    (line,) = memory_view(question).frontier
+    assert (line.fits, line.fails) == ("4", "none: the workload allows no seq above 4")
 
 
 def test_the_answer_says_what_is_open() -> None:

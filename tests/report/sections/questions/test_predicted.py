@@ -77,6 +77,21 @@ def test_a_search_without_a_size_that_does_not_fit_has_the_reason(
     assert json.loads(exported.written("json"))["predicted"][0]["searches"][0]["failed"] is None
 
 
+@pytest.mark.parametrize(
+    ("workload", "longest", "reason"),
+    [
+        ("gpt2", 1024, "none: the workload allows no seq above 1,024"),
+        ("gpt2", 512, "none tried"),
+        ("mine", 1024, "none tried"),
+    ],
+)
+def test_a_search_that_ended_at_the_model_s_own_limit_says_so(workload: str, longest: int, reason: str) -> None:
+    lengths = [{"batch": 1, "seq": seq, "positions": 1024} for seq in (16, longest)]
+    (view,) = map(device_view, predicted_devices([predicted_row("jax_jit", workload, dims=dims) for dims in lengths]))
+    (line,) = view.searches
+    assert (line.axis, line.fits, line.fails) == ("seq", f"{longest:,}", reason)
+
+
 def test_each_disagreement_has_its_reason_by_the_figures() -> None:
     _, tpu = predicted_devices(rows())
     whys = {(line.workload, line.stack): line.why for line in device_view(tpu).published if line.why}
