@@ -13,7 +13,7 @@ from typing import Any
 
 from suite.case import Attempt, Case, Flag, Outcome, canonical_json
 from suite.environments import venv
-from suite.errors import COMMAND, UserError
+from suite.errors import COMMAND, Damaged, UserError
 from suite.guard import plain_files
 from suite.launch import outcome
 from suite.launch.attempt import spare_bytes, tail
@@ -36,7 +36,6 @@ from suite.predict.devices import Device
 from suite.protocol import Protocol
 from suite.results.questions.programs import stack_programs
 from suite.results.store import json_file
-from suite.results.store.files import gunzipped
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.stacks.catalog import STACKS
@@ -121,11 +120,15 @@ class Compiler:
 
 
 def read_answer(folder: Path) -> CompileAnswer:
-    """Returns the answer of a compilation; an empty one if its process left none."""
+    """Returns the answer of a compilation; an empty one if its process left none. An answer that can't be read is an
+    exception of this compilation, so that others go on."""
     path = folder / ANSWER
     if not path.exists():
         return CompileAnswer()
-    answer: CompileAnswer = json_file.of_file(CompileAnswer, path, ANSWER_BYTES_MAX)
+    try:
+        answer: CompileAnswer = json_file.of_file(CompileAnswer, path, ANSWER_BYTES_MAX)
+    except Damaged as broken:
+        return CompileAnswer(exception={"type": "its answer", "message": str(broken), "traceback": ""})
     return answer
 
 
@@ -141,7 +144,7 @@ def predict(store: ResultSet, compiler: Compiler, attempt: Attempt, blank: Row, 
     row = row | compiler.engine.columns | {"environment": ENVIRONMENT}
     name = stack_programs(captured).step.name
     try:
-        program = b"".join(gunzipped(store.program_path(captured.attempt_name, name)))
+        program = store.program(captured.attempt_name, name)
         header = store.program_header(captured.attempt_name, name)
     except (UserError, OSError) as broken:
         return row | {"outcome": str(Outcome.ERROR), "reason": f"its program can't be read: {broken}"}

@@ -15,12 +15,12 @@ from suite.ir.summary import Compiled as CpuCompiled
 from suite.ir.summary import Contents, Cost, Program
 from suite.launch.local import Local
 from suite.launch.process import NOTHING_KNOWN, Exit, ProcessLimits
-from suite.predict.answer import CompileAnswer
+from suite.predict.answer import ANSWER, CompileAnswer
 from suite.predict.devices import Device
 from suite.protocol import Protocol
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
-from suite.run.predictions import CompileInput, Compiler, predict, source_case
+from suite.run.predictions import CompileInput, Compiler, predict, read_answer, source_case
 from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, refused
 from tests.results.rows import attempt_of, row_of
@@ -59,10 +59,10 @@ def store(tmp_path: Path) -> ResultSet:
     return ResultSet.create(tmp_path / "a-set", plan_file())
 
 
-def captured(store: ResultSet, program: bytes | None = None) -> Row:
+def captured(store: ResultSet, program: bytes | None = None, stack: str = "jax_jit") -> Row:
     """The row of a process that kept a program, whose files lie in the set."""
     row = row_of(
-        attempt_of("jax_jit", block=0, purpose=Purpose.IR),
+        attempt_of(stack, block=0, purpose=Purpose.IR),
         programs=json.dumps([STEP.to_json()]),
         flops=918 * 10**9,
         bytes_floor=8,
@@ -159,6 +159,12 @@ def test_a_damaged_program_is_that_case_s_error(store: ResultSet) -> None:
         store, Told(CompileAnswer(unreadable="line 3, column 1: expected a type")), captured_again(store)
     )
     assert unreadable["reason"] == "its program can't be read: line 3, column 1: expected a type"
+
+
+def test_an_answer_that_cannot_be_read_is_that_case_s_error(store: ResultSet, tmp_path: Path) -> None:
+    (tmp_path / ANSWER).write_text('{"compiler": "libtpu 0.0')
+    row = predicted(store, Told(read_answer(tmp_path)), captured(store))
+    assert row["outcome"] == "error" and "answer.json can't be read as JSON" in row["reason"]
 
 
 def captured_again(store: ResultSet) -> Row:

@@ -21,7 +21,7 @@ from suite.machine.facts import Facts
 from suite.machine.roofline import Ceilings, Sweep
 from suite.results.store import json_file, manifest
 from suite.results.store.blocks import Block, Record, with_noise
-from suite.results.store.files import check_writable, commit, gunzipped, write_json
+from suite.results.store.files import check_writable, commit, gunzipped, sha256, write_json
 from suite.results.store.manifest import RESULTS, Manifest
 from suite.results.store.parquet.reader import check_parquet, read_rows, understood
 from suite.results.store.plan import Plan
@@ -110,6 +110,16 @@ class ResultSet:
     def program_path(self, attempt: str, program: str) -> Path:
         """Returns the file of a program, compressed StableHLO, that the process of this name handed to its compiler."""
         return self.folder / files.FOLDER / attempt / f"{program}{files.STABLEHLO}.gz"
+
+    def program(self, attempt: str, program: str) -> bytes:
+        """Returns a program, StableHLO. Raises UserError for a file that isn't whole, or that was changed after the set
+        was whole."""
+        path = self.program_path(attempt, program)
+        text = b"".join(gunzipped(path))
+        listed = manifest.read(self.folder).files.get(str(path.relative_to(self.folder))) if self.is_whole else None
+        if listed is not None and listed.digest != sha256(path):
+            raise UserError(f"{path.name} was changed after its set was whole: the manifest has another digest.")
+        return text
 
     def program_header(self, attempt: str, program: str) -> str:
         """Returns the first line of the optimized program that the compiler made of it; empty if there is none. Raises

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 from pathlib import Path
@@ -32,8 +33,8 @@ from suite.run.session import Session
 from suite.run.start.prepare import prepare
 from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, prediction
-from tests.results.rows import row_of
-from tests.run.test_predictions import ENDED, captured
+from tests.results.rows import attempt_of, row_of
+from tests.run.test_predictions import ENDED, STEP, captured
 
 MODULE = "module { func.func @main() { return } }"
 
@@ -178,6 +179,30 @@ def test_a_set_gets_a_row_for_each_of_its_programs_and_devices(
     assert not ResultSet(store.folder).problems(), "the manifest is of all that is there"
     assert predict.predict(options) == 0, "asked again, nothing is compiled again"
     assert len(told) == 2
+
+
+def test_a_damaged_and_a_changed_program_of_a_set_leave_the_others_their_verdict(
+    told: list[str], tmp_path: Path
+) -> None:
+    stacks = ("jax_jit", "tf_xla", "torchax_jit", "torch_xla")
+    cases = tuple(Planned(attempt_of(stack).case) for stack in stacks)
+    store = ResultSet.create(tmp_path / "a-set", plan_file(cases=cases, baseline="jax_jit"))
+    kept = {stack: captured(store, stack=stack) for stack in stacks}
+    for row in kept.values():
+        store.write_attempt(row.attempt_name, row)
+    store.commit()
+    cut, changed = (store.program_path(kept[stack].attempt_name, STEP.name) for stack in ("tf_xla", "torchax_jit"))
+    cut.write_bytes(cut.read_bytes()[:-9])
+    changed.write_bytes(gzip.compress(MODULE.encode()))
+    assert predict.predict(PredictOptions(set=str(store.folder), device=("v6e-1",), force=True)) == 3
+    rows = {row["stack"]: row for row in load(store.folder).rows if row["purpose"] == "predict"}
+    assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(stacks, "ok") | {
+        "tf_xla": "error",
+        "torchax_jit": "error",
+    }
+    assert "isn't a whole gzip file" in rows["tf_xla"]["reason"]
+    assert "was changed after its set was whole" in rows["torchax_jit"]["reason"]
+    assert told == ["v6e-1", "v6e-1"]
 
 
 def test_a_search_compiles_until_the_largest_that_fits_is_known(
