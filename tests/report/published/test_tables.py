@@ -126,6 +126,21 @@ def test_peaks_and_frontiers_have_the_curve(tmp_path: Path) -> None:
     assert "| `jax_jit` | 10 | 8 | 16 | 5 | 1.00 GiB | 512 MiB | < 0.1 % |\n" in shown
 
 
+def test_a_predicted_search_has_a_line_for_each_stack_and_device(tmp_path: Path) -> None:
+    searched = [
+        test_predictions.predicted_row("jax_jit", device=device, dims={"batch": batch})
+        for device in ("v6e-1", "h100")
+        for batch in (1, 8)
+    ]
+    shown = rendered(
+        "prediction_frontier", [*searched, test_predictions.refused_row("jax_jit", "vit", {"batch": 12})], tmp_path
+    )
+    heads = "| question | stack | largest batch that fits | smallest that doesn't | the largest needs | judged by |"
+    assert shown.count(heads) == 2
+    assert "| vit train f32 | `jax_jit` | 8 | 12 | 1.50 GiB | libtpu 0.0.50.1 | 3 |\n" in shown
+    assert "| vit train f32 | `jax_jit` | 8 | none tried | 1.50 GiB | libtpu 0.0.50.1 | 2 |\n" in shown
+
+
 def test_one_size_says_who_fits(tmp_path: Path) -> None:
     one = [test_capacity.memory_row("jax_jit", 2, 2), test_capacity.memory_row("torch_eager", 2, None)]
     shown = rendered("fits", one, tmp_path)
