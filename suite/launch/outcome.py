@@ -1,7 +1,9 @@
-"""Decides an attempt's outcome from the evidence, by a table of rules: the first that applies wins.
+"""Decides an attempt's outcome by the table `RULES`: the first rule that applies wins.
 
-The rules match text, because frameworks change exception types from version to version; and only the text of a process
-that failed, because a successful process may log the same words in passing.
+A rule looks at how the process ended (`Exit`), at the events that the worker wrote (`Account`), and at the error text
+of a process that failed. It matches words of that text rather than exception types, because frameworks change their
+exception types from version to version. The text of a process that succeeded is ignored, because such a process may
+log the same words in passing.
 """
 
 from __future__ import annotations

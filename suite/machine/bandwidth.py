@@ -1,7 +1,8 @@
-"""Measures the bytes a second that all cores together move, in the last-level cache and beyond (McCalpin 1995, STREAM).
+"""Measures how many bytes a second all cores together move: in the last-level cache, and in memory (McCalpin 1995,
+STREAM).
 
-Needs numpy alone. A process is bound to each core: threads of one interpreter would wait for its lock between passes,
-which are short if the arrays fit into a cache.
+It needs only numpy. One process is bound to each core. Threads of one interpreter wouldn't do: they wait for the
+interpreter's lock after each pass, and a pass over arrays that fit into a cache is short.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ KINDS = {"read": (1, 1), "copy": (2, 2), "triad": (3, 5)}  # (arrays, arrays rea
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """The bytes that some cores' last-level caches hold together, and those that all their inner caches hold."""
+    """The data caches of some cores: the bytes that the last-level caches hold together, and the bytes that all caches
+    nearer to the cores hold together."""
 
     last: int
     inner: int
@@ -46,8 +48,8 @@ def caches(cores: Sequence[int], root: Path = Path("/sys/devices/system/cpu")) -
 
 
 def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> dict[str, tuple[float, float]]:
-    """Returns the result of `together` by kind of access, over arrays that fit into the last-level cache (`in_cache`)
-    or exceed it."""
+    """Returns {kind of access, as in `KINDS`: result of `together`}. The arrays fit into the last-level cache
+    (`in_cache`), or are several times as large."""
     rates = {}
     for kind, (arrays, _) in KINDS.items():
         array_bytes = CACHE_SHARE * last_level_bytes / arrays if in_cache else MEMORY_MULTIPLE * last_level_bytes
@@ -56,7 +58,8 @@ def bandwidths(cores: Sequence[int], last_level_bytes: int, in_cache: bool) -> d
 
 
 def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]:
-    """Returns (bytes a second of all cores together, the least share of a core's time that its process had).
+    """Returns the figures of the best window: (bytes a second of all cores together, share of its core's time that the
+    most disturbed process got).
 
     Each core works on its own float32 arrays of `count` numbers.
     """
@@ -76,12 +79,12 @@ def together(kind: str, cores: Sequence[int], count: int) -> tuple[float, float]
     for worker in workers:
         worker.join()
     windows = zip(*rates, strict=True)
-    return max((sum(rate for rate, _ in window), min(had for _, had in window)) for window in windows)
+    return max((sum(rate for rate, _ in window), min(share for _, share in window)) for window in windows)
 
 
 def work(kind: str, core: int, count: int, barrier: Barrier, sender: Connection) -> None:
-    """Sends a list of (bytes a second, share of the core's time) of one core: a pair for each window. All cores begin a
-    window together."""
+    """Measures one core, and sends a list with (bytes a second, share of the core's time that this process got) for
+    each window. All cores begin a window together."""
     os.sched_setaffinity(0, [core])
     sweep, rates = passes(kind, count), []
     sweep()
@@ -96,7 +99,7 @@ def work(kind: str, core: int, count: int, barrier: Barrier, sender: Connection)
 
 
 def passes(kind: str, count: int) -> Callable[[], object]:
-    """Returns a function that makes one pass over this process's arrays; in NumPy, the triad takes two operations."""
+    """Returns a function that makes one pass over this process's arrays. NumPy needs two operations for the triad."""
     import numpy as np
 
     a, b, c = (np.full(count if n < KINDS[kind][0] else 0, float(n), np.float32) for n in range(3))

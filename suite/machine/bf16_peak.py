@@ -1,6 +1,7 @@
-"""Measures what these cores reach in matrix products of bfloat16, which NumPy lacks. A job of PyTorch's environment.
+"""Measures how many operations a second some cores reach in matrix products of bfloat16 numbers.
 
-`python -m suite.machine.bf16_peak --cores 0 1` prints operations a second by the side of the matrices, as JSON.
+It runs in PyTorch's environment, because NumPy has no bfloat16. `python -m suite.machine.bf16_peak --cores 0 1` prints
+JSON: {side of the matrices: operations a second}.
 """
 
 import argparse

@@ -1,6 +1,7 @@
-"""Facts about a process that may differ between environments and engines: interpreter, compiler, C library, caches.
+"""Reads facts that may differ between the processes of two environments or engines: how Python was built, the compiler,
+the C library, where compile caches lie.
 
-Standard library only. An unknown fact is None.
+It needs only the standard library. An unknown fact is None.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ IN_MEMORY = ("tmpfs", "ramfs")  # file systems in memory
 
 
 def process(cache_directory: str) -> dict[str, Any]:
-    """Returns the facts that a report compares between environments and engines, by name."""
+    """Returns {name: fact} of this process; a report compares them between environments and engines."""
     return {
         "interpreter": interpreter(),
         "compiler": compiler_version(os.environ.get("CXX")),
@@ -62,7 +63,7 @@ def c_library() -> str | None:
 
 
 def medium(directory: str) -> str | None:
-    """Returns where a folder of compilers' files lies: `memory (tmpfs)` or `disk (ext4)`."""
+    """Returns where a folder's files are stored: `memory (tmpfs)` or `disk (ext4)`, for example."""
     kind = file_system(os.path.realpath(directory), facts.read("/proc/self/mountinfo") or "")
     return kind and f"{'memory' if kind in IN_MEMORY else 'disk'} ({kind})"
 
@@ -72,8 +73,8 @@ def file_system(path: str, mounts: str) -> str | None:
     mountinfo (proc(5))."""
     deepest: tuple[int, str | None] = (0, None)
     for line in mounts.splitlines():
-        before, _, right = line.partition(" - ")
-        fields = before.split()
+        left, _, right = line.partition(" - ")
+        fields = left.split()
         if len(fields) < 5 or not right:
             continue
         point = fields[4].encode().decode("unicode_escape")  # a space is written as \040

@@ -1,4 +1,4 @@
-"""Finds the C++ compiler that Inductor will use, by building what Inductor builds."""
+"""Finds the C++ compiler that Inductor will use, and tries it on a small program like those that Inductor builds."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def probe(named: str | None) -> tuple[str | None, str]:
                 return None, f"{command[0]} can't be run: {broken}"
             if done.returncode != 0:
                 complaint = next((line for line in done.stderr.splitlines() if "error" in line), "")
-                return None, f"{compiler} doesn't build OpenMP modules of Python. {complaint}".strip()
+                return None, f"{compiler} can't build a Python module that uses OpenMP. {complaint}".strip()
     return compiler, ""

@@ -75,12 +75,13 @@ def caches(machine: Mapping[str, Any]) -> str:
 
 
 def reached(ceiling: Mapping[str, Any]) -> str:
-    """Returns a reading of the ceiling in words, `reaches 210 GFLOP/s in f32`, and whether it had its cores alone."""
-    had, figure = ceiling.get("cores_had", 1.0), f"{ceiling['flops_per_second'] / 1e9:.3g} GFLOP/s"
+    """Returns a reading of the ceiling in words, `reaches 210 GFLOP/s in f32 (…)`. The words say so if other programs
+    took a part of the cores' time meanwhile."""
+    share, figure = ceiling.get("cores_had", 1.0), f"{ceiling['flops_per_second'] / 1e9:.3g} GFLOP/s"
     alone = (
         ""
         if undisturbed(ceiling)
-        else f"; the measurement got only {had:.0%} of its cores' time, because other programs were running"
+        else f"; these products got only {share:.0%} of the cores' time, because other programs were running meanwhile"
     )
     return f"reaches {figure} in f32 (matrix products of side {ceiling['side']}{alone})"
 
@@ -93,8 +94,8 @@ def change(first: Mapping[str, Any], now: Mapping[str, Any]) -> float:
 def moved(readings: Sequence[Mapping[str, Any]]) -> str | None:
     """Returns a warning if a later reading of the ceiling differs much from the first; else None.
 
-    Readings that had to share their cores aren't compared, because they say more about the other programs; nor are
-    readings that were taken in the middle of a run.
+    Two kinds of readings aren't compared: those during which other programs used the cores, because they say more about
+    these programs than about the machine, and those taken in the middle of a run.
     """
     alone = [reading for reading in readings if undisturbed(reading) and not reading.get("in_doubt")]
     far = [reading for reading in alone[1:] if abs(change(alone[0], reading)) > CHANGE_MAX]

@@ -32,9 +32,9 @@ def has_tpu() -> bool:
 
 
 def driver_bytes(pid: int) -> int | None:
-    """Returns the bytes of NVIDIA GPUs' memory that the driver counts for a process, with the framework's pool and the
-    CUDA context. None if the driver doesn't list the process: a container's processes are listed by the ids that they
-    have outside."""
+    """Returns how many bytes of GPU memory NVIDIA's driver counts for a process, including the framework's pool and the
+    CUDA context. None if the driver doesn't list the process under this id; inside a container it never does, because
+    it lists processes by their ids outside."""
     try:
         done = subprocess.run(
             ["nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"],

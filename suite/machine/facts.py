@@ -1,4 +1,5 @@
-"""Reads facts about this machine and this process. Linux, standard library only; a hidden fact is None."""
+"""Reads facts about this machine and this process, on Linux. It needs only the standard library. A fact that the system
+hides is None."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def cpu_fields() -> dict[str, str]:
 
 
 def usable_cores() -> list[int]:
-    """Returns the cores that this process may run on, as many as the cgroup's CPU quota allows."""
+    """Returns the cores that this process may run on: at most as many as the cgroup's CPU quota allows."""
     cores = sorted(os.sched_getaffinity(0))
     quota = cpu_quota()
     return cores if quota is None else cores[: max(1, int(quota))]
@@ -82,13 +83,14 @@ def mhz() -> float | None:
 
 
 def cpu_times() -> tuple[int, int]:
-    """Returns (stolen, all) jiffies of all cores since boot; only the difference of two readings has a meaning."""
+    """Returns (jiffies that the hypervisor took, all jiffies) of all cores since boot. Only the difference between two
+    readings has a meaning."""
     fields = [int(value) for value in (read("/proc/stat") or "cpu 0").split("\n")[0].split()[1:9]]
     return (fields[7] if len(fields) > 7 else 0), sum(fields)
 
 
 def throttled_periods() -> int | None:
-    """Returns in how many periods the cgroup's CPU quota has stopped its processes; None if that is unknown."""
+    """Returns in how many periods so far the cgroup's CPU quota has stopped its processes; None if unknown."""
     for path in ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"):
         if match := re.search(r"nr_throttled (\d+)", read(path) or ""):
             return int(match[1])
@@ -165,13 +167,15 @@ def machine() -> dict[str, Any]:
 
 
 def machine_id() -> str:
-    """Returns a stable pseudonym of this machine and its processor: results of two machines are never paired."""
+    """Returns a name for this machine with this processor that stays the same and reveals nothing. Results with
+    different names are never paired."""
     host = read("/etc/machine-id") or socket.gethostname()
     return hashlib.sha256(canonical_json({"host": host, **identity()}).encode()).hexdigest()[:16]
 
 
 def changed(then: Mapping[str, Any]) -> list[str]:
-    """Returns the names of the processor's facts that differ from those of an earlier `machine()`."""
+    """Returns the names of the facts about the processor that have changed since `then`, an earlier result of
+    `machine`."""
     return [name for name, value in identity().items() if name in then and then[name] != value]
 
 

@@ -37,7 +37,8 @@ def hash_rounds(_: int) -> float:
 
 
 def canary(threads: int) -> float:
-    """Returns the seconds that the slowest of `threads` threads takes for the fixed work: the median of `READINGS`."""
+    """Returns the seconds that the slowest of `threads` threads takes for the fixed work: the median of `READINGS`
+    tries."""
     with ThreadPoolExecutor(threads) as pool:
         return median(max(pool.map(hash_rounds, range(threads))) for _ in range(READINGS))
 
@@ -62,7 +63,7 @@ def look(threads: int) -> NoiseReading:
 
 
 def compare(before: NoiseReading, after: NoiseReading, protocol: Protocol) -> dict[str, Any]:
-    """Returns a block's record of noise; `reasons` is empty for a quiet block."""
+    """Returns a block's record of noise. Its `reasons` say why the block was noisy; a quiet block has none."""
     drift = after.canary_seconds / before.canary_seconds - 1
     steal = (after.stolen - before.stolen) / max(1, after.jiffies - before.jiffies)
     throttled = None if after.throttled is None or before.throttled is None else after.throttled - before.throttled
@@ -87,11 +88,11 @@ def compare(before: NoiseReading, after: NoiseReading, protocol: Protocol) -> di
 
 @contextmanager
 def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
-    """Holds the lock that lets a user have one run at a time on this machine; yields warnings about what disturbs the
-    run. Runs of other users show in the load.
+    """Lets a user have only one run at a time on this machine, by holding a lock. Yields warnings about what disturbs
+    the run: a busy machine, to which runs of other users belong.
 
-    Raises UserError if another run holds the lock, since each would disturb the other. With `force`, yields a warning
-    instead.
+    Raises UserError if another run of this user holds the lock, since each would disturb the other. With `force`, this
+    too is only a warning.
     """
     warnings = []
     load = os.getloadavg()[0]
@@ -109,8 +110,8 @@ def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
 
 
 def user_folder() -> Path:
-    """Returns this user's folder among the temporary files, where everybody may write. Raises UserError if another user
-    could have made it, or could write in it."""
+    """Returns this user's own folder in the system's folder for temporary files; makes it if there is none. Raises
+    UserError if another user made it or may write in it."""
     with suppress(FileExistsError):
         USER_FOLDER.mkdir(mode=0o700)
     status = USER_FOLDER.lstat()

@@ -1,4 +1,4 @@
-"""The figures that makers publish of accelerators: memory, bandwidth, operations a second (published_peaks.toml)."""
+"""Reads published_peaks.toml: the memory, bandwidth and operations a second that makers publish for accelerators."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from suite.errors import UserError
 from suite.machine.roofline import MemoryLevel, Roofline
 
 FILE = Path(__file__).with_suffix(".toml")
-PRECISIONS = ("f32", "tf32", "bf16")  # each no faster than the next
+PRECISIONS = ("f32", "tf32", "bf16")  # from slow to fast: no chip is faster in one than in the next
 
 
 @dataclass(frozen=True, slots=True)
 class PeakSource:
-    """A document, and in `has` the figures that were read in it."""
+    """A document from which figures of a chip were taken; `has` says which figures."""
 
     title: str
     url: str
@@ -29,7 +29,8 @@ class PeakSource:
 
 @dataclass(frozen=True, slots=True)
 class PublishedPeaks:
-    """The figures of one chip that its maker publishes. `flops_per_second` has the published precisions alone."""
+    """The figures that the maker of one chip publishes. `reported` are the names under which frameworks report it;
+    `flops_per_second` has only the precisions for which there is a published figure."""
 
     name: str
     target: str
@@ -44,9 +45,9 @@ class PublishedPeaks:
     def roofline(self) -> Roofline:
         """Returns the roofline of these peaks.
 
-        A precision without a figure gets that of the next narrower precision: a TPU multiplies in bf16 alone, and
-        composes a product in f32 of several in bf16. bf16 has no narrower precision here: without a figure, as on a T4,
-        it has no roof.
+        A precision without a figure gets the figure of the next narrower precision. A TPU, for example, multiplies only
+        in bf16, and makes one f32 product from several bf16 products. bf16 is the narrowest here: without a figure, as
+        on a T4, it has no roof.
         """
         roofs: dict[str, float] = {}
         for precision, narrower in zip(PRECISIONS[::-1], (None, *PRECISIONS[:0:-1]), strict=True):
@@ -58,7 +59,7 @@ class PublishedPeaks:
 
 @lru_cache(maxsize=1)
 def published_peaks(path: Path = FILE) -> Mapping[str, PublishedPeaks]:
-    """Returns the chips by name. Raises UserError, naming the entry, if one isn't valid."""
+    """Returns {name: chip} of the file. Raises UserError, naming the chip, if an entry isn't valid."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as broken:
@@ -89,8 +90,8 @@ def chip(name: str, table: Mapping[str, Any], path: Path) -> PublishedPeaks:
 
 
 def peaks_of(device: str) -> PublishedPeaks | None:
-    """Returns the chip of a device, which is named as in this file, as a TPU slice of one chip (`v6e-1`), or as a
-    framework reports it. None if the device isn't listed, as a slice of several chips isn't."""
+    """Returns the chip of a device. `device` is the chip's name in the file, a TPU slice of one chip (`v6e-1`), or the
+    name that a framework reports. None for any other device, such as a slice of several chips."""
     peaks = published_peaks()
     name = re.sub(r"^(v\d\w*)-1$", r"\1", device.strip().lower())
     reported = {title.lower(): chip for chip in peaks.values() for title in chip.reported}

@@ -1,8 +1,9 @@
-"""The machine's roofline: the operations and bytes a second that it reaches (Williams et al. 2009).
+"""Measures the machine's roofline: the operations and bytes a second that it reaches (Williams et al. 2009).
 
-`python -m suite.machine.roofline --cores 0 1` prints the sweep as JSON; with `--ceiling`, only the float32 ceiling, and
-with `--ceiling --places memory` the bandwidth of memory too. Needs numpy alone. A machine is swept once a day; the
-ceiling is measured at the start of each timed run on a CPU. Neither runs inside a block.
+`python -m suite.machine.roofline --cores 0 1` prints the sweep, the whole roofline, as JSON. With `--ceiling` it prints
+only the float32 ceiling, and with `--ceiling --places memory` the bandwidth of memory too. It needs only numpy. A
+machine is swept once a day; the ceiling is measured at the start of each timed run on a CPU. Neither is measured inside
+a block.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ GEMM_REPEATS = 3
 CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS = 1024, 5, 1.0
 PLACES = ("cache", "memory")  # where bytes come from: the last-level cache, or beyond it
 TIMES_MOVED = 2  # a byte that stays in a cache from step to step is read and written once in each step
-HAD_MIN = 0.9  # a measurement with a smaller share of its cores' time is too low for a roof
+HAD_MIN = 0.9  # a measurement that got a smaller share of its cores' time is disturbed: its figures are too low
 MARGIN = 1.2  # a step faster than the roof by more than this factor is implausible; a sweep may be a bit too low
 
 
@@ -97,8 +98,8 @@ class Roofline:
 
     @classmethod
     def of(cls, reached: Mapping[str, Any], ceilings: Iterable[Mapping[str, Any]] = ()) -> Roofline | None:
-        """Returns the roofline of a sweep and of readings of the ceiling; None if there are neither. Measurements that
-        had to share their cores are left out."""
+        """Returns the roofline that a sweep and readings of the ceiling give; None if there are neither. Measurements
+        that other programs disturbed are left out."""
         reached = reached if reached and undisturbed(reached) else {}
         f32 = [reading["flops_per_second"] for reading in ceilings if undisturbed(reading)]
         f32 += [reached["flops_per_second_best"]] if reached else []
@@ -112,8 +113,8 @@ class Roofline:
 
     @classmethod
     def limits(cls, reached: Mapping[str, Any], ceilings: Sequence[Mapping[str, Any]]) -> Roofline | None:
-        """Returns the rates that no step can exceed: the roofline of `of`, with the greatest bandwidths of the day's
-        sweep and of the run's own readings. None if there are neither."""
+        """Returns the rates that no step can exceed. It is the roofline of `of`, but with the greatest bandwidths among
+        the day's sweep and the run's own readings. None if there are neither."""
         roof = cls.of(reached, ceilings)
         measured = [reading for reading in (reached, *ceilings) if reading and undisturbed(reading)]
         return None if roof is None else replace(roof, levels=levels(measured))
@@ -145,7 +146,8 @@ def levels(measured: Iterable[Mapping[str, Any]]) -> tuple[MemoryLevel, ...]:
 
 
 def undisturbed(reading: Mapping[str, Any]) -> bool:
-    """Whether a sweep or a reading of the ceiling had its cores to itself. One without `cores_had` counts as such."""
+    """Whether a sweep or a reading of the ceiling got nearly all of its cores' time: at least `HAD_MIN`. A measurement
+    without `cores_had` counts as undisturbed."""
     return bool(reading.get("cores_had", 1.0) >= HAD_MIN)
 
 
@@ -167,7 +169,7 @@ def best_seconds(action: Callable[[], object], repeats: int) -> float:
 
 
 def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float = 0.0) -> tuple[float, float]:
-    """Returns (float32 operations a second, the share of its cores' time that it had) of a square matrix product."""
+    """Returns (float32 operations a second, share of the cores' time that it got) of a square matrix product."""
     import numpy as np
 
     a = np.random.default_rng(0).random((side, side), dtype=np.float32)
@@ -183,12 +185,12 @@ def ceiling(cores: list[int], places: Sequence[str] = ()) -> dict[str, Any]:
     sizes = caches(cores)
     # Before anything starts threads: `bandwidths` forks.
     best = {place: max(bandwidths(cores, sizes.last, place == "cache").values()) for place in places}
-    reached, had = gemm(CEILING_SIDE, len(cores), CEILING_REPEATS, CEILING_SECONDS)
+    rate, share = gemm(CEILING_SIDE, len(cores), CEILING_REPEATS, CEILING_SECONDS)
     return {
         "threads": len(cores),
         "side": CEILING_SIDE,
-        "flops_per_second": reached,
-        "cores_had": min([had, *(had for _, had in best.values())]),
+        "flops_per_second": rate,
+        "cores_had": min([share, *(share for _, share in best.values())]),
         **({"cache_bytes": sizes.last, "inner_cache_bytes": sizes.inner} if places else {}),
         **({"cache_bytes_per_second_best": best["cache"][0]} if "cache" in best else {}),
         **({"bytes_per_second_best": best["memory"][0]} if "memory" in best else {}),
@@ -196,7 +198,7 @@ def ceiling(cores: list[int], places: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def sweep(cores: list[int]) -> dict[str, Any]:
-    """Measures the roofline of these cores."""
+    """Measures the whole roofline of these cores: matrix products, and the bandwidth of cache and memory."""
     os.sched_setaffinity(0, cores)
     sizes = caches(cores)
     # Before anything starts threads: `bandwidths` forks.
@@ -205,7 +207,7 @@ def sweep(cores: list[int]) -> dict[str, Any]:
     best = [max(kinds.values()) for kinds in (memory, cache, products)]
     return {
         "threads": len(cores),
-        "cores_had": min(had for _, had in best),
+        "cores_had": min(share for _, share in best),
         "gemm_flops_per_second": {side: rate for side, (rate, _) in products.items()},
         "bytes_per_second": {kind: rate for kind, (rate, _) in memory.items()},
         "cache_bytes_per_second": {kind: rate for kind, (rate, _) in cache.items()},

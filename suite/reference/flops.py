@@ -1,8 +1,11 @@
-"""Counts a step's FLOPs in its StableHLO: `python -m suite.reference.flops WORKLOAD_FOLDER SIZE PASS`, in `jax`.
+"""Counts the FLOPs of a step in its StableHLO program, to check the count that the workload's spec gives.
 
-It counts every dot and convolution of the `jax_jit` step, which is lowered on shapes alone: nothing is allocated or
-compiled. The count checks the spec's analytic count. XLA's own cost analysis won't do: it counts a loop's body once,
-and includes a convolution's products with padding.
+Run it with the Python of the `jax` environment: `python -m suite.reference.flops WORKLOAD_FOLDER SIZE PASS`.
+
+It counts every dot and convolution of the `jax_jit` step. The step is lowered on shapes alone: nothing is allocated or
+compiled. A step with a loop is refused, because the program doesn't say how often the loop runs. XLA's own cost
+analysis can't be used: it counts a loop's body once, whatever the number of rounds, and it counts a convolution's
+products with padding.
 """
 
 from __future__ import annotations
@@ -61,7 +64,8 @@ def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
 
 
 def count(module: Any) -> Counter[str]:
-    """Returns the FLOPs by operation; a function's FLOPs count once for each call."""
+    """Returns the FLOPs by operation; a function's FLOPs count once for each call. Raises SystemExit if the step has a
+    loop."""
     functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in module.body.operations}
     counted: Counter[str] = Counter()
 
@@ -71,7 +75,7 @@ def count(module: Any) -> Counter[str]:
             if name == "func.call":
                 walk(functions[ir.FlatSymbolRefAttr(inner.attributes["callee"]).value])
             elif name == "stablehlo.while":
-                raise SystemExit("the step has a loop, whose body would be counted once")
+                raise SystemExit("The step has a loop, and its program doesn't say how often the loop runs.")
             elif name in FLOPS:
                 counted[name] += FLOPS[name](inner)
 

@@ -14,7 +14,8 @@ MOST = 5  # failed cases that are printed; the others are only counted
 
 
 def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[str]:
-    """Returns the lines; none if every planned case ended as a result. `rows` are all rows of the set in `folder`."""
+    """Returns the lines that explain an exit code. None are needed for a code other than `FAILED` (some process ended
+    as an error, a crash or a wrong result) and `NOTHING_MEASURED`. `rows` are all rows of the set in `folder`."""
     if code == NOTHING_MEASURED:
         return ["Nothing was measured: no case of this run can run here. The page has each case's reason."]
     if code != FAILED:

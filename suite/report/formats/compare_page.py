@@ -30,7 +30,8 @@ def compare_page(compared: Sequence[Compared], sets: Sequence[Results]) -> str:
 
 
 def title(sets: Sequence[Results]) -> str:
-    """Returns `B against A`."""
+    """Returns the title: `B against A` for two sets, `2 sets against A` for three, `A` for one. A is the first of
+    `sets`, with which the others are compared."""
     first, *others = (results.set_id for results in sets)
     if not others:
         return first

@@ -113,9 +113,10 @@ def map_row(
 def mean_squares(
     analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str] | None = None
 ) -> tuple[Square, ...]:
-    """Returns the top row: each stack's geometric mean over the questions that all stacks answered, and how many
-    these are of those the stack was asked. With `fields`, only the questions whose columns have these
-    values enter. Empty if fewer than two questions were answered by all stacks, and for a metric that has no mean."""
+    """Returns the map's top row: each stack's geometric mean over the questions that all stacks answered (for memory:
+    in which all stacks have a peak), and how many of the set's questions these are. With `fields`, only the questions
+    whose columns have these values count. Empty if fewer than two questions are left, and for a metric without a mean.
+    """
     if metric.clock:
         lines = means_where(analysis, fields) if fields else analysis.summaries
         if max((line.n_common for line in lines), default=0) < 2:
@@ -139,7 +140,8 @@ def summary_square(line: Summary | None, stack: str, analysis: Analysis) -> Squa
 
 
 def memory_means(analysis: Analysis, stacks: Sequence[str], fields: Mapping[str, str]) -> tuple[Square, ...]:
-    """Returns the geometric means of memory over the questions on which every stack that has peaks has one."""
+    """Returns the geometric means of peak memory over the questions in which every stack has a peak. A stack that has a
+    peak in no question at all is left out of this rule, and has no mean. Empty if fewer than two questions are left."""
     chosen = [
         comparison
         for comparison in analysis.comparisons

@@ -38,12 +38,13 @@ def dims_of(time: PublishedTime) -> Mapping[str, int]:
 
 
 def chip_of(time: PublishedTime) -> PublishedPeaks | None:
-    """Returns the chip that a document names; None if it names none, only `TPU`, say."""
+    """Returns the chip that a document names; None if it names no exact chip (`TPU` alone, for example)."""
     return peaks_of(time.device)
 
 
 def least_seconds(time: PublishedTime) -> float | None:
-    """Returns the least seconds of a published step, by this suite's count of its work; None on an unnamed chip."""
+    """Returns the least seconds that a published step can take in float32 on the chip that the document names. This
+    suite counts the step's FLOPs and bytes. None if the document names no exact chip."""
     chip, spec = chip_of(time), catalog.find()[time.workload].spec
     if chip is None:
         return None
@@ -52,8 +53,9 @@ def least_seconds(time: PublishedTime) -> float | None:
 
 
 def possible_work(time: PublishedTime) -> tuple[TimedWork, ...]:
-    """Returns the work that the time of a training step may stand for, from the whole step down to none of it. Empty
-    for other passes and on an unnamed chip."""
+    """Returns what may really have been timed where a document gives the time of a training step: the whole step first,
+    then less and less of it, and last a call that wasn't waited for. Empty for a forward pass, and if the document
+    names no exact chip."""
     chip, spec = chip_of(time), catalog.find()[time.workload].spec
     if chip is None or time.pass_ != "train":
         return ()
@@ -68,7 +70,7 @@ def possible_work(time: PublishedTime) -> tuple[TimedWork, ...]:
             FLOAT32,
         ),
         ("the same, and every gradient written and read once", whole + 2 * weights, "train", FLOAT32),
-        ("a training step with both in bfloat16", whole // 2, "train", BFLOAT16),
+        ("a training step with weights and the optimizer's state in bfloat16", whole // 2, "train", BFLOAT16),
         ("a training step with plain SGD, which keeps no state, in float32", 2 * weights, "train", FLOAT32),
         ("forward pass and loss alone, in float32: weights read", weights, "forward", FLOAT32),
     )
