@@ -56,7 +56,7 @@ class Flag(StrEnum):
     ASSUMED = "assumed"  # too few samples to test for a steady state
     NOISY = "noisy"
     DISTURBED = "disturbed"  # too few samples during which no other process took the cores
-    PAGE_FAULTS = "page_faults"  # new pages of memory take more than 5 % of the process's processor time
+    PAGE_FAULTS = "page_faults"  # page faults may have taken more than 5 % of the process's processor time
     RECOMPILED = "recompiled"
     FALLBACK_OPS = "fallback_ops"
     GRAPH_BREAKS = "graph_breaks"

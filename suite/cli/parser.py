@@ -1,4 +1,5 @@
-"""Parses the words typed after a task's name into the dataclass of the task's options, with cyclopts.
+"""Parses the words typed after a task's name into the dataclass of the task's options, with cyclopts, and lists these
+options for help and for completion in a shell.
 
 cyclopts raises a typed exception for every mistake. This module turns it into one sentence, with the option that was
 probably meant.

@@ -112,7 +112,8 @@ def ceiling(file: PlanFile) -> dict[str, Any]:
 
 @cache
 def ceiling_of_run(set_id: str, cores: tuple[int, ...]) -> dict[str, Any]:
-    """Returns the ceiling, measured once for each run that this process takes part in."""
+    """Returns the ceiling. It is measured once for each run in which this process takes part: `set_id` is only the key
+    under which the result is kept."""
     return ceilings.reading(cores)
 
 

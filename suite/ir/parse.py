@@ -195,13 +195,14 @@ def aliases(module: Any, main: Any) -> dict[int, int]:
 
 
 def aliases_in(module: Any) -> dict[int, int]:
-    """Returns the aliases of an optimized program, from its header: PyTorch/XLA only offers arguments, and XLA chooses
-    which results are written into their memory."""
+    """Returns {number of a result: number of the argument into whose memory it is written} of an optimized program.
+    It is read from the program's header, because PyTorch/XLA only offers arguments, and XLA chooses among them."""
     return aliases_of(module.to_string().partition("\n")[0])
 
 
 def aliases_of(header: str) -> dict[int, int]:
-    """Returns the aliases in a program's first line."""
+    """Returns {number of a result: number of the argument into whose memory it is written} from the first line of a
+    program."""
     return {int(match[1] or 0): int(match[2]) for match in ALIAS.finditer(header)}
 
 

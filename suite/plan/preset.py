@@ -117,7 +117,7 @@ def purpose(word: str, path: Path) -> Purpose:
 
 
 def limit(entry: Any, path: Path) -> int:
-    """Returns one memory limit in bytes. Raises UserError for anything but a size in words."""
+    """Returns one memory limit in bytes. Raises UserError for anything but a size with its unit, like "6GiB"."""
     size = parse(entry, BYTES) if isinstance(entry, str) else None
     if size is None:
         raise UserError(f"{path}: 'limit_memory' is a list of sizes like \"6GiB\", not {entry!r}.")

@@ -13,7 +13,7 @@ from suite.results.speedup.pairing import Side, Timing, Timings, block_timings
 from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.store.rows import Row, counting
 
-# The fields of a case that a set may have with several values, each with its plain value, which is the usual baseline.
+# The fields of a case that a set may have with several values, each with its usual value: the default baseline.
 FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "variant": "as locked"}
 CLOCKS = {"cache": "first"}  # a cache shortens the first call; the other fields are compared by steady calls
 
@@ -45,7 +45,7 @@ class FieldComparison:
 
     @property
     def values(self) -> list[str]:
-        """Returns all values of the field, the plain one first."""
+        """Returns all values of the field, the usual one first."""
         return sorted(self.pairing.stacks, key=lambda value: (value != FIELDS[self.field], value))
 
     @property

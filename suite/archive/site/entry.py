@@ -154,7 +154,7 @@ def questions(analysis: Analysis) -> tuple[QuestionEntry, ...]:
 
 def question(comparison: Comparison, answer: Headline, machine_id: str) -> QuestionEntry:
     """Returns one comparison, with its answer, as the site's other pages need it."""
-    leading = {answer.fastest, *answer.rivals}
+    leading = {answer.lowest, *answer.rivals}
     return QuestionEntry(
         name=comparison.head.comparison_name,
         workload=comparison.head.text("workload"),

@@ -84,8 +84,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
     preset: str = "quick"
     """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""
     purpose: str | None = None
-    """timed; memory: the peaks of memory; ir: the programs that compilers get; explain: only the processes that
-    --explain and --profile=on add; or probe (default: the preset's)"""
+    """timed: times; memory: the peaks of memory; ir: the programs that compilers get; explain: no times, but which
+    kernels run and where the time goes; probe: how stacks behave (default: the preset's)"""
     variants: bool = False
     """run every stack also in each of its variants, which have another lock or other flags"""
     cache: str = "cold"
@@ -129,7 +129,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
     again: tuple[str, ...] = ()
     """with --resume: run the cases again that ended with these outcomes, like timeout,error"""
     trust: bool = False
-    """with --resume: the result set's run began elsewhere, and the programs that its plan names may run here"""
+    """with --resume: allow the programs that the result set's plan names to run here, though its run began on another
+    machine"""
 
     def selection(self, cores: Sequence[int]) -> Selection:
         """Returns which cases the options select; for an empty field the preset decides."""

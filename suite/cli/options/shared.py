@@ -106,7 +106,7 @@ class SizeOptions(Options):
     """The options for sizes and tracks."""
 
     size: tuple[str, ...] = ()
-    """sizes in place of the preset's"""
+    """sizes in place of the preset's; globs"""
     track: tuple[str, ...] = ()
     """default; or tuned: with each stack's documented knobs"""
 

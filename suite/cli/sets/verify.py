@@ -59,7 +59,8 @@ def verify(options: VerifyOptions) -> int:
 
 
 def verified(name: str, storage: Storage | None, trusted: str | None) -> Verification:
-    """Checks a set here or in a storage. Raises UserError if there is no set of this name."""
+    """Checks a set here or in a storage. `trusted` is the file of `--signed-by`: a public key or a list of allowed
+    signers. Raises UserError if there is no set of this name."""
     place = archived(name, storage) if storage else str(named(name))
     if storage is None and not any((Path(place) / file).is_file() for file in ("plan.json", manifest.NAME)):
         raise UserError(f"{place} is no result set: it has no plan.json.")

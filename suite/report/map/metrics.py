@@ -41,7 +41,7 @@ METRICS = (
     Metric(
         "steps",
         "steps until ahead",
-        "The step from which on a stack has taken less time than the baseline in total, first runs included.",
+        "The step from which on a stack's total time, first run included, stays at or below the baseline's.",
     ),
     Metric("memory", "peak memory", "The greatest peak of any process. Above 1× is less memory; it has no verdict."),
     Metric(
@@ -117,7 +117,8 @@ def memory_square(base: StackFigures, stack: StackFigures, where: str, href: str
 
 
 def steps_square(base: StackFigures, stack: StackFigures, where: str, href: str) -> Square:
-    """Returns the cell of a break-even: from or up to which step the stack has taken less time in total."""
+    """Returns the cell of a break-even: from or up to which step the stack's total time is at or below the
+    baseline's."""
     crossed = crossing(stack, base)
     if crossed is None or crossed.course is Course.UNDECIDED:
         return nothing(f"no break-even, {crossed.reason if crossed else 'no times'}", where, href)

@@ -34,7 +34,7 @@ def overall(analysis: Analysis, headlines: Sequence[Headline], machine: Mapping[
     if len(headlines) == 1:
         [only] = headlines
         question = f" for {only.question}" if only.lead else f"{only.question}"
-        return Sentence(f"{only.lead}{question}: ", only.fastest, only.rest)
+        return Sentence(f"{only.lead}{question}: ", only.lowest, only.rest)
     answered = [headline for headline in headlines if headline.ok > 1]
     place = f"On {this(machine)}, " if machine else ""
     if not answered:
@@ -53,7 +53,7 @@ def this(machine: Mapping[str, Any]) -> str:
 
 def undecided(place: str, answered: Sequence[Headline]) -> Sentence:
     """Returns the sentence on a set of one block, which decides nothing."""
-    stack, times = Counter(headline.fastest for headline in answered).most_common(1)[0]
+    stack, times = Counter(headline.lowest for headline in answered).most_common(1)[0]
     rest = f" has the lowest median on {times} of {len(answered)} questions, but one block decides nothing."
     return Sentence(capital(place), stack, rest)
 
@@ -61,8 +61,8 @@ def undecided(place: str, answered: Sequence[Headline]) -> Sentence:
 def leading(place: str, analysis: Analysis, answered: Sequence[Headline]) -> Sentence:
     """Returns the sentence on the stack that leads on most questions: it is the fastest there, or not shown to be
     slower than the fastest."""
-    alone = Counter(headline.fastest for headline in answered if not headline.rivals)
-    leads = Counter(stack for headline in answered for stack in (headline.fastest, *headline.rivals))
+    alone = Counter(headline.lowest for headline in answered if not headline.rivals)
+    leads = Counter(stack for headline in answered for stack in (headline.lowest, *headline.rivals))
     means = {line.stack: line.common.value for line in analysis.summaries if line.common} | {analysis.baseline: 1.0}
     stack = max(leads, key=lambda name: (leads[name], alone[name], means.get(name, 0.0), name))
     times = share(leads[stack], len(answered))

@@ -156,7 +156,8 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
 
 
 def has_page_faults(comparison: Comparison) -> bool:
-    """Whether page faults cost some stack of this question more than 5 % of its processor time, by its flag."""
+    """Whether page faults may have cost some stack of this question more than 5 % of its processor time, by its
+    flag."""
     return any(flag == Flag.PAGE_FAULTS for figures in comparison.stacks for flag, _ in figures.flags)
 
 

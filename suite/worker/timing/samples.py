@@ -11,7 +11,7 @@ from suite.stats import Steady, steady_start
 from suite.worker.events import Events
 from suite.worker.timing.cores import Stretch
 
-FAULTS_SHARE_MAX = 0.05  # of this process's processor time; more than that in page faults: flag `page_faults`
+FAULTS_SHARE_MAX = 0.05  # of this process's processor time; flag `page_faults` if page faults may have taken more
 # The most that one page fault is taken to cost: clearing a huge page, 2 MiB at 8 GB/s. On a virtual machine, whose host
 # first has to find the memory, a fault has taken 3 to 8 ms. That much is assumed only from `OWN_FAULTS` faults a step
 # on, since fewer may come from this process's own reading of counters.

@@ -93,7 +93,7 @@ def test_an_opened_cell_its_command_headings_and_answers_follow_the_chosen_basel
         summary, comparisons = made.section(SummarySection), made.section(ComparisonsSection)
         assert summary and comparisons
         assert out["heading"] == [f"Summary against {base}", summary.answer]
-        told_answers = [f"{h.before}{h.fastest}{h.rest}" for h in (view.headline for view in comparisons.views)]
+        told_answers = [f"{h.before}{h.lowest}{h.rest}" for h in (view.headline for view in comparisons.views)]
         assert out["gists"] == told_answers and out["answers"][: len(told_answers)] == told_answers
         assert all(frames and "slower" not in " ".join(frames) for frames in out["frames"])
         by_name = {comparison.name: comparison for comparison in analysis.comparisons}

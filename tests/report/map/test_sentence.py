@@ -17,7 +17,7 @@ def test_who_leads_is_counted_over_the_answers(loaded: results.Results) -> None:
     answers = headlines(analysis)
     said = overall(analysis, answers, MACHINE)
     assert said and said.before == "On this 2-core AMD EPYC, " and said.stack == "jax_jit"
-    leading = sum(said.stack in (answer.fastest, *answer.rivals) for answer in answers)
+    leading = sum(said.stack in (answer.lowest, *answer.rivals) for answer in answers)
     assert f"on {leading} of 3 questions" in said.text or (leading == 3 and "on all 3 questions" in said.text)
     open_ = [answer.question for answer in answers if answer.rivals]
     assert ("isn't decided on" in said.text) == bool(open_)

@@ -166,7 +166,7 @@ class ComparisonsSection(Section):
     @property
     def answer(self) -> str:
         """Returns which stacks have the lowest median, and on how many comparisons."""
-        first = Counter(view.headline.fastest for view in self.views if view.headline.fastest)
+        first = Counter(view.headline.lowest for view in self.views if view.headline.lowest)
         stacks = [f"{stack} in {number}" for stack, number in first.most_common()]
         lowest = f"the lowest median is that of {listed(stacks)}" if stacks else "no stack has a time that counts"
         return f"{counted(len(self.views), 'comparison')}: {lowest}."
@@ -177,14 +177,14 @@ class ComparisonsSection(Section):
         return {comparison.id: comparison.name for comparison in analysis.comparisons}
 
     def answers(self) -> Sequence[AnswerLine]:
-        """Returns the fastest stack of each comparison."""
+        """Returns the answer to each comparison."""
         return [
             AnswerLine(
                 question=headline.question,
                 anchor=view.anchor,
                 text=headline.text,
                 before=headline.before,
-                stack=headline.fastest,
+                stack=headline.lowest,
                 after=headline.rest,
                 stands_out=headline.has_interval,
             )

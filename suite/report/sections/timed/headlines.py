@@ -22,17 +22,17 @@ VERDICTS = {"faster": "", "tie": ", a tie", "close": ", close", "slower": ", slo
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The answer to one comparison. The sentence is `lead` for `question`: `fastest` `rest`. There is no lead where
+    """The answer to one comparison. The sentence is `lead` for `question`: `lowest` `rest`. There is no lead where
     only one stack has a time.
 
-    `seconds` is the fastest stack's median, `speedup` its ratio to the baseline (None where the baseline is the
-    fastest or has no `ok` row). `rivals` are the stacks that aren't shown to be slower. `has_interval` says whether
-    the median has an interval, which takes two blocks.
+    `lowest` is the stack with the lowest median, `seconds` that median, and `speedup` the stack's ratio to the baseline
+    (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower.
+    `has_interval` says whether the median has an interval, which takes two blocks.
     """
 
     question: str
     lead: str
-    fastest: str
+    lowest: str
     rest: str
     seconds: float | None
     speedup: Speedup | None
@@ -45,7 +45,7 @@ class Headline:
     def text(self) -> str:
         """Returns the sentence as plain text."""
         subject = f"{self.lead} for {self.question}" if self.lead else self.question
-        return f"{subject}: {self.fastest}{self.rest}"
+        return f"{subject}: {self.lowest}{self.rest}"
 
     @property
     def before(self) -> str:
@@ -103,7 +103,7 @@ def leaders(comparison: Comparison, headline: Headline) -> frozenset[str]:
     """Returns the stacks that the map frames as the best of a question by steady steps: the fastest, and those that
     aren't shown to be slower than it. A stack that is slower than the comparison's baseline isn't among them, since
     the baseline is shown to be faster."""
-    return without_slower(comparison, {headline.fastest, *headline.rivals})
+    return without_slower(comparison, {headline.lowest, *headline.rivals})
 
 
 def leaders_by(comparison: Comparison, analysis: Analysis, clock: str) -> frozenset[str]:

@@ -90,7 +90,8 @@ class WithinSetSection(Section):
 
 
 def field_view(comparison: FieldComparison, base: str | None = None) -> FieldView:
-    """Returns the view of a field. Its values are compared with `base`, or by default with the field's plain value."""
+    """Returns the view of a field. Its values are compared with `base`, by default the field's usual value (`cold`,
+    `f32`, …)."""
     chosen, field = base or comparison.base, comparison.field
     return FieldView(
         field, f"w-{field}", TITLES[field], EXPLAINED[field], chosen, comparison.clock, comparison.over(chosen)

@@ -1,4 +1,4 @@
-"""GPT-2 in JAX. Legend: B = batch, T = seq, D = width, N = heads, H = D/N, F = hidden, V = vocab."""
+"""GPT-2 in JAX. Legend: B = batch, T = seq, D = width, N = heads, H = D/N, V = vocab."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""GPT-2 in PyTorch. Legend: B = batch, T = seq, D = width, N = heads, H = D/N, F = hidden, V = vocab."""
+"""GPT-2 in PyTorch. Legend: B = batch, T = seq, D = width, N = heads, H = D/N, V = vocab."""
 
 import torch.nn.functional as F
 from torch import nn

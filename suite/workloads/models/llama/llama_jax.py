@@ -23,8 +23,8 @@ def rotary_tables(seq, head_width):
     return jnp.cos(angles_SR), jnp.sin(angles_SR)
 
 
-def turn(x_BSNH, cos_SR, sin_SR):
-    """Turns each pair of elements (i, i + H/2)."""
+def rotate(x_BSNH, cos_SR, sin_SR):
+    """Rotates each pair of elements (i, i + H/2) by the angle of its position."""
     a_BSNR, b_BSNR = jnp.split(x_BSNH, 2, axis=-1)
     cos_S1R, sin_S1R = cos_SR[:, None], sin_SR[:, None]
     return jnp.concatenate([a_BSNR * cos_S1R - b_BSNR * sin_S1R, b_BSNR * cos_S1R + a_BSNR * sin_S1R], axis=-1)
@@ -42,7 +42,7 @@ def attention(dims, parameters, x_BSD, tables):
     q_BSNH = (x_BSD @ parameters["query"]["weight"]).reshape(B, S, N, H)
     k_BSKH = (x_BSD @ parameters["key"]["weight"]).reshape(B, S, K, H)
     v_BSKH = (x_BSD @ parameters["value"]["weight"]).reshape(B, S, K, H)
-    q_BSNH, k_BSKH = turn(q_BSNH, *tables), turn(k_BSKH, *tables)
+    q_BSNH, k_BSKH = rotate(q_BSNH, *tables), rotate(k_BSKH, *tables)
     o_BSNH = jax.nn.dot_product_attention(q_BSNH, k_BSKH, v_BSKH, is_causal=True)
     return o_BSNH.reshape(B, S, D) @ parameters["out"]["weight"]
 

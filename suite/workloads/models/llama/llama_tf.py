@@ -22,8 +22,8 @@ def rotary_tables(seq, head_width):
     return tf.cos(angles_SR), tf.sin(angles_SR)
 
 
-def turn(x_BKGSH, cos_SR, sin_SR):
-    """Turns each pair of elements (i, i + H/2)."""
+def rotate(x_BKGSH, cos_SR, sin_SR):
+    """Rotates each pair of elements (i, i + H/2) by the angle of its position."""
     a_BKGSR, b_BKGSR = tf.split(x_BKGSH, 2, axis=-1)
     return tf.concat([a_BKGSR * cos_SR - b_BKGSR * sin_SR, b_BKGSR * cos_SR + a_BKGSR * sin_SR], axis=-1)
 
@@ -63,8 +63,8 @@ class Attention(tf.Module):
         k_BKTH = tf.transpose(tf.reshape(self.key(x_PD), [B, S, K, H]), [0, 2, 1, 3])
         v_BKTH = tf.transpose(tf.reshape(self.value(x_PD), [B, S, K, H]), [0, 2, 1, 3])
         # A group's queries are one matrix (GS, H), so that its keys and values are read once and never repeated.
-        q_BKQH = tf.reshape(turn(q_BKGSH, *tables) * H**-0.5, [B, K, G * S, H])
-        logits_BKQT = tf.matmul(q_BKQH, turn(k_BKTH, *tables), transpose_b=True)
+        q_BKQH = tf.reshape(rotate(q_BKGSH, *tables) * H**-0.5, [B, K, G * S, H])
+        logits_BKQT = tf.matmul(q_BKQH, rotate(k_BKTH, *tables), transpose_b=True)
         p_BKGST = tf.nn.softmax(tf.reshape(logits_BKQT, [B, K, G, S, S]) + mask_ST)
         o_BKQH = tf.matmul(tf.reshape(p_BKGST, [B, K, G * S, S]), v_BKTH)
         o_BSKGH = tf.transpose(tf.reshape(o_BKQH, [B, K, G, S, H]), [0, 3, 1, 2, 4])

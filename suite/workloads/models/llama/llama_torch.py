@@ -24,9 +24,9 @@ def rotary_tables(seq, head_width, device):
     return angles_SR.cos(), angles_SR.sin()
 
 
-def turn(x_BNSH, cos_SR, sin_SR):
-    """Turns each pair of elements (i, i + H/2). The tables are float32; the result is cast back to x's type, so that
-    queries and keys match the values."""
+def rotate(x_BNSH, cos_SR, sin_SR):
+    """Rotates each pair of elements (i, i + H/2) by the angle of its position. The tables are float32; the result is
+    cast back to x's type, so that queries and keys match the values."""
     a_BNSR, b_BNSR = x_BNSH.chunk(2, dim=-1)
     return torch.cat([a_BNSR * cos_SR - b_BNSR * sin_SR, b_BNSR * cos_SR + a_BNSR * sin_SR], dim=-1).to(x_BNSH.dtype)
 
@@ -46,7 +46,7 @@ class Attention(nn.Module):
             for part in (self.query, self.key, self.value)
         )
         o_BNSH = F.scaled_dot_product_attention(
-            turn(q_BNSH, *tables), turn(k_BKSH, *tables), v_BKSH, is_causal=True, enable_gqa=True
+            rotate(q_BNSH, *tables), rotate(k_BKSH, *tables), v_BKSH, is_causal=True, enable_gqa=True
         )
         return self.out(o_BNSH.transpose(1, 2).flatten(2))
 

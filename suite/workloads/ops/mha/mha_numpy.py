@@ -1,4 +1,8 @@
-"""mha in NumPy. Legend: B = batch, S = seq, D = width, N = heads, H = D/N, P = B*S tokens."""
+"""mha for the stack `numpy`, with gradients by hand. The float64 reference is in spec.py.
+
+Legend: B = batch, S = T = seq (T of keys), D = width, E = 3*D, N = heads, H = D/N, P = B*S tokens. Lower case: e is the
+error of the output, d a gradient.
+"""
 
 import numpy as np
 

@@ -237,7 +237,7 @@ def test_noise_floor_is_the_twin_against_itself(made: Report, loaded: results.Re
 def test_headlines_answer_each_comparison_and_are_honest(loaded: results.Results) -> None:
     answers = {h.question: h for h in suite.report.headline(loaded)}
     selu = answers["selu forward"]
-    assert selu.fastest == "jax_jit" and selu.rivals == () and selu.ok == 7 and selu.planned == 10
+    assert selu.lowest == "jax_jit" and selu.rivals == () and selu.ok == 7 and selu.planned == 10
     assert selu.text.startswith("Fastest for selu forward: jax_jit, ") and " torch_eager [" in selu.text
     ffn = answers["ffn train"]
     assert ffn.rivals == ("torch_inductor",) and ffn.text.startswith("Lowest median for ffn train: jax_jit")

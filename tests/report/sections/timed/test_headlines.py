@@ -93,13 +93,13 @@ def test_an_answer_never_contradicts_its_table(baseline: str) -> None:
         analysis = analysis_of(rows_of(times), baseline)
         [comparison], [answer] = analysis.comparisons, headlines(analysis)
         verdicts = {stack.stack: stack.speedup.verdict for stack in comparison.stacks if stack.speedup}
-        shown = set(times) - {answer.fastest} - set(answer.rivals)
+        shown = set(times) - {answer.lowest} - set(answer.rivals)
         slower = {stack for stack, word in verdicts.items() if word == "slower"}
         decided += len(shown)
-        if answer.fastest == baseline:
+        if answer.lowest == baseline:
             assert shown == slower
         else:
-            assert (baseline in shown) == (verdicts[answer.fastest] == "faster")
+            assert (baseline in shown) == (verdicts[answer.lowest] == "faster")
             assert baseline not in shown or slower <= shown
         assert (answer.lead == "Fastest") == (not answer.rivals)
     assert decided > 20
