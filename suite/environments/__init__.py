@@ -1,7 +1,7 @@
-"""The environments of the stacks: hashed locks, and virtual environments (by uv) and images (by Docker) made from them.
+"""Makes the environments of the stacks from hashed locks: virtual environments with uv, images with Docker.
 
-`python3 -m suite.environments orchestrator` runs before any environment exists, so `locks`, `pythons`, `uv` and `venv`
-import only the standard library.
+`python3 -m suite.environments orchestrator` runs before any environment exists. So the modules `locks`, `pythons`, `uv`
+and `venv` import only the standard library.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from suite.errors import UserError
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Makes the environments. Returns the exit code: 0; 2 for an error that the user can mend; 130 after Ctrl-C."""
+    """Makes the environments that the arguments name, by default the orchestrator's. Returns the exit code: 0; 2 for an
+    error that the user can mend; 130 after Ctrl-C."""
     if python := other_python():
         os.execv(python, [python, "-m", "suite.environments", *arguments])
     try:
@@ -32,8 +33,8 @@ def main(arguments: Sequence[str]) -> int:
 def other_python() -> str | None:
     """Returns the Python with which this program must be started again; None if the running Python will do.
 
-    There are two reasons to start again: the running Python is that of `.venv`, which this program may have to remove;
-    or the orchestrator's lock isn't for the running Python, but for another one on this machine.
+    There are two reasons to start again. The running Python may be that of `.venv`, which this program may have to
+    remove. Or the orchestrator's lock may be for another Python that this machine has.
     """
     if Path(sys.prefix).resolve() == (environments.ROOT / ".venv").resolve():
         base = Path(sys.base_prefix) / "bin" / f"python{pythons.running()}"

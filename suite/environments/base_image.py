@@ -1,7 +1,9 @@
-"""`./stackwars base-image`: makes base images like the official ones by debootstrap, for sites that reach no registry.
+"""Makes base images like Docker's official Python images, for sites that can't reach a registry of images. This is the
+command `./stackwars base-image`.
 
-Each Debian release has one Python: 12 has 3.11, 13 has 3.13. Packages come from the mirror that this machine uses. The
-image gets this machine's CA certificates, which builds need behind a proxy that inspects TLS.
+debootstrap installs Debian in a folder, which becomes the image. Each Debian release has one Python: 12 has 3.11, 13
+has 3.13. Packages come from the Debian mirror that this machine uses. The image gets this machine's CA certificates,
+which builds need behind a proxy that inspects TLS.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ LEFT_OUT = (
 
 
 def make(client: DockerClient, python: str, mirror: str | None, say: Callable[[str], None]) -> str:
-    """Makes the base image with a Python, like `3.13`, and imports it into the engine. Returns its tag. Raises
-    UserError, which says what to do."""
+    """Makes the base image with this Python, like `3.13`, and imports it into Docker's engine. Returns its tag. Raises
+    UserError, which says what to do, if that isn't possible here."""
     if python not in RELEASES:
         raise unknown("Debian release with Python", python, RELEASES)
     if os.geteuid() != 0:
@@ -89,7 +91,7 @@ def debootstrap(root: Path, mirror: str, python: str) -> None:
 
 
 def trust_as_here(root: Path) -> None:
-    """Replaces Debian's CA bundle by this machine's."""
+    """Replaces the CA certificates in the system under `root` by this machine's."""
     paths = (os.environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile, CA_BUNDLE)
     bundle = next((Path(path) for path in paths if path and Path(path).is_file()), None)
     if bundle is not None:
@@ -104,7 +106,7 @@ def host_mirror(etc: Path = Path("/etc/apt")) -> str:
             mirror = re.match(r"(?:deb\s+(?:\[.*?\]\s*)?|URIs:\s*)(\S+/debian/?)(?:\s|$)", line)
             if mirror:
                 return mirror[1]
-    raise UserError("This machine's package sources name no Debian mirror: say which, like --mirror=URL.")
+    raise UserError("This machine's package sources name no Debian mirror: give one with --mirror=URL.")
 
 
 def run(command: list[str]) -> None:

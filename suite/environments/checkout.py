@@ -1,4 +1,4 @@
-"""Runs git in this checkout: its revision, its origin, its uncommitted changes."""
+"""Runs git in this checkout, to read its revision, its origin and its uncommitted changes."""
 
 from __future__ import annotations
 

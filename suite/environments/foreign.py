@@ -1,9 +1,9 @@
-"""Checks what a result set from somebody else would make this machine run: its locks, and its variants' environment
-variables.
+"""Checks what a result set from somebody else would make this machine install and run: the set's locks, and the
+environment variables of its variants.
 
-Both are read as data. A lock may contain only packages with version and hash, no installer options. A lock is ours if
-this project has it or once had it. A variable is ours if our variant of the same name gives it the same value. It is
-harmless if it can only change how numbers are computed.
+Both are only read, never executed. A lock may have only packages with version and hash, no options for the installer.
+A lock is ours if this project has it now or had it once. A variable is ours if this project's variant of the same name
+gives it the same value. A variable is harmless if it can only change how numbers are computed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HARMLESS = {
 
 
 def check_lock(lock: Path) -> None:
-    """Raises Damaged, naming the line, for a lock with anything but packages, versions and hashes."""
+    """Raises Damaged, which names the line, if a lock has anything but packages with versions and hashes."""
     try:
         data = plain_files.read(lock, LOCK_BYTES_MAX)
     except OSError as broken:
@@ -43,8 +43,8 @@ def check_lock(lock: Path) -> None:
     for number, line in enumerate(data.decode("ascii", errors="replace").removesuffix("\n").split("\n"), 1):
         if not any(pattern.fullmatch(line) for pattern in allowed) or not (line.isascii() and line.isprintable()):
             raise Damaged(
-                f"{lock}, line {number}: {line[:100]!r} isn't allowed in a lock, which lists packages by "
-                "version and sha256; addresses, paths and options aren't accepted."
+                f"{lock}, line {number}: {line[:100]!r} isn't allowed in a lock. A lock has only packages with "
+                "version and sha256, no addresses, paths or options."
             )
         allowed = (HASH,) if line.endswith(" \\") and not line.startswith("#") else (HEADER, PACKAGE)
     if allowed == (HASH,):
@@ -52,7 +52,7 @@ def check_lock(lock: Path) -> None:
 
 
 def is_ours(lock: Path, name: str, target: str) -> bool:
-    """Whether this project has a lock, or had it at some point of the history that this checkout has."""
+    """Whether a lock is in this checkout, or in its git history."""
     if sha256(lock) in map(sha256, all_locks(name, target)):
         return True
     blob = git("hash-object", "--no-filters", "--", str(lock.absolute())).strip()
@@ -60,8 +60,8 @@ def is_ours(lock: Path, name: str, target: str) -> bool:
 
 
 def differences(lock: Path, name: str, target: str) -> Iterator[str]:
-    """Yields a line for each package that differs from our lock for the same Python, or from our newest lock if there
-    is none: `jax 0.10.2 → 0.9.9`."""
+    """Yields a line, like `jax 0.10.2 → 0.9.9`, for each package in which `lock` differs from our lock for the same
+    Python, or from our newest lock if we have none for it. Our version is on the left."""
     # After the locks of a variant `jax@0.10` come those of its environment `jax`.
     locks = [path for family in (name, name.partition("@")[0]) for path in all_locks(family, target) if path.is_file()]
     like = next((path for path in locks if python_of_lock(path) == python_of_lock(lock)), next(iter(locks), None))
@@ -71,7 +71,7 @@ def differences(lock: Path, name: str, target: str) -> Iterator[str]:
         if ours.get(package) != theirs.get(package):
             yield f"{package} {ours.get(package, 'none')} → {theirs.get(package, 'none')}"
     if like and ours == theirs:
-        yield "the same versions, but other files (hashes differ)"
+        yield "the same versions, but other files: the hashes differ"
 
 
 def strange_variables(name: str, target: str, variables: Mapping[str, str]) -> dict[str, str]:

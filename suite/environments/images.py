@@ -1,4 +1,4 @@
-"""Builds, lists and removes images: one for each environment of a target, named after its lock.
+"""Builds, lists and removes Docker images: one for each environment of a target, tagged with the digest of its lock.
 
 An image holds only the environment. The source is mounted when a container runs, so an image stays valid when the
 source changes. An image of a changed lock gets another tag.
@@ -31,7 +31,7 @@ from suite.errors import COMMAND, UserError, unknown
 
 FOLDER = ROOT / "docker"
 WHEELHOUSE = FOLDER / "wheelhouse"
-MAKER = {"dangling": True, "label": "stackwars.stage=maker"}  # filters for what the Dockerfiles' stage `maker` leaves
+MAKER = {"dangling": True, "label": "stackwars.stage=maker"}  # finds what the stage `maker` of the Dockerfiles leaves
 # Variables that say where a site gets packages. The engine keeps the values of proxies out of every layer.
 PASSED_ON = (
     "PIP_INDEX_URL",
@@ -62,12 +62,13 @@ class Image:
 
 
 def connect() -> DockerClient:
-    """Returns a client of the engine that the docker command would use. Raises UserError if none answers here."""
+    """Returns a client of the engine that the docker command would use. Raises UserError if that engine doesn't answer
+    or isn't on this machine."""
     host = os.environ.get("DOCKER_HOST") or docker.ContextAPI.get_current_context().Host
     if not str(host).startswith("unix://"):
         raise UserError(
-            f"Docker's engine at {host} isn't on this machine. Containers mount files of this machine, so use an "
-            "engine that runs here."
+            f"Docker's engine at {host} isn't on this machine. Containers mount files of this machine, so the engine "
+            "must run here."
         )
     try:
         docker.DockerClient(base_url=host, timeout=PING_SECONDS).ping()
@@ -87,7 +88,7 @@ def tag(environment: str, target: str, lock: Path | None = None) -> str:
 
 
 def find(client: DockerClient, environment: str, target: str, lock: Path | None = None) -> str | None:
-    """Returns the id, `sha256:…`, of a lock's image, by default of the newest lock's; None if it isn't built."""
+    """Returns the id, `sha256:…`, of the image made from a lock, by default from the newest; None if it isn't built."""
     lock = lock or lock_path(environment, target)
     try:
         image = client.images.get(tag(environment, target, lock))
@@ -113,13 +114,13 @@ def choose_base(client: DockerClient, wanted: str | None, python: str) -> str:
 
 
 def official_base(python: str) -> str:
-    """Returns the image that docker/base-images pins for a Python. Raises UserError if it pins none."""
+    """Returns the image that docker/base-images names for a Python. Raises UserError if it names none."""
     file = FOLDER / "base-images"
     lines = [line.split() for line in file.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
     known = dict(filter(None, lines))
     if python not in known:
         raise UserError(
-            f"{file} pins no image with Python {python}, only with {', '.join(known)}: add one, or give --base."
+            f"{file} has no image with Python {python}, only with {', '.join(known)}: add one, or give --base."
         )
     return known[python]
 
@@ -173,8 +174,8 @@ def build(
 
 
 def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
-    """Adds the engine's messages to `log`. Raises BuildError if the build fails; otherwise an older image of the same
-    tag could pass for the new one."""
+    """Follows a build to its end, and adds the engine's messages to `log`. Raises BuildError if the build fails: an
+    older image with the same tag must not be taken for the new one."""
     for event in events:
         log += str(event.get("stream") or "").splitlines()
         if "error" in event:
@@ -182,7 +183,8 @@ def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
 
 
 def index(lock: Path) -> list[str]:
-    """Returns uv's options that name a lock's index. Folders of wheels are left out, since a build can't reach them."""
+    """Returns uv's options that name the package index of a lock. Folders of wheels are left out, because a build in a
+    container can't read them."""
     return wheel_source(lock, links=())
 
 
@@ -197,8 +199,8 @@ def failure(name: str, base: str, log: list[str]) -> str:
 
 
 def fill_wheelhouse(lock: Path) -> list[Path]:
-    """Copies the lock's wheels from the folders of UV_FIND_LINKS or PIP_FIND_LINKS to docker/wheelhouse. Returns all
-    wheels of the lock that docker/wheelhouse has."""
+    """Copies the wheels that a lock pins from the folders of UV_FIND_LINKS or PIP_FIND_LINKS to docker/wheelhouse.
+    Returns all wheels in docker/wheelhouse that the lock pins."""
     pins = {pin.lower() for pin in re.findall(r"^([\w.-]+==[^\s;]+)", lock_text(lock), re.MULTILINE)}
     for folder in link_folders():
         for wheel in Path(folder).glob("*.whl") if "://" not in folder else ():
@@ -265,7 +267,7 @@ def built(client: DockerClient) -> Iterator[Image]:
 
 
 def prune(client: DockerClient) -> list[Image]:
-    """Removes the images that weren't made from an environment's newest lock. Returns them."""
+    """Removes the images that weren't made from an environment's newest lock. Returns the removed images."""
     prune_stages(client)
     removed = []
     for image in [image for image in built(client) if not image.current]:
@@ -279,11 +281,12 @@ def prune(client: DockerClient) -> list[Image]:
 
 
 def prune_stages(client: DockerClient) -> None:
-    """Removes the images that the first stages of builds left; no other program's images have their label."""
+    """Removes the images that the first stages of builds leave behind. They have a label of their own, so images of
+    other programs stay."""
     client.images.prune(filters=MAKER)
 
 
 def public_address(remote: str) -> str:
-    """Returns a git remote's address without a password; empty if it is a path of this machine."""
+    """Returns the address of a git remote without user name and password; empty if the remote isn't a web address."""
     address = re.fullmatch(r"(https?://)(?:[^@/]*@)?(.+)", remote)
     return address[1] + address[2] if address else ""

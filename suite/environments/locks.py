@@ -24,17 +24,19 @@ FALLBACK = re.compile(r"-py(3\.\d+)$")  # `jax-py3.11`: the lock of environment 
 
 @dataclass(frozen=True)  # no slots: a Python without them must be able to import this, and gets a clear message
 class Locks:
-    """The lock and the variables that each environment of a target has in one run. The default is this checkout's
-    newest lock and its flags file; `chosen` and `flags` replace them. A run chooses an older lock on a machine without
-    the newest lock's Python, and a set's locks and flags to complete or reproduce that set."""
+    """The lock and the environment variables that each environment of a target has in one run.
+
+    By default these are the newest lock and the flags file of this checkout; `chosen` and `flags` replace them. A run
+    chooses an older lock if this machine lacks the newest lock's Python. To complete or reproduce a result set, a run
+    takes that set's locks and flags.
+    """
 
     target: str
     chosen: Mapping[str, Path] = field(default_factory=dict)  # by environment
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # variables by name, by environment
 
     def path(self, name: str) -> Path:
-        """Returns the lock of an environment. A variant with only flags has the lock of the environment that it
-        varies."""
+        """Returns the lock of an environment or variant. A variant with only flags has the lock of its environment."""
         owning = owner(name, self.target)
         return self.chosen.get(name) or self.chosen.get(owning) or lock_path(name, self.target)
 
@@ -44,8 +46,8 @@ class Locks:
 
 
 def names(target: str) -> list[str]:
-    """Returns the environments of a target, without variants. The one with the shortest lock comes first, since it is
-    made fastest."""
+    """Returns the environments of a target, without variants. The one with the shortest lock comes first, because it
+    takes the least time to make."""
 
     def length(name: str) -> tuple[float, str]:
         lock = lock_path(name, target)
@@ -72,7 +74,7 @@ def lock_path(name: str, target: str) -> Path:
 
 
 def all_locks(name: str, target: str) -> list[Path]:
-    """Returns every lock of an environment, the newest first: `jax.txt`, `jax-py3.12.txt`, `jax-py3.11.txt`."""
+    """Returns every lock of an environment, the newest first: `jax.txt`, then `jax-py3.12.txt`, `jax-py3.11.txt`."""
     newest = lock_path(name, target)
     fallbacks = [path for path in newest.parent.glob(f"{newest.stem}-py3.*.txt") if FALLBACK.search(path.stem)]
     return [newest, *sorted(fallbacks, key=lambda path: version_key(python_of_lock(path)), reverse=True)]
@@ -89,9 +91,7 @@ def lock_of_digest(name: str, target: str, digest: str) -> Path | None:
 
 
 def owner(name: str, target: str) -> str:
-    """Returns the environment whose lock is used: `name` itself, or for a variant with only flags the one that it
-    varies.
-    """
+    """Returns the name whose lock is used: `name` itself, or the environment's name for a variant with only flags."""
     flags_alone = flags_path(name, target).is_file() and not requirements_path(name, target).is_file()
     return name.partition("@")[0] if flags_alone else name
 
@@ -102,7 +102,8 @@ def requirements_path(name: str, target: str) -> Path:
 
 
 def source_of(lock: Path) -> Path:
-    """Returns the path of a lock's list of requirements: its own, else that of the newest lock."""
+    """Returns the path of the list of requirements from which a lock is made. A lock for an older Python may have its
+    own list; otherwise it shares the newest lock's."""
     source = lock.with_name(f"{lock.name.removesuffix('.txt')}.in")
     return source if source.is_file() else source.with_name(f"{FALLBACK.sub('', source.name.removesuffix('.in'))}.in")
 

@@ -1,4 +1,4 @@
-"""Finds the Python that a lock is for on this machine, or has uv install it.
+"""Finds the Python of a lock on this machine, or lets uv install it.
 
 Standard library only.
 """
@@ -17,7 +17,7 @@ from suite.environments import say, uv
 from suite.environments.locks import all_locks, python_of_lock, version_key
 from suite.errors import COMMAND, UserError
 
-# Folders of version managers and distributions that may not be on PATH. uv starts each Python that it finds there.
+# Where version managers and distributions put Pythons that may not be on PATH. uv starts each that it finds there.
 MANAGED = (
     "$PYENV_ROOT/versions/*/bin",
     "~/.pyenv/versions/*/bin",
@@ -38,9 +38,10 @@ MANAGED = (
 
 @cache
 def find(version: str) -> str | None:
-    """Returns the path of a Python, like `3.13`, on this machine; None if there is none.
+    """Returns the path of this machine's Python of a version like `3.13`; None if it has none.
 
-    The first choice is the Python that runs this program, then those of uv, those on PATH, those of version managers.
+    The first choice is the Python that runs this program, then those that uv installed, those on PATH, and those of
+    version managers.
     """
     if version == running():
         return sys.executable
@@ -58,8 +59,8 @@ def find(version: str) -> str | None:
 
 
 def folders() -> list[str]:
-    """Returns the folders in which to look for a Python: those of PATH, then those of version managers, of which the
-    newest version comes first."""
+    """Returns the folders in which to look for a Python: first those of PATH, then those of version managers, newest
+    version first."""
     places = [Path(text) for text in map(os.path.expanduser, map(os.path.expandvars, MANAGED)) if "$" not in text]
     managed = [folder for place in places for folder in Path("/").glob(str(place.relative_to("/")))]
     managed.sort(key=lambda folder: version_key(str(folder.parent.name)), reverse=True)
@@ -67,7 +68,8 @@ def folders() -> list[str]:
 
 
 def find_without_uv(versions: list[str]) -> str | None:
-    """Returns the first of these Pythons that starts, found by its name in `folders`, without uv."""
+    """Returns the path of the first of these versions that is found and starts. It looks for programs such as
+    `python3.13` in `folders`, and doesn't need uv. None if there is none."""
     for version in versions:
         for folder in folders():
             program = shutil.which(f"python{version}", path=folder)
@@ -78,7 +80,8 @@ def find_without_uv(versions: list[str]) -> str | None:
 
 
 def get(version: str) -> str:
-    """Returns the path of a Python, which uv installs if it is missing. Raises UserError, which says what to do."""
+    """Returns the path of a Python; if it is missing, uv installs it. Raises UserError, which says what to do, if uv
+    can't."""
     if path := find(version):
         return path
     say(f"Python {version} isn't on this machine: uv installs it")
@@ -96,13 +99,13 @@ def get(version: str) -> str:
 
 
 def lacking(name: str, target: str) -> str | None:
-    """Returns why an environment can't be made on this machine, as a row's reason; None if a lock's Python is here."""
+    """Returns the reason why an environment can't be made on this machine: it has the Python of none of its locks. None
+    if it has one."""
     versions = [python_of_lock(lock) for lock in all_locks(name, target)]
     if any(map(find, versions)):
         return None
-    which = "the lock" if len(versions) == 1 else "a lock"
     return (
-        f"Python {' or '.join(versions)}, which environment {name} has {which} for, isn't on this machine; "
+        f"environment {name} needs Python {' or '.join(versions)}, which isn't on this machine; "
         f"`{COMMAND} doctor` says how to get it"
     )
 

@@ -1,4 +1,4 @@
-"""Lists the releases of a package in the index that uv uses."""
+"""Lists the releases of a package that the package index has, by asking uv."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 from suite.environments import uv
 from suite.errors import UserError
 
-MOST = 50  # releases that are listed; each needs a call of uv
+MOST = 50  # releases that are listed at most; each needs a call of uv
 
 
 def between(package: str, good: str, bad: str, python: str, target: str) -> list[str]:
-    """Returns the releases from `good` to `bad`, including both, that can be installed for a Python; oldest first.
+    """Returns the releases from `good` to `bad`, both included, that a Python of this version can use; oldest first.
 
-    Raises UserError if `bad` doesn't come after `good`; with uv's message, if one of them doesn't exist, or uv fails.
+    Raises UserError if `bad` doesn't come after `good`, if there are too many releases, and, with uv's message, if one
+    of the two doesn't exist or uv fails.
     """
     newest_first, oldest = [newest(f"{package}=={bad}", python, target)], newest(f"{package}=={good}", python, target)
     while newest_first[-1] != oldest:

@@ -1,4 +1,4 @@
-"""Finds or installs uv, runs it, and regenerates locks with it."""
+"""Finds or installs the package manager uv, runs it, and makes locks anew with it."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class NoSolution(UserError):
 
 
 def present(doomed: Path | None = None) -> str | None:
-    """Returns a uv that starts, from PATH, `.venv` or an earlier installation; None if there is none. It isn't taken
-    from `doomed`, a folder that is about to be removed."""
+    """Returns the path of a uv that starts: on PATH, in `.venv` or from an earlier call of `find_uv`. None if there is
+    none. A uv in `doomed`, a folder that is about to be removed, isn't taken."""
     for program in uv_places():
         inside = doomed is not None and doomed.resolve() in Path(program).resolve().parents
         if not inside and runs(program):
@@ -54,12 +54,12 @@ def present(doomed: Path | None = None) -> str | None:
 
 
 def find_uv(doomed: Path | None = None) -> str:
-    """Returns a uv, which pip installs if there is none. Raises UserError if that fails."""
+    """Returns the path of a uv; if there is none, pip installs it. Raises UserError if that fails."""
     if program := present(doomed):
         return program
     tools = environments.ROOT / ".environments" / "uv"
     say("uv isn't installed: pip installs it")
-    failure = f"uv is missing, and pip could not install it into {tools}."
+    failure = f"uv isn't installed, and pip could not install it in {tools}."
     shutil.rmtree(tools, ignore_errors=True)
     try:
         run([sys.executable, "-m", "venv", str(tools)], failure)
@@ -83,7 +83,7 @@ def uv_places() -> list[str]:
 
 
 def runs(uv: str) -> bool:
-    """Whether this uv starts. One on PATH may be a version manager's shim that starts nothing."""
+    """Whether this uv starts. A program on PATH may only stand for uv (a version manager's shim), without any uv."""
     try:
         return subprocess.run([uv, "--version"], capture_output=True, check=False).returncode == 0
     except OSError:
@@ -91,7 +91,8 @@ def runs(uv: str) -> bool:
 
 
 def pinned(package: str, lock: Path) -> str:
-    """Returns a package's lines of a lock, with the hashes that pip then checks; only the name if there is no lock."""
+    """Returns the lines of a lock about one package: its version, and the hashes that pip then checks. If there is no
+    lock, returns the package's name."""
     text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
     lines = re.search(rf"^{re.escape(package)}==(.*\\\n)*.*$", text, re.MULTILINE)
     return (lines[0] if lines else package) + "\n"
@@ -120,9 +121,11 @@ def link_folders() -> list[str]:
 
 
 def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | None = None) -> str:
-    """Runs an installer's command with these further variables. Returns its standard output. If it fails, raises
-    UserError with `failure`, the installer's message, and a remedy; the error is NoSolution if uv could look at all
-    releases, and no choice of them fits."""
+    """Runs a command of an installer with `variables` added to the environment. Returns its standard output.
+
+    If the command fails, raises UserError with `failure`, the installer's message and a remedy. The error is NoSolution
+    if uv knew all releases and found none that fit together.
+    """
     # The user's settings must not change what is installed, nor prevent byte code, which halves import times.
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
     environ = {name: value for name, value in os.environ.items() if name not in dropped} | dict(variables or {})
@@ -153,11 +156,12 @@ def remedy(message: str) -> str:
 
 
 def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> list[Path]:
-    """Regenerates an environment's locks from its lists of requirements, one for each Python that a list names (the
-    orchestrator has one for all of its Pythons). Returns their paths. A lock that can't be resolved stays unchanged.
+    """Makes the locks of an environment anew from its lists of requirements, and returns their paths. There is one lock
+    for each Python that a list names; only the orchestrator has one lock for all of its Pythons. A lock that can't be
+    resolved stays unchanged.
 
-    A lock keeps the versions that its list allows; a new variant begins with the versions of the environment that it
-    varies. With `upgrade`, a lock gets the newest versions that its list allows.
+    A lock keeps its versions as far as its list allows them, and a new variant begins with the versions of its
+    environment. With `upgrade`, a lock gets the newest versions that its list allows.
     """
     newest = requirements_path(name, target)
     if not newest.is_file():
@@ -178,8 +182,8 @@ def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> l
 
 
 def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], lock: Path, *, upgrade: bool) -> Path:
-    """Regenerates one lock and returns its path. Raises UserError, and keeps the old lock, if it can't be resolved or
-    names an address."""
+    """Makes one lock anew and returns its path. Raises UserError, and keeps the old lock, if no versions fit together,
+    or if the new lock names an address."""
     # The orchestrator has one lock for all targets, and for all of its Pythons.
     platform = PLATFORMS["cpu" if name == ORCHESTRATOR else target]
     resolved_for = ["--universal"] if len(pythons) > 1 else ["--python-platform", platform]

@@ -1,11 +1,11 @@
-"""Reads and makes variants of environments, like `jax@0.10`, which have another lock or other flags.
+"""Reads and makes variants of environments. A variant, like `jax@0.10`, has another lock or other flags.
 
 In docker/locks/<target>/, `jax@0.10.in` and `jax@0.10.txt` are another lock; `jax@fastmath.toml` has other flags:
 
     [environ]
     XLA_FLAGS = "--xla_cpu_enable_fast_math=true"
 
-A variant with only flags runs in the environment that it varies.
+A variant with only flags runs in the virtual environment of `jax` itself.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def flags(name: str, target: str) -> dict[str, str]:
-    """Returns the variables that a variant's flags file gives its processes, {name: value}; empty if there is no such
-    file. Raises UserError for a file with anything else."""
+    """Returns {name: value} of the environment variables in a variant's flags file; empty if there is no such file.
+    Raises UserError if the file has anything else."""
     file = flags_path(name, target)
     if not file.is_file():
         return {}
@@ -44,8 +44,9 @@ def flags(name: str, target: str) -> dict[str, str]:
 
 
 def expanded(patterns: Iterable[str], target: str, *, every: bool) -> tuple[str, ...]:
-    """Returns the stacks that the patterns select. A pattern like `jax_jit@*` becomes the variants that match it; with
-    `every`, each stack is followed by all of its variants. Raises UserError for a pattern that matches no variant."""
+    """Returns the patterns with variants written out. A pattern like `jax_jit@*` is replaced by the variants that match
+    it. With `every`, a pattern without @ is replaced by its stacks, each followed by all of its variants. Raises
+    UserError for a pattern like `jax_jit@*` that matches no variant."""
     expanded_names: list[str] = []
     for pattern in patterns:
         name, at, variant = pattern.partition("@")
@@ -76,8 +77,8 @@ def of_stack(stack: str, target: str, pattern: str) -> list[str]:
 def create(
     environment: str, variant: str, target: str, requirements: Sequence[str], environ: Sequence[str], python: str | None
 ) -> list[Path]:
-    """Makes a variant with another lock, other flags, or both. Returns its files. If it can't be made, restores the
-    files of an existing variant and raises UserError."""
+    """Makes a variant with another lock, other flags, or both. Returns its files. If it can't be made, raises UserError
+    and leaves the files of an existing variant as they were."""
     if environment not in locks.names(target):
         raise unknown("environment", environment, locks.names(target), of=f"Target {target}")
     if not NAME.fullmatch(variant):
@@ -106,8 +107,8 @@ def create(
 
 
 def varied(base: str, name: str, requirements: Sequence[str], python: str) -> str:
-    """Returns the text of a list of requirements: that of `base`, in which `requirements` replace those of the same
-    packages. Requirements of further packages come last."""
+    """Returns a variant's list of requirements as text. It is `base` with each of `requirements` in place of the one
+    for the same package; requirements of other packages come last."""
     lines = [line for line in base.splitlines() if line and not line.startswith("#")]
     for wanted in requirements:
         parts = REQUIREMENT.fullmatch(wanted.strip())

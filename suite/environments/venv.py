@@ -1,4 +1,4 @@
-"""Makes virtual environments from hashed locks with uv. An environment is reused while its lock has the same hash.
+"""Makes virtual environments from hashed locks with uv, and reuses an environment as long as its lock is the same.
 
 Standard library only.
 """
@@ -34,12 +34,12 @@ from suite.environments.locks import (
 )
 from suite.errors import UserError, unknown
 
-MARKER = ".lock-sha256"  # the file written last: an environment without it, or with other text in it, isn't whole
+MARKER = ".lock-sha256"  # this file is written last: an environment without it, or with another text in it, isn't whole
 
 
 @dataclass(frozen=True)  # no slots: a Python without them must be able to import this, and gets a clear message
 class Environment:
-    """A virtual environment that is ready: its Python, and the lock that it is made from."""
+    """A virtual environment: its Python, and the lock from which it is made."""
 
     name: str
     python: Path
@@ -48,8 +48,8 @@ class Environment:
 
 
 def place(name: str, target: str, lock: Path | None = None) -> Path:
-    """Returns the folder of an environment: `.venv` for the orchestrator, else one named after the lock, so that each
-    lock has its own."""
+    """Returns the folder of an environment: `.venv` for the orchestrator. Other folders have the lock's digest in their
+    name, so that each lock has its own."""
     if name == ORCHESTRATOR:
         return environments.ROOT / ".venv"
     # Named after the lock alone, so that a variant with only flags has the folder of the environment that it varies.
@@ -58,8 +58,8 @@ def place(name: str, target: str, lock: Path | None = None) -> Path:
 
 
 def status(name: str, target: str, lock: Path | None = None) -> str:
-    """Returns the state of an environment for a lock, by default the newest: `ready`, `missing`, `no lock` or
-    `half-made`. The last includes an environment of another lock or checkout, and one whose Python is gone."""
+    """Returns the state of the environment of a lock, by default the newest: `ready`, `missing`, `no lock` or
+    `half-made`. An environment is also `half-made` if it belongs to another lock or checkout, or its Python is gone."""
     lock = lock or lock_path(name, target)
     folder = place(name, target, lock)
     if not lock.is_file():
@@ -72,12 +72,12 @@ def status(name: str, target: str, lock: Path | None = None) -> str:
 
 
 def seal(name: str, lock: Path) -> str:
-    """Returns the text of a whole environment's marker: the lock's sha256; for the orchestrator also the checkout's
-    path and its commands.
+    """Returns the text of the marker of a whole environment: the lock's sha256. The orchestrator's marker also has the
+    checkout's path, and the commands that pyproject.toml defines.
 
-    The scripts of `.venv` name the interpreter and the project by full paths: in a checkout that was moved they can't
-    start, and in a copied one they would silently run the original. They also name the functions that pyproject.toml
-    gives their commands. Of a stack's environment only `bin/python` is started, which works from anywhere.
+    The reason is the scripts in `.venv/bin`. They name the interpreter and the project by full paths: in a checkout
+    that was moved they can't start, and in a copy they would silently run the original. They also name the functions
+    behind the commands. Of a stack's environment only `bin/python` is started, which works anywhere.
     """
     words = [sha256(lock) or "none"]
     if name == ORCHESTRATOR:
@@ -95,10 +95,12 @@ def project_scripts() -> str:
 
 
 def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> list[str]:
-    """Has uv install the Python of each environment's newest lock or, if that fails, the Python of an older lock.
-    Returns why the newest lock's Python can't be installed, and what to do, for environments that can't be made at all.
+    """Lets uv install a Python for each environment: that of its newest lock or, if uv can't, that of an older lock.
+    For environments that can't be made from any lock, returns why the newest lock's Python can't be installed, and what
+    to do.
 
-    It installs no Python for an environment that is already made, from any of its locks; with `again`, from its newest.
+    An environment that is already made, from any of its locks, needs no Python. With `again`, only one that is made
+    from its newest lock needs none.
     """
     could_not: dict[str, str] = {}
     lacking = []
@@ -114,7 +116,8 @@ def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> l
 
 
 def can_be_got(version: str, could_not: dict[str, str]) -> bool:
-    """Whether a Python is here or uv can install it. If not, keeps the reason in `could_not`, so that uv tries once."""
+    """Whether this machine has a Python, or uv can install it. If not, the reason is kept in `could_not` by version, so
+    that uv tries only once."""
     if version not in could_not:
         try:
             pythons.get(version)
@@ -124,16 +127,16 @@ def can_be_got(version: str, could_not: dict[str, str]) -> bool:
 
 
 def fit(name: str, target: str) -> Path:
-    """Returns the newest lock from which this machine has made or can make an environment; the newest of all if
-    none."""
+    """Returns the newest lock from which this machine has made the environment or can make it. If there is none,
+    returns the newest lock."""
     locks = all_locks(name, target)
     fits = (lock for lock in locks if status(name, target, lock) == "ready" or pythons.find(python_of_lock(lock)))
     return next(fits, locks[0])
 
 
 def fitting(names: Iterable[str], locks: Locks) -> Locks:
-    """Returns `locks` with a chosen lock for each of these environments: the one chosen already, else the newest from
-    which this machine can make it."""
+    """Returns `locks` with a lock chosen for each of these environments. A choice that `locks` already has stays;
+    otherwise it is the lock that `fit` returns."""
     chosen = dict(locks.chosen)
     for name in names:
         owning = owner(name, locks.target)
@@ -143,8 +146,8 @@ def fitting(names: Iterable[str], locks: Locks) -> Locks:
 
 
 def fallback(name: str, locks: Locks) -> str | None:
-    """Returns what an environment has from an older lock in place of its newest, like `jax 0.10.2 on Python 3.11 in
-    place of 0.12.0.1: no Python 3.13 or 3.12 here`. None if its lock is the newest, or isn't from this checkout."""
+    """Returns which versions an environment has because its lock isn't the newest: `jax 0.10.2 on Python 3.11 in place
+    of 0.12.0.1: no Python 3.13 or 3.12 here`. None if its lock is the newest, or isn't from this checkout."""
     known, chosen = all_locks(name, locks.target), locks.path(name)
     if chosen not in known[1:]:
         return None
@@ -159,7 +162,8 @@ def fallback(name: str, locks: Locks) -> str | None:
 
 
 def fallbacks(wanted: Iterable[str], locks: Locks) -> list[str]:
-    """Returns the fallbacks of these environments: a line for each, with the environments that have it."""
+    """Returns the result of `fallback` for these environments, as lines: `torchax, jax: jax 0.10.2 on …`. Environments
+    with the same words share a line."""
     by_words: dict[str, list[str]] = {}
     for name in wanted:
         if words := fallback(name, locks):
@@ -168,8 +172,8 @@ def fallbacks(wanted: Iterable[str], locks: Locks) -> list[str]:
 
 
 def ensure(name: str, target: str = "cpu", lock: Path | None = None) -> Environment:
-    """Returns an environment, after making it if it isn't ready. The default lock is the newest of this checkout from
-    which this machine can make it. Raises UserError if it can't be made; then nothing half-made stays behind."""
+    """Returns an environment that is ready, and makes it first if it isn't. The default lock is the newest of this
+    checkout from which this machine can make it. Raises UserError if it can't be made; then nothing half-made stays."""
     if lock is None:
         lock = lock_path(name, target) if name == ORCHESTRATOR else fit(name, target)
     digest = sha256(lock)
@@ -192,19 +196,19 @@ def ensure(name: str, target: str = "cpu", lock: Path | None = None) -> Environm
 
 
 def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
-    """Installs a lock into a new environment with its Python and compiles byte code. Writes the marker, whose text is
-    `sealed`, last."""
+    """Makes an environment: its Python, and the packages of its lock with byte code. Last it writes the marker with the
+    text `sealed`. With `again`, says first that something else at its place is removed."""
     folder, version = place(wanted.name, target, wanted.lock), python_of_lock(wanted.lock)
     if wanted.name == ORCHESTRATOR:
         version = pythons.running()
         refuse_python(pythons_of_lock(wanted.lock))
     if folder.resolve() == Path(sys.prefix).resolve():
         raise UserError(
-            f"{folder}, in which this program runs, isn't made from {wanted.lock} as it is now, or not for this "
-            "checkout. `make setup` makes it again."
+            f"This program runs in {folder}, which must be made again: it wasn't made from the present {wanted.lock}, "
+            "or was made for another checkout. `make setup` makes it again."
         )
     if again:
-        say(f"{folder} is half-made, or made for another lock or checkout: it is removed and made again")
+        say(f"{folder} is half-made, or was made for another lock or checkout: it is removed and made again")
     program, python = uv.find_uv(folder), pythons.get(version)
     started = time.monotonic()
     # The first half of the line is printed now, for a person who waits for a slow network.
@@ -265,7 +269,7 @@ def refuse_python(wanted: list[str]) -> None:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Holds a file lock while an environment is made, so that no two processes make the same one at once."""
+    """Holds a file lock, so that no two processes make the same environment at once. Waits for another process."""
     locks = environments.ROOT / ".environments" / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with (locks / f"{folder.name.lstrip('.')}.lock").open("w") as file:
@@ -291,7 +295,7 @@ def size(folder: Path) -> int:
 
 
 def prune() -> list[Path]:
-    """Removes environments that aren't made from a current lock. Returns their folders."""
+    """Removes the environments that aren't made from a lock of this checkout. Returns their folders."""
     removed = []
     for target in ("cpu", "cuda", "tpu", "test", "cluster", "predict"):
         current = {

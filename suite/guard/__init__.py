@@ -1,1 +1,1 @@
-"""Handles files, locks and texts that another user or program may have touched."""
+"""Handles files, locks and texts that another user or program may have made or changed."""

@@ -1,4 +1,4 @@
-"""A lock file that the kernel releases when the process that holds it ends, however it ends."""
+"""A lock file. The kernel releases the lock when the process that holds it ends, even if that process is killed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Busy(UserError):
 
 @contextmanager
 def held(path: Path, what: str, advice: str) -> Iterator[int]:
-    """Holds a lock file, which is deleted afterwards; yields its descriptor, by which a child can go on holding it.
+    """Holds the lock file at `path`, and deletes it afterwards. Yields its descriptor: a child process that inherits it
+    holds the lock too.
 
-    Raises Busy if another process holds the lock; `what` says in its message what that process does, `advice` what the
-    user should do.
+    Raises Busy if another process holds the lock, with the message `WHAT (process ID): ADVICE.`
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -43,7 +43,7 @@ def held(path: Path, what: str, advice: str) -> Iterator[int]:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether the file at a path is the open one."""
+    """Whether the file at a path is the one that this descriptor has open."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

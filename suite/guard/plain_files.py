@@ -1,8 +1,9 @@
-"""Reads and writes files in folders where others can write: a worker's, a fetched set's, one that all users share.
+"""Reads and writes files safely in folders where others can write: a worker's folder, a fetched set's, one that all
+users share.
 
 Only plain files are read: links aren't followed, and pipes aren't waited for. A file is always written as a new one. A
-hard link counts as a plain file, because a user who can make one can read the file anyway. Standard library only, and
-quick to import, because the supervisor of a worker imports this.
+hard link counts as a plain file, because a user who can make one can read the file anyway. The module needs only the
+standard library and is quick to import, because the supervisor of each worker imports it.
 """
 
 from __future__ import annotations

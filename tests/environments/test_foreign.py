@@ -114,7 +114,7 @@ def test_without_a_history_todays_locks_alone_are_ours(root: Path, monkeypatch: 
     assert not foreign.is_ours(copy, "six", "cpu")
     assert list(foreign.differences(copy, "six", "cpu")) == ["evil none → 1.0"]
     copy.write_text(SIX.replace("4721f", "00000"))
-    assert list(foreign.differences(copy, "six", "cpu")) == ["the same versions, but other files (hashes differ)"]
+    assert list(foreign.differences(copy, "six", "cpu")) == ["the same versions, but other files: the hashes differ"]
     assert list(foreign.differences(copy, "unheard", "cpu")) == ["python none → 3.11", "six none → 1.17.0"]
 
 

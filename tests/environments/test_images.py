@@ -195,7 +195,7 @@ def test_the_base_is_what_was_asked_then_the_sites_own_then_the_pinned_one(
         name, _, digest = images.choose_base(client, None, python).partition("@sha256:")
         assert f":{python}." in name and name.endswith(f"-slim-{release}")
         assert len(digest) == 64
-    with pytest.raises(UserError, match=r"pins no image with Python 3\.9"):
+    with pytest.raises(UserError, match=r"has no image with Python 3\.9"):
         images.choose_base(client, None, "3.9")
 
 

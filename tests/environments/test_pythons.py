@@ -61,7 +61,7 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: p
         assert pythons.find("3.99") is None
     assert asked == ["python find"], "once for all cases"
     assert (pythons.lacking("six", "cpu") or "").startswith(
-        "Python 3.99, which environment six has the lock for, isn't on this machine; `./stackwars doctor`"
+        "environment six needs Python 3.99, which isn't on this machine; `./stackwars doctor`"
     )
     (refused,) = venv.get_pythons(["six"], "cpu")
     assert asked == ["python find", "python install"]
