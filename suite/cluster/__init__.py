@@ -1,1 +1,2 @@
-"""Runs on several machines: jobs and queues that measure a plan's shares, and one set made of all shares."""
+"""Runs a plan on several machines: jobs and a queue measure shares of the plan, and `collect` makes one result set of
+all shares."""

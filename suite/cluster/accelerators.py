@@ -1,4 +1,4 @@
-"""The kinds of machines that a job may request (cloud/accelerators.toml), and what each scheduler calls them."""
+"""Reads cloud/accelerators.toml: the kinds of machines that a job may request, and how each scheduler names them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator:
-    """One kind of machine. A field that is empty text means that it has no such thing. `memory` and `disk` are written
-    as for a Kubernetes pod, like `14Gi`; cloud/accelerators.toml explains the other fields."""
+    """One kind of machine. A field that is empty doesn't apply to this kind. `memory` and `disk` are written as for a
+    Kubernetes pod, like `14Gi`; cloud/accelerators.toml explains the other fields."""
 
     name: str
     target: str
@@ -33,12 +33,13 @@ class Accelerator:
 
     @property
     def memory_gb(self) -> int:
-        """Returns the memory in GB for SkyPilot, rounded down so that a machine of exactly this size is accepted."""
+        """Returns the GB of memory to request from SkyPilot: the number of GiB. N GB are a little less than N GiB, so
+        that a machine of exactly this size is accepted."""
         return int(self.memory.removesuffix("Gi"))
 
 
 def load(path: Path = FILE) -> dict[str, Accelerator]:
-    """Returns {name: accelerator} of a file. Raises UserError, which names the entry that isn't valid."""
+    """Returns {name: accelerator} of a file. Raises UserError, which names the entry, if an entry isn't valid."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as broken:
@@ -61,8 +62,8 @@ def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
 
 
 def find(name: str | None, target: str) -> Accelerator:
-    """Returns the accelerator of this name, or the target's first if `name` is None. Raises UserError for an unknown
-    name, and for an accelerator of another target."""
+    """Returns the accelerator of this name; if `name` is None, the first one of the target. Raises UserError for an
+    unknown name, and for an accelerator of another target."""
     if target not in TARGETS:
         raise unknown("target", target, TARGETS)
     listed = load()

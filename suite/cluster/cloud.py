@@ -1,5 +1,5 @@
-"""Renders the files of jobs that run a plan's shards by SkyPilot, Kubernetes and Slurm, from the templates in cloud/.
-It starts no job."""
+"""Renders the job files with which SkyPilot, Kubernetes and Slurm run the shards of a plan. The templates are in
+cloud/. It starts no job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from suite.errors import UserError, unknown
 
 FOLDER = FILE.parent
 SKYPILOT, KUBERNETES, SLURM = SCHEDULERS = ("skypilot", "kubernetes", "slurm")
-SLACK = 3  # a run counts as hung, and is ended, after this many times the longest estimate
+SLACK = 3  # a run that takes this many times its longest estimate counts as hung, and is ended
 SETUP_SECONDS = 3600  # for installing, which a scheduler's time limit includes
 REFUSED = re.compile(r"[$\\`]")  # characters that a shell, YAML or Kubernetes would expand in a job's text
 NAME_MAX = 40  # Kubernetes appends an index and allows 63
@@ -28,8 +28,8 @@ NAME_MAX = 40  # Kubernetes appends an index and allows 63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudJob:
-    """The values in the templates of a job: its command, its source, where it archives results, its machine and its
-    time limit.
+    """The values that the templates of a job use: its command, its source, where it archives results, its machine and
+    its time limit.
 
     `run` is a shell command. If `archive` or `repository` is empty, whoever starts the job fills it in. If `image` is
     empty, the job has no image and installs its environments.
@@ -78,7 +78,7 @@ def check_plain(kind: str, text: str) -> None:
     """Raises UserError for text that can't stand unchanged in a shell command and in YAML."""
     if not text.isprintable():
         raise UserError(
-            f"{kind} {text[:60]!r} has a line break or a character that can't be printed; a job's file can't hold it."
+            f"{kind} {text[:60]!r} has a line break or a character that can't be printed, which a job file can't have."
         )
     refused = REFUSED.search(text)
     if refused:
@@ -89,7 +89,8 @@ def check_plain(kind: str, text: str) -> None:
 
 
 def render(job: CloudJob, schedulers: Collection[str] = SCHEDULERS) -> dict[str, str]:
-    """Returns {file name: text}: for SkyPilot a file for each shard, for the others one for all shards."""
+    """Returns {file name: text} of the job files: for SkyPilot one for each shard, for the others one for all shards.
+    Raises UserError for an unknown scheduler, and if the archive would be deleted with a machine."""
     for scheduler in schedulers:
         if scheduler not in SCHEDULERS:
             raise unknown("scheduler", scheduler, SCHEDULERS)
@@ -111,13 +112,14 @@ def check_place(job: CloudJob, schedulers: Collection[str]) -> None:
     deleting = [scheduler for scheduler in schedulers if scheduler != SLURM]
     if job.archive and not job.archive.startswith(("s3://", "gs://")) and deleting:
         raise UserError(
-            f"--to={job.archive} would be a folder of a machine that is deleted when its shard is done: "
-            f"{' and '.join(deleting)} need s3:// or gs://. A folder that all nodes share works with --on={SLURM}."
+            f"--to={job.archive} would be a folder on a machine that is deleted when its shard is done. For "
+            f"{' and '.join(deleting)} it must begin with s3:// or gs://; a folder that all nodes share works with "
+            f"--on={SLURM}."
         )
 
 
 def rendered(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[str, str]:
-    """Returns {file name: text} of one file. Raises UndefinedError if the template uses a value that isn't given."""
+    """Returns {file name: text} of one job file. Raises UndefinedError if the template needs a value that is missing."""
     return {
         file: templates().get_template(f"{template}.j2").render(job=job, accelerator=job.accelerator, file=file, **more)
     }

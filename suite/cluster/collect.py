@@ -1,4 +1,4 @@
-"""Puts the shares of one plan, each measured on its own machine, together into one result set."""
+"""Makes one result set of the shares of a plan, each of which was measured on a machine of its own."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ COMMON_FILE = {
 
 
 def collect(folders: Collection[Path], results: Path) -> ResultSet:
-    """Returns one set of all shares of a plan; the existing set if the same shares were collected before.
+    """Returns one set of all shares of a plan. If the same shares were collected before, returns that set.
 
-    Raises UserError for a folder that is no share, isn't whole, was changed, or has links, or attempts or rows that
-    don't follow from its plan; for a share that is missing or given twice; for unlike plans and unlike machines.
+    Raises UserError for a folder that isn't a whole and unchanged share, that has links, or whose attempts or rows
+    don't follow from its plan; for a share that is missing or given twice; and for shares of different plans or of
+    unlike machines.
     """
     with ExitStack() as stack:
         for folder in sorted({folder.resolve() for folder in folders}):
@@ -71,10 +72,10 @@ def collect(folders: Collection[Path], results: Path) -> ResultSet:
 
 
 def opened(folder: Path) -> ResultSet:
-    """Returns a share's set. Raises UserError for a folder that is no share, and for a share that isn't valid."""
+    """Returns the set of one share. Raises UserError for a folder that isn't a share, or a share that isn't valid."""
     store = ResultSet.open(folder)
     if not store.plan.shard:
-        raise UserError(f"{folder} is no share of a plan: `{COMMAND} run --shard=1/2` makes one.")
+        raise UserError(f"{folder} is no share of a plan. `{COMMAND} run --shard=1/2` makes one.")
     problems = store.problems()
     if problems:
         raise UserError(f"{folder} can't be collected: {'; '.join(problems[:3])}.")
@@ -83,9 +84,8 @@ def opened(folder: Path) -> ResultSet:
 
 
 def check_content(store: ResultSet) -> None:
-    """Raises UserError for a share with links, which could lead outside it; with stacks that this program doesn't know;
-    with attempts that don't follow from its plan; with rows of another share's cases, another set or another
-    machine."""
+    """Raises UserError for a share that has links, which could lead outside it; a stack that this program doesn't know;
+    attempts other than those of its plan; or rows of cases, a set or a machine other than its own."""
     plan, machine = store.plan, store.machine.get("machine_id")
     try:
         plain_files.check_tree(store.folder.resolve())
@@ -116,7 +116,7 @@ def check_content(store: ResultSet) -> None:
 def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
     """Returns the shares ordered by number. Raises UserError if a share is missing, or was measured twice."""
     if not shares:
-        raise UserError(f"No share is named: `{COMMAND} collect results/A results/B` names one for each machine.")
+        raise UserError(f"No share is given. Name the set of each machine: `{COMMAND} collect results/A results/B`.")
     by_index: dict[int, ResultSet] = {}
     of = Shard.parse(shares[0].plan.shard).of
     for store in shares:
@@ -129,14 +129,14 @@ def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
     missing = [str(Shard(index, of)) for index in range(1, of + 1) if index not in by_index]
     if missing:
         raise UserError(
-            f"Shares are missing: {', '.join(missing)}. Nothing is collected until all are given, since a planned "
-            "case without a row would look like a case that was never planned."
+            f"Shares are missing: {', '.join(missing)}. Nothing is collected until all are given: without their rows, "
+            "the missing cases would look as if they had never been planned."
         )
     return [by_index[index] for index in sorted(by_index)]
 
 
 def check_alike(first: ResultSet, other: ResultSet) -> None:
-    """Raises UserError for shares of unlike plans or machines."""
+    """Raises UserError for shares of different plans or of unlike machines."""
     differing = [word for name, word in COMMON_PLAN.items() if getattr(first.plan, name) != getattr(other.plan, name)]
     files = first.plan_file, other.plan_file
     differing += [word for name, word in COMMON_FILE.items() if getattr(files[0], name) != getattr(files[1], name)]
@@ -163,9 +163,12 @@ def input_digests(store: ResultSet) -> dict[str, str]:
 
 
 def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
-    """Returns the plan file of the whole plan. The set's name contains a digest of the shares' content: collecting the
-    same shares again gives the same name, and another one if a share was completed in between. Raises UserError if the
-    shares' cases aren't exactly those of the whole plan."""
+    """Returns the plan file of the whole plan. Raises UserError if the shares' cases aren't exactly those of the whole
+    plan.
+
+    The set's name has a digest of the shares' content. So collecting the same shares again gives the same name, and
+    collecting them after one of them was completed gives another name.
+    """
     files = [store.plan_file for store in shares]
     first, names = files[0], [file.plan.set_id for file in files]
     content = hashlib.sha256(" ".join(manifest.read(store.folder).name for store in shares).encode()).hexdigest()
@@ -178,7 +181,7 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
     )
     ids = [planned.case.case_id for planned in plan.cases]
     if len(set(ids)) != len(ids) or digest(plan) != plan.whole:
-        raise UserError("These shares don't add up to the plan that they belong to: they overlap, or leave cases out.")
+        raise UserError("These shares aren't together the plan to which they belong: they overlap, or lack cases.")
     return replace(
         first,
         plan=plan,
@@ -192,9 +195,9 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
 
 
 def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:
-    """Writes rows, block records, programs and inputs of all shares into the set. The set describes the first share's
-    machine, since all are alike. Even alike machines differ in roofline and ceilings, so these are kept only if there
-    is just one share."""
+    """Writes the rows, block records, programs and inputs of all shares into the set. As its machine, the set describes
+    that of the first share, because all are alike. But even alike machines differ in roofline and ceilings, so these
+    are kept only if there is just one share."""
     for share in shares:
         store.adopt(share)
     store.machine = shares[0].machine

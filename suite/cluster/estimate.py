@@ -1,5 +1,5 @@
-"""Estimates how long each shard of a plan takes, from its processes' times in earlier sets, or else roughly from the
-plan."""
+"""Estimates how long each shard of a plan takes. A process takes as long as such processes took in earlier sets; if
+there were none, its time is a rough estimate from the plan."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ COLUMNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ShardEstimate:
-    """The estimate for one shard. `seconds` is for the planned blocks, `most_seconds` also for all blocks that a run
-    adds if intervals are too wide. `known` of its `processes` are estimated from earlier sets."""
+    """The estimate for one shard. `seconds` is for the planned blocks; `most_seconds` includes all blocks that a run may
+    add if intervals are too wide. Of its `processes`, `known` are estimated from earlier sets."""
 
     number: int
     comparisons: int
@@ -56,8 +56,8 @@ class ShardEstimate:
 
 
 def wall_seconds(rows: Iterable[Row]) -> dict[Kind, float]:
-    """Returns {kind: median seconds} from the start of a process to the start of the next one in its block. That time
-    includes starting, compiling, measuring and the harness."""
+    """Returns {kind: median seconds from the start of a process to the start of the next one in its block}. That time
+    includes starting, compiling, measuring and the harness's own work."""
     blocks: dict[tuple[str, int, int], list[Row]] = defaultdict(list)
     for row in rows:
         if row["started_at"] and row["block"] and row["outcome"] != Outcome.UNSUPPORTED:

@@ -1,4 +1,4 @@
-"""Whether two machines are of one kind, so that their times may stand on one page."""
+"""Compares two machines: only if they are of one kind may their times stand on one page."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]
 
 
 def comparable(name: str, machine: Mapping[str, Any]) -> Any:
-    """Returns a machine's fact in a form that is equal on machines of one kind: without the numbers of its cores, with
-    memory in GiB, with lists in order."""
+    """Returns a machine's fact in a form that is equal on machines of one kind: how many cores rather than which,
+    memory rounded to GiB, lists sorted."""
     value = machine.get(name)
     if name == "cores_usable":
         return len(value or ())
@@ -31,6 +31,7 @@ def comparable(name: str, machine: Mapping[str, Any]) -> Any:
 
 
 def devices_of(shares: Iterable[ResultSet]) -> set[str]:
-    """Returns the accelerators that frameworks reported in the shares' rows; none for CPUs, which they don't report."""
+    """Returns the names of the accelerators that frameworks reported in the rows of these shares; none for CPUs, which
+    frameworks don't report."""
     rows = (row for store in shares if store.plan_file.target != "cpu" for row in read_parquet(store.results_path))
     return {str(device) for row in rows if (device := row.mapping("environment_facts").get("device"))}

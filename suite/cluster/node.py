@@ -1,4 +1,5 @@
-"""Measures comparisons of a run that was begun on another machine: one at a time, each as a set, which is sent back."""
+"""Measures comparisons of a run that was begun on another machine, one at a time. The result of each is a set, which is
+sent back. This code runs on the machines of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ from suite.workloads.catalog import find
 
 
 class Silent:
-    """Shows nothing of a run, and keeps its notes: they are printed on the machine where the run was begun."""
+    """A listener that shows nothing of a run. It keeps the run's notes, which are printed on the machine where the run
+    was begun."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -52,8 +54,8 @@ class Silent:
 
 
 def ready(fields: dict[str, Any]) -> dict[str, Any]:
-    """Makes the environments that a plan needs. Returns this machine's facts (`machine`), why cases can't run here
-    (`unsupported`, by case id), and why no case at all can (`lacking`)."""
+    """Makes the environments that a plan needs. Returns this machine's facts (`machine`), the reasons why single cases
+    can't run here (`unsupported`, by case id), and what this machine lacks to run any case (`lacking`)."""
     file = PlanFile.from_json(fields)
     add_stacks(map(Path, file.stack_paths))
     lacking = wanting(replace(file, python=None), find([*map(Path, file.workload_paths)]))
@@ -84,7 +86,8 @@ def run_here(file: PlanFile) -> Run:
 
 
 def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, list[str]]:
-    """Measures one share. Returns its set, packed, and the run's notes. Raises UserError if it can't be measured."""
+    """Measures one share. Returns its set as a zip file, and the run's notes. Raises UserError if another run on this
+    machine would disturb it; with `force` it runs all the same."""
     file, listener = PlanFile.from_json(fields), Silent()
     run = run_here(file)
     if run.engine.client is not None:
@@ -104,7 +107,8 @@ def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, l
 
 
 def ceiling(file: PlanFile) -> dict[str, Any]:
-    """Returns this machine's float32 ceiling, measured once a run; empty for a run without times or not on the CPU."""
+    """Returns this machine's float32 ceiling, which is measured once for each run. Empty for a run that takes no times,
+    and for one that isn't on the CPU."""
     if file.target != "cpu" or file.plan.purpose is not Purpose.TIMED:
         return {}
     return ceiling_of_run(file.plan.set_id, tuple(facts.usable_cores()))
@@ -118,7 +122,8 @@ def ceiling_of_run(set_id: str, cores: tuple[int, ...]) -> dict[str, Any]:
 
 
 def packed(folder: Path) -> bytes:
-    """Returns a set's folder as a zip file, without links: a worker may have linked to files outside the set."""
+    """Returns a set's folder as a zip file. Links are left out, because a worker may have linked to files outside the
+    set."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path in sorted(folder.rglob("*")):
@@ -129,8 +134,8 @@ def packed(folder: Path) -> bytes:
 
 @contextmanager
 def unpacked(data: bytes, folder: Path) -> Iterator[Path]:
-    """Unpacks a share and yields the draft, which the caller checks. Then renames it to `folder`, unless the check
-    raised."""
+    """Unpacks a share into a draft folder and yields it, so that the caller can check it. Renames it to `folder` unless
+    the caller raised an exception."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".coming-") as draft:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:  # zipfile makes no links, and no file outside the folder

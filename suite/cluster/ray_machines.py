@@ -1,4 +1,4 @@
-"""The machines of a Ray cluster: connects to the cluster, finds the machines that can measure, and compares them."""
+"""Connects to a Ray cluster, finds its machines that can measure, and checks that they are of one kind."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def check_answers(address: str) -> None:
 
 
 def offering(nodes: Sequence[dict[str, Any]], needs: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Returns the machines that offer the resources that a task needs. Raises UserError if there is none, since Ray
-    would wait for ever, and for a machine with several slots, whose comparisons would disturb each other."""
+    """Returns the machines that offer the resources that a task needs. Raises UserError if there is none, because Ray
+    would wait for ever, and if a machine offers several slots, because its comparisons would disturb each other."""
     alive = [node for node in nodes if node["Alive"]]
     able = [node for node in alive if all(node["Resources"].get(name, 0) >= n for name, n in needs.items())]
     if not able:
@@ -77,12 +77,12 @@ def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str,
     """Raises UserError for machines of two kinds."""
     if unlike := differences(machine, other):
         raise UserError(
-            f"{first} and {name} are unlike machines: they differ in {', '.join(unlike)}. Their times "
-            "can't stand on one page, so offer slots only on machines of one kind."
+            f"{first} and {name} aren't of one kind: they differ in {', '.join(unlike)}, so that their times can't "
+            "stand on one page. Offer slots only on machines of one kind."
         )
 
 
 def why(problem: Exception) -> str:
-    """Returns the first line of an error's message: of the exception that a task raised, or else of Ray's own."""
+    """Returns the first line of an error's message. If a task raised an exception, that is its message, else Ray's."""
     text = str(problem.cause) if isinstance(problem, RayTaskError) and problem.cause is not None else str(problem)
     return next((line for line in text.splitlines() if line.strip()), type(problem).__name__)

@@ -1,8 +1,8 @@
-"""`python -m suite.cluster.ray_queue SET`: hands a set's comparisons to the machines of a Ray cluster.
+"""Hands a set's comparisons to the machines of a Ray cluster: `python -m suite.cluster.ray_queue SET`.
 
-It runs in Ray's own environment. A task measures one comparison. Each machine is checked first, then gets one task at a
-time, and sends the result back as a share of the set. If a machine is lost, its comparison goes to another machine. A
-case that fails is a row of its share, not a failed task.
+It runs in Ray's own environment. One task measures one comparison. Each machine is checked first. Then it gets one task
+at a time, and sends each result back as a share of the set. If a machine is lost, its comparison goes to another
+machine. A case that fails is a row of its share, not a failed task.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find
 
 DEVICES = {"cuda": "GPU", "tpu": "TPU"}  # Ray's resource, by target
-LOST_MAX = 3  # after failing on so many machines, a comparison is given up
-UNFINISHED = 1  # exit code
+LOST_MAX = 3  # a comparison that failed on so many machines is given up
+UNFINISHED = 1  # exit code: some comparison has no share
 REMIND_SECONDS = 60.0  # between two messages about machines that aren't ready yet
 
 
@@ -44,8 +44,8 @@ REMIND_SECONDS = 60.0  # between two messages about machines that aren't ready y
 class Queue:
     """The comparisons of a set that no machine has measured yet.
 
-    `machines` has the machines that may measure them, {Ray's id: name}; `lost` on how many machines each comparison has
-    failed; `unfinished` why a comparison was given up.
+    `machines` are the machines that may measure them, as {Ray's id: name}. `lost` says on how many machines each
+    comparison has failed, and `unfinished` why a comparison was given up.
     """
 
     store: ResultSet
@@ -77,7 +77,7 @@ class Queue:
         return sorted(rest, key=lambda shard: -plan_seconds(share(self.store.plan, shard), self.workloads))
 
     def run(self) -> int:
-        """Hands out the pending comparisons and takes in their shares. Returns the exit code."""
+        """Hands out the pending comparisons and adds their shares to the set. Returns the exit code."""
         self.check_machines(offering(ray.nodes(), self.needs))
         pending = self.pending()
         say(f"{len(pending)} comparisons for {len(self.machines)} machine(s)")
@@ -100,8 +100,8 @@ class Queue:
         return UNFINISHED if self.unfinished else 0
 
     def task(self, function: Any, machine: str) -> Any:
-        """Returns a function as a task for one machine. Ray doesn't retry it, since Ray can't distinguish a lost
-        machine from a case that has filled the machine's memory."""
+        """Returns a function as a task for one machine. Ray must not retry it, because Ray can't tell a lost machine
+        from a case that has filled the machine's memory."""
         there = NodeAffinitySchedulingStrategy(machine, soft=False)
         # The slot stands for the whole machine, so the task requests no cores from Ray.
         resources = {name: count for name, count in self.needs.items() if name != "GPU"}
@@ -110,7 +110,7 @@ class Queue:
         )
 
     def take_in(self, shard: Shard, machine: str, data: bytes, notes: Sequence[str]) -> None:
-        """Puts a packed share into the set. Raises UserError if it ran on another device than the shares before it."""
+        """Unpacks a share into the set. Raises UserError if it ran on another accelerator than the shares before it."""
         with node.unpacked(data, self.store.share_folder(str(shard))) as draft:
             new, known = devices_of([ResultSet(draft)]), devices_of(self.store.shares())
             if new and known and new != known:
@@ -119,9 +119,9 @@ class Queue:
             say(f"{self.machines[machine]}, comparison {shard}: {text}")
 
     def put_back(self, shard: Shard, machine: str, problem: Exception, pending: list[Shard], free: list[str]) -> None:
-        """Puts a failed comparison back into the queue, or gives it up after LOST_MAX failures; its machine gets no
-        more work. If Ray's memory monitor ended the task, gives the comparison up at once, and the machine gets more
-        work."""
+        """Puts a failed comparison back into the queue, or gives it up after `LOST_MAX` failures; its machine gets no
+        more work. But if Ray's memory monitor ended the task, gives the comparison up at once, and the machine goes on.
+        """
         self.lost[shard] += 1
         name, reason = self.machines[machine], why(problem)
         if isinstance(problem, OutOfMemoryError):
@@ -137,7 +137,8 @@ class Queue:
             self.unfinished[shard] = f"it failed on {LOST_MAX} machines, last because {reason}"
 
     def progress(self, shard: Shard) -> str:
-        """Returns the state of a comparison in words: its outcomes, that it is queued again, or why it was given up."""
+        """Returns in words how a comparison stands: its outcomes, that it goes to another machine, or why it was given
+        up."""
         folder = self.store.share_folder(str(shard))
         if shard in self.unfinished:
             return f"comparison {shard} has no result: {self.unfinished[shard]}"
@@ -149,7 +150,7 @@ class Queue:
 
     def check_machines(self, nodes: Sequence[dict[str, Any]]) -> None:
         """Makes each machine ready. Raises UserError for a machine that can't measure this plan, and for machines that
-        differ; those that measured a resumed set's shares count as well."""
+        aren't of one kind. In a resumed set, the machines that measured its shares are compared too."""
         fields = ray.put(self.store.plan_file.to_json())
         tasks = {self.task(node.ready, machine["NodeID"]).remote(fields): machine for machine in nodes}
         known = [("the machines of this set", share.machine) for share in self.store.shares()[:1]]
@@ -168,13 +169,15 @@ class Queue:
             check_alike(*known[0], *known[-1])
             reasons = reasons or state["unsupported"]
             if reasons != state["unsupported"]:
-                raise UserError(f"{known[0][0]} and {name} can't run the same cases: make their installations alike.")
+                raise UserError(
+                    f"{known[0][0]} and {name} can't run the same cases. Install the same things on both of them."
+                )
         if not self.store.shares():
             self.settle(reasons, known[-1][1])
 
     def settle(self, reasons: dict[str, str | None], machine: dict[str, Any]) -> None:
-        """Writes into the plan which cases these machines can't run, and keeps the machines' facts in the set. It is
-        called only before the first share."""
+        """Writes into the plan which cases these machines can't run, and keeps a machine's facts in the set. It is
+        called only before there is a share."""
         cases = tuple(replace(planned, unsupported=reasons[planned.case.case_id]) for planned in self.store.plan.cases)
         plan = replace(self.store.plan, cases=cases)
         self.store.settle(replace(self.store.plan_file, plan=plan, attempts=tuple(layout.attempts(plan))))

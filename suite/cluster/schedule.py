@@ -1,4 +1,5 @@
-"""Has other machines measure a set's comparisons: starts the program suite.cluster.ray_queue in Ray's environment."""
+"""Lets other machines measure a set's comparisons: it starts the program suite.cluster.ray_queue in Ray's
+environment."""
 
 from __future__ import annotations
 
@@ -19,9 +20,12 @@ CLUSTER = "cluster"  # the folder of Ray's lock. It is no target, but its enviro
 
 
 def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
-    """Has other machines measure the rest of a set. Returns whether every comparison has a result. `mark` is the file
-    descriptor of the set's lock, which the queue's program also holds as long as it lives. Raises KeyboardInterrupt
-    after Ctrl-C, and UserError for a mistake that the user can mend."""
+    """Lets other machines measure the comparisons of a set that have no result yet. Returns whether every comparison
+    has one now.
+
+    `mark` is the file descriptor of the set's lock, which the queue's program holds too as long as it runs. Raises
+    KeyboardInterrupt after Ctrl-C, and UserError for a mistake that the user can mend.
+    """
     python = venv.ensure("ray", CLUSTER).python
     command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
     queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT, pass_fds=[mark])
@@ -39,8 +43,8 @@ def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
 
 
 def forget(store: ResultSet, again: Collection[str]) -> None:
-    """Removes the share of each comparison with a case that ended with an outcome of `again`, or that the harness lost.
-    Such a comparison is measured again as a whole, since all its cases run close together."""
+    """Removes the share of each comparison in which a case ended with an outcome in `again`, or failed because of the
+    harness. Such a comparison is measured again as a whole, because all of its cases must run close together."""
     for share in store.shares():
         rows = accepted(share.merged())
         if any(row["outcome"] in again or Flag.HARNESS in row["flags"] for row in rows):

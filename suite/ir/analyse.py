@@ -1,7 +1,8 @@
-"""Reads the programs that a process left in a folder: `python -m suite.ir.analyse FOLDER`, in the environment `jax`.
+"""Reads the programs that a process left in a folder, and summarises them.
 
-Writes summary.json and, compressed, each distinct program as StableHLO and as XLA's optimized HLO. Exits 1
-with a sentence if a program can't be read.
+Run it with the Python of the environment `jax`: `python -m suite.ir.analyse FOLDER`. It writes summary.json and, for
+each distinct program, two compressed texts: StableHLO and XLA's optimized HLO. If a program can't be read, it prints
+the reason and exits 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from suite.ir.summary import Program, contents, written
 
 
 def main() -> int:
-    """Returns the exit code: 0, or 1 after a sentence on standard error."""
+    """Analyses the folder. Returns the exit code: 0, or 1 after printing the reason on standard error."""
     folder = Path(sys.argv[1])
     try:
         programs = analyse(folder)
@@ -67,8 +68,8 @@ def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
 
 
 def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str], Program]:
-    """Returns ({ending of its file: text}, program) of a program of XLA's; the first text is what the compiler got. If
-    the file `lowered` exists, that text is the framework's own lowering. Raises Unreadable."""
+    """Returns ({ending of its file: text}, program) of a program that XLA compiled. The first text is the program as
+    the compiler got it; if the file `lowered` exists, it is the framework's own StableHLO. Raises Unreadable."""
     hlo = parse.hlo_module_proto(captured.before.read_bytes())
     if lowered is not None and lowered.exists():
         source, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
@@ -86,7 +87,7 @@ def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str]
 
 
 def read_given(text: bytes) -> Program:
-    """Returns the program of a user's StableHLO, which is text or bytecode. Raises Unreadable."""
+    """Returns the program of a StableHLO file from the user, as text or bytecode. Raises Unreadable."""
     module = parse.parsed(text)
     summary = contents(parse.Reader(module).graph(), parse.cost(parse.hlo_module(parse.hlo_of(module))))
     return Program(name="given", steps=("given",), told_by="a file", contents=summary)

@@ -1,7 +1,8 @@
-"""Attributes the time in a trace to categories: `python -m suite.ir.attribute FOLDER`, in the environment `jax`.
+"""Attributes the time in a profiler's trace to categories such as matrix products or norms.
 
-FOLDER has the trace (`*.xplane.pb`), asked.json (which profiler made it, of how many steps and seconds) and XLA's
-optimized programs as text, if there are any. Writes profile.json. Exits 1 with a sentence if they can't be read.
+Run it with the Python of the environment `jax`: `python -m suite.ir.attribute FOLDER`. FOLDER has the trace
+(`*.xplane.pb`), asked.json (which profiler recorded it, over how many steps and seconds) and, if there are any, XLA's
+optimized programs as text. It writes profile.json. If these files can't be read, it prints the reason and exits 1.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ NORM = re.compile(r"(layer|batch|group|rms)_?norm|moments", re.IGNORECASE)
 
 
 def main() -> int:
-    """Returns the exit code: 0, or 1 after a sentence on standard error."""
+    """Attributes the time of the folder's trace. Returns the exit code: 0, or 1 after printing the reason on standard
+    error."""
     folder = Path(sys.argv[1])
     request = json.loads((folder / files.ASKED).read_text(encoding="utf-8"))
     try:
@@ -86,8 +88,8 @@ def main() -> int:
 
 
 def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
-    """Yields every operation of a trace. XLA's operations get their category from their program, TensorFlow's from
-    their type; other operations have none."""
+    """Yields every operation of a trace. XLA's operations get their category from `known` ({(program, operation):
+    category}), TensorFlow's from their type; all others have no category."""
     begun: list[Span] = []
     ended: list[tuple[float, str]] = []
     for plane in ProfileData.from_file(str(trace)).planes:
@@ -121,8 +123,8 @@ def programs(folder: Path) -> dict[tuple[str, str], str]:
 
 
 def operations(module: Any) -> dict[str, str]:
-    """Returns {operation: category} of one program. A loop has no category, since the operations in it have their own.
-    A call, on a CPU, counts as one operation, which several threads run."""
+    """Returns {operation: category} of one program. A loop has no category, because the operations inside have their
+    own. On a CPU a call counts as one operation, whose parts several threads run."""
     computations = {computation.name: computation for computation in module.computations()}
     *_, entry = computations.values()
     in_place = updates(module, entry)
@@ -134,7 +136,8 @@ def operations(module: Any) -> dict[str, str]:
 
 
 def updates(module: Any, entry: Any) -> set[str]:
-    """Returns the operations whose results are written into an argument's memory: the optimizer's."""
+    """Returns the names of the operations whose results are written into an argument's memory. In a training step
+    these are the optimizer's."""
     aliases = aliases_in(module)
     root = entry.instructions()[-1]
     pending = [operand for number, operand in enumerate(root.operands()) if number in aliases]
@@ -148,14 +151,14 @@ def updates(module: Any, entry: Any) -> set[str]:
 
 
 def of_operation(operation: Any, computations: dict[str, Any], in_place: bool) -> str:
-    """Returns an operation's category, by the operations that it consists of."""
+    """Returns the category of an operation, which may be a fusion or call of several, by the operations inside."""
     parts = list(within(operation, computations))
     words = " ".join(part.to_string() for part in parts)
     return category(set(map(opcode, parts)) - {"fusion", "call"}, words, in_place)
 
 
 def within(operation: Any, computations: dict[str, Any]) -> Iterator[Any]:
-    """Yields an operation and all operations that it consists of."""
+    """Yields an operation and, if it is a fusion or a call, all operations inside it."""
     yield operation
     called = CALLED.search(operation.to_string())
     if called and called[1] in computations:
@@ -164,7 +167,8 @@ def within(operation: Any, computations: dict[str, Any]) -> Iterator[Any]:
 
 
 def category(opcodes: set[str], words: str, in_place: bool) -> str:
-    """Returns the category of operations that run as one; `words` is their text in the program."""
+    """Returns the category of operations that run as one. `words` is their text in the program; `in_place` says whether
+    the result is written into an argument's memory."""
     product = "dot" in opcodes or "matmul" in words
     if "convolution" in opcodes or "__onednn$conv" in words:
         return Category.CONVOLUTIONS

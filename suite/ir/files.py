@@ -1,8 +1,9 @@
-"""The files of the programs that were compiled in a process. Standard library only.
+"""Names and lists the files of the programs that were compiled in a process. It needs only the standard library.
 
-A captured folder has, for each program, `<step>-<number>-<name>.before.pb`, XLA's HloProto before its optimizations,
-and `.after.txt`, the optimized program (as text: reading the HloProto of a program with many calls takes gigabytes).
-Beside them are the files that the framework itself wrote: `lowered.mlir`, `jaxpr.txt`, generated code.
+A captured folder has two files for each program. `<step>-<number>-<name>.before.pb` is XLA's HloProto before
+optimizations. `<step>-<number>-<name>.after.txt` is the optimized program, as text because reading the HloProto of a
+program with many calls takes gigabytes. Beside them are the files that the framework itself wrote: `lowered.mlir`,
+`jaxpr.txt`, generated code.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ STABLEHLO, OPTIMIZED = ".stablehlo.mlir", ".optimized.hlo.txt"  # endings of the
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """The files of one program in a captured folder. Generated code has `before` alone; `after` may not exist."""
+    """The files of one program in a captured folder. Generated code has only `before`; `after` may not exist."""
 
     step: str
     name: str
@@ -36,16 +37,16 @@ class Captured:
 
 
 def dumped(dump: Path) -> Iterator[tuple[str, Path]]:
-    """Yields (name, file) of every program in a folder of XLA's dumps; the name is that in a captured folder, without
-    the step."""
+    """Yields (name, file) of every program in a folder of XLA's dumps. The name is the one that the file gets in a
+    captured folder, without the step."""
     for path in sorted(dump.glob("*_optimizations.*")):
         if match := DUMPED.fullmatch(path.name):
             yield f"{match[1]}-{match[2]}{BEFORE if match[3].startswith('before') else AFTER}", path
 
 
 def generated(caches: Path) -> Iterator[tuple[str, Path]]:
-    """Yields (name, file), as `dumped` does, of the code that Inductor generated: a file for each graph, in the order
-    of writing."""
+    """Yields (name, file), as `dumped` does, for the code that Inductor generated. There is a file for each graph; the
+    one written first comes first."""
     sources = [path for path in caches.rglob("*.py") if "async_compile" in path.read_text(encoding="utf-8")]
     for number, path in enumerate(sorted(sources, key=lambda path: path.stat().st_mtime_ns)):
         yield f"{number:04d}-{path.name}", path

@@ -1,4 +1,5 @@
-"""The differences between two stacks' programs of one step, as sentences, each with the counts behind it."""
+"""Finds the differences between the programs that two stacks hand over for the same step. Each is a sentence with the
+counts behind it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from suite.ir.summary import Contents, Program
 from suite.units import digits, quantity
 
-LEAST_DIFFERENCE = 0.01  # the share of the larger quantity below which a difference isn't a finding
+LEAST_DIFFERENCE = 0.01  # a difference that is a smaller share of the larger quantity isn't a finding
 OPERATIONS_SHOWN = 4  # the operations in which two programs differ most
 STEP_SHARE = 0.5  # a program is of a whole step if it has at least this share of the largest program's operations
 # The operations of a compiled program that are shown one by one.
@@ -18,8 +19,8 @@ WORK = ("fusion", "copy", "transpose", "convert", "custom-call", "dot", "convolu
 
 @dataclass(frozen=True, slots=True)
 class StackPrograms:
-    """The programs that one stack hands to its compiler in three steps, and the stack's own count of compiles in each
-    step."""
+    """The programs that one stack hands to its compiler in three steps. `compiles` is how often the stack compiled in
+    each step, by its own count."""
 
     stack: str
     programs: tuple[Program, ...]
@@ -28,7 +29,7 @@ class StackPrograms:
 
     @property
     def large(self) -> tuple[Program, ...]:
-        """Returns the programs of a whole step, without the small ones that are compiled beside them."""
+        """Returns the programs of a whole step, without the small programs that are compiled beside them."""
         largest = max(size(program) for program in self.programs)
         return tuple(program for program in self.programs if size(program) >= STEP_SHARE * largest)
 
@@ -69,7 +70,8 @@ Findings = Iterator[Finding]
 
 
 def findings(a: StackPrograms, b: StackPrograms) -> list[Finding]:
-    """Returns every difference between the XLA programs of two stacks. Raises ValueError for generated code."""
+    """Returns every difference between the XLA programs of two stacks. Raises ValueError if one of them has Inductor's
+    generated code instead."""
     if a.step.contents is None or b.step.contents is None:
         raise ValueError("generated code isn't compared with programs of XLA")
     first, second = ComparedStack(a, a.step.contents), ComparedStack(b, b.step.contents)
@@ -88,14 +90,14 @@ def unlike(
 def counted(
     name: str, a: ComparedStack, b: ComparedStack, count_of: Callable[[ComparedStack], int]
 ) -> tuple[str, str, str]:
-    """Returns a line of a finding's counts that shows numbers."""
+    """Returns a line of a finding's counts: numbers."""
     return name, f"{count_of(a):,}", f"{count_of(b):,}"
 
 
 def sized(
     name: str, a: ComparedStack, b: ComparedStack, size_of: Callable[[ComparedStack], int]
 ) -> tuple[str, str, str]:
-    """Returns a line of a finding's counts that shows bytes."""
+    """Returns a line of a finding's counts: sizes in bytes."""
     return name, quantity(size_of(a)), quantity(size_of(b))
 
 
@@ -117,7 +119,7 @@ def compilations(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def kept(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the results that stay alive beside the arguments."""
+    """Compares the results that need memory beside the arguments, because they aren't written into an argument's."""
     if pair := unlike(a, b, lambda side: side.contents.kept_bytes):
         more, fewer = pair
         beyond = quantity(more.contents.kept_bytes - fewer.contents.kept_bytes)
@@ -161,7 +163,8 @@ def arguments(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def regions(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares, kind by kind, the forms in which regions were lowered, and names kinds that only one program has."""
+    """Compares for each kind of region the forms that the two programs have. A kind that only one program has is a
+    difference too."""
     kinds_a, kinds_b = by_kind(a.contents), by_kind(b.contents)
     for kind in sorted(kinds_a.keys() | kinds_b.keys()):
         if kinds_a.get(kind) != kinds_b.get(kind):
@@ -172,8 +175,8 @@ def regions(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def ranks(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the numbers of dimensions of products' first operands: they show whether batch and sequence are one
-    dimension."""
+    """Compares how many dimensions the first operands of products have. This shows whether batch and sequence were
+    joined into one dimension."""
     ranks_a, ranks_b = a.contents.ranks, b.contents.ranks
     if ranks_a != ranks_b:
         counts = (
@@ -185,7 +188,7 @@ def ranks(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def operations(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the numbers of operations, with the operations in which the programs differ most."""
+    """Compares the numbers of operations, and lists the operations in which the programs differ most."""
     if pair := unlike(a, b, lambda side: side.contents.size):
         more, fewer = (side.contents for side in pair)
         beyond = Counter(dict(more.operations))
@@ -218,7 +221,7 @@ def work(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def compiled(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the programs that XLA's compiler makes of both."""
+    """Compares the optimized programs that XLA's compiler made of both."""
     one, other = a.programs.step.compiled, b.programs.step.compiled
     if one and other and abs(one.kernels - other.kernels) > LEAST_DIFFERENCE * max(one.kernels, other.kernels):
         fewer, more = sorted(((one.kernels, a.stack), (other.kernels, b.stack)))

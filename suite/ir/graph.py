@@ -1,6 +1,7 @@
-"""An XLA program as a graph of operations, with calls inlined and without MLIR's bindings.
+"""An XLA program as a graph of operations, with calls inlined.
 
-Regions are recognised by walking this graph, so that their recognition can be tested on any machine.
+The graph doesn't need MLIR's bindings. So the code that recognises regions, which walks this graph, can be tested on
+any machine.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Value:
 
     @property
     def nbytes(self) -> int:
-        """Returns the bytes that the tensor takes in memory; a truth value takes one."""
+        """Returns the bytes that the tensor takes in memory; a boolean takes one byte."""
         bits = re.search(r"\d+", self.dtype)
         width = max(8, int(bits[0])) // 8 if bits else 4
         return math.prod(self.shape) * width * (2 if self.dtype.startswith("complex") else 1)
@@ -94,8 +95,8 @@ class Graph:
                     yield op
 
     def bare(self, value: Value, names: Collection[str]) -> Value:
-        """Returns the value from which this one was made by operations of these names with constants: the same without
-        scales, epsilons and masks. The condition of a `select` doesn't count as an operand."""
+        """Returns the value from which this one was made by operations of these `names` with constants. So it leaves
+        out scales, epsilons and masks. The condition of a `select` doesn't count as an operand."""
         while True:
             value = source(value)
             maker = value.maker
@@ -109,21 +110,22 @@ class Graph:
 
 
 def source(value: Value, through: Collection[str] = LAYOUT) -> Value:
-    """Returns the value that this one was before its layout was changed."""
+    """Returns the value from which this one was made by operations that only change its layout."""
     while value.maker is not None and value.maker.name in through:
         value = value.maker.operands[0]
     return value
 
 
 def made_by(value: Value, *names: str) -> Op | None:
-    """Returns the operation that made a value before its layout was changed; None if its name isn't among these."""
+    """Returns the operation that made a value, apart from changes of its layout; None if the operation isn't one of
+    `names`."""
     maker = source(value).maker
     return maker if maker is not None and maker.name in names else None
 
 
 def ancestors(value: Value, names: Collection[str]) -> Iterator[Op]:
     """Yields, once each, the operations that lead to a value. It goes back only through operations that have one of
-    these names or change the layout alone."""
+    these names or only change the layout."""
     seen: set[Op] = set()
     pending = [value]
     while pending:

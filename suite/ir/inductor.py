@@ -1,4 +1,4 @@
-"""Reads the Python code that PyTorch's Inductor generates for a graph: which kernels it calls."""
+"""Reads the Python code that PyTorch's Inductor generates for a graph, and counts the kernels that it calls."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ LIBRARIES = ("extern_kernels", "aten", "torch.ops")
 
 
 def calls(code: str) -> Counter[str]:
-    """Returns how often each kernel is called. All of Inductor's own count together as `cpp_fused` or `triton_fused`, a
-    library's kernel by its name: `extern_kernels.addmm`. Raises SyntaxError for code that isn't Python."""
+    """Returns how many calls of each kernel the code has. Inductor's own kernels count together as `cpp_fused` or
+    `triton_fused`; a library's kernel counts by its name, like `extern_kernels.addmm`. Raises SyntaxError for code that
+    isn't Python."""
     kernels: Counter[str] = Counter()
     for function in (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)):
         if function.name == "call":
@@ -29,7 +30,7 @@ def called(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def kernel(name: str) -> str:
-    """Returns the kernel that a called name counts as; empty if it isn't a kernel."""
+    """Returns the name under which a called function counts as a kernel; empty if it isn't a kernel."""
     prefix = next((start for start in GENERATED if name.startswith(start)), None)
     if prefix:
         return f"{prefix}fused"

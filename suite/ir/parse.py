@@ -1,4 +1,5 @@
-"""Reads StableHLO into graphs and HLO into counts, by XLA's own bindings in the environment `jax`."""
+"""Reads StableHLO programs into graphs and HLO programs into counts, with XLA's own Python bindings, which the
+environment `jax` has."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ FREE = frozenset(
 
 
 class Unreadable(Exception):
-    """The bindings can't read these bytes as a program; the message says why."""
+    """A file or text can't be read as a program; the message says why."""
 
 
 def context() -> Any:
@@ -63,7 +64,7 @@ def hlo_of(module: Any) -> bytes:
 
 
 def parsed(text: str | bytes) -> Any:
-    """Returns the module of StableHLO in the form of text or bytecode. Raises Unreadable."""
+    """Returns the module of a StableHLO program, given as text or bytecode. Raises Unreadable."""
     try:
         return ir.Module.parse(text, context())
     except (ir.MLIRError, ValueError) as refused:
@@ -71,8 +72,8 @@ def parsed(text: str | bytes) -> Any:
 
 
 def hlo_module_proto(dumped: bytes) -> bytes:
-    """Returns the HloModuleProto in a dump's HloProto: its first field, written as tag, length, bytes. Raises
-    Unreadable."""
+    """Returns the HloModuleProto inside the HloProto that XLA dumped. It is the first field: a tag, its length and its
+    bytes. Raises Unreadable."""
     digits = next((n for n, byte in enumerate(dumped[1:11], 1) if byte < 128), 0)
     size = sum((byte & 127) << 7 * n for n, byte in enumerate(dumped[1 : 1 + digits]))
     begin = 1 + digits
@@ -118,7 +119,8 @@ class Reader:
         return ()
 
     def operation(self, operation: Any, operands: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Adds one operation; of a loop or a condition also the operations in its bodies, once. Returns its results."""
+        """Adds one operation. For a loop or a condition, adds the operations in its bodies too, each once. Returns the
+        results of the operation."""
         op = Op(name_of(operation), operands, attributes(operation))
         op.results = tuple(value(op, result.type) for result in operation.results)
         if op.name in ("while", "case", "if"):
@@ -130,7 +132,7 @@ class Reader:
 
 
 def value(maker: Op | None, of_type: Any) -> Value:
-    """Returns a value of a tensor's or a token's type. Raises Unreadable for a tensor of unknown size."""
+    """Returns a new value of the type of a tensor or token. Raises Unreadable for a tensor of unknown size."""
     try:
         tensor = ir.RankedTensorType(of_type)
     except ValueError:
@@ -141,7 +143,8 @@ def value(maker: Op | None, of_type: Any) -> Value:
 
 
 def name_of(operation: Any) -> str:
-    """Returns an operation's name without the dialect; calls and composites are named for what they call."""
+    """Returns an operation's name without the dialect. For a custom call or a composite, the name of what it calls
+    follows."""
     name = str(operation.operation.name).partition(".")[2]
     attribute = {"custom_call": "call_target_name", "composite": "name"}.get(name)
     if attribute is None:
@@ -179,7 +182,8 @@ def attributes(operation: Any) -> dict[str, Any]:
 def aliases(module: Any, main: Any) -> dict[int, int]:
     """Returns {number of a result: number of the argument into whose memory it is written}.
 
-    A module made from HLO has this in an attribute of its own, a module by JAX in an attribute of each argument.
+    A module made from HLO has this in one attribute of the module; a module that JAX lowered has it in an attribute of
+    each argument.
     """
     arguments: dict[int, int] = {}
     if "arg_attrs" in main.attributes:
@@ -243,6 +247,6 @@ def hlo_module(hlo: bytes) -> Any:
 
 
 def cost(module: Any) -> Cost:
-    """Returns the operations and bytes of one call, by XLA's cost analysis."""
+    """Returns the floating-point operations and bytes of one call, by XLA's cost analysis."""
     analysis = _jax.hlo_module_cost_analysis(_jax.get_tfrt_cpu_client(), module)
     return Cost(flops=analysis.get("flops", 0.0), bytes=analysis.get("bytes accessed", 0.0))

@@ -1,5 +1,5 @@
-"""Recognises regions of a program's forward pass by their structure: embeddings, norms, attention and GELU, each with
-the form in which a stack hands it to its compiler."""
+"""Recognises regions of a program's forward pass by their structure: embeddings, norms, attention and GELU. For each it
+says in which form the stack handed it to its compiler."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INDEXING = frozenset(
         "slice",
     }
 )
-# Operations that make indices valid before rows are looked up by them, and what they do.
+# Operations that make indices valid before rows are looked up by them, and what they do to indices.
 GUARDS = {"select": "negative ones wrapped", "clamp": "clamped", "minimum": "clamped", "maximum": "clamped"}
 
 
@@ -47,7 +47,8 @@ FoundRegions = Iterator[tuple[Region, Value]]
 
 
 def recognised(graph: Graph) -> Counter[Region]:
-    """Returns the regions of a program, counted; a region that is computed again from the same values counts once."""
+    """Returns how many regions of each kind and form a program has. A region that is computed again from the same
+    values counts once."""
     counts: Counter[Region] = Counter()
     seen: set[tuple[str, Value]] = set()
     for find in FINDERS:
@@ -59,7 +60,8 @@ def recognised(graph: Graph) -> Counter[Region]:
 
 
 def embeddings(graph: Graph) -> FoundRegions:
-    """Yields the embeddings: rows looked up in a table, with how their indices are guarded, or a slice of positions."""
+    """Yields the embeddings. One form is a lookup of rows in a table, with the way in which its indices are made valid;
+    the other is a slice of the table of positions."""
     for op in graph.named("gather"):
         if len(op.operands[0].shape) == 2 and list(op.attributes["slice_sizes"]) == [1, op.operands[0].shape[1]]:
             kind = "embedding" if op.operands[1] in graph.dependent else "position embedding"
@@ -72,7 +74,7 @@ def embeddings(graph: Graph) -> FoundRegions:
 
 
 def guards(indices: Value) -> str:
-    """Returns what is done to indices before the lookup, in words: `clamped and negative ones wrapped`."""
+    """Returns in words what is done to indices before the lookup: `clamped and negative ones wrapped`."""
     passed = {maker.name for maker in ancestors(indices, INDEXING)}
     return " and ".join(sorted({words for name, words in GUARDS.items() if name in passed})) or "as they are"
 
@@ -102,8 +104,8 @@ def divides(graph: Graph, root: Op) -> bool:
 
 
 def enumerated_norm(graph: Graph, root: Op) -> FoundRegions:
-    """Yields the norm, written in single operations, that a square root belongs to, if any: a norm takes the root of a
-    mean of squares plus an epsilon."""
+    """Yields the norm to which a square root belongs, if any, where the norm is written out in single operations. A
+    norm takes the root of a mean of squares plus an epsilon."""
     variance = graph.bare(root.operands[0], ("add", "maximum", "select"))
     if squares := mean_of(graph, variance):
         total, squared = squares
@@ -125,13 +127,13 @@ def enumerated_norm(graph: Graph, root: Op) -> FoundRegions:
 
 
 def kind_of_mean(total: Op, of_features: str) -> str:
-    """Returns the kind of norm by the dimensions of its mean. A mean over one dimension is over an item's features
-    (`of_features`); a batch norm's is over all dimensions but the channels."""
+    """Returns the kind of a norm, by the dimensions over which its mean is taken. One dimension is that of an item's
+    features: the norm is of the kind `of_features`. A batch norm's mean is over all dimensions except the channels."""
     return of_features if len(total.attributes["dimensions"]) == 1 else "batch norm"
 
 
 def mean_of(graph: Graph, value: Value) -> tuple[Op, Value] | None:
-    """Returns (the sum's operation, the summed value) of a value that is a mean; else None."""
+    """Returns (operation that sums, value that is summed) if a value is a mean; else None."""
     total = made_by(graph.bare(value, SCALES), "reduce")
     return (total, source(total.operands[0])) if total and total.attributes["by"] == "add" else None
 
@@ -146,7 +148,7 @@ def square_of(value: Value) -> Value | None:
 
 
 def attention(graph: Graph) -> FoundRegions:
-    """Yields attention: two products with a softmax between them, with the products' dimensions as the form."""
+    """Yields attention: two products with a softmax between them. Its form is the products' dimensions."""
     for op in graph.named("exponential"):
         shares, shifted = softmax(graph, op), made_by(op.operands[0], "subtract")
         if shares is None or shifted is None:
@@ -159,7 +161,8 @@ def attention(graph: Graph) -> FoundRegions:
 
 
 def softmax(graph: Graph, op: Op) -> Value | None:
-    """Returns the softmax that this exponential is part of: the exponential divided by its own sum; else None."""
+    """Returns the softmax to which an exponential belongs: the exponential divided by its own sum. None if there is
+    none."""
     for user in graph.consumers(op.result):
         total = made_by(user.operands[1], "reduce") if user.name == "divide" else None
         if total and source(total.operands[0]) is op.result:
@@ -174,8 +177,8 @@ def product(op: Op) -> str:
 
 
 def gelu(graph: Graph) -> FoundRegions:
-    """Yields GELU, by its tanh of a cubic polynomial or by its error function. The error function is one operation, or
-    the rational approximation of its complement, which has exp(-x²) and tests whether |x| exceeds 1."""
+    """Yields GELU. It is recognised by the tanh of a cubic polynomial, or by the error function. The error function is
+    one operation, or an approximation of its complement, which has exp(-x²) and tests whether |x| exceeds 1."""
     for op in graph.named("tanh"):
         variable = variable_of_cubic(graph, graph.bare(op.operands[0], SCALES))
         if variable is not None:
@@ -190,7 +193,7 @@ def gelu(graph: Graph) -> FoundRegions:
 
 
 def variable_of_cubic(graph: Graph, value: Value) -> Value | None:
-    """Returns x of a value that is x + c x³ or x (1 + c x²); else None."""
+    """Returns x if a value is x + c x³ or x (1 + c x²); else None."""
     op = made_by(value, "add", "multiply")
     for x, rest in (op.operands, op.operands[::-1]) if op else ():
         of_rest = graph.bare(rest, SCALES if op and op.name == "add" else (*SCALES, "add"))

@@ -1,6 +1,6 @@
-"""The summary of a program that a result set keeps beside its text: counts, sizes and recognised regions.
+"""The summary that a result set keeps beside the text of a program: counts, sizes and recognised regions.
 
-Written by `suite.ir.analyse` in the environment `jax`, read by the report anywhere.
+`suite.ir.analyse` writes it in the environment `jax`; the report reads it without that environment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from suite.ir.regions import PRODUCTS, recognised
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one call costs by XLA's cost analysis, in which a loop's body counts once."""
+    """The floating-point operations and bytes of one call, by XLA's cost analysis. It counts a loop's body once."""
 
     flops: float
     bytes: float
@@ -26,8 +26,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """An optimized program. `runs` counts the operations of its entry by name; `kernels` of them do work. `inside`
-    counts all operations, including those in fusions."""
+    """The counts of an optimized program. `runs` counts the operations that the program itself runs, by name; `kernels`
+    is how many of them do work. `inside` counts all operations, those inside fusions included."""
 
     kernels: int
     runs: Mapping[str, int]
@@ -38,10 +38,10 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """An XLA program as it is handed to the compiler; bytes are those of tensors.
+    """The counts of an XLA program as it is handed to the compiler. Bytes are those of tensors.
 
-    `aliased` counts the results that are written into the memory of arguments, `kept` the others, which are alive
-    beside the arguments after a step. `ranks` counts products by the number of dimensions of their first operand.
+    `aliased` counts the results that are written into the memory of arguments. `kept` counts the other results, which
+    need memory beside the arguments. `ranks` counts products by the number of dimensions of their first operand.
     `regions` has (kind, form, how many).
     """
 
@@ -68,9 +68,9 @@ class Contents:
 class Program:
     """One program that a stack hands to its compiler, or that its compiler generates.
 
-    `steps` are the steps in which it was compiled. XLA's programs have `contents`, and `compiled` if the compiler left
-    its result; generated code has `kernels`, the number of calls of each kernel. The fields are those of the stored
-    JSON; `told_by` says where the program's text comes from.
+    `steps` are the steps in which it was compiled; `told_by` says where its text comes from. A program of XLA has
+    `contents`, and `compiled` if the compiler left its result. Generated code has `kernels`, the number of calls of
+    each kernel. The fields are those of the stored JSON.
     """
 
     name: str
@@ -125,10 +125,11 @@ def nbytes(values: Iterable[Value]) -> int:
 
 
 def written(programs: list[Program]) -> str:
-    """Returns programs as the text of summary.json."""
+    """Returns the text of summary.json for these programs."""
     return json.dumps([program.to_json() for program in programs], indent=1)
 
 
 def read(text: str) -> list[Program]:
-    """Returns the programs of `written`'s text. Raises ValueError, TypeError or KeyError for any other text."""
+    """Returns the programs in the text of a summary.json. Raises ValueError, TypeError or KeyError for any other
+    text."""
     return [Program.from_json(fields) for fields in json.loads(text)]

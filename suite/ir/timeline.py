@@ -33,8 +33,8 @@ Rules = Sequence[tuple[str, str]]  # (pattern, category): the first pattern that
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One operation on one thread, in seconds of any clock. `in_flight`: the thread only began it, and other threads,
-    which the trace doesn't show, run it."""
+    """One operation on one thread; `begin` and `end` are in seconds of the trace's clock. `in_flight`: the thread only
+    began the operation, and other threads, which the trace doesn't show, run it."""
 
     thread: str
     name: str
@@ -46,8 +46,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One step's time in seconds: the profiled step by category, and a step without a profiler (`plain_seconds`). Its
-    fields are those of the stored JSON; `told_by` is the profiler that recorded it."""
+    """The time of one profiled step in seconds, by category. `plain_seconds` is the time of a step without a profiler,
+    and `told_by` the profiler. The fields are those of the stored JSON."""
 
     told_by: str
     seconds: float
@@ -77,8 +77,8 @@ def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
 
 
 def profile(recorded_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
-    """Returns the profile of one step, from `steps` steps that took `seconds` together. Time in which no operation runs
-    counts as host overhead."""
+    """Returns the profile of one step, as the mean of `steps` steps that took `seconds` together. Time in which no
+    operation runs counts as host overhead."""
     by_name = shares(outer(spans))
     taken: dict[str, float] = defaultdict(float)
     for (category, _), time in by_name.items():
@@ -95,7 +95,8 @@ def profile(recorded_by: str, spans: Iterable[Span], steps: int, seconds: float,
 
 
 def outer(spans: Iterable[Span]) -> list[Span]:
-    """Returns the spans that lie in no other span of their thread: an operation's span contains those of its parts."""
+    """Returns the spans that have a category and don't lie inside another such span of their thread. The span of an
+    operation contains the spans of its parts."""
     threads: dict[str, list[Span]] = {}
     for span in spans:
         if span.category and span.end > span.begin:
@@ -111,9 +112,11 @@ def outer(spans: Iterable[Span]) -> list[Span]:
 
 
 def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iterator[Span]:
-    """Yields a span for each operation that other threads still run after the thread that began it has gone on. A trace
-    records only the end of such an operation; in XLA these are Eigen's products and copies into another layout. `ended`
-    is (time, name)."""
+    """Yields a span for each operation that other threads still run after the thread that began it has gone on.
+
+    A trace has only the end of such an operation: `ended` has (time, name). In XLA these operations are Eigen's
+    products and copies into another layout.
+    """
     last: dict[str, Span] = {}
     events = [(span.begin, span.name, span) for span in begun] + [(at, name, None) for at, name in ended]
     for at, name, span in sorted(events, key=lambda event: event[0]):
@@ -125,8 +128,8 @@ def in_flight(begun: Iterable[Span], ended: Iterable[tuple[float, str]]) -> Iter
 
 
 def shares(spans: Sequence[Span]) -> dict[tuple[str, str], float]:
-    """Returns {(category, name): seconds}. Operations that run at the same time share that time. Operations in flight
-    get only the time in which no other operation is seen, since their end is recorded late."""
+    """Returns {(category, name): seconds}. Operations that run at the same time share that time equally. Operations in
+    flight get only the time in which no other operation runs, because the trace records their end late."""
     changes = sorted(
         [(span.begin, 1, span.in_flight, span.category, span.name) for span in spans]
         + [(span.end, -1, span.in_flight, span.category, span.name) for span in spans]
