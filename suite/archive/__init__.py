@@ -1,4 +1,4 @@
-"""Archives of sets: publish, list, fetch, verify and compare them over time.
+"""Publishes result sets in archives, lists, fetches and verifies them, and compares them over time.
 
-An archive is a folder or bucket of published sets; `Storage` reads and writes it.
+An archive is a folder or a bucket of published sets; `Storage` reads and writes it.
 """

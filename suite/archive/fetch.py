@@ -1,4 +1,4 @@
-"""Fetches a published set, or verifies it in its archive. Everything that a set says about itself is checked."""
+"""Fetches a published set, or verifies it in its archive. Everything that a set says about itself is checked first."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from suite.results.store.parquet.reader import read_rows, understood
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 
-FACT_FILES = ("plan.json", "machine.json", RESULTS)  # from these and the presets come the facts of a manifest
+FACT_FILES = ("plan.json", "machine.json", RESULTS)  # the facts in a manifest come from these files and the presets
 
 
 def check_name(name: str) -> str:
-    """Returns a published set's name unchanged. Raises UserError for any other text, which could be a path."""
+    """Returns the name of a published set unchanged. Raises UserError for any other text, because that could be a
+    path."""
     if not SET_NAME.fullmatch(name):
         raise UserError(
-            f"{name[:80]!r} is no published set's name: such names look like 2026-11-21.cpu.3f2a91c0… with 32 digits; "
-            f"`{COMMAND} sets` lists them."
+            f"{name[:80]!r} isn't the name of a published set. Such names look like 2026-11-21.cpu.3f2a91c0… with 32 "
+            f"digits; `{COMMAND} sets` lists them."
         )
     return name
 
@@ -47,51 +48,53 @@ def manifest_of(storage: Storage, name: str) -> Manifest:
 
 
 def verify(storage: Storage, name: str) -> list[str]:
-    """Returns what is wrong with a published set: files that are missing, changed or added; if there are none, facts of
-    the manifest that the files contradict. Empty for an intact set."""
+    """Returns what is wrong with a published set; nothing for an intact one. Files may be missing, changed or added. If
+    all files are right, facts in the manifest may contradict them."""
     known = manifest_of(storage, name)
-    there = storage.files(name)
-    problems = differences(known, there)
-    sound = [file for file, listed in known.files.items() if there.get(file, listed.nbytes) == listed.nbytes]
-    sound = [file for file in sound if file in there and file not in DERIVED]
+    stored = storage.files(name)
+    problems = differences(known, stored)
+    complete = [file for file, listed in known.files.items() if stored.get(file, listed.nbytes) == listed.nbytes]
+    complete = [file for file in complete if file in stored and file not in DERIVED]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            digests = dict(zip(sound, pool.map(lambda file: digest(storage, known, file, folder), sound), strict=True))
+            sha256s = pool.map(lambda file: digest(storage, known, file, folder), complete)
+            digests = dict(zip(complete, sha256s, strict=True))
         problems += [f"{file} was changed" for file, sha256 in digests.items() if sha256 != known.files[file].digest]
         return problems or ResultSet.open(folder).misstated(known)
 
 
 def digest(storage: Storage, known: Manifest, file: str, folder: Path) -> str:
-    """Returns the sha256 of a file. Files from which the manifest's facts come are kept in `folder`."""
+    """Returns the sha256 of a file. A file from which facts in the manifest come is also kept in `folder`."""
     if file in FACT_FILES or file.endswith(".toml"):
         return storage.download(known.name, file, folder / file, known.files[file].nbytes)
     return storage.sha256(known.name, file)
 
 
-def differences(known: Manifest, there: dict[str, int]) -> list[str]:
-    """Returns which files are missing, have another size or were added, from a listing of the storage, `there`. Pages
-    are ignored."""
+def differences(known: Manifest, stored: dict[str, int]) -> list[str]:
+    """Returns which files are missing, have another size or were added. `stored` is {file: bytes} in the storage. Pages
+    are ignored, because they are made anew."""
     listed = {file: entry for file, entry in known.files.items() if file not in DERIVED}
-    added = there.keys() - known.files.keys() - {manifest.NAME, SIGNATURE}
+    added = stored.keys() - known.files.keys() - {manifest.NAME, SIGNATURE}
     return (
-        [f"{file} is missing" for file in sorted(listed.keys() - there.keys())]
+        [f"{file} is missing" for file in sorted(listed.keys() - stored.keys())]
         + [f"{file} isn't in the manifest" for file in sorted(added)]
         + [
-            f"{file} has {there[file]:,} bytes, {listed[file].nbytes:,} in the manifest"
-            for file in sorted(listed.keys() & there.keys())
-            if there[file] != listed[file].nbytes
+            f"{file} has {stored[file]:,} bytes, {listed[file].nbytes:,} in the manifest"
+            for file in sorted(listed.keys() & stored.keys())
+            if stored[file] != listed[file].nbytes
         ]
     )
 
 
 def fetch(storage: Storage, name: str, results: Path) -> Path:
-    """Downloads a published set, without its page, into a folder of its name, and returns the folder. Writes a new
-    manifest from the files. Raises UserError, and keeps nothing, if the set isn't as its manifest says or is unsafe."""
+    """Downloads a published set, without its page, into a folder of its name, and returns the folder. The manifest is
+    written anew from the files. Raises UserError, and keeps nothing, if the set isn't what its manifest says, or isn't
+    safe."""
     known = manifest_of(storage, name)
     folder = results / name
-    there = storage.files(name)
-    problems = differences(known, there)
+    stored = storage.files(name)
+    problems = differences(known, stored)
     if problems:
         raise UserError(f"{name} isn't what its manifest says: {'; '.join(problems[:3])}. Nothing was written.")
     check_writable(results)
@@ -102,7 +105,7 @@ def fetch(storage: Storage, name: str, results: Path) -> Path:
         shutil.rmtree(draft, ignore_errors=True)  # left by a fetch that was cut short
         try:
             download(storage, known, draft)
-            if SIGNATURE in there:
+            if SIGNATURE in stored:
                 storage.download(name, SIGNATURE, draft / SIGNATURE, SIGNATURE_BYTES_MAX)
             store = ResultSet.open(draft)
             if misstated := store.misstated(known):
@@ -139,8 +142,8 @@ def signed(storage: Storage, name: str) -> tuple[Manifest, bytes | None]:
 
 
 def rows_of(storage: Storage, name: str, wanted: Collection[str], having: Any = None) -> list[Row]:
-    """Returns the columns `wanted` of a published set's rows, as `read_rows` does. Raises UserError if the file of rows
-    isn't as the manifest says."""
+    """Returns the columns `wanted` of a published set's rows, as `read_rows` does. Raises UserError if the file with
+    the rows isn't what the manifest says."""
     known = manifest_of(storage, name).files.get(RESULTS)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / RESULTS

@@ -1,5 +1,5 @@
-"""The step time of one case in every result set that has it, with the versions used, and the sets where the time
-changed."""
+"""Collects the step time of a case from every result set that has it, with the versions used, and marks the sets in
+which the time changed."""
 
 from __future__ import annotations
 
@@ -56,9 +56,10 @@ COLUMNS = frozenset(
 
 @dataclass(frozen=True)
 class Point:
-    """One case in one set: the logarithms of its processes' medians, and where they were measured.
+    """One case in one set: the logarithms of its processes' medians in seconds, and where they were measured.
 
-    `ratio` is None if nothing changed, else the time before over the time since: above 1 if the step became faster.
+    `ratio` is the time before a change over the time since, so it is above 1 if the step became faster. None if nothing
+    changed.
     """
 
     set_name: str
@@ -104,11 +105,11 @@ def history(
     say: Callable[[str], None],
     passes: Collection[str] = (),
 ) -> list[Point]:
-    """Returns the points of all whole sets in `results`, or in `storage` if given: one series per case and machine,
-    oldest first, with changes marked.
+    """Returns the points of all whole sets in `storage` or, without one, in the folder `results`. They form a series
+    for each case and machine, oldest first, with changes marked.
 
-    `workload` and `stack` are globs; without `passes`, all passes count (`forward` and `train`); `say` gets a line for
-    each set that can't be read. Raises UserError if no set has such a case.
+    `workload` and `stack` are globs; without `passes`, all passes count. `say` is called with a line for each set that
+    can't be read. Raises UserError if no set has such a case.
     """
     listed = of_storage(storage) if storage else here(results)
     whole = without_copies([entry for entry in listed if not entry.trouble])
@@ -138,8 +139,8 @@ def marked(points: Iterable[Point]) -> list[Point]:
 
 
 def without_copies(listed: Iterable[Listed]) -> list[Listed]:
-    """Returns each run once. A run may be listed twice (in two folders after a fetch, or published again later): the
-    copy with most `ok` outcomes is kept."""
+    """Returns each run once. A run may be listed twice, because a fetch put it in a second folder, or because it was
+    published again later. Of such copies, the one with the most `ok` outcomes is kept."""
     by_ok = sorted(listed, key=lambda entry: int((entry.facts.get("outcomes") or {}).get(Outcome.OK, 0)))
     return [*{entry.facts.get("set_id") or entry.where: entry for entry in by_ok}.values()]
 
@@ -189,9 +190,9 @@ def point(listed: Listed, rows: Sequence[Row]) -> Point:
 def changes(series: Iterable[Point]) -> list[Point]:
     """Returns a series with its changes marked.
 
-    A set is a change if its distance from the mean of all sets since the last change is larger than a tie, and larger
-    than chance explains for one further set. Chance explains the half-width of Student's prediction interval, at 5 %
-    for the whole series (Bonferroni).
+    A set is a change if its distance from the mean of all sets since the last change is larger than a tie, and also
+    larger than chance explains. What chance explains is the half-width of Student's prediction interval for one further
+    set. Its error probability is 5 % for the whole series, divided among its sets (Bonferroni).
     """
     points = [*series]
     noise = between(points)
@@ -218,7 +219,7 @@ class Noise:
 
 def between(points: Sequence[Point]) -> Noise | None:
     """Returns the variance between the sets of a series; None for fewer than four sets. It is estimated from the median
-    difference between consecutive sets, which a few changes don't move."""
+    difference between consecutive sets, because a few changes hardly affect a median."""
     means = [point.mean for point in points]
     differences = [abs(later - earlier) for earlier, later in pairwise(means)]
     if len(differences) < DIFFERENCES_MIN:
@@ -228,9 +229,9 @@ def between(points: Sequence[Point]) -> Noise | None:
 
 
 def reach(since: Sequence[Point], following: Point, noise: Noise | None, significance: float) -> float:
-    """Returns how far, in logs, one further set may lie from the mean of `since` by chance. It uses the larger of two
-    variances: between sets, and between the processes of a set. Infinite if the variance between sets is unknown, since
-    one day's processes say little about the next day's."""
+    """Returns how far the logarithm of one further set's time may lie from the mean of `since` by chance. It uses the
+    larger of two variances: that between sets, and that between the processes of a set. Infinite if the variance
+    between sets is unknown, because one day's processes say little about the next day's."""
     if noise is None:
         return math.inf
     several = [point for point in (*since, following) if point.variance is not None]

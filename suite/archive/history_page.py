@@ -43,8 +43,8 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPanel:
-    """One question on one machine: a chart with a line for each stack, the points that are changes, and all points,
-    which become the lines of a table."""
+    """One question on one machine: a chart with a line for each stack, the points that are changes, and all points for
+    a table."""
 
     name: str
     machine: str
@@ -54,7 +54,7 @@ class HistoryPanel:
 
 
 def lines_of(points: Sequence[Point]) -> list[tuple[str, ...]]:
-    """Returns lines of a table: date, set, versions, a step, its interval, the change."""
+    """Returns the lines of a table: date, set, versions, time of a step, its interval, and the change."""
     return [
         (
             point.created_at[:16].replace("T", " "),
@@ -82,7 +82,7 @@ def series_of(points: Sequence[Point]) -> list[Series]:
 
 
 def panels_of(points: Sequence[Point]) -> list[HistoryPanel]:
-    """Returns a panel for each question on each machine: times of two machines are never joined by a line."""
+    """Returns a panel for each question on each machine, because a line must never join times of two machines."""
     groups: dict[tuple[str, str], list[Series]] = defaultdict(list)
     for series in series_of(points):
         groups[series.points[0].question, series.points[0].machine_id].append(series)
@@ -107,8 +107,8 @@ def panel(group: Sequence[Series]) -> HistoryPanel:
 
 
 def named(group: Sequence[Series]) -> dict[str, Series]:
-    """Returns {name of the chart's line: series}. The name is the stack's, with the beginning of the case's id if the
-    stack has several series, from cases of the same name."""
+    """Returns {name of a line in the chart: series}. The name is that of the stack. If a stack has several series,
+    because several cases have the same name, the beginning of the case's id follows."""
     counts = Counter(series.points[0].stack for series in group)
     return {
         head.stack if counts[head.stack] == 1 else f"{head.stack} ({head.case_id[:8]})": series
@@ -142,8 +142,8 @@ def write_page(points: Sequence[Point], out: Path) -> None:
 
 
 def page(title: str, panels: Sequence[HistoryPanel], links: Mapping[str, str] | None = None, home: str = "") -> str:
-    """Returns the HTML of a history. `links` has the address of each set's page by the set's name, `home` the address
-    of the site's index."""
+    """Returns the HTML of a history. `links` is {set's name: address of its page}, `home` the address of the site's
+    index."""
     return filled(
         "history.html.j2",
         styles=("style.css", "lines.css"),
@@ -156,7 +156,7 @@ def page(title: str, panels: Sequence[HistoryPanel], links: Mapping[str, str] | 
 
 
 def point_json(point: Point) -> dict[str, Any]:
-    """Returns a point as JSON; `change` is the time before over the time since, null if nothing changed."""
+    """Returns a point as data for JSON. `change` is the time before over the time since; None if nothing changed."""
     low, high = point.interval or (None, None)
     return {
         "set": point.set_name,

@@ -1,4 +1,4 @@
-"""Lists the sets here or in a storage: each with its name, date, machine, preset, stacks and outcomes."""
+"""Lists the sets in a folder or in an archive, each with its name, date, machine, preset, stacks and outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from suite.results.store.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One set: its name in archives, the `facts` of its manifest, and what is wrong with it (`trouble`, else empty)."""
+    """One set in a list. `name` is its name in archives, `where` its folder or its archive's address, `facts` are those
+    of its manifest. `trouble` says what is wrong with the set; it is empty if nothing is."""
 
     name: str
     where: str
@@ -35,7 +36,7 @@ class Listed:
 
 
 def here(results: Path) -> list[Listed]:
-    """Returns the sets of a folder, oldest first, unfinished ones included."""
+    """Returns the sets in a folder, oldest first. Unfinished sets are included."""
     folders = (path.parent for path in results.glob("[!.]*/plan.json") if path.parent.name != LATEST)
     return sorted(map(of_folder, folders), key=lambda listed: (listed.created_at, listed.where))
 
@@ -72,8 +73,8 @@ def of_published(storage: Storage, name: str) -> Listed | None:
 
 
 def rows_of(listed: Listed, storage: Storage | None, wanted: Collection[str], having: Any = None) -> list[Row]:
-    """Returns the columns `wanted` of a whole set's rows, here or in a storage, as `read_rows` does. Raises UserError
-    if the rows can't be read or, in a storage, aren't as the manifest says."""
+    """Returns the columns `wanted` of a whole set's rows, as `read_rows` does. Without `storage` the set is in a folder
+    here. Raises UserError if the rows can't be read or, in a storage, aren't what the manifest says."""
     if storage:
         return fetch.rows_of(storage, listed.name, wanted, having)
     path = Path(listed.where) / manifest.RESULTS

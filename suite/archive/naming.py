@@ -1,5 +1,5 @@
-"""Finds the set that a person names: by its folder, its name in archives, or a beginning that no other set's name
-has."""
+"""Finds the set that a person names. The text is the set's folder, its name in archives, or the beginning of such a
+name if no other set's name begins so."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LONGEST = 200  # characters of a name that are repeated in a message
 
 
 def named(text: str, results: Path = RESULTS) -> Path:
-    """Returns the folder of a set here. `text` is a path, a set's name, or the beginning of a name. Names are looked
-    for in `results`, or in the folder that `text` names before its last slash.
+    """Returns the folder of a set on this machine. `text` is a path, a set's name, or the beginning of a name. Names
+    are looked for in `results`; if `text` has a slash, in the folder before its last slash.
 
-    Raises UserError if no set has such a name, or several have.
+    Raises UserError if no set has such a name, or if several have.
     """
     path = Path(text)
     if path.exists():
@@ -42,7 +42,7 @@ def named(text: str, results: Path = RESULTS) -> Path:
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
-    """Returns the names of a set: its folder's and, if it is whole, its name in archives."""
+    """Returns the names of a set: that of its folder and, if the set is whole, its name in archives."""
     try:
         return folder.name, manifest.read(folder).name
     except (UserError, OSError):
@@ -50,9 +50,10 @@ def names_of(folder: Path) -> tuple[str, ...]:
 
 
 def archived(text: str, storage: Storage) -> str:
-    """Returns the name of the published set whose name or set id begins with `text`. A whole name isn't looked up.
+    """Returns the name of the published set whose name or set id begins with `text`. A complete name is returned
+    without looking whether there is such a set.
 
-    Raises UserError if no published set has such a name, or several have.
+    Raises UserError if no published set has such a name, or if several have.
     """
     if SET_NAME.fullmatch(text):
         return text
@@ -68,10 +69,10 @@ def archived(text: str, storage: Storage) -> str:
 
 
 def only(beginning: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
-    """Returns the key of the only set that has a name with this beginning; None if there is none. Raises UserError for
-    several.
+    """Returns the key of the only set that has a name with this beginning; None if there is no such set. Raises
+    UserError if there are several.
 
-    Folders with the same name in archives are copies of one set: the first of them is returned.
+    Folders whose sets have the same name in archives are copies of one set: the first of them is returned.
     """
     matching = {key: names_ for key, names_ in names.items() if any(name.startswith(beginning) for name in names_)}
     if len({names_[-1] for names_ in matching.values()}) > 1:

@@ -1,4 +1,5 @@
-"""Publishes a whole set in an archive, under the name in its manifest. The manifest is written last."""
+"""Publishes a whole set in an archive, under the name in its manifest. The manifest is uploaded last, and makes the
+files a published set."""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ CHANGES_SHOWN = 8
 def publish(
     folder: Path, storage: Storage, say: Callable[[str], None], *, key: Path | None = None, with_changes: bool = False
 ) -> Manifest:
-    """Uploads the files that the storage lacks, then the manifest, which makes them a published set. Returns the
-    manifest.
+    """Uploads the files that the storage lacks, then the manifest. Returns the manifest.
 
-    `key` signs the set; `with_changes` also publishes changes of the source that were never committed. A published
-    set is never changed: raises UserError if the storage has one of this name, and for a set that isn't whole or was
-    changed. Two commands that publish the same set at once do no harm: they write the same bytes.
+    `key` is the key that signs the set. Without `with_changes`, a set that was measured with uncommitted changes of the
+    source is refused. Raises UserError for a set that isn't whole or was changed, and if the storage has a set of this
+    name: a published set never changes. Two commands may publish the same set at once, because they write the same
+    bytes.
     """
     with sole(folder):
         store = ResultSet.open(folder)
@@ -39,14 +40,14 @@ def publish(
         data = (json.dumps(described.to_json(), indent=1, sort_keys=True) + "\n").encode()
         Manifest.parsed(data, described.name)  # raises for a manifest that `fetch` would refuse
         signature = sign(described, key) if key else None
-        there = storage.files(described.name)
-        if manifest.NAME in there:
+        stored = storage.files(described.name)
+        if manifest.NAME in stored:
             raise UserError(
                 f"{storage.uri} has {described.name} already, and a published set is never changed. `{COMMAND} verify "
                 f"--set={described.name} --from={storage.uri}` checks it."
             )
         with storage.publishing():
-            upload(described, folder, storage, there, say)
+            upload(described, folder, storage, stored, say)
             if signature:
                 storage.upload(signature, described.name, SIGNATURE)
             storage.upload(data, described.name, manifest.NAME)
@@ -54,7 +55,8 @@ def publish(
 
 
 def refuse_changes(store: ResultSet) -> None:
-    """Raises UserError for a set measured with uncommitted changes of the source, since they would be published."""
+    """Raises UserError for a set that was measured with uncommitted changes of the source, because they would be
+    published with it."""
     changed = store.changed_files()
     if changed:
         shown = ", ".join(changed[:CHANGES_SHOWN])
@@ -66,15 +68,16 @@ def refuse_changes(store: ResultSet) -> None:
         )
 
 
-def upload(known: Manifest, folder: Path, storage: Storage, there: dict[str, int], say: Callable[[str], None]) -> None:
-    """Uploads every file that the storage lacks. If a file changes while it is uploaded, deletes that file from the
-    storage and raises UserError; the other files stay, but are no set without a manifest."""
+def upload(known: Manifest, folder: Path, storage: Storage, stored: dict[str, int], say: Callable[[str], None]) -> None:
+    """Uploads every file that the storage lacks; `stored` is {file: bytes} of those that it has. If a file changes
+    while it is uploaded, deletes it from the storage and raises UserError. The other files stay there, but without a
+    manifest they are no set."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        cut_short = [name for name, file in known.files.items() if there.get(name) == file.nbytes]
-        digests = dict(zip(cut_short, pool.map(lambda name: storage.sha256(known.name, name), cut_short), strict=True))
+        equal = [name for name, file in known.files.items() if stored.get(name) == file.nbytes]
+        digests = dict(zip(equal, pool.map(lambda name: storage.sha256(known.name, name), equal), strict=True))
         present = {name for name, digest in digests.items() if digest == known.files[name].digest}
         if present:
-            say(f"{len(present)} of {len(known.files)} files are there already, from an interrupted upload.")
+            say(f"{len(present)} of {len(known.files)} files are in the archive already, from an interrupted upload.")
         rest = [name for name in known.files if name not in present]
         sent = dict(
             zip(rest, pool.map(lambda name: storage.upload(folder / name, known.name, name), rest), strict=True)

@@ -1,6 +1,7 @@
-"""Compares a set with its repetition by relative claims (which stack is faster, and by how much), never absolute times.
+"""Compares a set with its repetition by relative claims: which stack is faster, and by how much. Absolute times are
+never compared.
 
-Speedups are compared with speedups: each is computed block by block within its own set, so on that set's machine alone.
+A speedup is compared with a speedup. Each is computed block by block within its own set, and so on one machine.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class ClaimResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A stack's speedup over the baseline on one question, in the set (`there`) and in its repetition (`here`).
-    `outcomes` are the stack's outcomes there and here, `words` the reason for the result."""
+    """A stack's speedup over the baseline on one question: in the set (`there`) and in its repetition (`here`).
+    `outcomes` are the stack's outcomes in both, in this order; `words` is the reason for the result."""
 
     name: str
     stack: str
@@ -47,8 +48,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """Every claim of a set. `unlike` names facts in which the machines differ: if there are any, only which stack is
-    faster is judged."""
+    """Every claim of a set. `unlike` names the facts in which the two machines' processors differ. If there are any,
+    only the question which stack is faster is judged, not by how much."""
 
     baseline: str
     unlike: tuple[str, ...]
@@ -67,8 +68,8 @@ class Reproduction:
 
 
 def reproduction(there: Results, here: Results) -> Reproduction:
-    """Returns the comparison of a set, `there`, with its repetition, `here`, claim by claim. Only on machines with the
-    same processor are speedups expected to agree."""
+    """Returns the comparison of a set, `there`, with its repetition, `here`, claim by claim. Speedups are expected to
+    agree only between machines with the same processor."""
     unlike = tuple(
         words
         for fact, words in PROCESSOR.items()
@@ -101,7 +102,8 @@ def outcomes(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], unlike: bool) -> tuple[ClaimResult, str]:
-    """Returns the result of one claim, and why. `ended`: its outcomes there and here; `unlike`: the machines differ."""
+    """Returns the result of one claim, and the reason. `ended` are its outcomes there and here; `unlike` says that the
+    machines differ."""
     if ended[0] != ended[1]:
         return ClaimResult.SHIFTED, f"{ended[0]} there, {ended[1]} here"
     if there is None or here is None:
@@ -122,8 +124,8 @@ def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], u
 
 
 def combined(there: Estimate, here: Estimate) -> float | None:
-    """Returns how far two estimates of the same ratio may differ, in logs: the square root of the sum of the squared
-    half-widths of their intervals. None if one of them has no interval."""
+    """Returns how far the logarithms of two estimates of the same ratio may differ by chance: the square root of the
+    sum of the squared half-widths of their intervals. None if one of them has no interval."""
     ends: list[Any] = [there.low, there.high, here.low, here.high]
     if any(end is None for end in ends):
         return None

@@ -1,8 +1,9 @@
-"""Signs a set's name, which is a digest of all its files, and finds out who has signed it.
+"""Signs a set, and finds out who has signed a set. What is signed is the set's name, which contains a digest of all its
+files.
 
-`ssh-keygen -Y` makes and checks the signatures: it is part of OpenSSH everywhere, people have keys for it, and checking
-needs no key server. The signed text is the name with all its digits and a newline, in the namespace `stack-wars`, so
-that anybody can check it without this program.
+`ssh-keygen -Y` makes and checks the signatures, because it is part of OpenSSH, people have keys for it, and checking
+needs no key server. The signed text is the name with all its digits and a newline, in the namespace `stack-wars`. So
+anybody can check a signature without this program.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def message(known: Manifest) -> str:
 
 
 def sign(known: Manifest, key: Path) -> bytes:
-    """Returns a signature by `key`: a private key, or a public key whose private key an agent has. ssh-keygen asks for
-    a passphrase on the terminal. Raises UserError if the key can't sign."""
+    """Returns a signature of a set by `key`: the file of a private key, or of a public key whose private key an SSH
+    agent has. ssh-keygen may ask for a passphrase on the terminal. Raises UserError if the key can't sign."""
     done = keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, text=message(known))
     if done.returncode:
         raise UserError(
@@ -56,8 +57,8 @@ def signer(known: Manifest, signature: bytes, trusted: Path) -> str | None:
 
 
 def allowed_signers(trusted: Path) -> str:
-    """Returns the text of a file of allowed signers. A public key becomes a line of it, with the file's name as the
-    signer. Raises UserError for a file that is neither."""
+    """Returns a file of allowed signers as text. If the file is a public key, makes a line for it, with the file's name
+    as the signer. Raises UserError for a file that is neither."""
     try:
         with trusted.open("rb") as file:
             lines = file.read(SIGNERS_BYTES_MAX).decode("utf-8").splitlines()
@@ -84,5 +85,5 @@ def keygen(*options: str, text: str = "") -> subprocess.CompletedProcess[str]:
 
 
 def last(done: subprocess.CompletedProcess[str]) -> str:
-    """Returns the last line of a program's error message."""
+    """Returns the last line of an error message, without its full stop."""
     return (done.stderr.strip().splitlines() or ["no message"])[-1].rstrip(".")

@@ -1,4 +1,4 @@
-"""Reads and writes archives in a folder or a bucket (s3://, gs://). Credentials come from the environment."""
+"""Reads and writes archives in a folder or a bucket (s3://, gs://). Credentials come from environment variables."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SECRETS = ("access_key", "secret_key", "session_token")  # parameters that an ad
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """An archive, which is a folder or bucket of published sets: its address `uri`, as a person gives it, and its path
-    `root` in `filesystem`."""
+    """An archive: a folder or bucket of published sets. `uri` is its address as a person gives it, `root` its path in
+    `filesystem`."""
 
     uri: str
     filesystem: fs.FileSystem
@@ -70,8 +70,8 @@ class Storage:
         return sorted(name for name in names if name != UPLOADING)
 
     def check_exists(self) -> None:
-        """Raises UserError if the storage's folder or bucket doesn't exist. A missing prefix in a bucket is no mistake:
-        it exists once it has sets."""
+        """Raises UserError if the storage's folder or bucket doesn't exist. A prefix in a bucket may be missing,
+        because it exists only once it has sets."""
         root = self.root if self.is_local else self.root.partition("/")[0]
         with refusals(self.uri):
             kind = self.filesystem.get_file_info(root).type
@@ -87,15 +87,15 @@ class Storage:
             )
 
     def files(self, name: str) -> dict[str, int]:
-        """Returns the files of a published set as {path: bytes}. Raises Damaged if one of them isn't a plain file, such
-        as a link."""
+        """Returns {path: bytes} of a published set's files. Raises Damaged if one of them isn't a plain file but, for
+        example, a link."""
         base = self.path(name)
         with refusals(self.uri):
             entries = self.filesystem.get_file_info(fs.FileSelector(base, recursive=True, allow_not_found=True))
         for path in (base, *(entry.path for entry in entries)) if self.is_local and entries else ():
             mode = os.lstat(path).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise Damaged(f"{path} is neither a file nor a folder: the set isn't read.")
+                raise Damaged(f"{path} is neither a file nor a folder, so the set isn't read.")
         return {entry.path[len(base) + 1 :]: entry.size for entry in entries if entry.type == fs.FileType.File}
 
     def has(self, name: str, file: str) -> bool:
@@ -113,8 +113,8 @@ class Storage:
         return data
 
     def download(self, name: str, file: str, to: Path, nbytes: int | None) -> str:
-        """Downloads a file to `to`, but stops after `nbytes` and one byte, if `nbytes` is given. Returns the sha256 of
-        the downloaded bytes."""
+        """Downloads a file to `to`. Returns the sha256 of the downloaded bytes. With `nbytes`, the size that the file
+        should have, it stops one byte after that size."""
         digest, remaining_bytes = hashlib.sha256(), BYTES_MAX if nbytes is None else nbytes + 1
         to.parent.mkdir(parents=True, exist_ok=True)
         with self.streamed(name, file) as source, to.open("wb") as target:
@@ -126,7 +126,7 @@ class Storage:
 
     @contextmanager
     def streamed(self, name: str, file: str) -> Iterator[pa.NativeFile]:
-        """Opens a file's bytes as they are stored; by default pyarrow would decompress a `.gz`."""
+        """Opens a file to read its bytes as they are stored. By default pyarrow would decompress a `.gz` file."""
         with refusals(self.uri), self.filesystem.open_input_stream(self.path(name, file), compression=None) as source:
             yield source
 
@@ -139,8 +139,8 @@ class Storage:
         return digest.hexdigest()
 
     def upload(self, source: Path | bytes, name: str, file: str) -> str:
-        """Uploads a plain file, whole or not at all: an object in a bucket appears when its stream is closed; in a
-        folder the file is written beside the sets and then moved. Returns the sha256 of the uploaded bytes."""
+        """Uploads a plain file, or bytes, as a whole or not at all. Returns the sha256 of the uploaded bytes. In a
+        bucket an object appears only when its stream is closed; in a folder the file is written elsewhere and moved."""
         digest = hashlib.sha256()
         target = self.path(name, file)
         written = self.path(UPLOADING, secrets.token_hex(8)) if self.is_local else target
@@ -166,8 +166,8 @@ class Storage:
 
     @contextmanager
     def publishing(self) -> Iterator[None]:
-        """Encloses the uploads of a command. In a folder it first deletes what killed uploads left, unless another
-        process is publishing there; a bucket keeps nothing of an unfinished upload."""
+        """Encloses the uploads of a command. In a folder it first deletes what killed uploads left behind, unless
+        another process is publishing there. In a bucket there is nothing to delete."""
         if not self.is_local:
             yield
             return
@@ -190,22 +190,22 @@ class Storage:
 
 
 def check_address(uri: str) -> None:
-    """Raises UserError for an address of an unknown kind, or with a secret in it. It doesn't connect to the address."""
+    """Raises UserError for an address of an unknown kind, or one that has a secret in it. It doesn't connect."""
     parts = urlsplit(uri)
     if parts.scheme not in SCHEMES:
         raise unknown("kind of address", parts.scheme, SCHEMES)
     if parts.username or parts.password or any(secret in parts.query for secret in SECRETS):
         raise UserError(
-            "The address has a secret in it, which logs and pages would keep: give credentials in the "
-            "environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, "
-            "or a machine's own role)."
+            "The address has a secret in it, which logs and pages would keep. Give credentials in environment "
+            "variables (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or GOOGLE_APPLICATION_CREDENTIALS), or by the "
+            "machine's own role."
         )
 
 
 @contextmanager
 def refusals(uri: str) -> Iterator[None]:
-    """Turns a file system's error into a UserError of one line, with the address but without its query, which could
-    hold a secret. Lets FileNotFoundError pass."""
+    """Turns an error of the file system into a UserError of one line, except FileNotFoundError. The message has the
+    address without its query, which could hold a secret."""
     try:
         yield
     except FileNotFoundError:

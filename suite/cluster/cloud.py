@@ -119,7 +119,7 @@ def check_place(job: CloudJob, schedulers: Collection[str]) -> None:
 
 
 def rendered(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[str, str]:
-    """Returns {file name: text} of one job file. Raises UndefinedError if the template needs a value that is missing."""
+    """Returns {file name: text} of one job file. Raises UndefinedError if the template uses a value that is missing."""
     return {
         file: templates().get_template(f"{template}.j2").render(job=job, accelerator=job.accelerator, file=file, **more)
     }

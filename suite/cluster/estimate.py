@@ -44,8 +44,8 @@ COLUMNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ShardEstimate:
-    """The estimate for one shard. `seconds` is for the planned blocks; `most_seconds` includes all blocks that a run may
-    add if intervals are too wide. Of its `processes`, `known` are estimated from earlier sets."""
+    """The estimate for one shard. `seconds` is for the planned blocks; `most_seconds` includes all blocks that a run
+    adds if intervals are too wide. Of its `processes`, `known` are estimated from earlier sets."""
 
     number: int
     comparisons: int

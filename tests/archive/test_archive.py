@@ -120,7 +120,7 @@ def test_an_upload_that_was_cut_short_is_invisible_and_goes_on(
     place.upload(b"x" * place.files(name)[there[0]], name, there[0])  # of the right size alone
     said: list[str] = []
     assert publish(stored.folder, place, said.append).name == name
-    assert said == [f"2 of {len(place.files(name)) - 1} files are there already, from an interrupted upload."]
+    assert said == [f"2 of {len(place.files(name)) - 1} files are in the archive already, from an interrupted upload."]
     assert fetch.verify(place, name) == []
 
 

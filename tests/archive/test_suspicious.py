@@ -98,7 +98,7 @@ def test_a_manifest_that_names_what_is_no_part_of_a_set(
     ],
 )
 def test_a_set_s_name_with_separators(shelf: Storage, name: str, tmp_path: Path) -> None:
-    refused(shelf, name, tmp_path / "elsewhere", "is no published set's name")
+    refused(shelf, name, tmp_path / "elsewhere", "isn't the name of a published set")
 
 
 def test_a_link_or_a_pipe_in_an_archive(stored: ResultSet, shelf: Storage, tmp_path: Path) -> None:

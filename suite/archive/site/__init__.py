@@ -1,1 +1,2 @@
-"""A site of many sets: static pages, which any page server can serve and a browser can open as files."""
+"""Makes a site of many sets. Its pages are static: any web server can serve them, and a browser can open them as
+files."""

@@ -1,4 +1,4 @@
-"""Makes or updates a site. A set's page is rendered again only if the set or this program has changed."""
+"""Makes or updates a site. The page of a set is rendered again only if the set or this program has changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETS, HISTORY, MACHINES = "sets", "history", "machines"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site that was made. `rendered` names the sets whose pages were rendered this time."""
+    """A site that was made or updated. `rendered` names the sets whose pages were rendered this time."""
 
     out: Path
     shown: tuple[Entry, ...]
@@ -74,20 +74,20 @@ def check_own(out: Path) -> None:
         raise UserError(f"{out} is a file. --out names the folder of the site.")
     if (out / INDEX).exists() and not (out / MARK).is_file():
         raise UserError(
-            f"{out} has an {INDEX} that this command didn't write: --out must name a folder only for the site."
+            f"{out} has an {INDEX} that this command didn't write. --out must name a folder only for the site."
         )
     check_writable(out, "--out")
 
 
 def reason(broken: UserError, where: str, label: str) -> str:
-    """Returns why a set isn't shown, in one line, in which `label` replaces the set's path or address: pages are
+    """Returns in one line why a set isn't shown. `label` replaces the set's path or address in it, because pages are
     public."""
     return " ".join(printable(str(broken)).replace(where, label).split())
 
 
 def kept_entry(source: SetSource, item: Listed, out: Path) -> Entry | None:
-    """Returns the entry of a set whose page is up to date; None if the page must be rendered. Raises UserError for a
-    set with trouble."""
+    """Returns the entry of a set if its page is up to date; None if the page must be rendered. Raises UserError if
+    something is wrong with the set."""
     if item.trouble:
         raise UserError(item.trouble)
     folder = out / SETS / item.name
@@ -97,7 +97,7 @@ def kept_entry(source: SetSource, item: Listed, out: Path) -> Entry | None:
 
 
 def read_set(source: SetSource, item: Listed) -> tuple[Entry, str]:
-    """Returns the entry of a set and the HTML of its page. Raises UserError if the set isn't as its manifest says."""
+    """Returns the entry of a set and the HTML of its page. Raises UserError if the set isn't what its manifest says."""
     with source.verified(item) as place:
         results = load(place)
         analysis = results.analysis()
@@ -106,7 +106,8 @@ def read_set(source: SetSource, item: Listed) -> tuple[Entry, str]:
 
 
 def write_set(entry: Entry, text: str, folder: Path) -> None:
-    """Writes the page of a set, then its entry: without an entry the next run renders the page again."""
+    """Writes the page of a set, and then its entry. If this is interrupted, the entry is missing, and the next run
+    renders the page again."""
     (folder / entries.FILE).unlink(missing_ok=True)
     write(folder / FILE_NAME, text)
     entry.write(folder)
@@ -114,7 +115,7 @@ def write_set(entry: Entry, text: str, folder: Path) -> None:
 
 @lru_cache(maxsize=1)
 def program() -> str:
-    """Returns a digest of this program's sources and templates, since a page may depend on all of them."""
+    """Returns a digest of this program's sources and templates, because a page may depend on any of them."""
     digest = hashlib.sha256()
     suite = Path(__file__).parents[2]
     for path in sorted([*suite.rglob("*.py"), *(path for path in TEMPLATES.rglob("*") if path.is_file())]):
@@ -123,8 +124,8 @@ def program() -> str:
 
 
 def write_pages(site: Site) -> None:
-    """Writes the index, histories, machines' pages and MARK, and removes the pages of sets that aren't shown any
-    more."""
+    """Writes the index, the histories, the machines' pages and the file `MARK`. Removes pages of sets that aren't shown
+    any more."""
     texts = {
         f"{folder}/{name}": text
         for folder, by_name in ((HISTORY, pages.histories(site.shown)), (MACHINES, pages.machines(site.shown)))
@@ -137,7 +138,7 @@ def write_pages(site: Site) -> None:
 
 
 def write_if_new(path: Path, text: str) -> None:
-    """Writes a page, without control characters, unless the file has this text already."""
+    """Writes a page without control characters, unless the file already has this text."""
     if not path.is_file() or path.read_text(encoding="utf-8") != printable(text):
         write(path, text)
 

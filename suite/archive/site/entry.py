@@ -1,4 +1,5 @@
-"""The entry of a set in a site: what other pages of the site need of it, so that they can be made without the set."""
+"""The entry of a set in a site. It has all that other pages of the site need, so that they can be made without reading
+the set again."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ BYTES_MAX = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntry:
-    """One comparison of a set. `name` is the same in every set that has the question; `answer` is the first sentence of
-    the set's answer; `squares` has each stack's cell in a map."""
+    """One question of a set. `name` is the same in every set that has the question; `answer` is the first sentence of
+    the set's answer; `squares` is {stack: its cell in a map}."""
 
     name: str
     workload: str
@@ -44,10 +45,11 @@ class QuestionEntry:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One set, which was as its manifest says. `made_by` is the digest of the program that rendered its page.
+    """One set, whose files were checked against its manifest. `made_by` is the digest of the program that rendered its
+    page.
 
-    `machines` are the ids of the machines that measured it, `described` is its machine in one line. `stacks` has the
-    versions of each stack's packages. `trust` is the word of the badge on its page; `noise` says how far equal
+    `machines` are the ids of the machines that measured it, and `described` is its machine in one line. `stacks` is
+    {stack: versions of its packages}. `trust` is the word of the badge on its page, and `noise` says how much equal
     processes differ.
     """
 
@@ -110,7 +112,8 @@ def read(folder: Path) -> Entry | None:
 
 
 def versions(rows: Sequence[Row]) -> dict[str, str]:
-    """Returns the versions of each stack's frameworks, {stack: `jax 0.10.2`}; NumPy's only if it is the only one."""
+    """Returns {stack: versions of its frameworks}, like `jax 0.10.2`. NumPy's version is shown only for a stack without
+    another framework."""
     by_stack: dict[str, dict[str, str]] = {}
     for row in rows:
         by_stack.setdefault(row.stack_name, {}).update(
@@ -123,7 +126,7 @@ def versions(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def noise(analysis: Analysis, results: Results) -> str:
-    """Returns how far equal processes differ, and how many blocks were noisy."""
+    """Returns in words how much equal processes differ, and how many blocks were noisy."""
     floors = [
         width - 1
         for comparison in analysis.comparisons
@@ -143,7 +146,7 @@ def noise(analysis: Analysis, results: Results) -> str:
 
 
 def questions(analysis: Analysis) -> tuple[QuestionEntry, ...]:
-    """Returns all comparisons of a set, as the site's other pages need them."""
+    """Returns all questions of a set, as other pages of the site need them."""
     # Rows of cases that were never run don't name a machine.
     machines = {row["comparison_id"]: row.text("machine_id") for row in analysis.rows if row.text("machine_id")}
     return tuple(
@@ -153,7 +156,7 @@ def questions(analysis: Analysis) -> tuple[QuestionEntry, ...]:
 
 
 def question(comparison: Comparison, answer: Headline, machine_id: str) -> QuestionEntry:
-    """Returns one comparison, with its answer, as the site's other pages need it."""
+    """Returns one question with its answer, as other pages of the site need it."""
     leading = {answer.lowest, *answer.rivals}
     return QuestionEntry(
         name=comparison.head.comparison_name,

@@ -1,4 +1,5 @@
-"""The pages of a site except those of its sets: the index, a history for each question, a page for each machine."""
+"""Renders the pages of a site except those of its sets: the index, a history for each question, and a page for each
+machine."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ CHANGES_MAX = 50  # changes that the index lists; the histories show all
 
 @dataclass(frozen=True, slots=True)
 class MachineQuestion:
-    """A question on a machine, in all sets that have it. `sets` is their number, `newest` the newest of them, `latest`
-    the question in that set."""
+    """A question on one machine, over all sets that have it. `sets` is the number of these sets, `newest` the newest of
+    them, and `latest` the question in that one."""
 
     name: str
     workload: str
@@ -38,7 +39,7 @@ class MachineQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine, with the sets that it measured, the newest first, and its questions."""
+    """A machine, with the sets that it measured (newest first) and its questions."""
 
     id: str
     name: str
@@ -52,7 +53,8 @@ class Machine:
 
     @property
     def map(self) -> Map | None:
-        """Returns the newest answer to each question, questions down, stacks across; None without a question."""
+        """Returns a map of the newest answer to each question: questions down, stacks across. None if the machine has
+        no question."""
         if not self.questions:
             return None
         stacks = {stack for question in self.questions for stack in question.latest.squares}
@@ -115,7 +117,7 @@ def machines(shown: Sequence[Entry]) -> dict[str, str]:
 
 
 def page(template: str, **values: object) -> str:
-    """Returns the HTML of a page of the site, with the search's script."""
+    """Returns the HTML of a page of the site, with the script of the search."""
     return filled(
         template,
         styles=("style.css", "map.css", "lines.css", "site.css"),
@@ -130,7 +132,7 @@ def page(template: str, **values: object) -> str:
 
 
 def points_of(shown: Iterable[Entry]) -> list[Point]:
-    """Returns all points with their changes marked. Of a run that was published twice, the set with more `ok`
+    """Returns the points of all sets, with changes marked. If a run was published twice, the set with more `ok`
     outcomes counts."""
     once = {entry.set_id: entry for entry in sorted(shown, key=lambda entry: (entry.outcomes.get("ok", 0), entry.name))}
     return marked(point for entry in once.values() for point in entry.points)
@@ -142,7 +144,7 @@ def timed(shown: Iterable[Entry]) -> frozenset[str]:
 
 
 def machines_of(shown: Sequence[Entry]) -> list[Machine]:
-    """Returns the machines; the machine with the newest set comes first."""
+    """Returns all machines. The machine that measured the newest set comes first."""
     sets: dict[str, list[Entry]] = defaultdict(list)
     for entry in newest_first(shown):
         for id_ in entry.machines:
@@ -154,7 +156,7 @@ def machines_of(shown: Sequence[Entry]) -> list[Machine]:
 
 
 def machine_questions(machine_id: str, entries: Sequence[Entry]) -> tuple[MachineQuestion, ...]:
-    """Returns the questions of a machine by name; `entries` are its sets, the newest first."""
+    """Returns the questions of a machine in the order of their names. `entries` are its sets, newest first."""
     of_question: dict[str, list[tuple[Entry, QuestionEntry]]] = defaultdict(list)
     for entry in entries:
         for question in entry.questions:
@@ -201,10 +203,11 @@ def machine_file(name: str, id_: str) -> str:
 
 
 def slug(name: str) -> str:
-    """Returns a name as lower-case letters, digits and dashes, for a file's name: a set's names may be any text."""
+    """Returns a name with only lower-case letters, digits and dashes, for use in a file name. The names in a set may be
+    any text."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_MAX].strip("-") or "unnamed"
 
 
 def short_digest(text: str) -> str:
-    """Returns the beginning of a text's sha256, which distinguishes two names with the same slug."""
+    """Returns the beginning of a text's sha256. It tells apart two names that have the same slug."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,5 +1,5 @@
-"""The sets that a site is made from: those in a folder of results, or those in a storage. Each set is checked before
-its content is used."""
+"""Lists and checks the sets from which a site is made: those in a folder of results, or those in an archive. The
+content of a set is used only after the check."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SetSource:
     storage: Storage | None = None
 
     def listed(self) -> list[Listed]:
-        """Returns every set once, oldest first; sets that can't be shown have `trouble`.
+        """Returns every set once, oldest first. A set that can't be shown has `trouble`.
 
         Raises UserError if the folder or storage doesn't exist, and if a folder of results was given as a storage.
         """
@@ -53,8 +53,8 @@ class SetSource:
         return [*{entry.name or entry.where: entry for entry in reversed(entries)}.values()][::-1]
 
     def unchanged(self, entry: Listed) -> bool:
-        """Whether a set's files still agree with its manifest, and so with its name. In a storage only their sizes are
-        compared, without a download; a set here is read as a whole."""
+        """Whether a set's files still agree with its manifest, and so with its name. In a storage only the sizes of the
+        files are compared, so that nothing is downloaded; a set in a folder here is read as a whole."""
         try:
             if self.storage is None:
                 return not ResultSet.open(Path(entry.where)).problems()
@@ -64,8 +64,8 @@ class SetSource:
 
     @contextmanager
     def verified(self, entry: Listed) -> Iterator[Path]:
-        """Yields a folder with a set that is as its manifest says: the set's own, or a download. Raises UserError for
-        any other set."""
+        """Yields the folder of a set: the set's own, or that of a download. Raises UserError if the set isn't what its
+        manifest says."""
         if self.storage is not None:
             with tempfile.TemporaryDirectory(prefix="stack-wars-") as scratch:
                 yield fetch.fetch(self.storage, entry.name, Path(scratch))
@@ -77,8 +77,8 @@ class SetSource:
 
 
 def named(entry: Listed) -> Listed:
-    """Returns an entry of a folder of results unchanged, or one with `trouble` if the name in its manifest isn't valid:
-    such a name could be any path."""
+    """Returns the entry of a set in a folder unchanged. If the name in its manifest isn't valid, returns an entry with
+    `trouble` instead, because such a name could be any path."""
     if entry.trouble or SET_NAME.fullmatch(entry.name):
         return entry
     return Listed("", entry.where, entry.facts, "the date or target in its manifest makes no name")
