@@ -1,1 +1,2 @@
-"""Runs accelerators' own compilers without the accelerators: which steps fit, and how fast they could be at best."""
+"""Runs the accelerators' own compilers without the accelerators. They say which steps would fit there; the published
+peaks say how fast a step could be at best."""

@@ -1,4 +1,5 @@
-"""The request and the answer of a job that compiles a program: two JSON files in its folder. Standard library only."""
+"""The request to a job that compiles a program, and its answer: two JSON files in the job's folder. The module needs
+only the standard library."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ ANSWER_BYTES_MAX = 2**22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileRequest:
-    """The device for which the program beside this file is compiled, as its compiler describes devices.
+    """The device for which the program in the same folder is compiled, in the terms of the device's compiler.
 
-    `header` is the first line of what a CPU's compiler made of the program. It says which arguments may be overwritten:
-    PyTorch/XLA only offers them to the compiler, and StableHLO doesn't hold the offer. `batch` is the size of the batch
-    that several chips split; 0 for a program that is compiled as it is.
+    `header` is the first line of the program that a CPU's compiler made. It says which arguments may be overwritten.
+    This is needed for PyTorch/XLA, which only offers arguments to the compiler; StableHLO doesn't hold the offer.
+    `batch` is the size of the batch that several chips split; 0 for a program that is compiled as it is.
     """
 
     target: str
@@ -32,12 +33,12 @@ class CompileRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledProgram:
     """The figures of a program that an accelerator's compiler has compiled. Bytes are those of the device's memory, in
-    the layouts that the compiler chose. `flops` and `bytes_accessed` are from the compiler's cost analysis, which
-    counts a loop's body once; None if it offers none.
+    the layouts that the compiler chose. `flops` and `bytes_accessed` come from the compiler's cost analysis, which
+    counts a loop's body once; they are None if the compiler has no such analysis.
 
-    `temporary_bytes` are of all temporary buffers, a TPU's on-chip buffers too; `peak_bytes` is the most that is alive
-    at once, by the compiler's count. `collectives` are operations between devices: of each kind, how many there are and
-    the bytes of their results.
+    `temporary_bytes` counts all temporary buffers, on a TPU also those in on-chip memory. `peak_bytes` is the most that
+    is in use at once, by the compiler's count. `collectives` are operations between devices: {kind: (how many, bytes of
+    their results)}.
     """
 
     argument_bytes: int
@@ -54,8 +55,9 @@ class CompiledProgram:
     collectives: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def needed_bytes(self, target: str) -> int:
-        """Returns the bytes of the device's memory that a step needs. On a TPU that is the compiler's peak. On a GPU
-        it is more: arguments, results that overwrite none of them, and one allocation for all temporaries."""
+        """Returns the bytes of the device's memory that a step needs. On a TPU that is the compiler's peak. On a GPU it
+        is more: the arguments, the results that don't overwrite an argument, and one allocation for all temporary
+        buffers."""
         if target == "tpu":
             return self.peak_bytes
         return self.argument_bytes + self.output_bytes - self.aliased_bytes + self.temporary_bytes
@@ -63,11 +65,12 @@ class CompiledProgram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """The part of a row about a compiled program: its figures, the compiler, the device and its memory, and in
-    `verdict_by` how it was decided whether the program fits.
+    """The part of a row about a compiled program: its figures, the compiler, the device and its memory. `verdict_by`
+    says how it was decided whether the program fits.
 
-    `bound_seconds` is the least time for the case's arithmetic and unavoidable bytes at the device's published
-    peaks, and `bound_by` says which of the two takes longer; None if the work isn't known, and for several chips."""
+    `bound_seconds` is the least time that the case's arithmetic and unavoidable bytes take at the device's published
+    peaks, and `bound_by` says which of the two takes longer. Both are None if the work isn't known, and for several
+    chips."""
 
     compiled: CompiledProgram
     compiler: str
@@ -80,7 +83,7 @@ class Prediction:
     bound_by: str | None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for sizes that no device has: a row may come from a stranger."""
+        """Raises ValueError for sizes that no device can have, because a row may come from a stranger."""
         if self.device_bytes < 1 or self.needed_bytes < 0:
             raise ValueError("a device has memory, and a program needs some of it")
 
@@ -101,8 +104,8 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileAnswer:
-    """How a compilation ended: with the program `compiled`, or with an exception. `unreadable` says why the program
-    can't be read, `absent` which part of the environment is lacking."""
+    """How a compilation ended: with the figures of the program (`compiled`), or with an exception. `unreadable` says
+    why the program can't be read, and `absent` which part of the environment is missing."""
 
     compiler: str = ""
     seconds: float = 0.0

@@ -1,7 +1,8 @@
-"""Compiles one program for an accelerator that isn't here: `python -m suite.predict.compile FOLDER`, in the environment
-`predict`. FOLDER holds the request and the program; the answer is written beside them.
+"""Compiles one program for an accelerator that this machine doesn't have.
 
-A TPU's compiler is libtpu, a GPU's is in JAX's CUDA plugin; JAX only provides the bindings. Nothing is run.
+Run it with the Python of the environment `predict`: `python -m suite.predict.compile FOLDER`. FOLDER has the request
+and the program; the answer is written into it. A TPU's compiler is libtpu, a GPU's compiler is in JAX's CUDA plugin,
+and JAX only provides the bindings. The compiled program isn't run.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ SHAPE = re.compile(r"\b([a-z]+[0-9]*)\[([0-9,]*)\]")
 
 
 class Absent(Exception):
-    """A part of the environment is lacking; the message says which."""
+    """A part of the environment is missing; the message says which."""
 
 
 def main() -> int:
-    """Writes the answer. Returns the exit code, which is 0 even if the compilation failed."""
+    """Compiles the program and writes the answer. Returns the exit code, which is 0 even if the compilation failed."""
     folder = Path(sys.argv[1])
     request = CompileRequest(**json.loads((folder / ASKED).read_text(encoding="utf-8")))
     answer = answered(request, (folder / PROGRAM).read_bytes())
@@ -66,9 +67,12 @@ def answered(request: CompileRequest, program: bytes) -> CompileAnswer:
 
 
 def compilable(module: Any, request: CompileRequest) -> Any:
-    """Returns a module in the form that compilers take. The arguments' attributes say which results overwrite them;
-    copies, which StableHLO doesn't have, are replaced by the copied values; for several chips the batch is split.
-    Raises Unreadable for a module without a main function, or without a batch to split."""
+    """Returns a module in the form that the compilers take.
+
+    Attributes of the arguments say which results overwrite them. Copies, which StableHLO doesn't have, are replaced by
+    the copied values. For several chips the batch is split. Raises Unreadable for a module without a main function, or
+    without the batch that is to be split.
+    """
     from jaxlib.mlir import ir
 
     from suite.ir import parse
@@ -105,8 +109,9 @@ def compilable(module: Any, request: CompileRequest) -> Any:
 
 
 def split(module: Any, main: Any, notes: list[dict[str, Any]], inputs: list[int], chips: int, batch: int) -> None:
-    """Splits the batch among the chips and gives each the whole state (data parallelism). `notes` are the attributes of
-    all arguments; `inputs` are the places of those that no result overwrites, unlike the state of a training step."""
+    """Splits the batch among the chips, and gives each chip the whole state (data parallelism). `notes` are the
+    attributes of all arguments. `inputs` are the places of the arguments that no result overwrites: they may be a
+    batch, unlike the state of a training step."""
     from jaxlib.mlir import ir
 
     from suite.ir import parse
@@ -128,7 +133,7 @@ def split(module: Any, main: Any, notes: list[dict[str, Any]], inputs: list[int]
 
 
 def operations(around: Any, name: str) -> Iterator[Any]:
-    """Yields the operations of one name in an operation, at any depth."""
+    """Yields the operations with this name inside another operation, at any depth."""
     for region in around.regions:
         for block in region.blocks:
             for operation in block.operations:
@@ -138,8 +143,8 @@ def operations(around: Any, name: str) -> Iterator[Any]:
 
 
 def environment(request: CompileRequest) -> dict[str, str]:
-    """Returns the variables that keep libtpu from asking Google's cloud about a virtual machine that isn't there, and
-    JAX from looking for devices."""
+    """Returns the environment variables that keep JAX from looking for devices, and libtpu from asking Google's cloud
+    about a virtual machine that doesn't exist."""
     tpu = {
         "TPU_SKIP_MDS_QUERY": "1",
         "TPU_WORKER_HOSTNAMES": "localhost",
@@ -151,8 +156,8 @@ def environment(request: CompileRequest) -> dict[str, str]:
 
 
 def compiler_for(request: CompileRequest) -> tuple[Any, list[Any], str]:
-    """Returns (the compiler's client, the devices that it compiles for, its name and version). Raises Absent if the
-    environment lacks the compiler, and JAX's own exceptions for a topology that the compiler doesn't know."""
+    """Returns (client of the compiler, devices for which it compiles, its name and version). Raises Absent if the
+    environment lacks the compiler, and one of JAX's exceptions for a topology that the compiler doesn't know."""
     import importlib.metadata
     import importlib.util
 
@@ -208,7 +213,7 @@ def summary(executable: Any) -> CompiledProgram:
 
 
 def cost_of(executable: Any) -> dict[str, float]:
-    """Returns the compiler's own cost analysis; empty for a GPU's compiler, which offers none without the GPU."""
+    """Returns the compiler's own cost analysis. It is empty for a GPU's compiler, which has none without the GPU."""
     from jax.errors import JaxRuntimeError
 
     try:
@@ -225,8 +230,9 @@ NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bit
 
 
 def counted(text: str) -> tuple[Counter[str], Counter[str], dict[str, tuple[int, int]]]:
-    """Returns three counts of an optimized program's text: the operations that its entry runs, by name; their custom
-    calls, by target; and of the whole program {kind of collective: (how many, bytes of their results)}."""
+    """Returns three counts from the text of an optimized program: the operations that its entry runs, by name; the
+    custom calls among them, by target; and of the whole program {kind of collective: (how many, bytes of their
+    results)}."""
     runs: Counter[str] = Counter()
     targets: Counter[str] = Counter()
     between: dict[str, tuple[int, int]] = {}
@@ -251,7 +257,7 @@ def counted(text: str) -> tuple[Counter[str], Counter[str], dict[str, tuple[int,
 
 
 def shape_bytes(shape: str) -> int:
-    """Returns the bytes of the tensors in an HLO shape, which may be a tuple; types without a size count nothing."""
+    """Returns the bytes of the tensors in an HLO shape, which may be a tuple. Types without a size count as 0 bytes."""
     total = 0
     for kind, dims in SHAPE.findall(shape):
         count = 1

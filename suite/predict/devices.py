@@ -1,6 +1,6 @@
-"""The accelerators that a prediction can be for (devices.toml), with their makers' published peaks.
+"""Reads devices.toml: the accelerators for which a prediction can be made, with the peaks that their makers publish.
 
-Only the orchestrator reads them; the job that compiles gets the fields that it needs with its request.
+Only the orchestrator reads this file; the job that compiles gets the fields that it needs in its request.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ CUDNN = "major: 9 minor: 10 patch: 0"  # the version by which XLA chooses cuDNN'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One accelerator, of one chip or several. `chip` has the published peaks of one chip; the other fields describe
-    the device to its compiler: a TPU by `topology`, `chips` (how many along each axis) and `accelerator_type`, a GPU by
-    `gpu`."""
+    """One accelerator, which has one chip or several. `chip` has the published peaks of one chip. The other fields
+    describe the device to its compiler: `topology`, `chips` (how many along each axis) and `accelerator_type` a TPU,
+    `gpu` a GPU."""
 
     name: str
     chip: PublishedPeaks
@@ -56,8 +56,9 @@ class Device:
         return self.chip.target
 
     def bound(self, flops: float, bytes_moved: float, precision: str) -> tuple[float, str]:
-        """Returns (seconds, `arithmetic` or `memory`): the least time for so many operations and bytes at the chip's
-        published peaks, and which of the two takes longer. Bytes that all fit into on-chip memory take no time."""
+        """Returns (seconds, `arithmetic` or `memory`): the least time that so many operations and bytes take at the
+        chip's published peaks, and which of the two takes longer. If all bytes fit into on-chip memory, they take no
+        time."""
         roofline = self.chip.roofline()
         arithmetic, memory = flops / roofline.flops_per_second[precision], roofline.moving_seconds(bytes_moved)
         return max((arithmetic, "arithmetic"), (memory, "memory"))
@@ -69,7 +70,8 @@ class Device:
 
     @property
     def target_config(self) -> str:
-        """Returns a GPU's description for XLA's compiler: the text of a GpuTargetConfigProto; empty for a TPU."""
+        """Returns the description of a GPU that XLA's compiler reads, the text of a GpuTargetConfigProto. Empty for a
+        TPU."""
         if not self.gpu:
             return ""
         gpu, name = self.gpu, self.chip.reported[0]
@@ -105,7 +107,7 @@ def devices() -> Mapping[str, Device]:
 
 
 def find(name: str, target: str | None = None) -> Device:
-    """Returns a device by name. Raises UserError for one that isn't listed, or that is of another target."""
+    """Returns the device of this name. Raises UserError if it isn't listed, or belongs to another target."""
     if name not in devices():
         raise unknown("device", name, devices())
     device = devices()[name]

@@ -1,10 +1,10 @@
-"""Digests: a few figures in place of a tensor that is too large to store, and the distance between two tensors.
+"""Digests: a few figures that stand for a tensor too large to store. Also the distance between two tensors or digests.
 
-A digest here is no hash. It has the tensor's norm, its largest magnitude, and `SUMS` sums. Each element is added to one
-of the sums with a sign; both are random, but always the same for a tensor's name and an element's index. The sums are
-linear, and the norm of two digests' difference estimates the norm of the tensors' difference (Charikar, Chen,
-Farach-Colton 2002, "Finding frequent items in data streams"). So tensors and digests have the same relative error,
-which is exact for tensors and estimated for digests.
+A digest here isn't a hash. It has the tensor's norm, its largest magnitude, and `SUMS` sums. Each element is added to
+one of the sums with a sign. Sum and sign are random, but always the same for the tensor's name and the element's index.
+Because the sums are linear, the norm of the difference between two digests' sums estimates the norm of the difference
+between the two tensors (Charikar, Chen, Farach-Colton 2002, "Finding frequent items in data streams"). So the relative
+error between two tensors is computed from the tensors, or estimated from their digests.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Digest:
 
 
 def from_figures(figures: Sequence[float]) -> Digest:
-    """Returns the digest of a list made by `Digest.figures`. Raises ValueError for a list of another length."""
+    """Returns the digest from a list of its `figures`. Raises ValueError for a list of another length."""
     if len(figures) != 2 + SUMS:
         raise ValueError(f"a digest has {2 + SUMS} figures, this one {len(figures)}")
     norm, peak, *sums = map(float, figures)
@@ -46,7 +46,7 @@ def from_figures(figures: Sequence[float]) -> Digest:
 
 
 def digest(value: Array, name: str) -> Digest:
-    """Returns a tensor's digest. An element's sign and sum depend on the tensor's name and its own index alone."""
+    """Returns a tensor's digest. An element's sign and sum depend only on the tensor's name and the element's index."""
     flat = np.asarray(value).reshape(-1)
     key = hashlib.sha256(f"signs/{name}".encode()).digest()[:16]
     generator = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
@@ -63,8 +63,8 @@ def digest(value: Array, name: str) -> Digest:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far a tensor a is from r, the same tensor of the reference or of another process: `error` is
-    ||a - r|| / ||r||, `norm` is ||a|| / ||r||. If r is zero, they are ||a - r|| and ||a||."""
+    """How far a tensor a is from r, which is the same tensor from the reference or from another process. `error` is
+    ||a - r|| / ||r||, and `norm` is ||a|| / ||r||. If r is zero, they are ||a - r|| and ||a||."""
 
     error: float
     norm: float
@@ -76,8 +76,8 @@ class Difference:
 
 
 def difference(actual: Array | Digest, wanted: Array | Digest, name: str, rounding: float = 0.0) -> Difference:
-    """Returns the difference of two tensors of the same shape, or of their digests. A distance of up to `rounding`
-    counts as none."""
+    """Returns the difference between two tensors of the same shape, or between their digests. The distance is lowered
+    by `rounding`, since rounding alone explains that much."""
     if isinstance(actual, Digest) or isinstance(wanted, Digest):
         ours, theirs = (tensor if isinstance(tensor, Digest) else digest(tensor, name) for tensor in (actual, wanted))
         estimate = np.linalg.norm(np.subtract(ours.sums, theirs.sums))

@@ -1,7 +1,8 @@
-"""What a step must give: from a workload's float64 reference, or from a golden file made by another implementation.
+"""The answer with which every stack is compared. It comes from a workload's float64 reference, or from a golden file
+that another implementation made.
 
-A golden file (`golden/<size>.npz` in a model's folder) is made by `./stackwars golden` from the same canonical
-weights. At `tiny` and `odd` it holds whole tensors, at larger sizes a digest of each.
+`./stackwars golden` makes the golden file (`golden/<size>.npz` in a model's folder) from the same canonical weights. At
+the sizes `tiny` and `odd` it has whole tensors, at larger sizes a digest of each.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from suite.errors import COMMAND, UserError
 from suite.reference.digests import CHUNK, Array, Digest, digest, from_figures
 from suite.reference.optimizers import OPTIMIZERS
 
-# Tensors of up to so many elements are small enough to be kept whole, or to have their noise marked, where others are
-# digests: biases and norms, in whose movement some elements can be noise.
+# Where other tensors are digests, those of up to so many elements are kept whole, or have their noise marked. They are
+# biases and norms, in whose movement some elements can be noise.
 WHOLE_MAX = 1 << 14
 
 
 class TensorsByName(Protocol):
-    """Tensors by name; a tensor may be computed only when it is read."""
+    """Tensors by name. A tensor may be computed at the moment when it is read."""
 
     def __getitem__(self, name: str, /) -> Array:
         """Returns the tensor of this name."""
@@ -34,14 +35,14 @@ class TensorsByName(Protocol):
 
 @dataclass(slots=True)
 class ReferenceAnswer:
-    """The answer that a stack is compared with. For a forward pass alone, only `output` and `stressed` are filled.
+    """The answer with which a stack is compared. For a forward pass, only `output` and `stressed` are filled.
 
-    `moved` is what `GATE_STEPS` steps add to each parameter and buffer, `shrunk` the part of itself that each parameter
-    loses (see `shrinkage`). `noise` marks elements whose true gradient is zero: AdamW turns their rounding errors into
-    plus or minus the learning rate, so they are set to zero in `moved`. Where digests are stored, `noise` has no marks
-    for tensors over `WHOLE_MAX`.
-    `stressed` is what the weights of the spec's `STRESSED` give: the output, and in the train pass the loss and, as
-    `buffer/<name>`, what a step adds to each buffer.
+    `moved` is what `GATE_STEPS` steps add to each parameter and buffer. `shrunk` is the share of itself that each
+    parameter loses meanwhile (see `shrinkage`). `noise` marks elements whose true gradient is zero: AdamW turns their
+    rounding errors into plus or minus the learning rate, so they are set to zero in `moved`. Where digests are stored,
+    `noise` has no marks for tensors of more than `WHOLE_MAX` elements.
+    `stressed` are the results with the stressed weights of the spec's `STRESSED`: the output; in the train pass also
+    the loss and, as `buffer/<name>`, what a step adds to each buffer.
     """
 
     output: Array | Digest
@@ -59,18 +60,19 @@ class ReferenceAnswer:
 
     @property
     def largest_gradient(self) -> float:
-        """Returns the largest |g| of all parameters."""
+        """Returns the largest magnitude in the gradients of all parameters."""
         return max((peak(gradient) for gradient in self.gradients.values()), default=0.0)
 
     def add_movement(self, before: Iterable[tuple[str, Array]], after: TensorsByName, whole: bool) -> None:
-        """Fills `moved` and `shrunk`, tensor by tensor; `noise` and `gradients` must be filled already."""
+        """Fills `moved` and `shrunk`, one tensor after the other: `whole` keeps tensors, otherwise digests are kept.
+        `noise` and `gradients` must be filled before."""
         for name, start in before:
             moved = movement(start, after[name], self.noise.get(name))
             self.moved[name] = moved if whole else digest(moved, moved_key(name, name in self.gradients))
             self.shrunk[name] = shrinkage(start, moved)
 
     def digested(self) -> ReferenceAnswer:
-        """Returns this answer with digests in place of tensors, as in golden files of published sizes."""
+        """Returns this answer with digests in place of tensors, as golden files of the larger sizes have it."""
         return ReferenceAnswer(
             as_digest(self.output, "output"),
             list(self.losses),
@@ -83,12 +85,13 @@ class ReferenceAnswer:
 
 
 def moved_key(name: str, trained: bool) -> str:
-    """Returns the name by which a movement's digest is made: `moved/…` for a parameter, `buffer/…` for a buffer."""
+    """Returns the name with which the digest of a movement is made: `moved/…` for a parameter, `buffer/…` for a
+    buffer."""
     return f"moved/{name}" if trained else f"buffer/{name}"
 
 
 def as_digest(value: Array | Digest, name: str) -> Digest:
-    """Returns a tensor's digest; a digest as it is."""
+    """Returns the digest of a tensor. A digest is returned unchanged."""
     return value if isinstance(value, Digest) else digest(value, name)
 
 
@@ -102,8 +105,8 @@ def movement(before: Array, after: Array, noise: NDArray[np.bool_] | None = None
 
 
 def shrinkage(before: Array, moved: Array) -> float:
-    """Returns the part of itself that a tensor lost, -<moved, before> / ||before||^2. Weight decay makes it
-    lr * decay * steps, whatever else moved the tensor: all other movement is nearly perpendicular to the tensor."""
+    """Returns the share of itself that a tensor lost: -<moved, before> / ||before||^2. Weight decay makes this share
+    lr * decay * steps. Other movement hardly changes it, because that is nearly perpendicular to the tensor."""
     start, step = np.asarray(before).reshape(-1), np.asarray(moved).reshape(-1)
     along, squares = 0.0, 0.0
     for first in range(0, start.size, CHUNK):
@@ -119,7 +122,7 @@ def peak(value: Array | Digest) -> float:
 
 
 class Steps:
-    """Collects the losses of `GATE_STEPS` steps, and where gradients are nothing but rounding noise."""
+    """Collects the losses of `GATE_STEPS` steps, and finds the elements whose gradients are only rounding noise."""
 
     def __init__(self, whole: bool = True) -> None:
         self.losses: list[float] = []
@@ -128,7 +131,7 @@ class Steps:
         self.smallest: dict[str, Array] = {}
 
     def add(self, loss: float, gradients: Mapping[str, Array] | Iterator[tuple[str, Array]]) -> None:
-        """Adds one step's loss and gradients, in float64."""
+        """Adds the loss and the gradients of one step, in float64."""
         self.losses.append(float(loss))
         for name, gradient in gradients.items() if isinstance(gradients, Mapping) else gradients:
             self.largest = max(self.largest, float(np.abs(gradient).max(initial=0.0)))
@@ -136,15 +139,15 @@ class Steps:
                 self.smallest[name] = np.minimum(self.smallest.get(name, np.inf), np.abs(gradient))
 
     def noise(self) -> dict[str, NDArray[np.bool_]]:
-        """Returns, by parameter, the elements whose gradient was zero up to rounding in at least one step."""
+        """Returns {parameter: mask of the elements whose gradient was zero up to rounding in at least one step}."""
         return {name: s < protocol.ZERO_GRADIENT * self.largest for name, s in self.smallest.items()}
 
 
 def from_reference(
     spec: Any, dims: Mapping[str, int], parameters: Mapping[str, Array], batch: Mapping[str, Array]
 ) -> ReferenceAnswer:
-    """Returns what a spec's `reference` gives for arguments in float64; without a target, only the forward pass's
-    output."""
+    """Returns the answer of a spec's `reference` for arguments in float64. Without a target in `batch`, it has only the
+    output of a forward pass."""
     inputs = {name: value for name, value in batch.items() if name != "target"}
     target = batch.get("target")
     first = spec.reference(dims, parameters, **inputs, target=target)
@@ -167,14 +170,14 @@ def from_reference(
 def under_stress(
     spec: Any, dims: Mapping[str, int], parameters: Mapping[str, Array], batch: Mapping[str, Array]
 ) -> dict[str, Array | Digest]:
-    """Returns what a spec's `reference` gives for stressed arguments in float64: the output and, with a target, the
-    loss."""
+    """Returns the output and, with a target in `batch`, the loss of a spec's `reference` for stressed parameters in
+    float64."""
     answer = spec.reference(dims, parameters, **{"target": None, **batch})
     return {name: answer[name] for name in ("output", "loss") if name in answer}
 
 
 def save(path: Path, expected: ReferenceAnswer) -> None:
-    """Writes a golden file. Tensors are rounded to float32, whose error is far under every tolerance."""
+    """Writes a golden file. Tensors are rounded to float32; the error of that is far below every tolerance."""
     tensors: dict[str, Any] = {"losses": np.asarray(expected.losses), **entry("output", expected.output)}
     for name, gradient in expected.gradients.items():
         tensors |= entry(f"gradient/{name}", gradient)
@@ -192,20 +195,20 @@ def save(path: Path, expected: ReferenceAnswer) -> None:
 
 
 def entry(name: str, value: Array | Digest) -> dict[str, Array]:
-    """Returns the entry of a tensor or digest in a golden file."""
+    """Returns {name: array} of a tensor or digest as a golden file has it."""
     if isinstance(value, Digest):
         return {f"digest/{name}": np.asarray(value.figures)}
     return {name: np.asarray(value, np.float32)}
 
 
 def load(path: Path) -> ReferenceAnswer:
-    """Reads a golden file. Raises UserError for a file of an earlier version, which has no movement."""
+    """Reads a golden file. Raises UserError for a file of an earlier version, which lacks what a step changes."""
     with np.load(path) as file:
         stored = {name: file[name] for name in file.files}
     if not any(name.startswith("shrunk/") for name in stored):
         raise UserError(
-            f"{path} was made by an earlier version and lacks what a step changes. Make it again by "
-            f"'{COMMAND} golden --workload={path.parents[1].name} --size={path.stem}'."
+            f"{path} was made by an earlier version and lacks what a step changes. Make it again: "
+            f"`{COMMAND} golden --workload={path.parents[1].name} --size={path.stem}`."
         )
     tensors: dict[str, Any] = {
         n.removeprefix("digest/"): from_figures(v) if n.startswith("digest/") else v for n, v in stored.items()
@@ -225,5 +228,5 @@ def load(path: Path) -> ReferenceAnswer:
 
 
 def unpacked(packed: Array, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Returns the mask that `np.packbits` packed."""
+    """Returns the mask of this shape that `np.packbits` has packed."""
     return np.unpackbits(packed)[: math.prod(shape)].astype(np.bool_).reshape(shape)

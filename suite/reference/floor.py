@@ -1,4 +1,4 @@
-"""The memory floor of a case: the bytes of its own tensors, by part, from the spec alone."""
+"""Counts the memory floor of a case from its spec: the bytes of its own tensors, by part."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suite.workloads.tensors import buffers_of
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Bytes of a case's tensors in float32: every stack keeps its state in float32, whatever the precision.
+    """The bytes of a case's tensors in float32, because every stack keeps its state in float32 in every precision.
     `parameters` includes the buffers."""
 
     parameters: int
@@ -27,7 +27,7 @@ class Floor:
 
     @property
     def least(self) -> int:
-        """Returns the bytes held between two steps: no process holds less.
+        """Returns the bytes that every process must hold between two steps.
 
         Gradients don't count, because a compiler may apply each gradient as soon as it is computed.
         """
@@ -35,12 +35,12 @@ class Floor:
 
     @property
     def total(self) -> int:
-        """Returns `least` plus all gradients, for a step that computes them all before it applies any."""
+        """Returns the bytes of a step that computes all gradients before it applies any: `least` and all gradients."""
         return self.least + self.gradients
 
 
 def floor(spec: Any, dims: Mapping[str, int], pass_: str) -> Floor:
-    """Returns the floor of a workload's pass. Activations and the framework's own needs come on top."""
+    """Returns the floor of a workload's pass. Activations, and what the framework needs for itself, aren't counted."""
     weights = sum(tensor.nbytes for tensor in spec.parameters(dims).values())
     buffers = sum(tensor.nbytes for tensor in buffers_of(spec, dims).values())
     batch = sum(tensor.nbytes for tensor in spec.inputs(dims).values())

@@ -1,4 +1,5 @@
-"""Makes golden files, and checks stored ones, with another implementation in its own environment (`oracle`)."""
+"""Makes golden files, and checks stored ones by making them again. Another implementation of the model computes them,
+in the environment `oracle`."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from suite.reference import expected
 from suite.reference.digests import Digest
 from suite.workloads.catalog import Workload
 
-AGREEMENT = 1e-6  # relative: files made twice differ by the order of float64 sums, and by rounding to float32
+AGREEMENT = 1e-6  # relative: two makings of a file differ by the order of float64 sums, and by rounding to float32
 
 
 def path_of(workload: Workload, size: str) -> Path:
@@ -25,22 +26,27 @@ def path_of(workload: Workload, size: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class GoldenMaker:
-    """Makes golden files by `suite.reference.make`: with this interpreter and these environment variables."""
+    """Makes golden files with the program `suite.reference.make`. The interpreter `python` runs it with the environment
+    variables `variables`."""
 
     python: Path
     variables: Mapping[str, str]
 
     def make(self, workload: Workload, size: str, file: Path) -> None:
-        """Makes a golden file. Raises UserError with the end of the process's error output."""
+        """Makes a golden file. Raises UserError if the workload has no oracle, and, with the end of the program's error
+        output, if the program fails."""
         if not (workload.folder / "oracle.py").exists():
-            raise UserError(f"Workload '{workload.name}' has no oracle.py: its reference is in its spec.")
+            raise UserError(
+                f"Workload '{workload.name}' has no oracle.py, which makes golden files. With a `reference` in its "
+                "spec it needs none."
+            )
         command = [str(self.python), "-m", "suite.reference.make", str(workload.folder), size, str(file)]
         done = subprocess.run(command, env=dict(self.variables), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise UserError(f"The golden file of {workload.name}, {size}, couldn't be made:\n{done.stderr[-2000:]}")
 
     def differences(self, workload: Workload, size: str) -> list[str]:
-        """Makes the golden file again. Returns the tensors in which it differs from the stored one."""
+        """Makes the golden file again. Returns the names of the tensors in which it differs from the stored file."""
         with tempfile.TemporaryDirectory() as folder:
             new = Path(folder) / "new.npz"
             self.make(workload, size, new)
@@ -48,7 +54,7 @@ class GoldenMaker:
 
 
 def compare(stored: expected.ReferenceAnswer, new: expected.ReferenceAnswer) -> list[str]:
-    """Returns the tensors in which two golden files differ."""
+    """Returns the names of the tensors in which two golden files differ."""
     differing = []
     for group in ("gradients", "moved", "shrunk", "noise", "stressed"):
         ours, theirs = getattr(stored, group), getattr(new, group)

@@ -1,8 +1,9 @@
-"""Makes a golden file: `python -m suite.reference.make WORKLOAD_FOLDER SIZE FILE`, in the environment `oracle`.
+"""Makes a golden file, with the Python of the environment `oracle`: `python -m suite.reference.make WORKLOAD_FOLDER
+SIZE FILE`.
 
-Another implementation of the same architecture gets the same canonical weights and computes in float64 what every stack
-must give: output, loss, gradients, the movement of parameters and buffers in three optimizer steps, and what stressed
-weights give.
+The oracle, another implementation of the same architecture, gets the same canonical weights. In float64 it computes
+what every stack must compute: output, loss, gradients, the movement of parameters and buffers in three optimizer steps,
+and the results with stressed weights.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ FROM_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambd
 
 
 class Oracle:
-    """Another implementation of a workload at some dims. Its tensors are read and written by canonical names and in
-    canonical layout."""
+    """Another implementation of a workload's model, with certain dims. Its tensors are read and written by the suite's
+    canonical names and in the suite's canonical layout, whatever names and layout the implementation uses."""
 
     def __init__(self, workload: catalog.Workload, dims: Mapping[str, int], dtype: torch.dtype = torch.float64) -> None:
         module = catalog.load_module(workload.folder / "oracle.py")
@@ -49,7 +50,8 @@ class Oracle:
         return generate_all(self.tensors, "parameter", SEED)
 
     def place(self, changed: Mapping[str, Tensor] = MappingProxyType({})) -> None:
-        """Copies the canonical weights into the model. `changed` replaces some of them, for later calls too."""
+        """Copies the canonical weights into the model. `changed` replaces some of them, also in later calls of other
+        methods."""
         self.tensors = tensors = self.tensors | changed
         if set(tensors) != set(self.names):
             raise SystemExit(f"oracle.py and spec.py differ in {sorted(set(tensors) ^ set(self.names))}")
@@ -59,13 +61,13 @@ class Oracle:
                 self.model_tensors[name].copy_(turned)
 
     def batch(self) -> dict[str, Any]:
-        """Returns inputs and target; ids are 64 bits wide in PyTorch."""
+        """Returns inputs and target. Integer ids have 64 bits, as PyTorch wants them."""
         tensors = dict(self.spec.inputs(self.dims)) | {"target": self.spec.target(self.dims)}
         arrays = ((name, torch.from_numpy(value)) for name, value in generate_all(tensors, "batch", SEED))
         return {name: value.to(self.dtype if value.is_floating_point() else torch.int64) for name, value in arrays}
 
     def output(self) -> NDArray[Any]:
-        """Returns the output of inference."""
+        """Returns the output of a forward pass in inference mode."""
         batch = self.batch()
         del batch["target"]
         self.model.eval()
@@ -74,7 +76,7 @@ class Oracle:
         return logits
 
     def loss(self) -> Any:
-        """Returns the loss, the mean cross-entropy, in the mode (training or inference) that the model is in."""
+        """Returns the loss, which is the mean cross-entropy. The model keeps its mode, training or inference."""
         batch = self.batch()
         target = batch.pop("target")
         return F.cross_entropy(self.logits(self.model, **batch).flatten(0, -2), target.flatten())
@@ -95,7 +97,7 @@ class Oracle:
 
 
 def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
-    """Returns what the oracle computes at a size."""
+    """Returns the oracle's answer for a workload at a size."""
     whole = size in WHOLE_SIZES
     dims = workload.dims(size, {})
     oracle = Oracle(workload, dims)
@@ -121,8 +123,8 @@ def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
 
 
 def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
-    """Returns what the oracle gives with the weights of the spec's `STRESSED`, which it keeps; empty if the spec has no
-    `STRESSED`."""
+    """Returns the oracle's results with the stressed weights of the spec's `STRESSED`; empty if the spec has none. The
+    oracle keeps these weights."""
     weights = stressed(oracle.spec, oracle.dims)
     if not weights:
         return {}

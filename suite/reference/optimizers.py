@@ -1,4 +1,4 @@
-"""The reference's optimizers, in float64. The equivalence gate compares each stack's optimizer with them."""
+"""The optimizers of the reference, in float64. The equivalence gate compares each stack's optimizer with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Optimizer:
     betas: ClassVar[Mapping[str, float]]  # for each moment, its decay factor per step
 
     def __init__(self, parameters: Tensors, moments: Tensors | None = None, count: int = 0) -> None:
-        """Starts from `moments` after `count` steps; without `moments`, from zeros."""
+        """Begins with the given parameters and `moments`, as after `count` steps. Without `moments` they are zero."""
         self.parameters: dict[str, NDArray[np.float64]] = {k: np.array(v, np.float64) for k, v in parameters.items()}
         self.moments = {
             f"{kind}/{name}": np.zeros_like(p) if moments is None else np.array(moments[f"{kind}/{name}"], np.float64)

@@ -1,9 +1,9 @@
-"""How far a correct stack may be from the reference, by precision, by tensor, and by whether tensors or digests of them
-are compared.
+"""Says how far a correct stack may be from the reference. That depends on the precision, on the tensor, and on whether
+tensors or their digests are compared.
 
 docs/methodology.md has the reasons, and the errors that correct stacks reach. A relative error of at most t implies a
-cosine of at least 1 - t^2/2 and a norm within t of the right one; so cosine and norm have limits of their own only
-where the error has none.
+cosine of at least 1 - t^2/2, and a norm that is right within t. So cosine and norm have limits of their own only where
+the error has none.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from suite.reference.digests import Difference
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The limits for a tensor: largest relative error, least cosine, largest relative deviation of its norm."""
+    """The limits for a tensor: the largest relative error, the least cosine, and the largest relative error of its
+    norm."""
 
     error: float
     cosine: float = -math.inf
     norm: float = math.inf
 
     def broken(self, difference: Difference) -> str:
-        """Returns in words which limit a difference breaks; an empty text if it breaks none. NaN breaks every limit."""
+        """Returns in words which limit a difference breaks; empty if it breaks none. NaN breaks every limit."""
         if not difference.error <= self.error:
             return f"relative error {difference.error:.2g} over the tolerance {self.error:.0e}"
         if not difference.cosine >= self.cosine:
@@ -38,7 +39,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """The tolerances of one workload in one precision; `exact` where whole tensors are compared, not digests."""
+    """The tolerances of one workload in one precision. `exact`: whole tensors are compared, not digests."""
 
     spec: Any
     precision: str
@@ -46,7 +47,7 @@ class Tolerances:
 
     def of(self, key: str) -> Tolerance:
         """Returns the tolerance of a tensor by its key: `gradient/…`, `moved/…` (a parameter's movement), `stressed/…`
-        (what stressed weights give, in f32), or any other (output, loss, a buffer's movement)."""
+        (a result with stressed weights, in f32), or any other key (output, loss, a buffer's movement)."""
         groups = {"gradient": self.gradient, "moved": self.moved, "stressed": Tolerance(protocol.STRESSED_TOLERANCE)}
         return groups.get(key.partition("/")[0], Tolerance(self.plain))
 
@@ -59,8 +60,8 @@ class Tolerances:
 
     @property
     def late(self) -> Tolerance:
-        """Returns the tolerance for the step after the clocks: for what it adds to parameters and moments, compared
-        with what the reference's optimizer adds with the stack's own gradients."""
+        """Returns the tolerance of the additional step after all timed steps. What this step adds to parameters and
+        moments is compared with what the reference's optimizer adds for the stack's own gradients."""
         if self.precision == "f32":
             jumps = "f32" in getattr(self.spec, "GRADIENT_TOLERANCE", {})
             return Tolerance(protocol.LATE_TOLERANCE_OF_JUMPS if jumps else protocol.LATE_TOLERANCE)
@@ -69,14 +70,14 @@ class Tolerances:
 
     @property
     def late_loss(self) -> float:
-        """Returns the largest relative error of the same step's loss, compared with the loss that `Adapter.read`
-        computes from the parameters before the step."""
+        """Returns the largest relative error of the loss of that additional step. It is compared with the loss that
+        `Adapter.read` computes from the parameters before the step."""
         return max(self.plain, protocol.LATE_LOSS_TOLERANCE)
 
     @property
     def gradient(self) -> Tolerance:
-        """Returns the tolerance of a gradient: the spec's own, or else that of outputs. For whole tensors in f32 it is
-        that of outputs."""
+        """Returns the tolerance of a gradient: the one that the spec declares, else that of outputs. For whole tensors
+        in f32 it is always that of outputs, unless the spec declares limits of the direction."""
         errors: Mapping[str, float] = getattr(self.spec, "GRADIENT_TOLERANCE", {})
         directions: Mapping[str, tuple[float, float]] = getattr(self.spec, "GRADIENT_DIRECTION", {})
         if self.precision in directions:
@@ -87,9 +88,12 @@ class Tolerances:
 
     @property
     def moved(self) -> Tolerance:
-        """Returns the tolerance of a parameter's movement. SGD's movement is linear in the gradients. AdamW moves an
-        element by lr the other way if an error changes its gradient's sign: of normally distributed gradients, an error
-        of t changes about a share t of the signs, each by 2 lr, which is an error of 2 sqrt(t) in the movement."""
+        """Returns the tolerance of a parameter's movement.
+
+        SGD's movement is linear in the gradients, so it has their tolerance. AdamW moves an element by lr in the other
+        direction if an error changes its gradient's sign. If gradients are normally distributed, an error of t changes
+        about a share t of the signs. Each change moves an element by 2 lr, so the movement's error is 2 sqrt(t).
+        """
         if self.spec.OPTIMIZER != "adamw":
             return self.gradient
         # In whole tensors, the elements whose gradient is small enough to change its sign are known and left out.
