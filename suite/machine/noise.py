@@ -88,8 +88,8 @@ def compare(before: NoiseReading, after: NoiseReading, protocol: Protocol) -> di
 
 @contextmanager
 def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
-    """Lets a user have only one run at a time on this machine, by holding a lock. Yields warnings about what disturbs
-    the run: a busy machine, to which runs of other users belong.
+    """Holds this user's lock, so that the user has only one run at a time on this machine. Yields warnings about what
+    disturbs the run: a high load shows runs of other users too.
 
     Raises UserError if another run of this user holds the lock, since each would disturb the other. With `force`, this
     too is only a warning.

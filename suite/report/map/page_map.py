@@ -114,7 +114,7 @@ def mean_squares(
     analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str] | None = None
 ) -> tuple[Square, ...]:
     """Returns the map's top row: each stack's geometric mean over the questions that all stacks answered (for memory:
-    in which all stacks have a peak), and how many of the set's questions these are. With `fields`, only the questions
+    in which all stacks have a peak), and how many of the stack's questions these are. With `fields`, only the questions
     whose columns have these values count. Empty if fewer than two questions are left, and for a metric without a mean.
     """
     if metric.clock:
