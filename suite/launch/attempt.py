@@ -1,4 +1,4 @@
-"""One attempt: writes ATTEMPT.json, runs the worker, and returns the row's columns."""
+"""Runs one attempt: writes ATTEMPT.json, runs the worker, and returns the columns of the row."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ TAIL_BYTES = 4096
 def run_attempt(attempt: Attempt, request: ProcessRequest, engine: Engine) -> dict[str, Any]:
     """Runs the process that `prepare` has made ready and returns its columns of the row, by name.
 
-    The columns say how the worker ended, however it did. Raises only OSError (the folder can't be written) and
-    KeyboardInterrupt (after every process was ended).
+    The columns say how the worker ended; a failure of the worker raises nothing. Raises only OSError (the folder can't
+    be written) and KeyboardInterrupt (after every process was ended).
     """
     started_at = datetime.datetime.now(datetime.UTC)
     return columns(attempt, request, engine, engine.launch(request), started_at)
@@ -121,8 +121,9 @@ def run_reader(
     """Runs the program `module` on a folder that an attempt has left, and returns the text of the file `answer` that it
     makes there. `engine` runs the environment that the program needs.
 
-    Raises UserError, in words that complete a sentence ("… couldn't be read: …"), if the program makes no such file, or
-    if the folder holds anything but files and folders: the program would follow a link and return what it read there.
+    Raises UserError, with words that complete a sentence ("… couldn't be read: …"), if the program makes no such file.
+    Also if the folder has anything but files and folders, because the program would follow a link and return what is
+    there.
     """
     try:
         plain_files.check_tree(folder)
@@ -163,8 +164,8 @@ def limits_of(attempt: Attempt, protocol: Protocol) -> ProcessLimits:
 
 @functools.cache
 def spare_bytes() -> int:
-    """Returns the bytes that the machine can give a case, by the kernel's estimate. It is read once a run: every case
-    has the same limit, even while the kernel still frees the memory of the case before."""
+    """Returns the bytes that the machine can give a case, by the kernel's estimate. It is read only once in a run, so
+    that every case has the same limit, even while the kernel still frees the memory of the case before."""
     return max(facts.memory().get("available_bytes", 0) - RESERVED_BYTES, RESERVED_BYTES)
 
 

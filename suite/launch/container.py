@@ -1,7 +1,8 @@
-"""The docker engine: one container per worker, whose first process is the same supervisor as locally.
+"""The docker engine: each worker runs in a container of its own.
 
-So the same code handles deadlines, memory kills, logs and stray processes in both engines; Docker adds its own evidence
-(OOMKilled). Paths are the same inside and outside the container, so that tracebacks name real files.
+The container's first process is the supervisor that the local engine uses too. So the same code handles deadlines,
+memory kills, logs and stray processes in both engines; Docker adds its own evidence (OOMKilled). Paths are the same
+inside and outside the container, so that tracebacks name real files.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Container(Engine):
             )
 
     def launch(self, request: ProcessRequest) -> Exit:
-        """Runs one worker in a container of its own; the wait is blocking and costs no processor time."""
+        """Runs one worker in a container of its own and waits for its end. Waiting takes no processor time."""
         plain_files.clear(request.folder / EXIT_FILE)
         user = user_of(self.client)
         spec = supervisor_spec(
@@ -155,8 +156,8 @@ def devices(target: str, files: Path = Path("/dev")) -> dict[str, Any]:
 
 
 def account(container: DockerContainer, request: ProcessRequest) -> Exit:
-    """Returns how the worker ended: by the supervisor's account with Docker's evidence added, or by Docker's evidence
-    alone if the supervisor left no account."""
+    """Returns how the worker ended: the supervisor's account, with Docker's evidence added. If the supervisor left no
+    account, there is only Docker's evidence."""
     state = container.attrs["State"]
     if state["Running"]:
         return Exit.lost("the container outlived its supervisor's deadline and was killed", request.limits)
@@ -174,7 +175,8 @@ def account(container: DockerContainer, request: ProcessRequest) -> Exit:
 
 
 def user_of(client: DockerClient) -> str:
-    """Returns the user as whom workers run, `uid:gid`: the orchestrator's, who owns the output, but never root."""
+    """Returns `uid:gid` of the user as whom workers run: the orchestrator's user, who owns the output, but never
+    root."""
     if any("rootless" in option for option in client.info().get("SecurityOptions") or ()):
         return "0:0"  # root inside such a container is the engine's unprivileged owner outside
     return f"{os.getuid()}:{os.getgid()}" if os.getuid() else f"{USER_ID}:{USER_ID}"

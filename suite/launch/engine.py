@@ -1,4 +1,4 @@
-"""The interface of an engine, which runs and contains worker processes: its request, and its methods."""
+"""The interface of an engine, which runs and contains worker processes: the request that it gets, and its methods."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Reads a worker's events.jsonl without trusting it: the worker may have been killed in mid-line, or run wild.
+"""Reads a worker's events.jsonl without trusting it: the worker may have been killed in the middle of a line, or have
+written anything.
 
-Reading never raises. It ends at the first line that can't be understood, which `problem` describes; everything before
-that line is kept.
+Reading never raises an exception. It ends at the first line that can't be understood, which `problem` describes;
+everything before that line is kept.
 """
 
 from __future__ import annotations

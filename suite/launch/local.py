@@ -39,8 +39,8 @@ def launch(
 ) -> Exit:
     """Runs one worker in `directory` to its end and returns how it ended.
 
-    It leaves stdout.log, stderr.log and exit.json there and returns only when the worker and all its descendants are
-    gone; the wait is blocking and costs no processor time. An interrupt (Ctrl-C) ends them first and is then raised
+    It leaves stdout.log, stderr.log and exit.json in `directory`. It returns only when the worker and all its
+    descendants are gone; waiting takes no processor time. An interrupt (Ctrl-C) ends them first and is then raised
     again. Call it from a thread that stays alive meanwhile: the kernel kills the supervisor when that thread ends.
     """
     account = directory / EXIT_FILE

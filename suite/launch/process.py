@@ -1,4 +1,4 @@
-"""The limits that any engine gives a process, and the account of how the process ended."""
+"""The limits that every engine gives a process, and the account of how the process ended."""
 
 from __future__ import annotations
 
@@ -85,6 +85,6 @@ class Exit:
 
     @classmethod
     def out_of_memory(cls, signal: int | None, limits: ProcessLimits) -> Exit:
-        """Returns the Exit of a process that the engine says was killed for memory together with its supervisor."""
+        """Returns the Exit of a process that was killed for memory together with its supervisor, as the engine says."""
         killed = {"signal": signal, "memory_killed": True, "memory_limit_by": "engine", "oom_kills": 1}
         return cls(**(NOTHING_KNOWN | killed), limits=limits)

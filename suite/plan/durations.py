@@ -1,4 +1,5 @@
-"""How long a plan takes, roughly, before anything is measured: by the catalogue's start-up times and by FLOPs."""
+"""Estimates roughly how long a plan takes, before anything is measured: from the start-up times in the catalogue and
+from FLOPs."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ def plan_seconds(plan: Plan, workloads: Mapping[str, Workload]) -> float:
 
 
 def attempt_seconds(attempt: Attempt, workloads: Mapping[str, Workload], protocol: Protocol) -> float:
-    """Returns the estimate for one process: start-up and compiling by the catalogue, samples by FLOPs, at most the time
-    limit. It is 0 for a prime, which the estimate of the timed process after it includes."""
+    """Returns the estimated seconds of one process, at most the time limit. Start-up and compiling are taken from the
+    catalogue, samples from FLOPs. It is 0 for a prime, whose time is in the estimate of the timed process after it."""
     if attempt.purpose is Purpose.PRIME:
         return 0.0
     if attempt.purpose is Purpose.PREDICT:

@@ -1,4 +1,4 @@
-"""Decides which cases are too large to be tried, by the curves through another set's peaks."""
+"""Decides which cases are too large to be tried. It uses curves through the memory peaks of another set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from suite.units import percent, quantity
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A curve of peaks along a dim (`axis`), one of the cases that it goes through, and the set that it is from."""
+    """A curve of memory peaks along a dim (`axis`), one of the cases through whose peaks it goes, and the name of the
+    set that measured them."""
 
     curve: MemoryCurve
     case: Case
@@ -53,7 +54,8 @@ def fits_of(questions: Iterable[MemoryQuestion], set_name: str) -> list[Fit]:
 
 
 def predicted(cases: Iterable[Planned], fits: Iterable[Fit], spare_bytes: int) -> tuple[Planned, ...]:
-    """Returns the cases, with the reason for each that is too large. `spare_bytes` limits cases without a limit."""
+    """Returns the cases, each with the reason if it is too large. `spare_bytes` is the limit for cases that have none
+    of their own."""
     curves = list(fits)
 
     def reason(case: Case) -> str | None:

@@ -96,8 +96,8 @@ def attempt_of(
 
 
 def is_spared(plan: Plan, case: Case, block: int) -> bool:
-    """Whether a block leaves a case out: its stack takes long to compile, and the preset, being short of time, runs
-    such stacks in the first `costly_blocks` only."""
+    """Whether a block leaves a case out. To save time, a preset may run stacks that take long to compile only in its
+    first `costly_blocks` blocks."""
     costly = STACKS[case.stack].estimate_seconds >= COSTLY_SECONDS and case.stack_name != plan.baseline
     return costly and 0 < plan.protocol.costly_blocks < block
 

@@ -25,8 +25,8 @@ Absent = Callable[[Stack, str, str], str | None]  # (stack, variant, target) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What the options select; for an empty field, the preset decides. Each mapping in `dims` replaces dims of a size,
-    and gives a comparison of its own."""
+    """What the options select; if a field is empty, the preset decides. Each mapping in `dims` replaces some dims of a
+    size, and so makes a comparison of its own."""
 
     workloads: tuple[str, ...] = ()
     stacks: tuple[str, ...] = ()
@@ -122,8 +122,8 @@ def cases_of(
 def sizes_and_dims(
     workload: Workload, question: Question, preset: Preset, selection: Selection
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yields each size of a question with its dims, some of them replaced. In a search, the varied dim has its first
-    value."""
+    """Yields each size of a question with its dims, some of which options may replace. In a search for the largest
+    size, the varied dim has its first value."""
     replaced = selection.dims or (({},) if selection.vary else question.replaced)
     for size, overrides in itertools.product(sizes(workload, question, preset, selection), replaced):
         dims = workload.dims(size, overrides)
@@ -185,9 +185,9 @@ def check_words(selection: Selection, preset: Preset) -> None:
 
 
 def allocator_for(purpose: Purpose) -> str:
-    """Returns the allocator's policy for a purpose. For times freed memory is kept, since page faults would be timed
-    otherwise. For memory the C library's own rules hold, as users have them: if freed memory were kept, the peak would
-    vary from process to process, because a large tensor may or may not fit where another was freed."""
+    """Returns the allocator's policy for a purpose. Where times are measured, freed memory is kept, because otherwise
+    page faults would be timed too. Where memory is measured, the C library's own rules hold, as users have them: with
+    kept memory the peak would vary by chance, because a large tensor may or may not fit where another was freed."""
     return "system" if purpose is Purpose.MEMORY else "kept"
 
 
@@ -220,7 +220,8 @@ def choose_stacks(patterns: Iterable[str]) -> list[str]:
 
 
 def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -> str:
-    """Returns the option's stack, else the preset's if it is selected, else the first stack."""
+    """Returns the stack that is the baseline: the option's; without it the preset's, if that is selected; else the
+    first selected stack. Raises UserError if the option's stack isn't selected."""
     if option is not None:
         if option not in stacks:
             raise UserError(f"--baseline={option} is none of the selected stacks: {', '.join(stacks)}.")
@@ -291,7 +292,8 @@ def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
 
 
 def uncompiled(case: Case, purpose: Purpose, preset: Preset) -> str | None:
-    """Returns why a run that records programs gets none from a case; None if it gets some, and for other runs."""
+    """Returns the reason why a run that records programs gets none from a case. None if it gets some, and for runs with
+    another purpose."""
     followed = preset.protocol.abstract and STACKS[case.stack].on_shapes
     if purpose is Purpose.IR and not STACKS[case.stack].compiler and not followed:
         return "it has no compiler whose programs could be read"

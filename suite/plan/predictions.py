@@ -1,4 +1,5 @@
-"""Plans the cases of accelerators that aren't here, whose compilers judge them: one per case of a plan and device."""
+"""Plans predictions. For each case of a plan and each accelerator that isn't here, it makes a case that the
+accelerator's compiler judges."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from suite.workloads.catalog import Workload
 
 
 def predictions(plan: Plan, models: Sequence[Device], workloads: Mapping[str, Workload]) -> tuple[Planned, ...]:
-    """Returns the cases of a plan as cases of accelerators that aren't here, each with the reason if their compilers
-    have nothing to judge."""
+    """Returns the cases of a plan as cases of the accelerators `models`. A case that the accelerator's compiler can't
+    judge has the reason."""
     return tuple(
         Planned(case, unsupported(case, workloads[case.workload], nothing_lacks) or unpredicted(case, device))
         for device in models

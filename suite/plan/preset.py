@@ -38,8 +38,8 @@ PURPOSES = (Purpose.TIMED, Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A workload, a pass, a size if it isn't the preset's, and for some dims values that replace the size's, each in a
-    case of its own."""
+    """One question of a preset: a workload and a pass. `size` is given if it isn't the preset's. `dims` has values that
+    replace those of the size, each value in a case of its own."""
 
     workload: str
     pass_: str
@@ -78,7 +78,8 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Preset:
-    """Returns a preset, by name or by the path of a TOML file. Raises UserError, naming file, key and nearest name."""
+    """Returns a preset, given by its name or by the path of a TOML file. Raises UserError, which names the file and the
+    key, or the nearest name."""
     path = Path(name) if name.endswith(".toml") else HOME / f"{name}.toml"
     if not path.is_file():
         if name.endswith(".toml"):

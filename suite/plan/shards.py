@@ -1,4 +1,5 @@
-"""Shares a plan out among machines. A comparison stays on one machine: ratios of two machines' times mean nothing."""
+"""Divides a plan among machines. A comparison stays on one machine, because a ratio of two machines' times means
+nothing."""
 
 from __future__ import annotations
 
@@ -48,8 +49,9 @@ def share(plan: Plan, shard: Shard) -> Plan:
 
 
 def units(plan: Plan) -> list[tuple[Planned, ...]]:
-    """Returns the cases in groups that must stay on one machine: those of a comparison or, in a run for memory, those
-    whose peaks make one curve and whose failures spare each other. The order doesn't depend on that of the options."""
+    """Returns the cases in groups, each of which must stay on one machine. A group is a comparison. In a run for memory
+    it is the cases whose peaks make one curve: if one of them fails, larger ones aren't tried. The order of the groups
+    doesn't depend on the order of the options."""
     groups: dict[str, list[Planned]] = {}
     for planned in plan.cases:
         groups.setdefault(unit_of(planned.case, plan.purpose), []).append(planned)
