@@ -389,7 +389,7 @@ def test_a_plain_text_is_not_refused() -> None:
 
 def test_an_archive_that_goes_with_its_machine_is_refused() -> None:
     for place in ("shelf", "/shared/shelf", "file:///shelf"):
-        with pytest.raises(UserError, match=r"deleted when its shard is done: kubernetes need s3"):
+        with pytest.raises(UserError, match=r"deleted when its shard is done. For kubernetes it must begin with s3"):
             render(job(archive=place), (KUBERNETES, SLURM))
         assert place in render(job(archive=place), (SLURM,))["slurm.sh"]
 
