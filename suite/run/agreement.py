@@ -1,4 +1,5 @@
-"""Checks that the processes of a run agree: every process with the gated one of its case, and dialects with each other.
+"""Checks that the processes of a run agree: each process with the gated process of its case, and the dialects with each
+other.
 
 Where neither a float64 reference nor a golden file says what is right, the majority of dialects does. Stacks of one
 dialect share a file and so its mistakes: together they have one vote.
@@ -99,8 +100,8 @@ class Agreement:
         return Tolerances(self.workloads[row["workload"]].spec, row["precision"])
 
     def judge_digests(self, row: Row) -> None:
-        """Makes a row `wrong` if the majority of dialects contradicts its case. The first dialect to run can't be
-        compared yet; `contradicted` judges it later."""
+        """Makes a row `wrong` if the majority of dialects contradicts its case. The dialect that runs first has nothing
+        to be compared with yet; `contradicted` judges it later."""
         peers = self.digested.get(row["comparison_id"], {})
         of_case = row if digests(row) else peers.get(row["case_id"])
         if of_case is None or (digests(row) and not peers.keys() - {row["case_id"]}):
@@ -129,8 +130,9 @@ class Agreement:
         return {case_id: reason for case_id, reason in reasons.items() if reason}
 
     def unverified(self) -> list[str]:
-        """Returns the case_ids of rows that passed though nothing says what is right: no reference, and no majority of
-        two or more dialects. Whether there is a majority is known only when all stacks of a comparison have run."""
+        """Returns the case_ids of rows that passed although nothing says what is right: there is no reference, and no
+        majority of two or more dialects. Whether there is a majority is known only after all stacks of a comparison
+        have run."""
         doubtful: list[str] = []
         for rows in self.digested.values():
             best, *others = self.sides([*rows.values()])
@@ -159,7 +161,7 @@ class Agreement:
         return f"{self.broken(row, best[0])}, against {dialects}, which agree"
 
     def broken(self, row: Row, peer: Row) -> str:
-        """Returns what two rows' digests differ in; empty if they agree."""
+        """Returns in words how the digests of two rows differ; empty if they agree."""
         name, apart = self.worst(row, peer)
         broken = self.float32(row).of(name).broken(apart)
         return f"{name}: {broken}" if broken else ""
@@ -169,8 +171,8 @@ class Agreement:
         return worst(digests(row), digests(peer), self.float32(row))
 
     def float32(self, row: Row) -> Tolerances:
-        """Returns the tolerances of a row's digests: float32's in every precision, because a process of another
-        precision writes the digests of the same step in float32."""
+        """Returns the tolerances of a row's digests. They are those of float32 in every precision, because a process of
+        another precision computes its digests from the same step in float32."""
         return Tolerances(self.workloads[row["workload"]].spec, "f32")
 
 

@@ -80,9 +80,9 @@ def reading(cores: tuple[int, ...], places: Sequence[str] = ()) -> dict[str, Any
 
 
 def places_needed(store: ResultSet, workloads: Mapping[str, Workload]) -> tuple[str, ...]:
-    """Returns those `PLACES` from which some case of the set must move bytes, because the caches nearer to the cores
-    can't keep them. The other bandwidths aren't worth a second each, and arrays larger than a large cache take
-    gigabytes."""
+    """Returns those of `PLACES` from which some case of the set must move bytes, because the caches nearer to the cores
+    can't keep them. The other bandwidths aren't needed, would take a second each, and arrays larger than a large cache
+    take gigabytes."""
     moved = (
         workloads[planned.case.workload].spec.bytes_floor(planned.case.dims, planned.case.pass_)
         for planned in store.plan.cases
@@ -104,9 +104,9 @@ def again(store: ResultSet, workloads: Mapping[str, Workload]) -> Roofline | Non
 def hold_against_programs(
     store: ResultSet, too_fast: Callable[[Row, Sequence[Program]], SpeedLimit | None]
 ) -> list[Row]:
-    """Compares the timed processes of a set with the programs that their stacks compiled, which are known once the
-    processes that keep programs have run. For each process that was faster than its own program can be, writes a
-    further row with its samples and the flag `implausible`. Returns the new rows."""
+    """Compares the timed processes of a set with the programs that their stacks compiled. These are known once the
+    processes that keep programs have run. For each process that was faster than its own program can be, writes another
+    row with the same samples and the flag `implausible`. Returns the new rows."""
     rows = accepted(store.merged())
     compiled = {row["case_id"]: programs_of(row) for row in rows if row["purpose"] == Purpose.IR}
     flagged = []

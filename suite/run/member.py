@@ -1,4 +1,5 @@
-"""One of the processes that take turns. A thread launches it and waits for its end; orders go through two pipes."""
+"""One of the processes that take turns. A thread launches it and waits for its end. Orders go to it through one pipe,
+and its answers come back through another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Runs predict processes: an accelerator's own compiler compiles the program of a case, and its verdict is the row."""
+"""Runs the processes of predictions: an accelerator's own compiler compiles the program of a case, and its verdict
+becomes the row."""
 
 from __future__ import annotations
 
@@ -55,9 +56,9 @@ BY_ALLOCATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class CompileInput:
-    """What an accelerator's compiler is given: a program in StableHLO, the first line of what a CPU's compiler made of
-    it (`header`), and the size of the batch that several chips split. The last two are empty and 0 for a program of the
-    user's own."""
+    """The input of an accelerator's compiler: a program in StableHLO, the first line of the program that a CPU's
+    compiler made of it (`header`), and the size of the batch that several chips split. For a program of the user's own,
+    the header is empty and the size is 0."""
 
     program: bytes
     header: str = ""

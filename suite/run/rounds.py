@@ -1,4 +1,5 @@
-"""Rounds: the processes of a comparison, each started and warmed up alone, hold together and are sampled in turn.
+"""Runs the processes of a comparison in rounds. Each is started and warmed up while the others hold (wait for an
+order); then they are sampled in turn.
 
 A shared machine changes its pace for seconds at a time. So the processes of a comparison are sampled within seconds of
 each other, again and again: docs/methodology.md has the rules.
@@ -55,8 +56,8 @@ class Rounds:
         return self.rows
 
     def together(self, attempts: Sequence[Attempt]) -> None:
-        """Starts each process and lets it warm up and hold, runs the rounds, then lets each process end, the last one
-        first: its memory limit is what the processes before it left."""
+        """Starts the processes one after the other and lets each warm up and hold. Runs the rounds. Then lets the
+        processes end, the last one first, because its memory limit is what the processes before it left."""
         try:
             for attempt in attempts:
                 self.start(attempt, len(attempts))

@@ -93,8 +93,8 @@ class Runner:
                     self.settled.pop(row["case_id"], None)  # a process that --again repeated ended `ok` this time
 
     def run(self, attempt: Attempt, again: bool = False) -> Row:
-        """Writes the row of an attempt and returns it. Unsupported and settled cases need no process; with `again`,
-        only unsupported ones don't."""
+        """Writes the row of an attempt and returns it. A case that is unsupported or settled needs no process; with
+        `again`, a settled case is run too."""
         row = self.without_process(attempt, again)
         return self.keep(attempt, self.measure(attempt) if row is None else row)
 
@@ -137,8 +137,8 @@ class Runner:
         return rows
 
     def certain(self, attempt: Attempt) -> Row | None:
-        """Returns, for a memory process, the row of a case that ran out of memory and needs no more than this one; None
-        if there is none."""
+        """Returns the row of a case that ran out of memory although it needs no more than this one, so that this one
+        will too. None if there is none, and for processes that don't measure memory."""
         if attempt.purpose is not Purpose.MEMORY or self.plan.exhaustive:
             return None
         return next((row for row in self.full if needs_no_less(attempt.case, row.case)), None)
@@ -296,8 +296,8 @@ class Runner:
 
 
 def inferred(source: Row, case: Case) -> dict[str, Any]:
-    """Returns the columns of a case that isn't run, because an earlier process has settled it: its own in an earlier
-    block, or that of a smaller case."""
+    """Returns the columns of a case that isn't run because an earlier process has settled it: a process of the same
+    case in an earlier block, or one of a smaller case."""
     where = f"block {source['block']}, retry {source['retry']}"
     was = "was " if source["reason"].startswith("killed ") else "ended so: "
     reason = f"not run: the process in block {source['block']} {was}{source['reason']}"

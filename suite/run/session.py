@@ -1,4 +1,5 @@
-"""Runs a plan: blocks of fresh processes in shuffled order, noise watched, a row for every planned case."""
+"""Runs a plan: blocks of fresh processes in shuffled order. It watches the noise of each block, and every planned case
+gets a row."""
 
 from __future__ import annotations
 
@@ -210,8 +211,8 @@ class Session:
                     self.processes([replace(attempt, retry=retry) for attempt in attempts], again=True)
 
     def is_lost(self, row: Row | None, since: int) -> bool:
-        """Whether a planned attempt must run again: it has no row from retry `since` on, which finished its block, or
-        the harness lost it, or `--again` names its outcome."""
+        """Whether a planned attempt must run again: it has no row from the retry `since` on, which is the one that
+        finished its block; or the harness lost it; or `--again` names its outcome."""
         return row is None or row["retry"] < since or Flag.HARNESS in row["flags"] or row["outcome"] in self.again
 
 

@@ -1,4 +1,4 @@
-"""Runs several processes at once; only for processes in which nothing is timed."""
+"""Runs several processes at once. This is only for processes in which nothing is timed."""
 
 from __future__ import annotations
 

@@ -69,8 +69,8 @@ def check_origin(store: ResultSet, *, trust: bool) -> None:
 
 
 def recorded(file: PlanFile) -> tuple[Locks, list[str]]:
-    """Returns those of this checkout's locks that a plan was begun with, by their digests, and the environments whose
-    lock this checkout lacks."""
+    """Returns two things about the locks with which a plan was begun: those that this checkout has, found by their
+    digests, and the names of the environments whose lock it lacks."""
     digests = {name: digest for name, digest in file.locks.items() if digest is not None}
     paths = {name: lock_of_digest(name, file.target, digest) for name, digest in digests.items()}
     return (

@@ -70,8 +70,8 @@ def run_of(
 
 
 def borrowed(store: ResultSet) -> tuple[Locks, list[str]]:
-    """Returns the locks and flags to reproduce a set with, and a phrase for each lock that can't be had. A lock that
-    this checkout lacks is the set's own copy, if that is intact."""
+    """Returns the locks and flags with which a set is reproduced, and a phrase for each lock that isn't available. For
+    a lock that this checkout lacks, the set's own copy is used if it is intact."""
     digests = store.plan_file.locks
     locks, missing = recorded(store.plan_file)
     copies = {name: store.lock_copy(name).absolute() for name in missing}
@@ -109,8 +109,9 @@ def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
 
 
 def strange(store: ResultSet) -> list[str]:
-    """Returns a phrase for each lock of a set that would be installed, and each variable that frameworks would get, and
-    that isn't this project's. Raises Damaged for a lock that holds anything but packages, versions and hashes."""
+    """Returns a phrase for everything in a set that would be used and isn't this project's: locks that would be
+    installed, and variables that frameworks would get. Raises Damaged for a lock that has anything but packages,
+    versions and hashes."""
     file = store.plan_file
     sentences = []
     for name, digest in file.locks.items():
