@@ -211,8 +211,8 @@ class Session:
                     self.processes([replace(attempt, retry=retry) for attempt in attempts], again=True)
 
     def is_lost(self, row: Row | None, since: int) -> bool:
-        """Whether a planned attempt must run again: it has no row from the retry `since` on, which is the one that
-        finished its block; or the harness lost it; or `--again` names its outcome."""
+        """Whether a planned attempt must run again: it has no row, or only one from before the retry `since`; or the
+        harness lost it; or `--again` names its outcome."""
         return row is None or row["retry"] < since or Flag.HARNESS in row["flags"] or row["outcome"] in self.again
 
 
