@@ -86,6 +86,7 @@ class Compiler:
     def compile(self, device: Device, given: CompileInput, folder: Path) -> tuple[CompileAnswer, Exit]:
         """Returns the answer of a program's compilation, and how its process ended. The process works in `folder`, from
         which the program is deleted afterwards."""
+        folder = folder.resolve()  # the process starts in another folder, and ptxas writes into TMPDIR
         plain_files.clear(folder)
         folder.mkdir(parents=True)
         compile_request = CompileRequest(
@@ -106,8 +107,8 @@ class Compiler:
             )
             request = ProcessRequest(
                 name=f"compiling {folder.name}",
-                arguments=["-m", "suite.predict.compile", str(folder.resolve())],
-                folder=folder.resolve(),
+                arguments=["-m", "suite.predict.compile", str(folder)],
+                folder=folder,
                 reads=[],
                 cache_directory=Path(caches),
                 keep_cache=False,

@@ -13,10 +13,11 @@ from suite.case import Purpose
 from suite.ir import files
 from suite.ir.summary import Compiled as CpuCompiled
 from suite.ir.summary import Contents, Cost, Program
+from suite.launch.engine import ProcessRequest
 from suite.launch.local import Local
 from suite.launch.process import NOTHING_KNOWN, Exit, ProcessLimits
 from suite.predict.answer import ANSWER, CompileAnswer
-from suite.predict.devices import Device
+from suite.predict.devices import Device, find
 from suite.protocol import Protocol
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
@@ -159,6 +160,25 @@ def test_a_damaged_program_is_that_case_s_error(store: ResultSet) -> None:
         store, Told(CompileAnswer(unreadable="line 3, column 1: expected a type")), captured_again(store)
     )
     assert unreadable["reason"] == "its program can't be read: line 3, column 1: expected a type"
+
+
+def test_a_compilation_has_full_paths_also_in_a_relative_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ProcessRequest] = []
+
+    class Remembers(Local):
+        def launch(self, request: ProcessRequest) -> Exit:
+            asked.append(request)
+            return ENDED
+
+    compiler = Compiler(Protocol(), [0])
+    compiler.engine = Remembers(Path("/python"), "0" * 64)
+    monkeypatch.chdir(tmp_path)
+    compiler.compile(find("h100"), CompileInput(MODULE), Path("results/a-set/logs/one"))
+    (request,) = asked
+    assert request.folder == tmp_path / "results/a-set/logs/one"
+    assert request.cache_directory.is_absolute(), "it becomes TMPDIR"
 
 
 def test_an_answer_that_cannot_be_read_is_that_case_s_error(store: ResultSet, tmp_path: Path) -> None:
