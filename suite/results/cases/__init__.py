@@ -1,1 +1,2 @@
-"""What a set shows of each case: three calls, totals over steps, other baselines, the roofline, the proof."""
+"""Computes what a set shows of each case: its first, second and steady call, total time over steps, ratios over other
+baselines, its place under the roofline, and the proof that its results are right."""

@@ -1,4 +1,5 @@
-"""The total time of a number of steps, and the step from which on one stack is ahead of another: compiling pays off.
+"""Computes the total time of a number of steps, and the step from which on one stack is ahead of another. From there on
+a longer compilation has paid off.
 
 A total is the first call, the second, and every later one at the stack's steady median. Starting (imports, weights,
 placing) isn't part of it. Pure functions.
@@ -63,7 +64,7 @@ class Crossing:
 
 
 def crossing(stack: StackFigures, baseline: StackFigures | None) -> Crossing | None:
-    """Returns where a stack's total crosses its baseline's; None where one of them has no times that count.
+    """Returns where a stack's total time crosses its baseline's; None if one of them has no times that count.
 
     Without a verdict on the steady times nobody knows whose total is less in the long run: the crossing is undecided.
     """

@@ -1,4 +1,5 @@
-"""The proof that stacks compute the same: their errors against the reference, and the digests of their weights."""
+"""Collects the proof that stacks compute the same: their errors against the reference, and the digests of their
+weights."""
 
 from __future__ import annotations
 

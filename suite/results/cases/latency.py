@@ -1,4 +1,5 @@
-"""The three figures of the study that this suite grew from: first, second and average steady call, or how it ended."""
+"""Computes the three figures of the study from which this suite grew: the first call, the second call, and the average
+steady call. If a process didn't get that far, says how it ended."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def latency(cell: Cell, comparison: Comparison, rows: Iterable[Row]) -> Latency:
 
 
 def ended_in(phase: str) -> str:
-    """Returns the call of `CALLS` that a process was in, or was on its way to, when it ended in a phase."""
+    """Returns the call of `CALLS` that a process was making, or would have made next, when it ended in this phase."""
     if phase in BEFORE_FIRST:
         return "first"
     return "second" if phase == "second" else "average"

@@ -1,4 +1,5 @@
-"""Where each case lies under the machine's roofline: operations a byte, operations a second, and what bounds it."""
+"""Computes where each case lies under the machine's roofline: its operations per byte, its operations per second, and
+what limits it."""
 
 from __future__ import annotations
 

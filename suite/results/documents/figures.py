@@ -30,7 +30,8 @@ class PublishedTime:
 
 @dataclass(frozen=True, slots=True)
 class PublishedVerdict:
-    """Whether a model's training step fits into a device's memory, by framework as the document names it."""
+    """A document's verdict whether a model's training step fits into a device's memory. `fits` is {framework, as the
+    document names it: whether it fits}."""
 
     workload: str
     device: str
