@@ -134,7 +134,7 @@ def verdict(ratio: Estimate, tie: float) -> Word:
 
 
 def is_doubtful(floor: Estimate, confidence: float) -> bool:
-    """Whether the processes of an A/A pair differ by more than chance; `floor.p` is adjusted for all A/A pairs."""
+    """Whether an A/A twin differs from replicate 1 by more than chance; `floor.p` is adjusted for all twins."""
     return floor.p is not None and floor.p <= 1 - confidence
 
 

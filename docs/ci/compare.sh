@@ -7,7 +7,7 @@
 #   docs/ci/compare.sh stored NAME ARCHIVE [options of ./stackwars run]    only this checkout is; needs the machine of NAME
 #
 # OUT: where results and both files go (default: ci-results). THRESHOLD: a ratio of times (default: 1.05). PYTHON: a
-# Python 3.11 (default: python3.11).
+# Python 3.11, 3.12 or 3.13 (default: python3.11).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 out=$(mkdir -p "${OUT:-ci-results}" && cd "${OUT:-ci-results}" && pwd)

@@ -37,7 +37,8 @@ class Comparison:
     planned stack, by name. `baseline` is the stack that the ratios are over. If the set's baseline has no time that
     counts, another stack stands in for it, and `stands_in_for` is the set's baseline; else it is empty. `head` is one
     of the rows, for the columns that all of them share; `item` is what a step processes (tokens, images, rows).
-    `noise` is the A/A twin's ratio over itself, and `noise_flags` are the flags of its second runs.
+    `noise` is the ratio of the A/A twin over replicate 1 of its stack, whose interval is the noise floor; `noise_flags`
+    are the twin's flags.
     """
 
     id: str

@@ -135,9 +135,10 @@ def at_level(pool: Pool, family: Sequence[int], p: float) -> list[Estimate]:
 
 
 def floors(twins: Sequence[Sample], beside: Sequence[Sample], confidence: float) -> list[Estimate]:
-    """Estimates A/A pairs, each by itself; `beside` are other ratios that help to show which spread is usual.
+    """Estimates the ratios of A/A twins to replicate 1, each by itself; `beside` are other ratios that help to show
+    which spread is usual.
 
-    A noise floor must not be too narrow: it is as wide as the pair's own blocks make it, or wider if others vary more.
+    A noise floor must not be too narrow: it is as wide as its own blocks make it, or wider if others vary more.
     """
     means, errors = moderated([*twins, *beside])
     unmoderated = np.array([math.sqrt(sample.variance / sample.blocks) for sample in [*twins, *beside]])

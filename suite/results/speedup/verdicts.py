@@ -24,12 +24,12 @@ from suite.results.speedup.ratios import Ratios, controls, freedom
 from suite.results.store.rows import Row, check_clock, counting
 from suite.stats import Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
 
-ALONE = "sure for this question alone, not among all of the set"
+ALONE = "sure by its question alone, not among all of the set"
 
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """The speedup of a stack over the baseline on one question; of an A/A twin, over its own stack.
+    """The speedup of a stack over the baseline on one question; of an A/A twin, over replicate 1 of the same stack.
 
     `ratio` and `verdict` are judged with the other ratios of the question as one family; `in_set` is the verdict with
     all ratios of the set as one family. `best` is the ratio of the best modes alone, if the processes of either stack
@@ -55,7 +55,7 @@ class Speedup:
 
     @property
     def note(self) -> str:
-        """Returns a note for beside the verdict: the `reason`, or that the verdict holds for its question alone."""
+        """Returns a note for beside the verdict: the `reason`, or that the verdict holds by its question alone."""
         alone = self.verdict in ("faster", "slower") and self.in_set != self.verdict
         return self.reason or (ALONE if alone else "")
 
@@ -250,11 +250,12 @@ class Pairing:
         return Estimate(min(all_seconds(theirs)) / min(all_seconds(ours)))
 
     def twins(self, confidence: float | None = None) -> tuple[Speedup, ...]:
-        """Returns the A/A pairs, each a stack over itself. Their intervals are the noise floors of the set's questions.
+        """Returns the ratios of the A/A twins, each over replicate 1 of the same stack. Their intervals are the noise
+        floors of the set's questions.
 
-        Each interval holds by itself; the stack's other twins and the ratios over it show which spread is usual. p is
-        adjusted for all twins, and a twin is `faster` or `slower` only if its p is small enough: on a quiet machine, a
-        set has such a twin with a probability of at most 1 - confidence.
+        Each interval holds by itself; the stack's ratios on other questions, and the ratios over it, show which spread
+        is usual. p is adjusted for all twins, and a twin is `faster` or `slower` only if its p is small enough: on a
+        quiet machine, a set has such a twin with a probability of at most 1 - confidence.
         """
         level = confidence or self.protocol.confidence
         if level not in self.known.twins:
@@ -262,7 +263,7 @@ class Pairing:
         return self.known.twins[level]
 
     def judged_twins(self, confidence: float) -> tuple[Speedup, ...]:
-        """Returns the A/A pairs at this confidence, computed anew."""
+        """Returns the ratios of the A/A twins at this confidence, computed anew."""
         logs = {side: by_block for side, timings in self.timings.items() if (by_block := twin_log_ratios(timings))}
         pairs = {side: Estimate(math.exp(fmean(log.values())), blocks=len(log)) for side, log in logs.items()}
         for stack in {stack for _, stack in logs}:
@@ -280,7 +281,7 @@ class Pairing:
         return tuple(self.twin(side, floor, logs[side], confidence) for side, floor in pairs.items())
 
     def twin(self, side: Side, floor: Estimate, logs: Logs, confidence: float) -> Speedup:
-        """Returns an A/A pair with the verdict on its ratio."""
+        """Returns the ratio of an A/A twin, `floor`, with its verdict."""
         comparison, stack = side
         word = verdict(floor, self.protocol.tie_ratio)
         if word in ("faster", "slower") and not is_doubtful(floor, confidence):
@@ -307,5 +308,5 @@ def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = 
 
 
 def twins(rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> tuple[Speedup, ...]:
-    """Returns the A/A pairs of a set's rows, as `Pairing.twins` does."""
+    """Returns the ratios of the A/A twins in a set's rows, as `Pairing.twins` does."""
     return Pairing.of(rows, protocol, clock).twins()

@@ -86,7 +86,7 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
         _identity("comparison_id", "string", "shared by cases that differ in stack and variant alone"),
         _identity("block", "int64", "the block, from 1; the unit of pairing"),
         _identity("order", "int64", "the place in the block's shuffled order"),
-        _identity("replicate", "int64", "1, and 2 for a stack's second run in the block, its A/A twin"),
+        _identity("replicate", "int64", "1; from 2 on the baseline's further processes in the block, its A/A twins"),
         _identity(
             "purpose",
             "string",

@@ -114,7 +114,7 @@ def test_both_allocators_are_shown_where_page_faults_cost(template: str, tmp_pat
         assert "| speedup over `numpy` | gemm forward | gemm forward, `system` |" in shown
         assert "| `numpy` | 4.00 ms | 16.0 ms |" in shown
     without = text(defined(template), [one], None, Origin())
-    assert "page faults cost" in without and "16.0 ms" not in without
+    assert "page faults may have cost" in without and "16.0 ms" not in without
 
 
 def test_peaks_and_frontiers_have_the_curve(tmp_path: Path) -> None:
