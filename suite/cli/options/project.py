@@ -104,4 +104,4 @@ class ImagesOptions(JsonOptions):
     """The options of `./stackwars images`."""
 
     prune: bool = False
-    """remove images whose lock has changed"""
+    """remove images that aren't of an environment's newest lock"""

@@ -74,7 +74,7 @@ def make_base_images(options: BaseImageOptions) -> None:
 
 
 def print_images(options: ImagesOptions) -> None:
-    """Lists the images that are built; with --prune, removes and lists those whose lock has changed."""
+    """Lists the images that are built; with --prune, removes and lists those that aren't of a newest lock."""
     client = images.connect()
     listed = images.prune(client) if options.prune else list(images.built(client))
     if options.json:

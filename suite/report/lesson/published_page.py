@@ -17,15 +17,16 @@ from suite.workloads import catalog
 
 HEAD = """# What others published
 
-The documents that this suite grew from, as data with their sources: the files in [published/](published/). \
-A page of results shows them beside its own times where a set has their questions ("Published elsewhere"), and says \
-which of them a whole step can't reach on the chip that the document names. This page is written from the files by \
+This suite grew from a few documents. The files in [published/](published/) have the times that they published, with \
+sources. If a set has their questions, its page shows these times beside its own ("Published elsewhere"), and says \
+which are too short for a whole step on the chip that the document names. This page is written from the files by \
 `.venv/bin/python -m suite.report.lesson.published_page`; a test compares the two.
 
 A time is compared with the least time that its chip needs: FLOPs over the published peak, or bytes over the published \
-bandwidth, whichever is longer. Bytes that the chip's own memory can keep from step to step are left out (twice its \
-size, because each is read and written). A time counts as impossible only where it is {margin} times too short. What \
-chips reach is in [published_peaks.toml](../suite/machine/published_peaks.toml), each figure with its source.
+bandwidth, whichever is longer. The chip may keep bytes in its own memory from step to step, so twice the size of that \
+memory isn't counted (each byte would be read and written). A time counts as impossible only if it is {margin} times \
+too short. What chips reach is in [published_peaks.toml](../suite/machine/published_peaks.toml), each figure with its \
+source.
 """
 
 
@@ -106,10 +107,10 @@ def conclusion(time: PublishedTime) -> str:
     times = units.digits(first.least / time.seconds)
     listed = "; ".join(work.words for work in others if work.verdict(time.seconds) == POSSIBLE)
     return (
-        f"\nA whole step would be at least {times} times as long, so the time isn't that of a whole training step in "
-        "float32, optimizer's update included, whose end was waited for. It can be the time of one of these: "
-        f"{listed}. The figure alone doesn't say which. This suite flags such a time of its own as `implausible` and "
-        "leaves it out of every ratio.\n"
+        f"\nA whole training step in float32, with the optimizer's update, takes at least {times} times as long if its "
+        f"end is waited for. So the published time isn't that. It can be the time of one of these: {listed}. The "
+        "figure alone doesn't say which. Where a time of this suite's own is too short in this way, it is flagged as "
+        "`implausible` and left out of every ratio.\n"
     )
 
 
