@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from suite.environments import locks, venv
+from suite.environments.venv import Environment
 from suite.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 600
+LARGEST = 10e9  # bytes of an environment that CI makes
 # These need few wheels beyond those that the tests need anyway: libtpu, and JAX's CUDA plugin with CUDA's libraries.
 ALWAYS = [("jax", "tpu"), ("torchax", "tpu"), ("torch_xla", "tpu"), ("jax", "cuda")]
-# These need other wheels, often several GB: tried if STACKWARS_EVERY_LOCK is set (docs/versions.md).
+# These need other wheels, often several GB: tried if STACKWARS_EVERY_LOCK is set (docs/versions.md), then removed.
 BY_DEMAND = [("tensorflow", "tpu"), ("torch", "cuda"), ("torchax", "cuda"), ("tensorflow", "cuda")]
 TRIED = ALWAYS + (BY_DEMAND if os.environ.get("STACKWARS_EVERY_LOCK") else [])
 VERSIONS = {
@@ -41,13 +46,32 @@ def test_every_lock_for_an_accelerator_is_listed() -> None:
     assert known == {*ALWAYS, *BY_DEMAND} == VERSIONS.keys()
 
 
+@pytest.fixture
+def environment(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment]:
+    """A locked environment. One of `BY_DEMAND` is removed after its test, with its wheels, unless it was there before:
+    so the disk never holds two of them."""
+    with ExitStack() as stack:
+        passing = (name, target) in BY_DEMAND and venv.status(name, target) != "ready"
+        if passing:
+            # On the file system of the environments, so that uv links the files of the wheels instead of copying them.
+            cache = tempfile.TemporaryDirectory(prefix="uv-cache-", dir=ROOT / ".environments")
+            monkeypatch.setenv("UV_CACHE_DIR", stack.enter_context(cache))
+        try:
+            environment = venv.ensure(name, target)
+        except UserError as refused:
+            pytest.skip(f"environment {name} of {target} isn't made: {str(refused).splitlines()[0]}")
+        folder = environment.python.parents[1]
+        if passing:
+            stack.callback(venv.remove, folder)
+        assert venv.size(folder) <= LARGEST
+        yield environment
+
+
 @pytest.mark.environments()  # begins early: it mostly waits for wheels
 @pytest.mark.parametrize(("name", "target"), TRIED)
-def test_a_locked_environment_is_imported_and_compiles_for_its_accelerator(name: str, target: str) -> None:
-    try:
-        environment = venv.ensure(name, target)
-    except UserError as refused:
-        pytest.skip(f"environment {name} of {target} isn't made: {str(refused).splitlines()[0]}")
+def test_a_locked_environment_is_imported_and_compiles_for_its_accelerator(
+    environment: Environment, name: str, target: str
+) -> None:
     done = subprocess.run(
         [str(environment.python), "-B", "-m", "tests.environments.ahead_of_time", name, target],
         cwd=ROOT,
