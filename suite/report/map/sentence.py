@@ -12,6 +12,8 @@ from suite.report.sections.sentences import capital, listed
 from suite.report.sections.timed.headlines import Headline
 from suite.results.analysis import Analysis
 
+WINNERS_MOST = 3  # so many winners of single questions are named; of more, all but the last of these
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -73,7 +75,59 @@ def leading(place: str, analysis: Analysis, answered: Sequence[Headline]) -> Sen
         claim += f" (alone on {alone[stack]})" if alone[stack] else ""
     open_ = [headline.question for headline in answered if headline.rivals]
     tail = f" Who is fastest isn't decided on {listed(open_)}." if open_ else ""
-    return Sentence(capital(place), stack, f"{claim}{against(analysis, stack)}.{tail}")
+    cost = first_runs([headline.long_first for headline in answered if headline.lowest == stack])
+    told = f"{claim}{against(analysis, stack)}{cost}.{others(analysis, answered, stack)}{tail}"
+    return Sentence(capital(place), stack, told)
+
+
+def others(analysis: Analysis, answered: Sequence[Headline], stack: str) -> str:
+    """Returns a sentence on each stack that is decided to be the fastest where `stack` isn't: ` torch_inductor is the
+    fastest on selu train, 2.67× as fast as torch_eager, with a first run of 18.0 s.` Of many, those that win most
+    questions are named and the others counted."""
+    wins: dict[str, list[Headline]] = {}
+    for headline in answered:
+        if not headline.rivals and headline.lowest != stack:
+            wins.setdefault(headline.lowest, []).append(headline)
+    ranked = sorted(wins, key=lambda winner: (-len(wins[winner]), winner))
+    most = len(ranked) if len(ranked) <= WINNERS_MOST else WINNERS_MOST - 1
+    sentences = [
+        f" {winner} is the fastest on {listed([won.question for won in wins[winner]])}{beside(analysis, wins[winner])}."
+        for winner in ranked[:most]
+    ]
+    if rest := ranked[most:]:
+        sentences.append(f" {len(rest)} other stacks are on {sum(len(wins[winner]) for winner in rest):,} more.")
+    return "".join(sentences)
+
+
+def beside(analysis: Analysis, won: Sequence[Headline]) -> str:
+    """Returns what is told beside a winner's questions: `, 2.67× as fast as torch_eager, with a first run of 18.0 s`.
+    Ratios are told only if all are shown to be faster."""
+    questions = {headline.question for headline in won}
+    asked = {comparison.id for comparison in analysis.comparisons if comparison.name in questions}
+    ratios = [
+        speedup.ratio.value
+        for speedup in analysis.speedups
+        if speedup.stack == won[0].lowest and speedup.comparison_id in asked and speedup.verdict == "faster"
+        if speedup.baseline == analysis.baseline  # elsewhere another stack stands in for it
+    ]
+    size = f", {range_of(ratios)} as fast as {analysis.baseline}" if len(ratios) == len(won) else ""
+    return size + first_runs([headline.long_first for headline in won])
+
+
+def first_runs(runs: Sequence[tuple[float, units.Unit] | None]) -> str:
+    """Returns `, with a first run of 18.0 s`, or `of up to 18.0 s` for several; empty if no first run is long."""
+    long = [run for run in runs if run is not None]
+    if not long:
+        return ""
+    seconds, unit = max(long, key=lambda run: run[0])
+    return f", with a first run of {'up to ' if len(runs) > 1 else ''}{unit(seconds)}"
+
+
+def range_of(ratios: Sequence[float]) -> str:
+    """Returns `2.67×`, or `1.5 to 2.0×` for several ratios."""
+    least, most = min(ratios), max(ratios)
+    begin = units.digits(least)
+    return units.ratio(most) if begin == units.digits(most) else f"{begin} to {units.ratio(most)}"
 
 
 def share(some: int, of: int) -> str:
@@ -85,11 +139,10 @@ def share(some: int, of: int) -> str:
 
 def against(analysis: Analysis, stack: str) -> str:
     """Returns `; 1.5 to 2.0× as fast as torch_eager on the 4 where it is shown to be faster`."""
-    ratios = sorted(
+    ratios = [
         speedup.ratio.value for speedup in analysis.speedups if speedup.stack == stack and speedup.verdict == "faster"
-    )
+    ]
     if not ratios:
         return ""
-    size = units.ratio(ratios[0]) if len(ratios) == 1 else f"{units.digits(ratios[0])} to {units.ratio(ratios[-1])}"
     where = "the one" if len(ratios) == 1 else f"the {len(ratios)}"
-    return f"; {size} as fast as {analysis.baseline} on {where} where it is shown to be faster"
+    return f"; {range_of(ratios)} as fast as {analysis.baseline} on {where} where it is shown to be faster"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from suite import results
-from suite.report.map.sentence import overall
+from suite.report.map.sentence import Sentence, overall
 from suite.report.sections.timed.headlines import headlines
 from tests.report import synthetic
+from tests.results.rows import rows_of
 
 MACHINE = {"cpu_model": "AMD EPYC Processor", "cores_usable": [0, 1]}
 
@@ -38,3 +39,46 @@ def test_a_set_without_times_says_so(loaded: results.Results) -> None:
     said = overall(analysis, headlines(analysis), MACHINE)
     assert said and said.text == "On this 2-core AMD EPYC, no question has two stacks with times that count."
     assert overall(analysis, (), MACHINE) is None
+
+
+def said_of(wins: dict[int, str], first_seconds: float = 0.5) -> Sentence:
+    """The sentence on eight sizes of gemm: by question, who takes half of the others' time; jax_jit elsewhere. The
+    first run of every stack but jax_jit takes `first_seconds`."""
+    stacks = ("numpy", "jax_jit", "torch_inductor", "tf_xla", "tf_graph", "torch_xla")
+    rows = []
+    for number in range(8):
+        times = {stack: [0.002, 0.00201, 0.00199] for stack in stacks}
+        times[wins.get(number, "jax_jit")] = [0.001, 0.001005, 0.000995]
+        rows += rows_of(times, dims={"n": 64 + number})
+    firsts = [
+        row | {"first_seconds": 0.4 if row["stack"] == "jax_jit" else first_seconds, "second_seconds": 0.002}
+        for row in rows
+    ]
+    analysis = results.Results(Path("wins"), None, firsts, [], {}).analysis("numpy")
+    said = overall(analysis, headlines(analysis), MACHINE)
+    assert said and said.stack == "jax_jit"
+    return said
+
+
+def test_a_decided_winner_of_another_question_is_named_with_its_cost() -> None:
+    said = said_of({6: "torch_inductor"}, 18.0).after.replace("\N{NO-BREAK SPACE}", " ")
+    assert said.startswith(" is the fastest on 7 of 8 questions; ")
+    assert said.endswith(
+        " torch_inductor is the fastest on gemm forward (n = 70), 2.00× as fast as numpy, with a first run of 18.0 s."
+    )
+    assert "first run" not in said_of({6: "torch_inductor"}).after
+
+
+def test_of_many_winners_some_are_named_and_the_others_counted() -> None:
+    said = said_of({2: "torch_inductor", 3: "torch_inductor", 4: "tf_xla", 5: "torch_xla", 6: "tf_graph"}).after
+    named = said.partition("faster. ")[2]
+    assert named.startswith("torch_inductor is the fastest on gemm forward (n = 66) and gemm forward (n = 67), 2.00×")
+    assert named.endswith(" 2 other stacks are on 2 more.")
+    assert "torch_xla" not in said
+
+
+def test_a_long_first_run_of_the_leading_stack_is_told(loaded: results.Results) -> None:
+    rows = [row | {"first_seconds": 900.0} if row["stack"] == "jax_jit" else row for row in loaded.rows]
+    analysis = results.Results(loaded.path, loaded.plan_file, rows, [], {}).analysis()
+    said = overall(analysis, headlines(analysis), MACHINE)
+    assert said and said.stack == "jax_jit" and ", with a first run of" in said.text

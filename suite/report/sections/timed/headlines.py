@@ -27,7 +27,8 @@ class Headline:
 
     `lowest` is the stack with the lowest median, `seconds` that median, and `speedup` the stack's ratio to the baseline
     (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower.
-    `has_interval` says whether the median has an interval, which takes two blocks.
+    `has_interval` says whether the median has an interval, which takes two blocks. `long_first` has the seconds of the
+    stack's first run and their unit if that run is long; else None.
     """
 
     question: str
@@ -40,6 +41,7 @@ class Headline:
     ok: int
     planned: int
     has_interval: bool = False
+    long_first: tuple[float, units.Unit] | None = None
 
     @property
     def text(self) -> str:
@@ -96,6 +98,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         len(counting),
         planned,
         first.median.low is not None,
+        (calls.first, column_units(comparison).first) if (calls := Calls.of(first)) and is_long(calls) else None,
     )
 
 
