@@ -82,7 +82,8 @@ Word = Literal["faster", "slower", "tie", "close", "undecided"]
 class Estimate:
     """A geometric mean over blocks with its confidence interval; a single block has no interval.
 
-    The mean is of speedups t_B / t_A (above 1, A is faster), or of a step's times in seconds.
+    The mean is of speedups t_B / t_A (above 1, A is faster), or of a step's times in seconds. That of differences in
+    seconds (`mean_of`) is arithmetic.
     """
 
     value: float
@@ -108,6 +109,18 @@ def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Es
     half = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
     p = float(2 * special.stdtr(freedom, -abs(mean) / error)) if error > 0 else float(mean == 0)
     return Estimate(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, count)
+
+
+def mean_of(differences: Sequence[float], freedom: int, confidence: float) -> Estimate:
+    """Returns the arithmetic mean of differences in seconds with its t interval; one difference has no interval."""
+    mean, count = fmean(differences), len(differences)
+    if count < 2 or freedom < 1:
+        return Estimate(mean, blocks=count)
+    from scipy import special  # workers' environments lack scipy
+
+    error = spread(differences) / math.sqrt(count)
+    half = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
+    return Estimate(mean, mean - half, mean + half, blocks=count)
 
 
 def spread(values: Sequence[float]) -> float:

@@ -19,6 +19,7 @@ from suite.stats import (
     has_modes,
     holm,
     is_doubtful,
+    mean_of,
     mser,
     outliers,
     percentile,
@@ -162,6 +163,13 @@ def test_ratio_by_hand() -> None:
     assert found.high == pytest.approx(found.value * math.exp(half))
     assert found.p == pytest.approx(scipy_stats.ttest_1samp(values, 0.0).pvalue)
     assert found.blocks == 3
+
+
+def test_a_mean_of_differences_by_hand() -> None:
+    found = mean_of([0.1, -0.2, 0.4], 2, CONFIDENCE)
+    low, high = scipy_stats.t.interval(0.95, 2, 0.1, scipy_stats.sem([0.1, -0.2, 0.4]))
+    assert (found.value, found.low, found.high) == pytest.approx((0.1, low, high))
+    assert mean_of([0.1], 0, CONFIDENCE) == Estimate(0.1, blocks=1)
 
 
 def test_the_first_stage_gives_the_degrees_of_freedom() -> None:

@@ -38,10 +38,10 @@ class StackFigures:
     the processes' means. `p5` and `p95` are over all steady samples; `outliers` counts the samples more than three
     interquartile ranges beyond the quartiles of their process. `peak_bytes` is the greatest peak memory
     (`Row.peak_bytes`), `peak_parts` are its parts. These are medians over processes: `early` (the share of a synced
-    step that was still to be computed when the call returned), `gain` (synced over pipelined), `copy` (fetch minus
-    synced) and `faults` (page faults per step). `efficiency` is the roofline's least time over the median. `cores` is
-    the fewest cores that any process had. `kernels` are the libraries and instruction sets that an explain process
-    named, those with most time first; empty without such a process.
+    step that was still to be computed when the call returned), `gain` (synced over pipelined) and `faults` (page faults
+    per step). `copies` has fetch minus synced of each process that has both. `efficiency` is the roofline's least time
+    over the median. `cores` is the fewest cores that any process had. `kernels` are the libraries and instruction sets
+    that an explain process named, those with most time first; empty without such a process.
 
     The A/A twin is in `processes` and in the cell's counts, but not in the other figures.
     """
@@ -61,7 +61,7 @@ class StackFigures:
     fetch: float | None
     early: float | None
     gain: float | None
-    copy: float | None
+    copies: tuple[float, ...]
     items_per_second: float | None
     efficiency: float | None
     compile: float | None
@@ -148,7 +148,7 @@ def stack_figures(
         fetch=mean_of_known(fetch),
         early=middle(max(0.0, 1 - d / s) for d, s in zip(dispatch, synced, strict=True) if d is not None),
         gain=middle(s / p for p, s in zip(pipelined, synced, strict=True) if p),
-        copy=middle(f - s for f, s in zip(fetch, synced, strict=True) if f is not None),
+        copies=tuple(f - s for f, s in zip(fetch, synced, strict=True) if f is not None),
         items_per_second=items / typical.value if items else None,
         efficiency=None if least is None else least / typical.value,
         compile=middle(row.number("compile_seconds") for row in used),
