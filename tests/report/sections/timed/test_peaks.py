@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from suite import results, units
-from suite.report.page import Report
-from suite.report.sections.timed.peaks import PeaksRow, PeaksSection
+from suite.report.page import Report, report
+from suite.report.sections.timed.peaks import NOT_ASKED, PeaksRow, PeaksSection
 from suite.results.store.rows import accepted
 from tests.report.parts import part
 
@@ -25,6 +25,7 @@ def test_a_peak_is_the_greatest_of_the_timed_processes_that_count(made: Report, 
     assert ffn.peaks["jax_jit"] == max(r["host_peak_step_bytes"] - r["host_file_bytes"] for r in rows)
     selu = next(row for row in section.rows if row.question == "selu forward")
     assert "torch_inductor" not in selu.peaks, "its results are wrong"
+    assert selu.words("torch_inductor") == "wrong result" and selu.words("torch_xla") == "unsupported"
     (table,) = section.tables()
     place = table.heads.index("jax_jit")
     assert next(line for line in table.lines if line[0] == "ffn train")[place] == units.quantity(ffn.peaks["jax_jit"])
@@ -44,9 +45,37 @@ def test_the_answer_names_the_stacks_that_lead_most_often() -> None:
         "Lowest peak: numpy on 2 of 3 questions (100 MiB to 101 MiB). "
         "Highest: torch_eager on 3 of 3 questions (299 MiB to 300 MiB)."
     )
-    assert [line[1] for line in section.tables()[0].lines] == ["100 MiB", "101 MiB", units.UNKNOWN]
+    assert [line[1] for line in section.tables()[0].lines] == ["100 MiB", "101 MiB", NOT_ASKED]
     two = replace(section, rows=(row("a", numpy=NUMPY, jax_jit=JIT), row("b", numpy=EAGER, jax_jit=JIT)))
     assert two.answer == (
         "Lowest peak: numpy and jax_jit on 1 of 2 questions each (100 MiB to 200 MiB). "
         "Highest: numpy and jax_jit on 1 of 2 questions each (200 MiB to 300 MiB)."
     )
+
+
+def test_columns_are_in_the_order_of_the_map(made: Report) -> None:
+    overview = made.overview()
+    assert overview and part(made, PeaksSection).stacks == overview.shown.columns
+
+
+def test_what_ended_processes_held_is_told_apart_from_the_step(loaded: results.Results) -> None:
+    """The cgroup saw 1 GiB more than the process in the third block, which isn't gated."""
+    more = 2.0**30
+    rows = [
+        row | {"cgroup_anonymous_bytes": row["host_peak_step_bytes"] - row["host_file_bytes"] + more}
+        if (row["workload"], row["stack"], row["block"]) == ("ffn", "tf_xla", 3)
+        else row
+        for row in loaded.rows
+    ]
+    section = part(report(replace(loaded, rows=rows)), PeaksSection)
+    ffn = next(row for row in section.rows if row.question == "ffn train")
+    assert ffn.ended == {"tf_xla": more}
+    assert ffn.words("tf_xla") == units.quantity(ffn.peaks["tf_xla"]) and ffn.in_ended("jax_jit") == ""
+    whole = units.quantity(ffn.peaks["tf_xla"])
+    assert section.answer.endswith(
+        f" Most in ended processes, such as compilers: 1.00 GiB of the {whole} of tf_xla on ffn train."
+    )
+    (table,) = section.tables()
+    line = next(line for line in table.lines if line[0] == "ffn train")
+    assert line[table.heads.index("tf_xla")] == f"{whole}, 1.00 GiB ended"
+    assert not part(report(loaded), PeaksSection).splits
