@@ -91,13 +91,22 @@ def change(first: Mapping[str, Any], now: Mapping[str, Any]) -> float:
     return float(now["flops_per_second"] / first["flops_per_second"] - 1)
 
 
-def moved(readings: Sequence[Mapping[str, Any]]) -> str | None:
-    """Returns a warning if a later reading of the ceiling differs much from the first; else None.
+def comparable(readings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Returns the readings of the ceiling that can be compared. Readings that had to share their cores can't, because
+    they say more about the other programs; nor can readings that were taken in the middle of a run."""
+    return [reading for reading in readings if undisturbed(reading) and not reading.get("in_doubt")]
 
-    Two kinds of readings aren't compared: those during which other programs used the cores, because they say more about
-    these programs than about the machine, and those taken in the middle of a run.
-    """
-    alone = [reading for reading in readings if undisturbed(reading) and not reading.get("in_doubt")]
+
+def furthest(readings: Sequence[Mapping[str, Any]]) -> float | None:
+    """Returns the greatest relative change from the first reading of the ceiling to a later one, by magnitude; None
+    without two readings that can be compared."""
+    alone = comparable(readings)
+    return max((change(alone[0], reading) for reading in alone[1:]), key=abs, default=None)
+
+
+def moved(readings: Sequence[Mapping[str, Any]]) -> str | None:
+    """Returns a warning if a later reading of the ceiling differs much from the first; else None."""
+    alone = comparable(readings)
     far = [reading for reading in alone[1:] if abs(change(alone[0], reading)) > CHANGE_MAX]
     if not far:
         return None

@@ -1,37 +1,70 @@
 """The notices at the top of the page and of exports: what a reader must know before believing a number. `trust` derives
-the page's badge from some of them."""
+the page's badge from them."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from suite import units
 from suite.case import Flag, Outcome
 from suite.errors import COMMAND
+from suite.report.noise import Reading, exceeded
 from suite.report.sections.timed.headlines import standing_in
-from suite.report.sections.whole_set.environment import BlockRecord
 from suite.results.analysis import Analysis, Comparison
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.rows import IMPLAUSIBLE
-from suite.stats import FLOOR_MAX, is_doubtful, reach
+from suite.stats import is_doubtful
+
+
+class Trust(StrEnum):
+    """The words of the page's badge, the best first."""
+
+    QUIET = "quiet"
+    RESTLESS = "restless"
+    WEAK = "weak"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One notice. A set with it is trusted at most as far as `trust` says, and `cause` names why in a few words; a
+    notice that says nothing of that leaves the set `quiet` and has no cause."""
+
+    text: str
+    trust: Trust = Trust.QUIET
+    cause: str = ""
 
 
 def notices(
-    analysis: Analysis, file: PlanFile | None, records: Sequence[BlockRecord], modified: bool
-) -> tuple[str, ...]:
-    """Returns all notices, the gravest first. `modified` says whether the source had uncommitted changes."""
-    return (
+    analysis: Analysis,
+    file: PlanFile | None,
+    noise: Iterable[Reading],
+    *,
+    modified: bool = False,
+    differences: Sequence[str] = (),
+) -> tuple[Notice, ...]:
+    """Returns all notices: first those that make a set weak, then those that make it restless, then the others. `noise`
+    has the readings of the set's noise, `modified` says whether the source had uncommitted changes, and `differences`
+    are sentences on builds that differ between environments."""
+    weak = (
+        ("an unfinished run", incomplete(analysis, file)),
+        ("a stack that differs from itself", doubtful(analysis)),
+        ("one block", one_block(analysis)),
+        ("unpinned environments", unpinned(analysis)),
+    )
+    others = (
         *hidden(analysis),
-        *incomplete(analysis, file),
         *wrong(analysis.comparisons),
         *filter(None, map(standing_in, analysis.comparisons)),
-        *noisy(records),
-        *doubtful(analysis),
-        *out_of_reach(analysis),
-        *one_block(analysis),
-        *unpinned(analysis),
         *changed_source(modified),
+        *differences,
+    )
+    return (
+        *(Notice(text, Trust.WEAK, cause) for cause, texts in weak for text in texts),
+        *(Notice(reading.notice, Trust.RESTLESS, reading.cause) for reading in exceeded(noise)),
+        *map(Notice, others),
     )
 
 
@@ -73,14 +106,6 @@ def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
                 yield f"{words}, left out of every ratio: {', '.join(stacks)} in {comparison.name}."
 
 
-def noisy(records: Sequence[BlockRecord]) -> Iterable[str]:
-    """Yields how many runs of blocks exceeded a limit of the noise gate."""
-    if over := over_limit(records):
-        rejected = sum(record.verdict != "accepted" for record in over)
-        counted = f" (rejected and not counted: {rejected})" if rejected else ""
-        yield f"{len(over)} of {len(records)} block runs exceeded a noise limit{counted}."
-
-
 def doubtful(analysis: Analysis) -> Iterable[str]:
     """Yields the questions on which a stack differs from itself by more than chance. All questions are one family."""
     for comparison in analysis.comparisons:
@@ -91,39 +116,6 @@ def doubtful(analysis: Analysis) -> Iterable[str]:
                 f"Doubt the verdicts of {comparison.name}: {noise.stack} against itself (A/A) is {shown}, "
                 "so equal processes differ by as much."
             )
-
-
-def out_of_reach(analysis: Analysis) -> Iterable[str]:
-    """Yields what the set's noise keeps it from showing: a tie, or differences inside a wide noise floor."""
-    if width := too_wide(analysis):
-        yield (
-            f"A tie (no difference over {units.percent(analysis.protocol.tie_ratio - 1)}) was out of reach: the "
-            f"narrowest interval of a ratio is ±{units.percent(width - 1)}."
-        )
-    wide, floors = wide_floors(analysis)
-    if wide:
-        yield (
-            f"The noise floor is wider than ±{units.percent(FLOOR_MAX - 1)} in {wide} of {floors} comparisons: no "
-            "smaller difference is shown there."
-        )
-
-
-def over_limit(records: Sequence[BlockRecord]) -> list[BlockRecord]:
-    """Returns the runs of blocks that exceeded a limit of the noise gate."""
-    return [record for record in records if record.reasons]
-
-
-def too_wide(analysis: Analysis) -> float | None:
-    """Returns the reach of the narrowest interval of a ratio, as a factor, if even that is too wide for a tie."""
-    widths = [width for speedup in analysis.speedups if (width := reach(speedup.ratio))]
-    return min(widths) if widths and min(widths) > analysis.protocol.tie_ratio else None
-
-
-def wide_floors(analysis: Analysis) -> tuple[int, int]:
-    """Returns how many noise floors are wider than FLOOR_MAX, and how many there are."""
-    noise = [comparison.noise.ratio for comparison in analysis.comparisons if comparison.noise]
-    floors = [width for ratio in noise if (width := reach(ratio))]
-    return sum(width > FLOOR_MAX for width in floors), len(floors)
 
 
 def one_block(analysis: Analysis) -> Iterable[str]:

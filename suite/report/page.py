@@ -9,19 +9,20 @@ from typing import Any, TypeVar
 
 from suite.case import Outcome, Purpose
 from suite.errors import COMMAND
-from suite.machine.description import moved, named
+from suite.machine.description import named
 from suite.report.map.controls import PageMap, page_map
 from suite.report.map.panel import Panel, panels
 from suite.report.map.remedies import HowMade
-from suite.report.notices import notices
+from suite.report.noise import block_records, readings
+from suite.report.notices import Trust, notices
 from suite.report.sections.registry import SECTIONS
 from suite.report.sections.section import AnswerLine, Context, Section
 from suite.report.sections.timed.headlines import Headline, headlines
-from suite.report.sections.whole_set.environment import block_records, differences
+from suite.report.sections.whole_set.environment import differences
 from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.report.sections.whole_set.method import sampled
 from suite.report.sections.whole_set.reproduce import source
-from suite.report.trust import Trust, trust
+from suite.report.trust import Account
 from suite.results import Results
 from suite.results.analysis import Analysis
 from suite.results.names import precision_words
@@ -35,21 +36,28 @@ FRAMEWORKS = ("jax", "torch", "torch_xla", "torchax", "tensorflow", "numpy")  # 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a page begins with, and its sections in order. `line` is the grey line under the map, and `facts` are folded
-    under it. `notices` say what to know before believing a number, and are folded under the badge `trust`, after the
-    sentence `trust_reason`. `results` is the set itself."""
+    under it. `account` has the badge of trust and the notices folded under it. `results` is the set itself."""
 
     set_id: str
     title: str
     line: tuple[str, ...]
     facts: tuple[Fact, ...]
-    trust: Trust
-    trust_reason: str
-    notices: tuple[str, ...]
+    account: Account
     sections: tuple[Section, ...]
     analysis: Analysis
     headlines: tuple[Headline, ...]
     machine: Mapping[str, Any]
     results: Results
+
+    @property
+    def trust(self) -> Trust:
+        """Returns the word of the badge."""
+        return self.account.word
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Returns what to know before believing a number, the gravest first."""
+        return tuple(notice.text for notice in self.account.notices)
 
     @property
     def cases(self) -> int:
@@ -97,20 +105,15 @@ def report_of(results: Results, analysis: Analysis) -> Report:
     answered = headlines(analysis)
     context = Context(results, analysis, question_names(analysis), answered)
     sections = (kind.of(context) for kind in SECTIONS)
-    records, ceiling_moved = block_records(results.blocks), moved(results.ceilings)
-    word, reason = trust(analysis, results.plan_file, records, ceiling_moved)
+    noise = readings(analysis, block_records(results.blocks), results.ceilings)
+    modified = source(results.path / "inputs")[1]
+    told = notices(analysis, results.plan_file, noise, modified=modified, differences=differences(analysis.rows))
     return Report(
         set_id=results.set_id,
         title=title(analysis, results.set_id),
         line=line(results, analysis),
         facts=facts(results, analysis),
-        trust=word,
-        trust_reason=reason,
-        notices=(
-            *notices(analysis, results.plan_file, records, source(results.path / "inputs")[1]),
-            *filter(None, [ceiling_moved]),
-            *differences(analysis.rows),
-        ),
+        account=Account(told),
         sections=tuple(section for section in sections if section is not None),
         analysis=analysis,
         headlines=answered,

@@ -1,52 +1,56 @@
-"""How far a set can be trusted, in one word and a sentence; the notices say more."""
+"""How far a set can be trusted, in one word and a sentence, by its notices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from enum import StrEnum
+from dataclasses import dataclass
 
-from suite import units
-from suite.report.notices import doubtful, incomplete, one_block, over_limit, too_wide, unpinned, wide_floors
-from suite.report.sections.sentences import counted, listed
-from suite.report.sections.whole_set.environment import BlockRecord
-from suite.results.analysis import Analysis
-from suite.results.store.plan_file import PlanFile
-from suite.stats import FLOOR_MAX
+from suite.report.notices import Notice, Trust
+
+CAUSES_MOST = 2  # on the badge; more are counted
+
+QUIET = "No reading of the machine's noise exceeded its limit, and every verdict had the blocks it needs."
 
 
-class Trust(StrEnum):
-    """The words of the page's badge."""
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the badge says, and the notices that it opens, which it counts. The notices that decide its word come
+    first."""
 
-    QUIET = "quiet"
-    RESTLESS = "restless"
-    WEAK = "weak"
+    notices: tuple[Notice, ...]
 
+    @property
+    def word(self) -> Trust:
+        """Returns the word of the gravest notice."""
+        return max((notice.trust for notice in self.notices), key=[*Trust].index, default=Trust.QUIET)
 
-def trust(
-    analysis: Analysis, file: PlanFile | None, records: Sequence[BlockRecord], moved: str | None
-) -> tuple[Trust, str]:
-    """Returns how far a set can be trusted, and why in a sentence; `moved` says that the machine's ceiling changed
-    while it was measured."""
-    if any((*incomplete(analysis, file), *doubtful(analysis), *one_block(analysis), *unpinned(analysis))):
-        return Trust.WEAK, "This set can't carry firm verdicts: read why before you quote a number."
-    if causes := [*restless(analysis, records, moved)]:
-        return Trust.RESTLESS, f"Small differences are undecided, because of {listed(causes)}."
-    return (
-        Trust.QUIET,
-        "No reading of the machine's noise exceeded its limit, and every verdict had the blocks it needs.",
-    )
+    @property
+    def deciding(self) -> tuple[Notice, ...]:
+        """Returns the notices that decide the word; none if the set is quiet."""
+        return tuple(notice for notice in self.notices if notice.cause and notice.trust == self.word)
 
+    @property
+    def causes(self) -> str:
+        """Returns why the set isn't quiet, for the badge: `wide intervals, other programs, 2 more`; empty if it is."""
+        names = list(dict.fromkeys(notice.cause for notice in self.deciding))
+        more = [f"{len(names) - CAUSES_MOST} more"] if len(names) > CAUSES_MOST else []
+        return ", ".join([*names[:CAUSES_MOST], *more])
 
-def restless(analysis: Analysis, records: Sequence[BlockRecord], moved: str | None) -> Iterable[str]:
-    """Yields what keeps small differences of this set undecided, each cause with its figure."""
-    if over := over_limit(records):
-        yield f"noise ({len(over)} of {counted(len(records), 'block run')} exceeded a limit)"
-    if width := too_wide(analysis):
-        tie = units.percent(analysis.protocol.tie_ratio - 1)
-        yield f"wide intervals (the narrowest is ±{units.percent(width - 1)}, a tie needs ±{tie})"
-    wide, floors = wide_floors(analysis)
-    if wide:
-        limit = units.percent(FLOOR_MAX - 1)
-        yield f"a wide noise floor (over ±{limit} in {wide} of {counted(floors, 'comparison')})"
-    if moved:
-        yield "a change of the machine's own speed while the set was measured"
+    @property
+    def counted(self) -> str:
+        """Returns how many notices the badge opens, `3 notices`; empty if none."""
+        number = len(self.notices)
+        return f"{number} notice{'s' if number > 1 else ''}" if number else ""
+
+    @property
+    def reason(self) -> str:
+        """Returns what follows for the reader, and from which of the notices, which stand below it."""
+        number = len(self.notices)
+        every = "this notice" if number == 1 else f"these {number} notices"
+        if self.word == Trust.QUIET:
+            others = f" On other things, there {'is' if number == 1 else 'are'} {every}:" if number else ""
+            return f"{QUIET}{others}"
+        first = len(self.deciding)
+        which = every if first == number else f"the first {f'{first} ' if first > 1 else ''}of {every}"
+        if self.word == Trust.RESTLESS:
+            return f"Small differences may stay undecided because of {which}:"
+        return f"This set can't carry firm verdicts because of {which}, so read why before you quote a number:"

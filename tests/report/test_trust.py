@@ -1,38 +1,111 @@
-"""The badge of trust is as good as the worst that the notices say."""
+"""The badge of trust, its reason, the notices and the readings of noise are one account."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from suite import results
+from suite.report.formats.export import export
+from suite.report.formats.render import render
+from suite.report.noise import exceeded, readings
+from suite.report.notices import Notice, Trust, notices
 from suite.report.page import report
-from suite.report.trust import Trust, trust
+from suite.report.sections.whole_set.environment import EnvironmentSection
+from suite.report.trust import QUIET, Account
+from suite.results.store.result_set import ResultSet
 from tests.report import synthetic
+from tests.report.parts import part
 from tests.results.rows import rows_of
+
+SETS = Path(__file__).parents[1] / "results" / "sets"
+READING = {"measured_at": "2026-01-15T10:00:00+00:00", "threads": 2, "side": 1024, "flops_per_second": 2e11}
+
+
+def account(loaded: results.Results, ceilings: list[dict[str, Any]]) -> Account:
+    """The account of a set without blocks' records, with these readings of the ceiling."""
+    analysis = loaded.analysis()
+    return Account(notices(analysis, None, readings(analysis, (), ceilings)))
 
 
 def test_a_noisy_block_makes_a_set_restless_and_one_block_makes_it_weak(
     loaded: results.Results, tmp_path: Path
 ) -> None:
-    assert report(loaded).trust == Trust.RESTLESS  # block 2 was rejected once
-    assert "because of noise (1 of 6 block runs exceeded a limit)" in report(loaded).trust_reason
-    assert report(results.load(synthetic.write(tmp_path / "set", blocks=1))).trust == Trust.WEAK
+    noisy = report(loaded)
+    assert noisy.trust == Trust.RESTLESS  # block 2 was rejected once
+    assert noisy.account.causes.startswith("noisy blocks")
+    assert noisy.notices[0] == "1 of 6 block runs exceeded a noise limit (rejected and not counted: 1)."
+    one = report(results.load(synthetic.write(tmp_path / "set", blocks=1)))
+    assert one.trust == Trust.WEAK and one.account.causes == "an unfinished run, one block"
 
 
-def test_the_ceilings_move_makes_a_set_restless() -> None:
-    analysis = results.load(Path(__file__).parents[1] / "results" / "sets" / "three_questions").analysis()
-    words = [trust(analysis, None, (), moved) for moved in (None, "it fell by 20 %")]
-    assert words[1][0] == Trust.RESTLESS
-    assert words[1][1].endswith("a change of the machine's own speed while the set was measured.")
+@pytest.mark.parametrize(
+    ("ceilings", "cause", "notice"),
+    [
+        ([READING | {"cores_had": 0.87}], "other programs", "got only 87 % of its cores' time"),
+        (
+            [READING, READING | {"flops_per_second": 1.6e11}],
+            "a change of the machine's speed",
+            "reached 160 GFLOP/s in f32 when this set was resumed and 200",
+        ),
+    ],
+)
+def test_each_reading_of_the_ceiling_beyond_its_limit_makes_a_set_restless(
+    ceilings: list[dict[str, Any]], cause: str, notice: str
+) -> None:
+    loaded = results.load(SETS / "three_questions")
+    calm, told = account(loaded, [READING | {"cores_had": 0.99}, READING]), account(loaded, ceilings)
+    assert told.word == Trust.RESTLESS
+    [added] = {*told.notices} - {*calm.notices}
+    assert added.cause == cause and notice in added.text
+    doubted = [READING | {"cores_had": 0.99}, *(reading | {"in_doubt": True} for reading in ceilings)]
+    assert account(loaded, doubted).notices == calm.notices
 
 
 def test_a_restless_set_says_which_cause_holds_with_its_figure() -> None:
     rows = rows_of({"numpy": [0.02, 0.021, 0.0205], "jax_jit": [0.010, 0.0112, 0.0101]})
-    word, reason = trust(results.Results(Path("wide"), None, rows, [], {}).analysis("numpy"), None, (), None)
-    assert word == Trust.RESTLESS
-    assert re.fullmatch(
-        r"Small differences are undecided, because of wide intervals "
-        r"\(the narrowest is ±[\d.]+ %, a tie needs ±3 %\)\.",
-        reason.replace("\N{NO-BREAK SPACE}", " "),
-    )
+    analysis = results.Results(Path("wide"), None, rows, [], {}).analysis("numpy")
+    told = Account(notices(analysis, None, readings(analysis, (), ())))
+    assert told.word == Trust.RESTLESS and told.causes == "wide intervals"
+    assert re.search(r"the narrowest interval of a ratio is ±[\d.]+\s%\.$", told.notices[0].text)
+    assert told.reason == "Small differences may stay undecided because of this notice:"
+
+
+def test_the_reason_counts_the_notices_that_decide_the_word() -> None:
+    def told(*of: tuple[Trust, str]) -> tuple[Trust, str, str, str]:
+        made = Account(tuple(Notice("text", trust, cause) for trust, cause in of))
+        return made.word, made.causes, made.counted, made.reason
+
+    restless, weak, plain = ((Trust.RESTLESS, "noise"), (Trust.WEAK, "one block"), (Trust.QUIET, ""))
+    assert told() == (Trust.QUIET, "", "", QUIET)
+    assert told(plain, plain) == (Trust.QUIET, "", "2 notices", f"{QUIET} On other things, there are these 2 notices:")
+    word, causes, counted, reason = told(weak, restless, plain)
+    assert (word, causes, counted) == (Trust.WEAK, "one block", "3 notices")
+    assert reason.startswith("This set can't carry firm verdicts because of the first of these 3 notices, ")
+    many = [(Trust.RESTLESS, name) for name in "abcd"]
+    assert told(*many)[1] == "a, b, 2 more"
+    assert told(*many, plain)[3] == "Small differences may stay undecided because of the first 4 of these 5 notices:"
+
+
+def test_badge_notices_and_the_section_on_noise_say_the_same(tmp_path: Path) -> None:
+    store = ResultSet.open(synthetic.write(tmp_path / "set"))
+    store.ceilings = [READING | {"cores_had": 0.87}]
+    store.commit()
+    loaded = results.load(store.folder)
+    made = report(loaded)
+    text = render(store.folder, tmp_path / "page.html").read_text(encoding="utf-8")
+    badge = re.search(r'<details class="trust restless">(.*?)</details>', text, re.DOTALL)
+    assert badge
+    [count] = re.findall(r"(\d+) notices</span></summary>", badge[1])
+    assert int(count) == badge[1].count("<li>") == len(made.notices)
+    assert badge[1].count("<p") == 1 and f"of these {count} notices:</p>" in badge[1]
+    section = part(made, EnvironmentSection)
+    causes = [reading.cause for reading in exceeded(section.noise)]
+    assert {"noisy blocks", "other programs"} <= {*causes}
+    assert causes == [notice.cause for notice in made.account.deciding]
+    assert section.answer.endswith(f"noise over its limit: {', '.join(causes[:-1])} and {causes[-1]}.")
+    assert all(f"no: {cause}</span>" in text for cause in causes)
+    assert made.account.reason in " ".join(export(loaded).written("md").split())

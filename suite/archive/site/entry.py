@@ -14,9 +14,9 @@ from suite.errors import UserError
 from suite.machine.description import processor
 from suite.report.map.cells import Square
 from suite.report.map.metrics import STEADY, square
+from suite.report.noise import block_records
 from suite.report.page import Report
 from suite.report.sections.timed.headlines import Headline, headlines
-from suite.report.sections.whole_set.environment import block_records
 from suite.report.sections.whole_set.method import sampled
 from suite.report.tables import known
 from suite.results import Results

@@ -9,6 +9,7 @@ from typing import Any
 
 from suite.report.page import Report, report_of
 from suite.report.sections.registry import SECTIONS
+from suite.report.sections.sentences import capital
 from suite.report.tables import VERSION, Export, Table
 from suite.results import Results
 from suite.results.analysis import Analysis
@@ -46,10 +47,11 @@ def tables(report: Report) -> list[Table]:
     tables."""
     facts = [f"{fact.name}: {fact.value}" for fact in report.facts if fact.name in FACTS]
     answers = Table(report.title, (), (), before=[*(answer.text for answer in report.answers), *facts])
-    notices = Table("What to know before believing a number", (), (), before=report.notices)
+    trust = [f"{capital(report.trust)}. {report.account.reason}", *report.notices]
+    notices = Table("What to know before believing a number", (), (), before=trust)
     short = Table("In short", (), (), before=[f"{section.nav}: {section.answer}" for section in report.sections])
     of_sections = [table for section in report.sections for table in section.tables()]
-    return [answers, *([notices] if report.notices else []), short, *of_sections]
+    return [answers, notices, short, *of_sections]
 
 
 def document(results: Results, analysis: Analysis, report: Report) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def locked_versions(environment: str, target: str) -> list[tuple[Path, dict[str,
 
 def broken_rules(definition: Definition, table: PublishedTable) -> list[str]:
     """Returns a sentence for each rule that a table in a page breaks. A table that waits for its set may lack the set,
-    and its machine may have been restless."""
+    and its noise floors may be wide."""
     origin = table.origin
     if not definition.sets or (definition.waiting and not table.text):
         return []
@@ -82,11 +82,11 @@ def older_locks(origin: Origin) -> list[str]:
 
 
 def noise_problems(origin: Origin) -> list[str]:
-    """Returns a sentence if the machine was restless: equal processes differed by more than `FLOOR_MAX`."""
+    """Returns a sentence if equal processes differed by more than `FLOOR_MAX`."""
     if origin.noise is None or 1 / FLOOR_MAX <= origin.noise[0] <= origin.noise[1] <= FLOOR_MAX:
         return []
     low, high = map(units.ratio, origin.noise)
-    return [f"its machine was restless: noise floors from {low} to {high}, where ±{FLOOR_MAX - 1:.0%} is the limit"]
+    return [f"its noise floors are too wide: from {low} to {high}, where ±{FLOOR_MAX - 1:.0%} is the limit"]
 
 
 def listed(versions: Versions) -> str:

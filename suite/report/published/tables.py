@@ -83,8 +83,8 @@ class Source:
 def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedTable:
     """Returns a table rendered from `sets`, {name in docs/figures.toml: loaded set}.
 
-    Raises UserError if a set is missing, isn't whole, or may not be published: versions that no lock has, a restless
-    machine, a processor that the table isn't for.
+    Raises UserError if a set is missing, isn't whole, or may not be published: versions that no lock has, wide noise
+    floors, a processor that the table isn't for.
     """
     if missing := [name for name in definition.sets if name not in sets]:
         raise UserError(

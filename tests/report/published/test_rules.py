@@ -45,9 +45,9 @@ def test_an_older_lock_must_be_said_beside_the_table() -> None:
 
 
 @pytest.mark.parametrize("noise", [(0.90, 1.0), (1.0, 1.11)])
-def test_a_restless_machine_is_refused(noise: tuple[float, float]) -> None:
+def test_a_wide_noise_floor_is_refused(noise: tuple[float, float]) -> None:
     (problem,) = problems(replace(QUIET, noise=noise))
-    assert problem.startswith("its machine was restless: noise floors from ") and problem.endswith("±10% is the limit")
+    assert problem.startswith("its noise floors are too wide: from ") and problem.endswith("±10% is the limit")
 
 
 def test_a_table_that_waits_for_its_set_may_lack_it_and_nothing_else() -> None:

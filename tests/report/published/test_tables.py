@@ -185,16 +185,16 @@ def test_a_set_that_is_not_whole_or_of_another_processor_is_refused(tmp_path: Pa
         Source.of(dataclasses.replace(loaded["one"], path=unfinished))
 
 
-def test_a_set_of_unlocked_versions_or_of_a_restless_machine_is_refused() -> None:
+def test_a_set_of_unlocked_versions_or_of_wide_noise_floors_is_refused() -> None:
     loaded = results.load(THREE_QUESTIONS)
     strange = [row | {"versions": json.dumps({"numpy": "1.0.0"})} for row in loaded.rows]
     with pytest.raises(UserError, match=r"numpy ran NumPy 1\.0\.0, which no lock has: the newest lock has NumPy 2"):
         published(defined("speedups"), {"one": dataclasses.replace(loaded, rows=strange)})
-    restless = [
+    wide = [
         row | {"synced_seconds": [second * 1.3 for second in row["synced_seconds"]]}
         if row["replicate"] == 2 and row["synced_seconds"]
         else row
         for row in loaded.rows
     ]
-    with pytest.raises(UserError, match=r"its machine was restless: noise floors from 0\.7"):
-        published(defined("speedups"), {"one": dataclasses.replace(loaded, rows=restless)})
+    with pytest.raises(UserError, match=r"its noise floors are too wide: from 0\.7"):
+        published(defined("speedups"), {"one": dataclasses.replace(loaded, rows=wide)})

@@ -8,8 +8,9 @@ from typing import Any
 
 from suite import units
 from suite.machine.description import reached
+from suite.report.noise import BlockRecord, Reading, block_records, exceeded, readings
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import counted
+from suite.report.sections.sentences import counted, listed
 from suite.report.sections.whole_set.facts import Fact, as_text, facts_of, merged
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.rows import Row
@@ -22,7 +23,6 @@ BUILDS = {
     "cache_medium": "The medium of the caches",
     "cpu_quota": "The quota of processor time",
 }
-READINGS = ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +40,13 @@ class EnvironmentFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockRecord:
-    """One run of a block, with its noise readings: `steal_share` is between 0 and 1, frequencies are in MHz. `shard` is
-    the part of the plan that the block belongs to, if several machines ran the plan; else empty."""
-
-    block: int
-    retry: int
-    verdict: str
-    reasons: tuple[str, ...]
-    canary_before: float | None
-    canary_after: float | None
-    steal_share: float | None
-    throttled: bool | None
-    load_before: float | None
-    load_after: float | None
-    mhz_before: float | None
-    mhz_after: float | None
-    started_at: str
-    shard: str
-
-    @property
-    def drift(self) -> float | None:
-        """Returns how much slower the canary was after the block than before it, as a share."""
-        if not self.canary_before or self.canary_after is None:
-            return None
-        return self.canary_after / self.canary_before - 1
-
-
-@dataclass(frozen=True, slots=True)
 class EnvironmentSection(Section):
-    """The facts of the machine, each environment, and each run of a block. `drift` and `steal` are the limits over
-    which a block is noisy."""
+    """The facts of the machine, each environment, the readings of the set's noise, and each run of a block. `drift` and
+    `steal` are the limits over which a block is noisy."""
 
     machine: tuple[Fact, ...]
     environments: tuple[EnvironmentFacts, ...]
+    noise: tuple[Reading, ...]
     blocks: tuple[BlockRecord, ...]
     drift: str
     steal: str
@@ -87,22 +60,23 @@ class EnvironmentSection(Section):
     def of(cls, context: Context) -> EnvironmentSection:
         """Returns the section, which every page has."""
         results, protocol = context.results, context.protocol
+        records = block_records(results.blocks)
         return cls(
             machine=machine_facts(results.machine, results.ceilings),
             environments=environments(context.analysis.rows, results.plan_file),
-            blocks=block_records(results.blocks),
+            noise=readings(context.analysis, records, results.ceilings),
+            blocks=records,
             drift=units.percent(protocol.canary_drift_max),
             steal=units.percent(protocol.steal_share_max),
         )
 
     @property
     def answer(self) -> str:
-        """Returns how many environments there were, and how many runs of blocks were noisy."""
-        noisy = sum(bool(record.reasons) for record in self.blocks)
-        runs = counted(len(self.blocks), "block run")
-        ran = f"{noisy} of {runs} over a noise limit" if self.blocks else "no complete block"
+        """Returns how many environments there were, and what keeps the set from being quiet, by the badge's rule."""
+        over = listed([reading.cause for reading in exceeded(self.noise)])
+        noise = f"noise over its limit: {over}" if over != "none" else "no reading of noise over its limit"
         versions = ", ".join(f"{fact.name} {fact.value}" for fact in own_versions(self.environments))
-        return f"{counted(len(self.environments), 'environment')}{versions and f' ({versions})'}; {ran}."
+        return f"{counted(len(self.environments), 'environment')}{versions and f' ({versions})'}; {noise}."
 
 
 def machine_facts(machine: Mapping[str, Any], ceilings: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
@@ -162,34 +136,12 @@ def differences(rows: Iterable[Row]) -> tuple[str, ...]:
             place = f"{row.text('environment')}, {row.text('engine')}"
             places.setdefault(name, {}).setdefault(as_text(facts[name]), set()).add(place)
     return tuple(
-        f"{BUILDS[name]} differs between environments: {listed(values)}. This, too, can make their times differ."
+        f"{BUILDS[name]} differs between environments: {values_listed(values)}. This, too, can make their times differ."
         for name, values in places.items()
         if len(values) > 1
     )
 
 
-def listed(values: Mapping[str, Iterable[str]]) -> str:
+def values_listed(values: Mapping[str, Iterable[str]]) -> str:
     """Returns `glibc 2.36 (jax, local; torch, local) and glibc 2.39 (numpy, docker)`."""
     return " and ".join(f"{value} ({'; '.join(sorted(places))})" for value, places in sorted(values.items()))
-
-
-def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...]:
-    """Returns the runs of blocks, sorted by shard, block and retry."""
-    return tuple(sorted(map(block_record, blocks), key=lambda record: (record.shard, record.block, record.retry)))
-
-
-def block_record(record: Mapping[str, Any]) -> BlockRecord:
-    """Returns one run of a block from its record in the set."""
-    canary: Sequence[float | None] = record.get("canary_seconds") or ()
-    before, after, *_ = [*canary, None, None]
-    return BlockRecord(
-        block=int(record["block"]),
-        retry=int(record["retry"]),
-        verdict=str(record.get("verdict", "unknown")),
-        reasons=tuple(str(reason) for reason in record.get("reasons") or ()),
-        canary_before=before,
-        canary_after=after,
-        shard=str(record.get("shard", "")),
-        started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
-        **{name: record.get(name) for name in READINGS},
-    )

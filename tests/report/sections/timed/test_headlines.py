@@ -12,6 +12,7 @@ from suite import results
 from suite.cli.measure.answer import print_tables
 from suite.report.formats.export import export
 from suite.report.formats.render import render
+from suite.report.noise import readings
 from suite.report.notices import notices
 from suite.report.page import report
 from suite.report.sections.timed.comparison_tables import console_table
@@ -26,6 +27,12 @@ from tests.results.rows import attempt_of, make_set, record, row_of, rows_of
 
 JAX = "jax_jit"
 THREE = plan_file().plan.protocol
+
+
+def told(rows: list[Row]) -> list[str]:
+    """The notices on rows of a set without blocks' records."""
+    analysis = analysis_of(rows)
+    return [notice.text for notice in notices(analysis, None, readings(analysis, (), ()))]
 
 
 def analysis_of(rows: list[Row], baseline: str = "numpy") -> Analysis:
@@ -63,19 +70,19 @@ def test_what_the_noise_hides_is_a_notice() -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3}) + rows_of({"numpy": [0.02] * 3}, pass_="train")
     twins = [row_of(attempt_of(block=b, replicate=2), s) for b, s in enumerate([0.016, 0.025, 0.02], 1)]
     quiet = [row_of(attempt_of(block=b, replicate=2, pass_="train"), s) for b, s in enumerate([0.02, 0.0201, 0.02], 1)]
-    tie, floors = notices(analysis_of(rows + twins + quiet), None, [], modified=False)
+    tie, floors = told(rows + twins + quiet)
     assert tie.startswith("A tie (no difference over 3 %) was out of reach: the narrowest interval of a ratio is ±")
     assert floors == (
         "The noise floor is wider than ±10 % in 1 of 2 comparisons: no smaller difference is shown there."
     )
-    assert notices(analysis_of(rows + quiet), None, [], modified=False) == ()
+    assert told(rows + quiet) == []
 
 
 def test_twins_that_surely_differ_are_a_notice_that_names_the_question() -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3}) + rows_of({"numpy": [0.02] * 3}, pass_="train")
     twins = [row_of(attempt_of(block=b, replicate=2), s) for b, s in enumerate([0.0192, 0.0192, 0.01921], 1)]
     quiet = [row_of(attempt_of(block=b, replicate=2, pass_="train"), s) for b, s in enumerate([0.02, 0.0201, 0.02], 1)]
-    [notice] = notices(analysis_of(rows + twins + quiet), None, [], modified=False)
+    [notice] = told(rows + twins + quiet)
     assert notice.startswith("Doubt the verdicts of gemm forward: numpy against itself (A/A) is 1.04× [1.")
 
 
