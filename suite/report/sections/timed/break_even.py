@@ -16,12 +16,13 @@ from suite.report.sections.sentences import counted
 from suite.report.sections.timed.headlines import is_long
 from suite.report.sections.timed.units import column_units
 from suite.report.tables import Table
-from suite.results.analysis import Analysis
+from suite.results.analysis import Analysis, Comparison
 from suite.results.cases.break_even import Calls, Course, Crossing, crossing, least
 from suite.results.stack_figures import StackFigures
 from suite.units import Unit, time_unit
 
 TOTALS = (1, 10, 100, 1_000, 10_000)  # steps whose total time has a column
+SORTED_BY = 100  # the steps of the column that the table is sorted by
 LAST = TOTALS[-1]
 
 
@@ -34,6 +35,11 @@ class BreakEvenRow:
     totals: tuple[str, ...]
     crossing: Crossing | None
     words: str
+
+    @property
+    def seconds(self) -> tuple[float, ...]:
+        """Returns the total time in seconds at each of `TOTALS`."""
+        return tuple(self.calls.total(steps) for steps in TOTALS)
 
     @property
     def crosses(self) -> Crosses | None:
@@ -82,12 +88,12 @@ class BreakEvenView:
 
     @property
     def rows(self) -> tuple[BreakEvenRow, ...]:
-        """Returns a line for each stack."""
+        """Returns a line for each stack, the least total time after `SORTED_BY` steps first."""
         baseline = next((stack for stack, _ in self.known if stack.stack == self.baseline), None)
         of_steps = self.units
         return tuple(
             row(calls, None if stack.is_baseline else crossing(stack, baseline), stack.is_baseline, of_steps)
-            for stack, calls in self.known
+            for stack, calls in sorted(self.known, key=lambda known: (known[1].total(SORTED_BY), known[0].stack))
         )
 
     def chart(self, over: Sequence[BreakEvenView]) -> CurveChart:
@@ -107,6 +113,7 @@ class BreakEvenSection(Section):
     anchor = "break-even"
     heading = "Total time over steps"
     key = "break_even"
+    sorted_by = SORTED_BY
     terms = ("total time", "break-even", "baseline", "undecided")
 
     @classmethod
@@ -158,16 +165,19 @@ def break_even_views(analysis: Analysis) -> tuple[BreakEvenView, ...]:
     """Returns the view of each question in which two stacks or more have times that count."""
     views = []
     for comparison in analysis.comparisons:
-        known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))
-        anchor = comparison_anchor(comparison)
-        if len(known) > 1:
-            unit = column_units(comparison).first
+        if id_ := totals_anchor(comparison):
+            known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))
+            anchor, unit = comparison_anchor(comparison), column_units(comparison).first
             views.append(
-                BreakEvenView(
-                    comparison.name, f"e-{anchor}", anchor, analysis.baseline, comparison.baseline, known, unit
-                )
+                BreakEvenView(comparison.name, id_, anchor, analysis.baseline, comparison.baseline, known, unit)
             )
     return tuple(views)
+
+
+def totals_anchor(comparison: Comparison) -> str:
+    """Returns the anchor of a question's part of the section; empty if fewer than two stacks have times that count."""
+    known = sum(Calls.of(stack) is not None for stack in comparison.stacks)
+    return f"e-{comparison_anchor(comparison)}" if known > 1 else ""
 
 
 def row(calls: Calls, crosses: Crossing | None, is_baseline: bool, of_steps: Sequence[Unit]) -> BreakEvenRow:

@@ -18,6 +18,7 @@ from suite.report.sections.labels import compared_stacks, comparison_anchor, sub
 from suite.report.sections.mkl_note import mkl_note
 from suite.report.sections.section import AnswerLine, Context, Section
 from suite.report.sections.sentences import counted, listed
+from suite.report.sections.timed.break_even import totals_anchor
 from suite.report.sections.timed.comparison_tables import console_table, speedup_table
 from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.units import Units, column_units
@@ -55,6 +56,11 @@ class ComparisonView:
     def mkl_note(self) -> str:
         """Returns why MKL took its default path; empty if no stack's kernels name that path."""
         return mkl_note(self.comparison.stacks, self.machine)
+
+    @property
+    def total_times(self) -> str:
+        """Returns the anchor of its total times over steps; empty if fewer than two stacks have them."""
+        return totals_anchor(self.comparison)
 
     @property
     def subtitle(self) -> str:

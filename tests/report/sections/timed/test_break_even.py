@@ -1,0 +1,39 @@
+"""The section "Total time over steps": totals of each stack at round numbers of steps, in a table that is sorted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from suite.report.page import Report
+from suite.report.sections.timed.break_even import SORTED_BY, TOTALS, BreakEvenSection
+from suite.report.sections.timed.comparisons import ComparisonsSection
+from tests.report.parts import part
+
+
+def test_a_total_is_first_plus_second_plus_the_median_of_each_later_step(made: Report) -> None:
+    for view in part(made, BreakEvenSection).views:
+        for row in view.rows:
+            first, second, steady = row.calls.first, row.calls.second, row.calls.steady
+            assert row.seconds == (first, *(first + second + (steps - 2) * steady for steps in TOTALS[1:]))
+            assert row.totals == tuple(unit.show(total) for unit, total in zip(view.units, row.seconds, strict=True))
+
+
+def test_the_least_total_after_a_hundred_steps_is_first(made: Report) -> None:
+    for view in part(made, BreakEvenSection).views:
+        at = [row.calls.total(SORTED_BY) for row in view.rows]
+        assert at == sorted(at)
+        assert [row.calls.stack for row in view.rows] != [stack.stack for stack, _ in view.known], "not by the median"
+
+
+def test_the_table_can_be_sorted_says_its_sum_and_is_linked_from_its_question(made: Report, html_file: Path) -> None:
+    text = html_file.read_text(encoding="utf-8")
+    section = text[text.index('id="break-even"') :]
+    tables = re.findall(r'<table class="sortable">\s*<caption><b>Total time.*?</table>', section, re.DOTALL)
+    views = part(made, BreakEvenSection).views
+    assert len(tables) == len(views) > 1
+    assert all("first call + second call + (steps − 2) × median" in table for table in tables)
+    assert all('data-v="' in table for table in tables)
+    links = [view.total_times for view in part(made, ComparisonsSection).views]
+    assert links == [view.id for view in views]
+    assert all(f'<a href="#{link}">Total time after 1, 10,' in text and f'id="{link}"' in text for link in links)
