@@ -17,7 +17,7 @@ from suite.report.figures.bars import KINDS
 from suite.report.figures.plots import kind_of
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
 from suite.report.sections.labels import comparison_anchor, link_target, outcome_text, panel_anchor
-from suite.report.sections.mkl_note import mkl_note
+from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.timed.units import column_units
 from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.results.analysis import Analysis, Comparison
@@ -101,6 +101,7 @@ class Panel:
     runs: tuple[RunPlot, ...]
     differences: tuple[Differences, ...]
     recipe: CellRecipe | None
+    mkl_note: MklNote | None
 
 
 def panels(analyses: Mapping[str, Analysis], machine: Mapping[str, Any], made_by: HowMade | None) -> tuple[Panel, ...]:
@@ -123,10 +124,11 @@ def panels(analyses: Mapping[str, Analysis], machine: Mapping[str, Any], made_by
             sorted(rows[comparisons[0].id, cell.stack], key=lambda row: row.place),
             most,
             programs.get(comparisons[0].id),
-            machine,
+            note,
             made_by,
         )
         for comparisons in by_question
+        for note in [mkl_note(comparisons[0], analysis, machine)]
         for cell in comparisons[0].cells
     )
 
@@ -137,7 +139,7 @@ def panel(
     rows: Sequence[Row],
     most: int,
     programs: ProgramQuestion | None,
-    machine: Mapping[str, Any],
+    note: MklNote | None,
     made_by: HowMade | None,
 ) -> Panel:
     """Returns the panel of one cell from the rows of its processes, with run plots of at most so many columns. `over`
@@ -155,7 +157,7 @@ def panel(
         question=comparison.name,
         outcome=cell.outcome,
         ending=outcome_text(cell),
-        facts=facts(comparison, cell, figures, rows, program(programs, cell.stack), machine),
+        facts=facts(comparison, cell, figures, rows, program(programs, cell.stack)),
         flags=figures.flags if figures else (),
         ratios=tuple(ratio_over(baseline, each, cell.stack) for baseline, each in over.items()) if cell.counts else (),
         marks=marks(figures, axis, unit) if figures else (),
@@ -165,6 +167,7 @@ def panel(
         runs=tuple(run_plot(row, span, most, unit) for row in rows if row["synced_seconds"]),
         differences=differences(programs, cell.stack, over) if programs else (),
         recipe=cell_recipe(rows, cell, comparison, made_by) if made_by else None,
+        mkl_note=note if figures else None,
     )
 
 
@@ -190,7 +193,6 @@ def facts(
     figures: StackFigures | None,
     rows: Sequence[Row],
     programs: StackPrograms | None,
-    machine: Mapping[str, Any],
 ) -> tuple[Fact, ...]:
     """Returns what is known of a cell, in words. The log is a folder of the set, on the machine that ran the
     process."""
@@ -200,7 +202,6 @@ def facts(
     return named_facts(
         {
             **shown,
-            "Why MKL's default path": mkl_note([figures], machine) if figures else "",
             "Processes": f"{cell.ok} ok of {cell.total}",
             "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
             "Reason": cell.reason,

@@ -15,7 +15,7 @@ from suite.report.figures.axes import Plot
 from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
 from suite.report.figures.plots import comparison_plots, speedup_plot
 from suite.report.sections.labels import compared_stacks, comparison_anchor, subtitle
-from suite.report.sections.mkl_note import mkl_note
+from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.section import AnswerLine, Context, Section
 from suite.report.sections.sentences import counted, listed
 from suite.report.sections.timed.break_even import totals_anchor
@@ -42,7 +42,8 @@ class ColumnHead:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonView:
-    """A comparison with all that the page shows of it. `machine` are the facts of the machine that ran it. Each
+    """A comparison with all that the page shows of it. `analysis` is that of its set, and `machine` are the facts of
+    the machine that ran it. Each
     property is computed when the page reads it, since other formats need none of them."""
 
     comparison: Comparison
@@ -50,12 +51,13 @@ class ComparisonView:
     anchor: str
     tie: float
     confidence: str
+    analysis: Analysis
     machine: Mapping[str, Any]
 
     @property
-    def mkl_note(self) -> str:
-        """Returns why MKL took its default path; empty if no stack's kernels name that path."""
-        return mkl_note(self.comparison.stacks, self.machine)
+    def mkl_note(self) -> MklNote | None:
+        """Returns why MKL took its default path; None if no stack's kernels name that path."""
+        return mkl_note(self.comparison, self.analysis, self.machine)
 
     @property
     def total_times(self) -> str:
@@ -162,7 +164,7 @@ class ComparisonsSection(Section):
         tie, confidence = context.protocol.tie_ratio, units.percent(context.protocol.confidence)
         views = (
             ComparisonView(
-                comparison, headline, comparison_anchor(comparison), tie, confidence, context.results.machine
+                comparison, headline, comparison_anchor(comparison), tie, confidence, analysis, context.results.machine
             )
             for comparison, headline in zip(analysis.comparisons, context.headlines, strict=True)
         )

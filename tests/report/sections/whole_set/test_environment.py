@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from suite import results
 from suite.case import Attempt, Purpose
 from suite.report.formats.render import render
 from suite.report.page import Report, report
-from suite.report.sections.mkl_note import mkl_note
 from suite.report.sections.whole_set.environment import EnvironmentSection, differences
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
@@ -95,17 +93,3 @@ def test_an_explanation_is_no_process_of_a_comparison(reported: Report) -> None:
     processes = next(fact.value for fact in reported.facts if fact.name == "Processes")
     plan = synthetic.attempts("explained")
     assert processes.endswith(f"of {sum(a.purpose is Purpose.TIMED for a in plan)} planned")
-
-
-def test_mkls_default_path_is_explained_where_the_set_supports_it(explained: Path) -> None:
-    amd = {"cpu_vendor": "AuthenticAMD", "cpu_model": "AMD EPYC", "cpu_flags": ["avx2", "avx512f"]}
-    stack = results.load(explained).analysis().comparisons[0].stacks[0]
-    slowed = dataclasses.replace(stack, kernels="MKL default path; rest ATen AVX512")
-    note = mkl_note([slowed], amd)
-    assert note.startswith(f"MKL, which {stack.stack} calls here, uses at most AVX2 on this processor, although it has")
-    assert "isn't Intel's, and this is AMD EPYC." in note and "--track=tuned" in note
-    assert "--track" not in mkl_note([slowed], amd | {"cpu_vendor": "HygonGenuine"})
-    assert "although" not in mkl_note([slowed], amd | {"cpu_flags": ["avx2"]})
-    for machine in ({}, amd | {"cpu_vendor": "GenuineIntel"}):
-        assert mkl_note([slowed], machine) == ""
-    assert mkl_note([stack, dataclasses.replace(stack, kernels="MKL AVX-512")], amd) == ""
