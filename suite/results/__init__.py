@@ -79,15 +79,16 @@ class Results:
 
     @property
     def described_machine(self) -> str:
-        """Returns the machine in one line, with its ceiling at the beginning of the run; empty if it isn't known."""
+        """Returns a description of the machine in one line, with its float32 ceiling at the start of the run; empty if
+        the machine isn't known."""
         from suite.machine.description import describe
 
         return describe(self.machine, self.ceilings[0] if self.ceilings else None) if self.machine else ""
 
     @property
     def baseline(self) -> str:
-        """Returns the stack that the run compared against. A bare Parquet file doesn't name it: then it is a stack that
-        ran more than once in a block, as a baseline does, else the first stack. Empty without rows."""
+        """Returns the stack that the run compared against. A bare Parquet file doesn't name it: there it is a stack
+        that has an A/A twin, as only a baseline has, or else the first stack. Empty if there are no rows."""
         if self.plan is not None:
             return self.plan.baseline
         twins = [row.stack_name for row in self.rows if row["replicate"] > 1]
@@ -95,7 +96,8 @@ class Results:
 
     @property
     def protocol(self) -> Protocol:
-        """Returns the protocol's constants that were in force; the defaults for a bare Parquet file."""
+        """Returns the protocol that the run followed; for a bare Parquet file, which doesn't say, the default
+        protocol."""
         from suite.protocol import Protocol
 
         return Protocol() if self.plan is None else self.plan.protocol

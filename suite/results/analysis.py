@@ -36,9 +36,9 @@ class Comparison:
     `stacks` has the figures of the stacks with times: the fastest first, those that don't count last. `cells` has every
     planned stack, by name. `baseline` is the stack that the ratios are over. If the set's baseline has no time that
     counts, another stack stands in for it, and `stands_in_for` is the set's baseline; else it is empty. `head` is one
-    of the rows, for the columns that all of them share; `item` is what a step processes (tokens, images, rows).
-    `noise` is the ratio of the A/A twin over replicate 1 of its stack, whose interval is the noise floor; `noise_flags`
-    are the twin's flags.
+    of the rows, for the columns that all of them share; `item` is what a step processes (tokens, images, rows). `noise`
+    is the ratio of the A/A twin over replicate 1 of its stack; the interval of this ratio is the noise floor.
+    `noise_flags` are the twin's flags.
     """
 
     id: str
@@ -71,9 +71,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All results of a set. `rows` has every attempt, and a row for each planned process that has no attempt; `counted`
-    has one row for each planned process, as `judged` returns it. `summaries` has an entry for each stack but the
-    baseline, `within_set` one for each field of the case that has several values.
+    """All results of a set. `rows` has every attempt; `counted` has one row for each planned process: the attempt that
+    counts, as `judged` returns it. For a planned process without an attempt that counts, both have a row that says so
+    (`not run` or `unsupported`). `summaries` has an entry for each stack but the baseline, `within_set` one for each
+    field of the case that has several values in the set.
     """
 
     rows: tuple[Row, ...]
@@ -208,7 +209,7 @@ def comparisons(
 
 def raised(measured: Roofline | None, rows: Iterable[Row]) -> Roofline | None:
     """Returns the measured roofline, raised for each precision to the fastest row that exceeds it; None if none was
-    measured. Rows with flags are left out: a step that skips work would raise the roof to itself."""
+    measured. Rows with flags are left out: a step that skipped work would raise the roofline to its own false speed."""
     if measured is None:
         return None
     flops = dict(measured.flops_per_second)

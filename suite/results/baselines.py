@@ -1,7 +1,8 @@
 """Chooses the baseline of each question: the set's baseline, or the fastest stack if the set's has no time that counts.
 
-The stand-in is chosen by the same times that it is then compared by. So the error probability is split over all pairs
-of the question's stacks (Bonferroni), and geometric means leave these ratios out.
+The stand-in is chosen by its times and then compared by the same times, which favours it. To make up for that, the
+error probability is split over all pairs of the question's stacks (Bonferroni), and geometric means leave these ratios
+out.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from suite.results.store.rows import NOT_RUN
 
 
 def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigures]) -> str:
-    """Returns the stack that stands in for a baseline that was run and has no time that counts: the fastest stack, if
-    several count. Else returns an empty string."""
+    """Returns the fastest stack if the baseline was run but has no time that counts, and two stacks or more have one.
+    In every other case no stack stands in, and the result is empty."""
     failed = any(cell.stack == baseline and not cell.counts and cell.outcome != NOT_RUN for cell in cells)
     counting = [stack for stack in figures if stack.counts]
     if not failed or len(counting) < 2:
@@ -36,6 +37,7 @@ def over_stand_in(pairing: Pairing, chosen: str, question: str, figures: Sequenc
 def sharing_doubt(
     pairing: Pairing, baseline: str, stacks: Collection[str], question: str | None, families: float
 ) -> list[Speedup]:
-    """Returns the speedups of one family; the number of `families` share the error probability (Bonferroni)."""
+    """Returns the speedups of these stacks over a baseline, judged as one family. The error probability is split over
+    `families` such families (Bonferroni)."""
     doubt = (1 - pairing.protocol.confidence) / families
     return pairing.over(baseline, stacks, question, confidence=1 - doubt)

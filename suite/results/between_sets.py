@@ -92,10 +92,10 @@ class CaseChange:
 
 @dataclass(frozen=True, slots=True)
 class SetPair:
-    """All cases of two sets, compared. `shift` is the median of their ratios, `drift` the greater f32 ceiling over the
-    smaller. `unlike` names the columns that differ; if there are any, no case has a verdict. `alone` names the cases
-    that only one set has, `versions` the changed packages, like `jax 0.10.1 → 0.10.2 (jax)`. `observed` compares the
-    classes that probes observed."""
+    """All cases of two sets, compared. `shift` is the median of the cases' ratios, `drift` the greater of the two sets'
+    f32 ceilings over the smaller. `unlike` names the columns that differ; if there are any, no case has a verdict.
+    `alone` names the cases that only one set has, `versions` the changed packages, like `jax 0.10.1 → 0.10.2 (jax)`.
+    `observed` compares the classes that probes observed."""
 
     first: str
     second: str
@@ -182,7 +182,8 @@ def change(
 
 
 def unlikeness(first: Iterable[Sequence[Row]], second: Iterable[Sequence[Row]]) -> list[str]:
-    """Returns, in words, the `LIKE` columns in which the cases of two sets differ; unknown values don't differ."""
+    """Returns, in words, the `LIKE` columns in which the cases of two sets differ; an unknown value isn't a
+    difference."""
     sides = [[row for rows in side for row in rows] for side in (first, second)]
     values = {name: [{row[name] for row in rows} - {None} for rows in sides] for name in LIKE}
     return [LIKE[name] for name, (before, after) in values.items() if before and after and before != after]
@@ -225,7 +226,7 @@ def estimates(first: Times, second: Times, cases: Iterable[Row]) -> dict[str, Es
 
 def unpaired(case: str, first: Sequence[float], second: Sequence[float], protocol: Protocol) -> Sample:
     """Returns the difference of two means of log times, with its variance and Welch's degrees of freedom (1947). The
-    sample has as many blocks as a paired ratio with these degrees of freedom has."""
+    sample's number of blocks is that of a paired ratio with the same degrees of freedom."""
     parts = [spread(logs) ** 2 / len(logs) for logs in (first, second)]
     freedoms = [freedom(len(logs), protocol) for logs in (first, second)]
     denominator = sum(part**2 / free for part, free in zip(parts, freedoms, strict=True))

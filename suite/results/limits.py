@@ -1,5 +1,5 @@
-"""The least time of a step: by its floating-point operations, and by the bytes that it must move. A process whose steps
-take less can't have done its work."""
+"""Computes the least time that a step can take, by its floating-point operations and by the bytes that it must move. A
+process whose steps take less can't have done its work."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ SINGLE_MARGIN = 2.0  # a single sample breaks a limit only by this factor: a mac
 
 @dataclass(frozen=True, slots=True)
 class SpeedLimit:
-    """A limit on the speed of a step: its `amount` of FLOPs or bytes (`kind`), at `rate` a second at most. `whose` says
-    in words whose rate it is, `counted` what the amount is of."""
+    """A limit on the speed of a step, which has an `amount` of FLOPs or bytes (`kind`) and does at most `rate` of them
+    per second. `whose` says in words whose rate this is, `counted` whose amount (the step's own, or its compiled
+    program's)."""
 
     kind: str
     amount: float
@@ -94,9 +95,9 @@ def shortest(row: Row) -> float | None:
 def exceeded(row: Row, measured: Roofline | None, programs: Sequence[Program] = ()) -> SpeedLimit | None:
     """Returns the strictest limit if a row's steps break it; None if they keep it, and for a row without samples.
 
-    Steps break a limit if their median takes less than its `seconds`, or a single one less than 1 / `SINGLE_MARGIN` of
-    them. A stack that doesn't wait for its steps may have a plausible median, because its queue of steps fills up; but
-    its first steps return at once.
+    Steps break a limit if their median is shorter than the limit's `seconds`, or if the shortest step is shorter than
+    `seconds` / `SINGLE_MARGIN`. A stack that doesn't wait for its steps may have a plausible median, because its queue
+    of steps fills up; but its first steps return at once.
     """
     binding = max(limits(row, measured, programs), key=lambda limit: limit.seconds, default=None)
     median, least = row.median(), shortest(row)

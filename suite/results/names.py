@@ -25,7 +25,7 @@ def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
     """Returns {comparison_id: readable name}: workload, pass, and those details that vary. `heads` has a row of each
     question; `without` is a column that isn't part of the question.
 
-    If some precision isn't the same arithmetic on every stack, names always have the precision.
+    If the set has a precision that isn't the same arithmetic on every stack, every name has its precision.
     """
     always = {"precision"} if any(head.text("precision") in PRECISION_WORDS for head in heads) else set()
     varying = [name for name in DETAILS if name in always or len({head.text(name) for head in heads}) > 1]
@@ -39,7 +39,7 @@ def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
 
 
 def counted(names: Mapping[str, str]) -> list[tuple[str, str, int]]:
-    """Returns (key, name, how many questions have this name)."""
+    """Returns (key, name, number of keys with this name) of each key."""
     times = Counter(names.values())
     return [(key, name, times[name]) for key, name in names.items()]
 

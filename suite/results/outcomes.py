@@ -85,7 +85,7 @@ def cell(stack: str, rows: Sequence[Row]) -> Cell:
 
 
 def is_absent(reason: str) -> bool:
-    """Whether a case is unsupported because its machine lacks something, by the reason; another machine may run it."""
+    """Whether this reason for `unsupported` says that the machine lacks something: another machine may run the case."""
     return any(words in reason for words in LACKING)
 
 

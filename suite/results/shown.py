@@ -94,6 +94,7 @@ def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
 
 
 def of_shown(comparison: FieldComparison, shown: Collection[str]) -> FieldComparison:
-    """Returns the comparison of the shown stacks only; by variant, of the stacks that they are variants of."""
+    """Returns the comparison with the shown stacks only. A comparison by variant names stacks without their variants:
+    there a stack is shown if it or one of its variants is."""
     names = {name.partition("@")[0] for name in shown} if comparison.field == "variant" else shown
     return replace(comparison, stacks={id_: stack for id_, stack in comparison.stacks.items() if stack in names})

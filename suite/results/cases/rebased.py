@@ -1,6 +1,7 @@
-"""The analysis of a set over another baseline, or by another clock, as the set's own command would give it.
+"""Computes the analysis of a set over another baseline, or by another clock.
 
-The page offers every stack as the baseline: its numbers come from here, and the browser only chooses among them.
+On the page a reader can choose any stack as the baseline: the numbers over every baseline are computed here, and the
+browser only shows those of the chosen one.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ Parts = tuple[tuple[str, float], ...]  # (kind, bytes), from the bottom up
 
 
 def parts(row: Row) -> Parts:
-    """Returns the peak in parts: the bytes that each phase of `HOST` adds to the peak before it, and as `ended` those
-    that only the cgroup saw, of compilers that had ended. A device's peak is one part. The sum is `row.peak_bytes`.
-    Empty if a figure is unknown."""
+    """Returns the peak in parts: the bytes that each phase of `HOST` adds to the peak before it, and as `ended` the
+    bytes that only the cgroup's samples show: those of compilers that had ended. A device's peak is one part. The sum
+    is `row.peak_bytes`. Empty if a figure is unknown."""
     peak = row.peak_bytes
     if peak is None:
         return ()

@@ -35,7 +35,8 @@ class ProgramQuestion:
 
     @property
     def of_xla(self) -> tuple[StackPrograms, ...]:
-        """Returns the stacks whose step is an XLA program; of generated code, only the kernels are known."""
+        """Returns the stacks whose step is an XLA program; of other compilers' generated code only the kernels are
+        known."""
         return tuple(stack for stack in self.stacks if stack.step.contents)
 
     @property

@@ -46,8 +46,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Samples that show together which spread is usual. Arrays [samples] have their mean log-ratios, the moderated
-    errors of the means, and the p of each sample by itself. Their shape decides the reference distribution."""
+    """Samples that show together which spread is usual. `means`, `errors` and `p` have for each sample its mean
+    log-ratio, the moderated error of this mean, and the p of the sample by itself. `shape` decides the reference
+    distribution."""
 
     samples: tuple[Sample, ...]
     means: Array

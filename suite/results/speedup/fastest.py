@@ -11,9 +11,9 @@ def pair_shares(stacks: int) -> float:
     """Returns the number of families that share the error probability where the fastest stack is compared with stacks
     other than the baseline.
 
-    The fastest stack is chosen by the same times that it is then compared by, and any of the stacks could have been
-    chosen: each has a family of its own. But half of a family's errors are stacks that come out faster than the one
-    that it is about, and no answer says that. So half as many families share.
+    The fastest stack is chosen by its times and then compared by the same times. Any of the stacks could have been
+    chosen, so each has a family of ratios over it. But half of a family's errors are stacks that falsely come out
+    faster than the chosen one, and an answer only says which stacks are slower. So half as many families share.
     """
     return max(1.0, stacks / 2)
 

@@ -34,8 +34,8 @@ class Moderated:
     freedoms: Array
 
     def t(self, means: Array) -> Array:
-        """Returns the size of each mean in standard errors: 0 for a mean of 0, infinite for another with an error of
-        0."""
+        """Returns the size of each mean in standard errors: 0 for a mean of 0, infinite for any other mean whose error
+        is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(means == 0, 0.0, np.abs(means) / self.errors)
 
@@ -80,7 +80,8 @@ class Prior:
 
 
 def log_variances(variances: Array, blocks: Array | float) -> Array:
-    """Returns ln(variance), corrected so that its mean is ln(true variance); a variance is of `blocks` log-ratios."""
+    """Returns ln(variance), corrected so that its mean is ln(true variance). Each variance is that of `blocks`
+    log-ratios."""
     half = (blocks - 1) / 2
     logs: Array = np.log(np.maximum(variances, VARIANCE_MIN)) - special.digamma(half) + np.log(half)
     return logs

@@ -105,7 +105,7 @@ class Reference:
         return p
 
     def small(self, ratio: int) -> SomeP:
-        """Returns all p of a ratio up to SMALL, with their simulated sets; there may be greater ones among them."""
+        """Returns all p of a ratio up to SMALL, with their simulated sets; some greater p may be among them."""
         if len(self.shape) <= MANY:
             return EVERY, self.p(ratio)
         if ratio not in self.kept:

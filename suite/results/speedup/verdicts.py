@@ -55,7 +55,8 @@ class Speedup:
 
     @property
     def note(self) -> str:
-        """Returns a note for beside the verdict: the `reason`, or that the verdict holds by its question alone."""
+        """Returns the note to show beside the verdict: the `reason`, or that the verdict holds in the family of its
+        question but not in that of the set."""
         alone = self.verdict in ("faster", "slower") and self.in_set != self.verdict
         return self.reason or (ALONE if alone else "")
 
@@ -227,7 +228,8 @@ class Pairing:
     def best_over(self, baseline: str, sides: Collection[Side], confidence: float) -> dict[Side, Estimate]:
         """Estimates the ratios of the best modes alone, for the sides on which the stack or the baseline has two modes.
 
-        Their intervals miss with the critical p that their family has with all processes.
+        Each interval misses the true ratio with a certain probability: the critical p of the same family with all its
+        processes.
         """
         wanted = [side for side in sides if side in self.modal or (side[0], baseline) in self.modal]
         if not wanted:

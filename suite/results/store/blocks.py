@@ -1,4 +1,5 @@
-"""Records of complete blocks, and what they add to rows: the noise around the processes, and if the block counts."""
+"""Records of complete blocks, and what they add to rows: the noise around the processes, and whether the block
+counts."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ class Manifest:
         return self.called(DIGITS)
 
     def called(self, digits: int) -> str:
-        """Returns the set's name with this number of digits of its digest, which is over the digests of all files but
-        the derived ones."""
+        """Returns the set's name with this many digits of the set's digest. That digest is computed from the digests of
+        all files but the derived ones."""
         content = json.dumps(sorted((name, file.digest) for name, file in self.files.items() if name not in DERIVED))
         date, target = self.facts.get("created_at", "")[:10], self.facts.get("target", "")
         return f"{date}.{target}.{hashlib.sha256(content.encode()).hexdigest()[:digits]}"
@@ -106,7 +106,7 @@ class Manifest:
     def parsed(cls, data: bytes, where: str) -> Manifest:
         """Returns the manifest in a file's bytes. Raises UserError for an unreadable manifest, another schema version,
         a fact of the wrong type, a listed file that no set has or that lies outside of it, a malformed digest or size,
-        a set larger than any, and a name that isn't the files'."""
+        a set larger than any, and a name that doesn't follow from the files."""
         try:
             facts = json.loads(data)
             version, listed = facts["schema_version"], facts.pop("files")

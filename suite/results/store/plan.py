@@ -37,7 +37,7 @@ class Plan:
             raise UserError("a seed is a whole number from 0 to 2⁶³ − 1.")
 
     def reason(self, case: Case) -> str | None:
-        """Returns why a case can't run; None if it can, or isn't of this plan."""
+        """Returns why a case can't run; None if it can, or if the plan doesn't have it."""
         all_cases = (*self.cases, *self.predictions)
         return next((planned.unsupported for planned in all_cases if planned.case == case), None)
 

@@ -134,7 +134,7 @@ def spelled(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_names(kind: type, fields: Mapping[str, Any]) -> None:
-    """Raises UserError for a name that a dataclass doesn't have: else its value would be ignored without a word."""
+    """Raises UserError for a name that a dataclass doesn't have: otherwise its value would be ignored silently."""
     if unknown_names := fields.keys() - {field.name for field in dataclasses.fields(kind)}:
         raise UserError(f"a {kind.__name__.lower()} has no '{min(unknown_names)[:60]}'.")
 

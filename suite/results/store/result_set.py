@@ -143,7 +143,8 @@ class ResultSet:
         shutil.rmtree(self.folder / "caches", ignore_errors=True)
 
     def next_retry(self, block: int) -> int:
-        """Returns the number of a block's next run: one more than any run of it, complete or cut short, has used."""
+        """Returns the number of a block's next run: one more than the greatest number that a run of this block has had,
+        complete or cut short."""
         logs = (path.name for path in (self.folder / "logs").glob(f"b{block:02d}-*"))
         rows = (path.stem for path in (self.folder / "attempts").rglob(f"b{block:02d}-*.parquet"))
         return 1 + max(map(retry_of, (*logs, *rows)), default=0)
@@ -280,7 +281,7 @@ class ResultSet:
         return rows
 
     def settle(self, plan_file: PlanFile) -> None:
-        """Writes the plan again, before anything is measured, with the cases that its machines have said they can't
+        """Writes the plan again, before anything is measured, to add which cases its machines have said they can't
         run."""
         write_json(self.folder / "plan.json", plan_file.to_json())
         self.plan_file = plan_file

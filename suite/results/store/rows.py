@@ -1,5 +1,5 @@
-"""Rows, one for each attempt: typed access to their columns, and the rules on which rows count, which no other module
-has."""
+"""Rows, one for each attempt: typed access to their columns, and the rules that decide which rows count. No other
+module has such rules."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def understood(path: Path) -> Iterator[None]:
 
 
 def read_rows(path: Path, wanted: Collection[str] = NAMES, having: Any = None) -> list[Row]:
-    """Returns the rows of a file. Columns that aren't `wanted` are None; those of the case must be wanted. `having` is
-    Arrow's filter of rows.
+    """Returns the rows of a file. Columns that aren't `wanted` are None in the rows; the columns of the case must be
+    among the wanted ones. `having` is Arrow's filter of rows.
 
     Raises ArrowInvalid for a file with more than any set has, before it is unpacked, and for a file that this suite, in
     this schema version, didn't write.
@@ -111,7 +111,7 @@ def text_bytes(values: pa.Array) -> int:
 
 
 def check_version(schema: Any) -> None:
-    """Raises ArrowInvalid for a file of another schema version; one without a version is read as ours."""
+    """Raises ArrowInvalid for a file of another schema version; a file without a version is read as one of ours."""
     ours = b"%d" % SCHEMA_VERSION
     version = (schema.metadata or {}).get(b"stack_wars_schema_version", ours)
     if version != ours:
