@@ -1,7 +1,7 @@
 """A memory cgroup around one worker, versions 1 and 2. Standard library only, no heavy imports.
 
 The kernel enforces a limit exactly and at once; a watchdog is only as quick as its polls. The kernel's count of kills
-is the only trace of a process that it killed for memory.
+is the only evidence that it has killed a process for memory.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class MemoryCgroup:
         return _counter(f"{self.folder}/memory.stat", "anon" if self.version == 2 else "total_rss")
 
     def refaults(self) -> int:
-        """Returns how many pages of files were evicted for want of memory and read again so far; 0 if not counted."""
+        """Returns how many pages of files the kernel has evicted for lack of memory and then read again; 0 if it
+        doesn't count them."""
         names = ("workingset_refault_file", "workingset_refault")  # kernels before 5.9 have the second
         return next((pages for name in names if (pages := _counter(f"{self.folder}/memory.stat", name))), 0)
 

@@ -17,7 +17,7 @@ CHUNK_BYTES = 2**20
 
 
 class CappedLog:
-    """Copies the head and the tail of what the pipe `descriptor` carries into the file at `path`."""
+    """Copies the beginning and the end of what comes through the pipe `descriptor` into the file at `path`."""
 
     def __init__(self, descriptor: int, path: str) -> None:
         os.set_blocking(descriptor, False)

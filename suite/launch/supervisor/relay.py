@@ -1,9 +1,9 @@
-"""The line between the orchestrator and a worker that waits for its turn: two named pipes in the worker's folder, which
-its supervisor relays. They work for a process of this machine and for a container without a network alike.
+"""Connects the orchestrator with a worker that takes turns: by two named pipes in the worker's folder, which the
+worker's supervisor relays. They work for a process of this machine and for a container without a network alike.
 
-Orders go to the worker, answers come back. Since the supervisor relays them, it knows when its worker waits: then it
-stops the clocks of the deadlines and looks at the worker less often. Standard library only, and quick to import: the
-supervisor imports this.
+Orders go to the worker, answers come back. From its answer until the next order the worker holds: it waits for its
+turn. The supervisor relays both, so it knows when its worker holds. It then stops the clocks of the deadlines and looks
+at the worker less often. Standard library only, and quick to import: the supervisor imports this.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import time
 from contextlib import suppress
 
 ORDERS, ANSWERS = "orders.pipe", "answers.pipe"  # in the worker's folder
-LINE_BYTES_MAX = 4096  # of an answer; a pipe takes so many bytes at once
+LINE_BYTES_MAX = 4096  # of an answer; Linux writes up to this many bytes to a pipe in one piece
 
 
 class Relay:
-    """The supervisor's part: passes orders and answers on, and counts how long its worker has held."""
+    """The supervisor's part: passes orders and answers on, and measures how long its worker holds."""
 
     def __init__(self, folder: str) -> None:
         """Opens the pipes before the worker runs, since a worker could put other pipes in their place. Raises OSError
@@ -31,7 +31,7 @@ class Relay:
         self._held_seconds = 0.0
 
     def begin(self) -> None:
-        """Closes the worker's ends of the pipes in the supervisor, once the worker is forked."""
+        """Closes the supervisor's copies of the worker's ends of the pipes. To be called once the worker is forked."""
         os.close(self.worker_orders)
         os.close(self.worker_answers)
 
@@ -41,7 +41,7 @@ class Relay:
         return self._held_since is not None
 
     def held_seconds(self) -> float:
-        """Returns how long the worker has held so far, all holds together."""
+        """Returns how many seconds the worker has held so far, all waits added up."""
         return self._held_seconds + (time.monotonic() - self._held_since if self._held_since is not None else 0.0)
 
     def pass_order(self) -> bool:

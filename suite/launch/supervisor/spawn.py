@@ -1,4 +1,4 @@
-"""Forks a worker, with its own session and streams, as the kernel's first choice to kill when memory runs out.
+"""Forks a worker, with a session and streams of its own. If memory runs out, the kernel kills this process first.
 
 `subprocess` isn't used: importing it takes longer than everything here, and the worker has to wait between fork and
 exec until it is in its cgroup. Standard library only.

@@ -30,7 +30,7 @@ TREE_SECONDS = 1.0  # between two listings of the process tree that only sample 
 # Under a memory limit without swap the kernel may evict pages of program files and read them again for hours: memory is
 # then full of pages that can't be evicted, and thousands of file pages a second are read again.
 FULL_SHARE, REFAULTS_PER_SECOND = 0.95, 5000.0
-EVENTS_CHUNK_BYTES = 2**20  # of events.jsonl read in one look
+EVENTS_CHUNK_BYTES = 2**20  # the most of events.jsonl that one look reads
 
 
 class PhaseReader:
@@ -44,7 +44,8 @@ class PhaseReader:
         self._rest = b""
 
     def update(self) -> None:
-        """Reads what was appended. A phase counts from when it is noticed, which is up to one look late."""
+        """Reads what was appended. A phase counts from the look that notices it, not from its beginning shortly
+        before."""
         try:
             with plain_files.opened(self._path) as file:
                 file.seek(self._offset)
@@ -191,7 +192,7 @@ class Supervisor:
         return max(pause, HELD_CHECK_SECONDS) if self.relay is not None and self.relay.holds else pause
 
     def _total(self) -> float:
-        """Returns when the worker must have ended; while it holds, its time stands still."""
+        """Returns the time by which the worker must have ended. Time during which it holds doesn't count."""
         if self.relay is None:
             return float(self.started + self.spec["timeout_seconds"])
         held = math.inf if self.relay.holds else self.relay.held_seconds()

@@ -76,7 +76,7 @@ def resident_bytes(pids: list[int]) -> int:
 
 def proportional_bytes(pids: list[int]) -> int:
     """Returns the sum of memory with shared pages divided among their users. Slow, because the kernel walks the page
-    tables: not for every look."""
+    tables, so it isn't called at every look."""
     return sum(_proportional(pid) for pid in pids)
 
 
