@@ -71,13 +71,17 @@ def why_undecided(word: Word | None, ratio: Estimate | None, reason: str) -> str
 def judge(ratio: Estimate, tie: float, noise: Mapping[str, Estimate], best: Estimate | None = None) -> tuple[Word, str]:
     """Returns (verdict, the reason if it is undecided although the interval of `ratio` allows a verdict).
 
-    `noise` is {reason: an interval in which equal processes differ}: a ratio inside of it is neither `faster` nor
-    `slower`. `best` is the ratio of the best modes; None if neither stack has two modes.
+    `noise` is {reason: the interval of a ratio between equal processes}: a ratio that is no farther from 1 than the
+    farther end of this interval, in either direction, is neither `faster` nor `slower`. `best` is the ratio of the best
+    modes; None if neither stack has two modes.
     """
     word = verdict(ratio, tie)
     if word in ("faster", "slower"):
         for reason, floor in noise.items():
-            if floor.low is not None and floor.high is not None and floor.low <= ratio.value <= floor.high:
+            if floor.low is None or floor.high is None:
+                continue
+            most = max(floor.high, 1 / floor.low)  # which of two equal processes is the first is arbitrary
+            if 1 / most <= ratio.value <= most:
                 return "undecided", reason
     if best is not None and word not in ("undecided", of_best := verdict(best, tie)):
         return "undecided", f"two modes: all processes {word}, the best {of_best}"

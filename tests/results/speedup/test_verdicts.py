@@ -246,9 +246,17 @@ def test_three_replicates_are_held_against_each_other() -> None:
 # --- the noise floor ---
 
 
-@pytest.mark.parametrize("floor", [Estimate(1.0, 0.8, 1.25, 0.9, 5), Estimate(0.9, 0.83, 1.21, 0.9, 5)])
+@pytest.mark.parametrize(
+    "floor",
+    [
+        Estimate(1.0, 0.8, 1.25, 0.9, 5),
+        Estimate(0.9, 0.83, 1.21, 0.9, 5),
+        Estimate(0.81, 0.8, 0.82, 1e-6, 5),  # the second process is surely slower: with labels exchanged, faster
+        Estimate(1.23, 1.22, 1.24, 1e-6, 5),
+    ],
+)
 def test_what_equal_processes_differ_by_is_never_faster_or_slower(floor: Estimate) -> None:
-    """Inside of the A/A twin's interval nothing is shown, however sure its own interval is."""
+    """Of equal processes it is arbitrary which one is the first, so the noise floor holds in both directions."""
     inside, outside = Estimate(1.2, 1.19, 1.21, 1e-6, 5), Estimate(1.3, 1.1, 1.5, 0.01, 5)
     assert judge(inside, 1.03, {"noise": floor}) == ("undecided", "noise")
     assert judge(Estimate(1 / 1.2, 1 / 1.21, 1 / 1.19, 1e-6, 5), 1.03, {"noise": floor}) == ("undecided", "noise")
