@@ -53,7 +53,7 @@ def answer(request: dict[str, Any], events: Events) -> None:
     protocol = Protocol(**request["protocol"])
     os.sched_setaffinity(0, request["cpus"])
     adapter, data, listener = opened(attempt, request, events)
-    from suite.machine import builds, facts  # only now, so that `import_seconds` doesn't hold their imports
+    from suite.machine import builds, facts  # only now, so that `import_seconds` doesn't include their imports
     from suite.worker import process_memory
     from suite.worker.equivalence.witness import Witness
     from suite.worker.observing import capture
@@ -166,7 +166,7 @@ def observe(adapter: Any, events: Events) -> None:
 
 def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[Any, Any, Any]:
     """Imports the framework. Returns its adapter, the case's data (None for a probe), and for the purpose `explain` a
-    listener on the libraries' logs."""
+    listener on the libraries' logs (else None)."""
     case = attempt.case
     events.phase("import")
     start = perf_counter()
@@ -218,7 +218,8 @@ def judged(adapter: Any, data: Any, evidence: Any, events: Events) -> list[str]:
 
 
 def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:
-    """Runs one phase before the timed calls and writes its seconds, less `without()`, as `<phase>_seconds`."""
+    """Runs a phase that comes before the timed calls. Writes how many seconds it took, minus the seconds that
+    `without()` returns, as `<phase>_seconds`."""
     events.phase(phase)
     start = perf_counter()
     result = action()

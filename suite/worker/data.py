@@ -19,7 +19,7 @@ from suite.workloads.tensors import Tensor, buffers_of, generate_all, stressed
 
 
 class Data:
-    """Parameters, buffers, inputs and (in the train pass) the target of one case, from its seed. `under_stress`: the
+    """Parameters, buffers, inputs and (in the train pass) the target of one case, from its seed. If `under_stress`, the
     parameters are those of the spec's `STRESSED`."""
 
     def __init__(self, case: Case, workload: Workload, seed: int, under_stress: bool = False) -> None:
@@ -71,7 +71,8 @@ class Data:
 
     def expected(self) -> ReferenceAnswer | None:
         """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims; None if
-        there is neither. Raises UserError for a golden file that doesn't say what stressed weights give."""
+        there is neither. Raises UserError for a golden file without the results of stressed weights, if the spec has
+        such weights."""
         if hasattr(self.spec, "reference"):
             answer = from_reference(self.spec, self.dims, *self.arguments())
             if self.stressed:
@@ -84,7 +85,7 @@ class Data:
         answer = load(path)
         if self.stressed and not answer.stressed:
             raise UserError(
-                f"{path} doesn't say what the weights of STRESSED give. Make it again by "
+                f"{path} lacks the results of the spec's STRESSED weights. Make it again by "
                 f"'{COMMAND} golden --workload={self.workload.name} --size={path.stem}'."
             )
         return answer

@@ -39,7 +39,7 @@ class Events:
         self.seq += 1
 
     def phase(self, phase: str) -> None:
-        """Writes that a phase begins, before it does: so a kill is attributed to the right phase."""
+        """Writes that a phase begins, before it does, so that a kill is attributed to the right phase."""
         self.last_phase = phase
         self.write("phase", phase=phase)
 

@@ -1,6 +1,6 @@
 """The memory of this process: its peaks, the framework's own figures, and giving back what was freed.
 
-`ru_maxrss` is not used, because it inherits the launcher's peak.
+`ru_maxrss` isn't used, because a process inherits the peak of the process that launched it.
 """
 
 from __future__ import annotations

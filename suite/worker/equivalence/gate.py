@@ -5,9 +5,9 @@ tensor is ||a - r|| / ||r|| (Frobenius), estimated where there is only a digest.
 near zero it is unbounded for correct stacks too. `suite.reference.expected` says what is right; where a model has no
 golden file of these dims, the gate writes digests, by which the run compares stacks with each other.
 
-Of what a step writes, the gate checks the movement of every parameter and buffer: their values after the steps are
-nearly those before, whatever the step did. A step in another precision is also compared with the same dialect file in
-f32, see `hold_to_float32`.
+Of what a step writes, the gate checks the movement of every parameter and buffer (the value after the steps minus the
+value before). It doesn't compare the values themselves: they hardly change, whatever the step did. A step in another
+precision is also compared with the same dialect file in f32, see `hold_to_float32`.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Gate:
             read = np.asarray(adapter.read("gradients" if adapter.train else "output", state, values)[key])
             findings.hold(key, f"{key} of {what}, read", self.stepped(state, values, 1), read)
         if timed.result is not None and np.array_equal(np.asarray(timed.result), np.asarray(result)):
-            findings.refuse(f"{key} of other values: it is the timed one")
+            findings.refuse(f"{key} of other values: it equals the timed one")
 
     def stepped(self, state: Any, batch: Any, calls: int) -> Array:
         """Takes steps that don't change the state. Returns the last result."""

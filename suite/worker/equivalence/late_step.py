@@ -1,4 +1,4 @@
-"""The step after the clocks: one more step of the timed state must be right, however many came before it.
+"""The step after the clocks: one more step of the timed state must be right, however many steps came before it.
 
 The gate's replay begins with fresh weights and compares three steps with a reference. A stack that computed these and
 then stopped would be the fastest of all. So the timed state, after all its timed steps, takes one more step by the

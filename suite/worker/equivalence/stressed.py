@@ -1,9 +1,9 @@
 """Stressed weights: values on which numerically bad formulas fail.
 
-Weights and inputs of unit variance don't show a softmax that doesn't subtract its maximum, a log(sum(exp)) as it
-stands, a variance computed as E[x^2] - E[x]^2, or another epsilon. A spec's `STRESSED` changes some weights so that
-these show: exponentials overflow float32, and the inputs of a norm are far from zero, or as small as its epsilon. The
-functions are those that were timed.
+Weights and inputs of unit variance don't show a softmax that doesn't subtract its maximum, a log(sum(exp)) that is
+computed as written, a variance computed as E[x^2] - E[x]^2, or another epsilon. A spec's `STRESSED` changes some
+weights so that these show: exponentials overflow float32, and the inputs of a norm are far from zero, or as small as
+its epsilon. The check calls the functions that were timed.
 
 XLA's own batch norm is such a bad formula, and some frameworks lower their norms to it. A model's author can't change
 that. So the adapter says that its norm is unstable (`has_unstable_norm`), and the row is flagged, not wrong.

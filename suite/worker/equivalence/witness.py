@@ -71,16 +71,16 @@ class Witness:
             findings.refuse(f"{what}: relative error {error:.2g} over the tolerance {limit:.0e} against their replay")
 
     def close(self, findings: GateFindings) -> None:
-        """Requires that the timed steps shrank all tensors together by as much as the replay did. Other differences,
-        such as AdamW's steps whose signs rounding turned, point in no particular direction."""
+        """Requires that the timed steps shrank all tensors together by as much as the replay did. Other differences
+        point in no particular direction, such as those of AdamW where rounding has turned a gradient's sign."""
         if not self.squares:
             return
         scale = math.sqrt(self.squares)
         allowed = 0.3 * DECAY + 6.0 * math.sqrt(self.apart / self.figures) / scale
         if not abs(self.along) / self.squares <= allowed:
             findings.refuse(
-                f"parameters after {protocol.GATE_STEPS} timed steps: they shrank by another part of "
-                f"themselves than in the replay, {self.along / self.squares:.1g} less"
+                f"parameters after {protocol.GATE_STEPS} timed steps: they shrank by "
+                f"{self.along / self.squares:.1g} of themselves less than in the replay"
             )
 
 

@@ -116,8 +116,8 @@ class Recorder:
         self.events.facts(behaviour=self.answers)
 
     def close(self) -> None:
-        """Raises RuntimeError unless each aspect was recorded exactly once: else the report's grid would have an empty
-        cell."""
+        """Raises RuntimeError unless each aspect was recorded exactly once. If one were missing, the report's grid
+        would have an empty cell."""
         recorded = [answer["aspect"] for answer in self.answers]
         if sorted(recorded) != sorted(self.spec.ASPECTS):
             raise RuntimeError(

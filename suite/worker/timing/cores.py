@@ -24,9 +24,9 @@ SECONDS_MIN = 0.2
 
 @dataclass(frozen=True, slots=True)
 class CoreCounters:
-    """Counters at the instant `at`, in seconds of processor time. `own` is this process's and its children's, `kernel`
-    this process's in the kernel; `idle` is its cores' idle time, None where the kernel hides it. `faults` counts its
-    minor page faults."""
+    """Counters at the instant `at`, in seconds of processor time. `own` is the time of this process and its children,
+    `kernel` the time of this process in the kernel, `idle` the idle time of the cores that it may use (None where the
+    kernel hides it). `faults` counts this process's minor page faults."""
 
     at: float
     idle: float | None

@@ -19,7 +19,7 @@ FAULT_SECONDS_MAX = 250e-6
 HOST_FAULT_SECONDS_MAX = 10e-3
 OWN_FAULTS = 10
 WARM_SAMPLES = 40  # fewer can't show a steady state (suite/stats.py)
-LEADING_FROM = 3  # in a turn of so many samples or more, the first doesn't count
+LEADING_FROM = 3  # in a turn of this many samples or more, the first doesn't count
 
 
 @dataclass
@@ -95,8 +95,8 @@ class SyncedSamples:
 @dataclass
 class SamplesInRounds(SyncedSamples):
     """The samples of turns, in seconds. The samples that were taken alone before are warm-up, and have shown whether
-    the process is steady. The turns couldn't show it: in their minutes the machine changes its pace, which isn't a
-    drift of the process."""
+    the process is steady. The turns can't show it: they are spread over minutes, in which the machine changes its pace,
+    and that isn't a drift of the process."""
 
     alone_seconds: float = 0.0
     steady: Steady = field(default_factory=lambda: Steady(0, "steady"))
@@ -137,7 +137,8 @@ class SamplesInRounds(SyncedSamples):
         return self.steady
 
     def asks_for(self, protocol: Protocol) -> str:
-        """Returns the process's answer after a turn: it needs more turns, has enough, or may take no more."""
+        """Returns the process's answer after a turn: it needs more turns (`MORE`), has had enough (`ENOUGH`), or may
+        take no more (`FULL`)."""
         if self.spent >= protocol.seconds_max:
             return FULL
         counted = self.counted(protocol)

@@ -1,4 +1,5 @@
-"""Turns: a warm process holds, without taking processor time, while other processes of its question are measured."""
+"""Turns: after its warm-up, a process holds (it waits without taking processor time) while other processes of its
+question are measured."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ LINE_BYTES_MAX = 64
 
 @dataclass
 class Turns:
-    """This process's end of its line to the orchestrator, and the time that it has held."""
+    """The worker's end of its connection with the orchestrator, and the time that the worker has held."""
 
     orders: int  # descriptors
     answers: int
@@ -31,7 +32,8 @@ class Turns:
 
     @classmethod
     def offered(cls, environment: MutableMapping[str, str]) -> Turns | None:
-        """Returns the turns that the supervisor offers by a variable, if any; children don't inherit the variable."""
+        """Returns the connection that the supervisor offers by an environment variable; None without the variable,
+        which is removed so that children don't inherit it."""
         descriptors = environment.pop(TURNS_VARIABLE, "").split()
         if not descriptors:
             return None
@@ -41,7 +43,8 @@ class Turns:
         return cls(orders, answers)
 
     def hold(self, asks_for: str) -> int | None:
-        """Waits for the next order and returns the number of the round; 0 if no round follows, None to go on alone."""
+        """Sends the answer `asks_for` and waits for the next order. Returns the number of the round; 0 if no round
+        follows, None if the process is to go on alone."""
         self.come_to_rest()
         answer = f"{asks_for} {process_memory.needed_bytes()}\n".encode()
         processor, start = own_seconds(), perf_counter()
