@@ -1,8 +1,8 @@
 """The interface between the worker and a stack. docs/adding-a-stack.md walks through an example.
 
-The adapter of a stack is the class `Adapter` in `<stack>_adapter.py`. Constructing it imports the
-framework (the import phase), so the module itself imports on any machine. Warm-up, clocks, the stop
-rule, copies and outcome words belong to the worker; an adapter has none of them.
+The adapter of a stack is the class `Adapter` in `<stack>_adapter.py`. Constructing it imports the framework (the import
+phase), so the module itself can be imported on any machine. Warm-up, clocks, the stop rule, copies and outcome words
+belong to the worker; an adapter has none of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REASON_MAX = 300  # characters quoted from a framework's message: some messages 
 
 
 class Unsupported(Exception):
-    """This stack can't do what the case asks, by design; the text is the reason in the report."""
+    """This stack can't run the case, either at all or on this machine; the text is the reason in the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,9 @@ class Trace:
 class Adapter(ABC):
     """One stack, ready to run one case.
 
-    `state` is the parameters with, in the train pass, the optimizer's state; it is opaque to the worker and
-    chained from step to step. Canonical layout: weights are (inputs, outputs), names are dotted paths.
+    `state` is the parameters with, in the train pass, the optimizer's state; the worker doesn't look into it, and
+    passes each step the state that the step before returned. Canonical layout: weights are (inputs, outputs), names are
+    dotted paths.
     """
 
     knobs: ClassVar[tuple[Knob, ...]] = ()  # for the tuned track; a stack without knobs doesn't run in that track
@@ -131,7 +132,8 @@ class Adapter(ABC):
 
     def adapter_in(self, precision: str) -> Adapter:
         """Returns a second adapter in this process, already built, for the same stack and workload in another
-        precision. This adapter can't be used afterwards: two models may need more memory than the machine has."""
+        precision. This adapter can't be used afterwards: it has dropped its model, because two may need more memory
+        than the machine has."""
         kind, case, workload = type(self), replace(self.case, precision=precision), self.workload
         vars(self).clear()
         gc.collect()
@@ -246,7 +248,7 @@ class Adapter(ABC):
     def compile_on_shapes(self, parameters: Mapping[str, Tensor], batch: Mapping[str, Tensor]) -> tuple[State, Batch]:
         """Compiles the step, which was built with `abstract`, for tensors of which only the shapes exist. Returns these
         shapes as (state, batch), for `lowered`."""
-        raise Unsupported("this stack compiles only what it runs")
+        raise Unsupported("this stack can't compile a step on shapes alone")
 
     def planned_memory(self, caches: Path) -> dict[str, int]:
         """Returns the bytes that the step will hold, under the names of `program_memory`: from what its compiler has

@@ -19,7 +19,7 @@ from suite.workloads.catalog import load_module
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """What a stack can't do: `reason` holds for every case whose fields equal `match`."""
+    """Cases that a stack can't run, and the `reason`: all whose fields equal `match`."""
 
     reason: str
     match: dict[str, str]

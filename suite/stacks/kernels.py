@@ -1,4 +1,4 @@
-"""Reads from libraries' own logs which library ran in a step, and on which instructions (docs/methodology.md)."""
+"""Reads from libraries' own logs which library ran in a step, and with which instruction set (docs/methodology.md)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ class LibraryUse:
     """How a step uses one library: the library's name, its instruction set in its own words, and the number and time of
     its calls.
 
-    None means unknown. An entry without `calls` is the library that runs all operations that no other entry counts. For
-    a compiled program there are no times, and `calls` counts places in the program.
+    None means unknown. An entry without `calls` is the library that runs all operations which no other entry counts.
+    For a compiled program there are no times, and `calls` counts the places in the program that run the library's
+    kernels.
     """
 
     library: str
@@ -58,8 +59,8 @@ class LibraryLogs:
 
 
 def libraries(logs: LibraryLogs, mkl_path: str | None = None) -> list[LibraryUse]:
-    """Returns what oneDNN and MKL ran in the step, by their logs, the longest-running first. `mkl_path` is the name of
-    MKL's path where its log would give another."""
+    """Returns what oneDNN and MKL ran in the step, by their logs, the longest-running first. If `mkl_path` is given, it
+    is the name of MKL's path, whatever MKL's log says."""
     text = logs.before + logs.step
     announced, mkl = ONEDNN_ISA.search(text), MKL_PATH.search(text)
     generated = announced[1].replace("Intel ", "") if announced else None

@@ -1,7 +1,7 @@
 """The knobs of the tuned track: documented settings beyond what a competent user writes. Each adapter lists its own.
 
-docs/methodology.md has the same list for readers, and tests/stacks/test_knobs_act.py the proof that each of them
-changes what is executed. Standard library only.
+docs/methodology.md has the same list for readers. tests/stacks/test_knobs_act.py shows that each of them changes what
+is executed. Standard library only.
 """
 
 from __future__ import annotations

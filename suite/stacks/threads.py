@@ -1,4 +1,4 @@
-"""Environment variables for every framework: the number of cores, and the CUDA driver's cache."""
+"""The environment variables that every framework gets: for the number of cores, and for the CUDA driver's cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every stack that computes with JAX shares: its variables, devices, optimizer and counters.
+"""The common code of all stacks that compute with JAX: environment variables, devices, optimizer and counters.
 
 The frameworks come in as arguments: only an adapter's own module imports them.
 """

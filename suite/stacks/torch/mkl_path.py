@@ -1,7 +1,9 @@
-"""MKL asks a function of its own whether the processor is Intel's, and takes its slowest path if it isn't.
+"""Makes MKL take another path than it would: MKL asks a function of its own whether the processor is Intel's, and takes
+its slowest path if it isn't.
 
 PyTorch's CPU library exports that function, `mkl_serv_intel_cpu_true`, and calls it through the dynamic linker: of
-several libraries with a function of this name, the one that was loaded first answers.
+several libraries with a function of this name, the one that was loaded first answers. So a library with such a
+function, loaded before PyTorch, decides which path MKL takes.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ KNOB = Knob(
 
 
 def named(tuned: Collection[str]) -> str | None:
-    """Returns the name of MKL's path if the function is interposed: MKL's log names the processor, not the path that it
-    takes. None where the log says it."""
+    """Returns the name of MKL's path if the function is interposed, since MKL's log doesn't give it then: the log
+    describes the processor as it is. None if the function isn't interposed."""
     return "the path for Intel's processors" if KNOB.name in tuned else None
 
 

@@ -1,4 +1,4 @@
-"""What every stack that runs an nn.Module shares: the layouts of weights and images, threads, mixed precision.
+"""The common code of all stacks that run an nn.Module: layouts of weights and images, threads, mixed precision.
 
 PyTorch comes in as an argument: only an adapter's own module imports it.
 """

@@ -1,1 +1,1 @@
-"""What every stack that compiles with XLA shares."""
+"""The common code of all stacks that compile with XLA."""

@@ -1,4 +1,5 @@
-"""What every stack that compiles with XLA shares: its knobs, and how to read which kernels its programs run."""
+"""The common code of all stacks that compile with XLA: its knobs, and how to find out which kernels its programs
+run."""
 
 from __future__ import annotations
 
