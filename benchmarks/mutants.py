@@ -51,7 +51,7 @@ CHECKS = {
     r"stressed": "stressed weights",
     r"timed step |last timed loss|last timed output": "timed results",
     r"^movement of|where its gradient is zero": "movement",
-    r" lost .* of itself|shrank": "decay",
+    r"shrank": "decay",
     r"gradient of|loss and gradients|gradient is zero": "gradient",
     r"loss": "loss",
     r"output|forward pass": "output",

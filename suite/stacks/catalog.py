@@ -65,7 +65,8 @@ MIB = 2**20
 PARAMETERS, AUTOCAST, PRODUCTS = "parameters", "autocast", "products"
 
 # For the tuned track. tests/stacks/test_knobs_act.py shows that the knob changes every case it runs except this one.
-LONE_PRODUCT = Exclusion("XLA leaves a lone product to a library; XLA's only knob, the width of vectors, acts on loops",
+LONE_PRODUCT = Exclusion("XLA computes a lone matrix product by a library; XLA's only knob, the vector width, acts on "
+                         "the loops that XLA generates",
                      {"track": "tuned", "target": "cpu", "workload": "gemm", "pass": "forward"})  # fmt: skip
 
 STACKS: dict[str, Stack] = {

@@ -80,7 +80,7 @@ class GateFindings:
         """Requires exactly the expected names of tensors. Returns whether they are there."""
         if set(actual) == set(expected):
             return True
-        self.refuse(f"{what}: has {sorted(actual)}, the reference {sorted(expected)}")
+        self.refuse(f"{what}: has {sorted(actual)}, the reference has {sorted(expected)}")
         return False
 
     def same_shape(self, what: str, actual: Array, expected: Array) -> bool:
@@ -88,7 +88,7 @@ class GateFindings:
         shapes = np.shape(actual), np.shape(expected)
         if shapes[0] == shapes[1]:
             return True
-        self.refuse(f"{what} has shape {shapes[0]}, the reference {shapes[1]}")
+        self.refuse(f"{what} has shape {shapes[0]}, the reference has {shapes[1]}")
         return False
 
     def refuse(self, reason: str) -> None:

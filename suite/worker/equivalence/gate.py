@@ -272,8 +272,8 @@ class Gate:
         lost, wanted = shrinkage(before, moved), self.expected.shrunk[name]
         if not abs(lost - wanted) <= 0.3 * DECAY + chance:
             self.findings.refuse(
-                f"{name} lost {lost:.2g} of itself in {protocol.GATE_STEPS} steps, the reference "
-                f"{wanted:.2g}: weight decay takes {DECAY:.0e}"
+                f"{name} shrank by {lost:.2g} of itself in {protocol.GATE_STEPS} steps, the reference by "
+                f"{wanted:.2g} (weight decay takes {DECAY:.0e})"
             )
 
     def check_optimizer(self) -> None:

@@ -51,7 +51,7 @@ class LateStep:
         what = f"timed step {self.steps + 1}"
         limits = findings.tolerances
         if not abs(self.loss - self.read_loss) <= limits.late_loss * abs(self.read_loss):
-            findings.refuse(f"loss of {what} is {self.loss:.6g}, that of its parameters {self.read_loss:.6g}")
+            findings.refuse(f"loss of {what} is {self.loss:.6g}, but its parameters give {self.read_loss:.6g}")
         # A parameter that the loss doesn't depend on has no gradient, which the gate refuses by itself.
         start = {name: self.parameters[0][name] for name in self.gradients}
         exact = OPTIMIZERS[optimizer](start, self.moments[0], self.steps)
@@ -122,7 +122,7 @@ class Decay:
         if not abs(self.along) / self.squares <= allowed:
             findings.refuse(
                 f"{self.what} in {step} shrank by {self.along / self.squares:.1g} of themselves less than they should "
-                f"have; weight decay takes {decay:.0e}"
+                f"have (weight decay takes {decay:.0e})"
             )
 
 
