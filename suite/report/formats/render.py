@@ -55,7 +55,7 @@ def render_report(path: Path, report: Report, out: Path | None = None) -> Path:
     if out is None and path.is_dir():
         stored = ResultSet.open(path)
         if stored.is_whole:
-            stored.seal()  # the page is part of the set, so the manifest must name the new page
+            stored.seal_page()  # the page is part of the set, so the manifest must name the new page
     return target
 
 

@@ -22,15 +22,15 @@ from suite.results.store.rows import CASE, Row, accepted
 from suite.results.store.schema import SCHEMA_VERSION
 
 NAME = "manifest.json"
-RESULTS = "results.parquet"
-FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", RESULTS, "report.html")
+RESULTS, REPORT = "results.parquet", "report.html"
+FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", RESULTS, REPORT)
 FOLDERS = ("inputs", "blocks", files.FOLDER)
 ATTEMPTS = "attempts"  # results.parquet has all its rows, and only a resumed run needs it
 # A set's name has 32 digits of the sha256, which are 128 bits. The signature covers all 64 digits.
 DIGITS, ALL_DIGITS = 32, 64
 SET_NAME = re.compile(r"\d{4}-\d\d-\d\d\.[a-z]{2,8}\.[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
-DERIVED = ("report.html",)  # made from the other files, and made anew by whoever fetches the set
+DERIVED = (REPORT,)  # made from the other files, and made anew by whoever fetches the set
 FILES_MAX, BYTES_MAX = 100_000, 64 * 2**30
 # The facts that a manifest has beside its list of files, each with its type. All are derived from the files.
 FACTS = (
@@ -192,12 +192,34 @@ def check_part(where: str, file: str) -> None:
 
 def described(folder: Path, facts: Mapping[str, Any]) -> Manifest:
     """Returns the manifest of the files that a set's folder has now."""
-    return Manifest(facts, {name: File(sha256(path), path.stat().st_size) for name, path in parts(folder).items()})
+    return Manifest(facts, {name: file_at(path) for name, path in parts(folder).items()})
 
 
-def write(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Writes the manifest, which marks a set as whole."""
-    write_json(folder / NAME, described(folder, facts).to_json())
+def file_at(path: Path) -> File:
+    """Returns the digest and size that a file has now."""
+    return File(sha256(path), path.stat().st_size)
+
+
+def write(folder: Path, facts: Mapping[str, Any], kept: Mapping[str, File]) -> None:
+    """Writes the manifest, which marks a set as whole. It lists the files in `kept` as they are there, whatever the
+    folder has now, and all other files as they are now."""
+    anew = {name: file_at(path) for name, path in parts(folder).items() if name not in kept}
+    write_json(folder / NAME, Manifest(facts, {**anew, **kept}).to_json())
+
+
+def written_once(folder: Path) -> dict[str, File]:
+    """Returns what the manifest lists of the folders, whose files are written once and never change. A later manifest
+    of the set keeps these entries, so that `problems` still finds a file that was changed or deleted meanwhile. Empty
+    for a set that isn't whole. Raises UserError as `read` does."""
+    listed = read(folder).files if (folder / NAME).exists() else {}
+    return {name: file for name, file in listed.items() if name.partition("/")[0] in FOLDERS}
+
+
+def list_again(folder: Path, name: str) -> None:
+    """Writes the manifest of a whole set again with the digest that the file `name` has now; everything else in it
+    stays. Raises UserError as `read` does."""
+    known = read(folder)
+    write_json(folder / NAME, replace(known, files={**known.files, name: file_at(folder / name)}).to_json())
 
 
 def read(folder: Path) -> Manifest:

@@ -114,20 +114,24 @@ class ResultSet:
     def program(self, attempt: str, program: str) -> bytes:
         """Returns a program, StableHLO. Raises UserError for a file that isn't whole, or that was changed after the set
         was whole."""
-        path = self.program_path(attempt, program)
-        text = b"".join(gunzipped(path))
-        listed = manifest.read(self.folder).files.get(str(path.relative_to(self.folder))) if self.is_whole else None
-        if listed is not None and listed.digest != sha256(path):
-            raise UserError(f"{path.name} was changed after its set was whole: the manifest has another digest.")
-        return text
+        return self.unpacked(self.program_path(attempt, program))
 
     def program_header(self, attempt: str, program: str) -> str:
         """Returns the first line of the optimized program that the compiler made of it; empty if there is none. Raises
-        UserError for a file that isn't whole."""
+        UserError as `program` does."""
         path = self.folder / files.FOLDER / attempt / f"{program}{files.OPTIMIZED}.gz"
         if not path.exists():
             return ""
-        return b"".join(gunzipped(path)).partition(b"\n")[0].decode("utf-8", "replace")
+        return self.unpacked(path).partition(b"\n")[0].decode("utf-8", "replace")
+
+    def unpacked(self, path: Path) -> bytes:
+        """Returns the content of one of the set's compressed files. Raises UserError for a file that isn't whole, or
+        that was changed after the set was whole."""
+        content = b"".join(gunzipped(path))
+        listed = manifest.read(self.folder).files.get(str(path.relative_to(self.folder))) if self.is_whole else None
+        if listed is not None and listed.digest != sha256(path):
+            raise UserError(f"{path.name} was changed after its set was whole: the manifest has another digest.")
+        return content
 
     def shares(self) -> list[ResultSet]:
         """Returns the shares of a run on several machines that have arrived, in the plan's order."""
@@ -266,9 +270,11 @@ class ResultSet:
 
     def commit(self) -> list[Row]:
         """Merges all rows into results.parquet, then writes the manifest, which marks the set as whole. Returns the
-        rows."""
-        (self.folder / manifest.NAME).unlink(missing_ok=True)
+        rows. If the set was whole before, files in its folders keep their entries in the manifest: a commit doesn't
+        vouch for a file that was changed since. With shares, those files are copied from the shares anew."""
         shares = self.shares()
+        kept = {} if shares else manifest.written_once(self.folder)
+        (self.folder / manifest.NAME).unlink(missing_ok=True)
         if shares:  # deletes what an earlier commit copied: blocks that ran again have other records and programs
             for part in ("blocks", files.FOLDER, "logs"):
                 shutil.rmtree(self.folder / part, ignore_errors=True)
@@ -277,7 +283,7 @@ class ResultSet:
             self.adopt(share)
         rows = self.merged()
         self.write_rows(rows)
-        self.seal()
+        manifest.write(self.folder, self.facts(), kept)
         return rows
 
     def settle(self, plan_file: PlanFile) -> None:
@@ -306,8 +312,13 @@ class ResultSet:
                 self.keep(share.folder / name, f"shards/{shard}/{name}")
 
     def seal(self) -> None:
-        """Writes manifest.json: the set's name and facts, and the sha256 and size of each of its files."""
-        manifest.write(self.folder, self.facts())
+        """Writes manifest.json of the files as they are now: the set's name and facts, and each file's sha256 and size.
+        It is for a set that was just put together or fetched; whatever its files were before is forgotten."""
+        manifest.write(self.folder, self.facts(), kept={})
+
+    def seal_page(self) -> None:
+        """Writes the digest of a page that was rendered anew into the manifest of a whole set, and nothing else."""
+        manifest.list_again(self.folder, manifest.REPORT)
 
     def facts(self) -> dict[str, Any]:
         """Returns the facts of a manifest, all derived from the set's files; before the set is whole, from its rows so

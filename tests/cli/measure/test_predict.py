@@ -18,6 +18,7 @@ from suite.cli.options.predict import PredictOptions, prediction_instead
 from suite.cli.terminal.console import listener
 from suite.environments import venv
 from suite.errors import UserError
+from suite.ir import files
 from suite.launch.process import Exit
 from suite.plan import layout
 from suite.plan.durations import COMPILE_SECONDS, attempt_seconds, plan_seconds
@@ -203,6 +204,29 @@ def test_a_damaged_and_a_changed_program_of_a_set_leave_the_others_their_verdict
     assert "isn't a whole gzip file" in rows["tf_xla"]["reason"]
     assert "was changed after its set was whole" in rows["torchax_jit"]["reason"]
     assert told == ["v6e-1", "v6e-1"]
+
+
+@pytest.mark.parametrize("which", ["the program", "the compiler's program"])
+def test_a_program_that_was_changed_stays_refused_for_the_next_device(
+    which: str, told: list[str], tmp_path: Path
+) -> None:
+    """What a prediction adds to the set doesn't vouch for a file that was changed before it."""
+    case = attempt_of("jax_jit").case
+    store = ResultSet.create(tmp_path / "a-set", plan_file(cases=(Planned(case),), baseline="jax_jit"))
+    row = captured(store)
+    program = store.program_path(row.attempt_name, STEP.name)
+    optimized = program.with_name(f"{STEP.name}{files.OPTIMIZED}.gz")
+    optimized.write_bytes(gzip.compress(b"HloModule step\n"))
+    store.write_attempt(row.attempt_name, row)
+    store.commit()
+    changed = program if which == "the program" else optimized
+    changed.write_bytes(gzip.compress(MODULE.encode()))
+    for device in ("v6e-1", "h100"):
+        assert predict.predict(PredictOptions(set=str(store.folder), device=(device,), force=True)) == 3
+        (verdict,) = (row for row in load(store.folder).rows if row["device"] == device)
+        assert verdict["outcome"] == "error" and "was changed after its set was whole" in verdict["reason"]
+        assert store.problems() == [f"{changed.relative_to(store.folder)} was changed"]
+    assert not told
 
 
 def test_a_search_compiles_until_the_largest_that_fits_is_known(

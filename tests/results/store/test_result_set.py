@@ -7,6 +7,7 @@ import json
 import os
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -399,6 +400,18 @@ def test_a_commit_that_fails_leaves_no_mark(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(OSError, match="No space"):
         store.commit()
     assert not (store.folder / "manifest.json").exists()
+
+
+def test_a_later_commit_lists_what_is_new_and_does_not_vouch_for_what_was_changed_or_deleted(tmp_path: Path) -> None:
+    store = committed(tmp_path)
+    store.write_block(3, 1, record(3, 1))
+    store.settle(replace(store.plan_file, command="invoke run --repeats=9"))
+    store.commit()
+    assert store.problems() == [], "what the program wrote is listed"
+    (store.folder / "inputs" / "numpy.txt").write_text("numpy==9.9\n")
+    (store.folder / "blocks" / "b01-a1.json").unlink()
+    store.commit()
+    assert store.problems() == ["blocks/b01-a1.json is missing", "inputs/numpy.txt was changed"]
 
 
 def test_committing_twice_changes_nothing(tmp_path: Path) -> None:
