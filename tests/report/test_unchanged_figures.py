@@ -32,8 +32,9 @@ REWORDED = {
     ("", "Compiling"): "Compile time",
     ("", "Compilesfirst / second / steady"): "Compilationsin first / second / steady runs",
 }
-# Columns that gave way to another definition by intention: resident peaks, pages of libraries included.
-REPLACED = ("Host peakbuild", "Host peakstep")
+# Columns that gave way to another definition by intention: resident peaks, pages of libraries included; the mean over
+# processes of what a copy adds, for the difference of two medians.
+REPLACED = ("Host peakbuild", "Host peakstep", "Copy to host adds")
 # What differs by intention since then.
 PHASES, FAILURES = "First, second and steady run", "Failures and their reasons"
 CHANGED: tuple[Key, ...] = (
