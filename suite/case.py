@@ -53,7 +53,7 @@ class Flag(StrEnum):
     """A warning about a row, beside its outcome."""
 
     NO_STEADY_STATE = "no_steady_state"
-    ASSUMED = "assumed"  # too few samples to test for a steady state
+    ASSUMED = "assumed"  # too few samples (under 40) to show a steady state
     NOISY = "noisy"
     DISTURBED = "disturbed"  # too few samples during which no other process took the cores
     PAGE_FAULTS = "page_faults"  # page faults may have taken more than 5 % of the process's processor time

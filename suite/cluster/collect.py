@@ -166,8 +166,8 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
     """Returns the plan file of the whole plan. Raises UserError if the shares' cases aren't exactly those of the whole
     plan.
 
-    The set's name has a digest of the shares' content. So collecting the same shares again gives the same name, and
-    collecting them after one of them was completed gives another name.
+    The set's id has a digest of the shares' content. So collecting the same shares again gives the same id, and
+    collecting them after one of them was completed gives another id.
     """
     files = [store.plan_file for store in shares]
     first, names = files[0], [file.plan.set_id for file in files]

@@ -122,7 +122,7 @@ def run_reader(
     makes there. `engine` runs the environment that the program needs.
 
     Raises UserError, with words that complete a sentence ("… couldn't be read: …"), if the program makes no such file.
-    Also if the folder has anything but files and folders, because the program would follow a link and return what is
+    Raises it too if the folder has anything but files and folders: the program would follow a link and return what is
     there.
     """
     try:

@@ -1,9 +1,10 @@
-"""Measures the machine's roofline: the operations and bytes a second that it reaches (Williams et al. 2009).
+"""The machine's roofline (Williams et al. 2009): measures the operations and bytes a second that the machine reaches,
+and derives the least seconds that a step can take.
 
 `python -m suite.machine.roofline --cores 0 1` prints the sweep, the whole roofline, as JSON. With `--ceiling` it prints
 only the float32 ceiling, and with `--ceiling --places memory` the bandwidth of memory too. It needs only numpy. A
-machine is swept once a day; the ceiling is measured at the start of each timed run on a CPU. Neither is measured inside
-a block.
+machine is swept once a day, outside the blocks. The ceiling is measured when a timed run on a CPU starts or is resumed,
+and again when a process seems faster than the machine.
 """
 
 from __future__ import annotations

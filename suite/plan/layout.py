@@ -62,8 +62,8 @@ def outside(plan: Plan, purpose: Purpose, retry: int = 1) -> list[Attempt]:
 
 
 def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
-    """Returns the cases that have a process of one purpose outside the blocks: the run is for that purpose, or its
-    protocol asks for such processes beside the others."""
+    """Returns the cases that get a process of this purpose outside the blocks: none, unless the run is for that purpose
+    or its protocol asks for such processes."""
     if purpose is Purpose.PREDICT:
         return plan.predictions
     if plan.purpose is purpose:

@@ -1,4 +1,5 @@
-"""Measures what a CPU reaches, before the blocks of a timed run: its roofline, and the float32 ceiling."""
+"""Measures what a CPU reaches: its roofline and the float32 ceiling before the blocks of a timed run, and the ceiling
+again when a process seems faster than the machine."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The worker: the only process that imports a framework. It reads one case and writes events."""
+"""The worker: the measured process, which imports the framework. It reads one case and writes events."""

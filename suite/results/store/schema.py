@@ -86,7 +86,7 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
         _identity("comparison_id", "string", "shared by cases that differ in stack and variant alone"),
         _identity("block", "int64", "the block, from 1; the unit of pairing"),
         _identity("order", "int64", "the place in the block's shuffled order"),
-        _identity("replicate", "int64", "1; from 2 on the baseline's further processes in the block, its A/A twins"),
+        _identity("replicate", "int64", "1; the baseline's further processes in the block (A/A twins) have 2, 3, …"),
         _identity(
             "purpose",
             "string",
@@ -110,7 +110,7 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
         _text("environment", "the locked virtual environment"),
         _text("target", "hardware class: cpu, cuda or tpu"),
         _text("device", "the device planned; what the framework saw is in environment_facts"),
-        _text("engine", "how the process was contained: local or docker"),
+        _text("engine", "how the process was contained: local or docker; not part of the case's identity"),
         _text("cache", "cold or warm compile caches"),
         _count("threads", "CPU cores that the framework was given"),
         _bytes("limit_memory_bytes", "memory limit; null where only the machine limits"),

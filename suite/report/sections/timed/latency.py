@@ -122,8 +122,8 @@ def latency_view(comparison: Comparison, lines: Sequence[Latency]) -> LatencyVie
 
 
 def latency_row(line: Latency, column: Units) -> LatencyRow:
-    """Returns one stack's line. If not all of its processes ended ok, the call in which the case ended has the outcome:
-    in place of a time, or behind the time that other processes took."""
+    """Returns one stack's line. If not all of its processes ended ok, the outcome is shown at the call in which the
+    case ended: in place of a time, or behind the time that other processes took."""
     of_call = (column.first, column.second, column.steady)
     seconds = [(unit, line.seconds(call)) for call, unit in zip(CALLS, of_call, strict=True)]
     forms = [[unit.show(value) for unit, value in seconds], [unit(value) for unit, value in seconds]]

@@ -23,17 +23,17 @@ Array = NDArray[np.float64]
 
 
 def parameters(dims: Dims) -> dict[str, Normal]:
-    """B (N, N)."""
+    """Returns the matrix B, of shape (N, N)."""
     return {"b": fan_in(dims["n"], dims["n"])}
 
 
 def inputs(dims: Dims) -> dict[str, Normal]:
-    """A (N, N)."""
+    """Returns the matrix A, of shape (N, N)."""
     return {"a": Normal((dims["n"], dims["n"]))}
 
 
 def target(dims: Dims) -> Normal:
-    """T (N, N)."""
+    """Returns the matrix T, of shape (N, N)."""
     return Normal((dims["n"], dims["n"]))
 
 
