@@ -37,13 +37,15 @@
   }
 
   // One cell: [CSS classes, words, small print, number of its note].
-  function fill(cell, entry, question) {
+  // `own` is the stack's own figure of what is shown.
+  function fill(cell, entry, question, own) {
     if (!entry) return;
     var kind = entry[0].split(" ")[0], box = cell.querySelector("a") || cell;
-    var own = box.querySelector(".own"), note = entry.length > 3 ? all.notes[entry[3]] : "";
+    var note = entry.length > 3 ? all.notes[entry[3]] : "";
+    var modes = / modes\b/.test(entry[0]) ? "its processes run in two modes" : "";
     box.textContent = "";
-    if (own) box.appendChild(own);
-    [["span", "w", (all.signs[kind] ? all.signs[kind] + " " : "") + entry[1]],
+    [["span", "own", own],
+     ["span", "w", (all.signs[kind] ? all.signs[kind] + " " : "") + entry[1]],
      ["span", "why", kind === "undecided" ? note : ""], ["small", "", entry[2]],
      ["span", "v", all.signs[kind] && kind !== entry[1] ? kind : ""]].forEach(function (part) {
       if (!part[2]) return;
@@ -53,13 +55,16 @@
       box.appendChild(node);
     });
     cell.className = "sq " + entry[0];
-    cell.title = [cell.getAttribute("data-stack") + " on " + question, kind === "none" ? "" : kind, entry[1], entry[2], note]
+    cell.title = [cell.getAttribute("data-stack") + " on " + question, kind === "none" ? "" : kind, entry[1], entry[2], note, modes]
       .filter(function (text, place, texts) { return text && texts.indexOf(text) === place; }).join(", ");
   }
   function drawMap(isOther) {
     var chosen = all.maps[state.metric][state.baseline], count = 0;
     var top = all.means[state.metric][state.baseline][state.pass + "|" + state.precision];
     map.caption.textContent = chosen.caption;
+    list(document.querySelectorAll(".legend.key .scale span")).forEach(function (end, place) {
+      end.textContent = all.ends[state.metric][place];
+    });
     if (means) {
       means.hidden = !top.length;
       list(means.cells).slice(1).forEach(function (cell, place) { fill(cell, top[place], "all common questions"); });
@@ -67,7 +72,7 @@
     rows.forEach(function (row, place) {
       var sure = false, name = row.cells[0].querySelector("a").textContent;
       list(row.cells).slice(1).forEach(function (cell, column) {
-        if (isOther) fill(cell, chosen.rows[place][column], name);
+        if (isOther) fill(cell, chosen.rows[place][column], name, all.own[state.metric][place][column]);
         var isSure = cell.classList.contains("faster") || cell.classList.contains("slower");
         cell.classList.toggle("dim", state.sure === "1" && !isSure && !cell.classList.contains("baseline"));
         sure = sure || (isSure && !hidden(all.stacks[column]));
@@ -76,7 +81,8 @@
       row.hidden = !isAsked(row) || (state.sure === "1" && !sure);
       count += row.hidden ? 0 : 1;
     });
-    bar.querySelector("output").textContent = count + " of " + rows.length + " questions";
+    bar.querySelector("output").textContent = count + " of " + rows.length + " questions" +
+      (state.hide ? "; frames, means and sentences count the hidden stacks, too" : "");
     var said = all.sentences[state.baseline], verdict = document.getElementById("verdict");
     if (said && verdict) {
       var name = document.createElement("b");
@@ -162,12 +168,26 @@
       return ratio.getAttribute("data-base") === state.baseline;
     })[0];
     if (!chosen) return;
-    panel.querySelector(".over-name").textContent = chosen.previousElementSibling.textContent;
-    panel.querySelector(".over-ratio").textContent = chosen.textContent;
     var stack = panel.getAttribute("data-stack"), by = chosen.getAttribute("data-by"), alone = by === stack;
+    panel.querySelector(".over-name").textContent = chosen.previousElementSibling.textContent.replace("Over", "A steady step over");
+    panel.querySelector(".over-ratio").textContent = alone ? "this is the baseline" : chosen.textContent;
+    drawShown(panel, stack);
     var compared = panel.querySelector(".compared"), company = panel.querySelector(".company");
     if (compared) compared.textContent = (alone ? "" : " --stack=" + by) + " --baseline=" + by;
     if (company) company.textContent = alone ? " alone" : " and the baseline " + by;
+  }
+  // What the map shows in this cell, if that isn't a steady step.
+  function drawShown(panel, stack) {
+    var name = panel.querySelector(".shown-name"), value = panel.querySelector(".shown-value");
+    var place = all.questions.indexOf(panel.getAttribute("data-question")), column = all.stacks.indexOf(stack);
+    var entry = all.maps[state.metric][state.baseline].rows[place][column], own = all.own[state.metric][place][column];
+    name.hidden = value.hidden = state.metric === first.metric || !entry;
+    if (name.hidden) return;
+    var kind = entry[0].split(" ")[0], note = entry.length > 3 ? all.notes[entry[3]] : "";
+    name.textContent = all.maps[state.metric][state.baseline].caption.split(". ")[0];
+    value.textContent = [own, kind === "baseline" ? "this is the baseline" : all.signs[kind] ? kind : "",
+      kind === "baseline" ? "" : entry[1] + (entry[2].charAt(0) === "[" ? " " + entry[2] : ""),
+      entry[2].charAt(0) === "[" ? "" : entry[2], note].filter(function (text, at, texts) { return text && texts.indexOf(text) === at; }).join(", ");
   }
   function fillRow(row, at, entry) {
     if (!entry) return;

@@ -40,7 +40,8 @@ class Square:
     in a sentence. `shade` is the strength of the colour, 0 (none) to 4; `is_more` says which colour: whether the stack
     is ahead of the baseline. `href` is the link to the panel behind the cell; empty without a panel. `note` is what a
     reader must know beside the verdict. `leads` says that no stack is shown to be faster: the cell is framed.
-    `median` is the stack's median, which a narrow screen shows beside the ratio.
+    `own` is the stack's own figure of what the map shows, such as its median, which a narrow screen shows beside the
+    ratio. `has_modes` says that its processes run in two modes.
     """
 
     kind: str
@@ -52,7 +53,8 @@ class Square:
     href: str = ""
     note: str = ""
     leads: bool = False
-    median: str = ""
+    own: str = ""
+    has_modes: bool = False
 
     @property
     def verdict(self) -> str:
@@ -65,11 +67,22 @@ class Square:
         return STATES[self.kind][0] if self.kind in STATES else SIGNS.get(self.kind, "")
 
     @property
+    def is_noted(self) -> bool:
+        """Whether it has a note that isn't in the cell itself."""
+        return bool(self.note) and self.kind not in ("undecided", "none")
+
+    @property
+    def starred(self) -> bool:
+        """Whether a star stands in the cell."""
+        return self.is_noted or self.has_modes
+
+    @property
     def css(self) -> str:
         """Returns its CSS classes: `faster f3`, say."""
         colour = f"{'f' if self.is_more else 's'}{self.shade}" if self.shade else ""
-        noted = "noted" if self.note and self.kind not in ("undecided", "none") else ""
-        return " ".join(filter(None, [self.kind, colour, noted, "leads" if self.leads else ""]))
+        noted = "noted" if self.is_noted else ""
+        modes = "modes" if self.has_modes else ""
+        return " ".join(filter(None, [self.kind, colour, noted, modes, "leads" if self.leads else ""]))
 
 
 def shade(value: float) -> int:

@@ -1,6 +1,8 @@
 """The map for every choice that the page's controls offer, as compact data, which the page's script only shows.
 
 - `stacks` are the map's columns, `questions` the ids of its rows, `signs` the signs of the verdicts.
+- `own` is {metric: rows}: each stack's own figure, which no baseline changes; `ends` is {metric: the words at the two
+  ends of the scale of colours}.
 - `maps` is {metric: {baseline: {caption, rows, over}}}. A cell of `rows` is [CSS classes, words, small print], followed
   by the number of its note in `notes` if it has one; a cell that says how a stack ended is 0, since no choice changes
   it. `over` is {number of a row: sentence on the stack that stands in for the baseline there}.
@@ -42,12 +44,14 @@ def choices(
     any_map = next(iter(maps.values()))
     by_metric: dict[str, dict[str, Any]] = {}
     tops: dict[str, dict[str, Any]] = {}
+    own, ends = {}, {}
     for (metric, baseline), shown in maps.items():
         by_metric.setdefault(metric, {})[baseline] = {
             "caption": shown.caption,
             "rows": [[entry(square, notes) for square in row.squares] for row in shown.rows],
             "over": {number: row.note for number, row in enumerate(shown.rows) if row.note},
         }
+        own[metric], ends[metric] = [[square.own for square in row.squares] for row in shown.rows], shown.ends
         tops.setdefault(metric, {})[baseline] = {
             which: [entry(square, notes) for square in squares] for which, squares in means[metric, baseline].items()
         }
@@ -55,6 +59,8 @@ def choices(
         "stacks": list(any_map.columns),
         "questions": [row.anchor for row in any_map.rows],
         "signs": SIGNS,
+        "own": own,
+        "ends": ends,
         "maps": by_metric,
         "means": tops,
         "sentences": {

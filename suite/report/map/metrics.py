@@ -16,12 +16,14 @@ from suite.results.stack_figures import StackFigures
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One reading of the map. A metric with a `clock` has ratios with verdicts; the others have none."""
+    """One reading of the map. A metric with a `clock` has ratios with verdicts; the others have none. `ends` are the
+    words at the two ends of its scale of colours."""
 
     name: str
     words: str
     explained: str
     clock: str = ""
+    ends: tuple[str, str] = ("slower", "faster")
 
 
 STEADY = Metric(
@@ -42,8 +44,14 @@ METRICS = (
         "steps",
         "steps until ahead",
         "The step from which on a stack's total time, first run included, stays at or below the baseline's.",
+        ends=("behind", "ahead"),
     ),
-    Metric("memory", "peak memory", "The greatest peak of any process. Above 1× is less memory; it has no verdict."),
+    Metric(
+        "memory",
+        "peak memory",
+        "The greatest peak of any process. Above 1× is less memory; it has no verdict.",
+        ends=("more memory", "less memory"),
+    ),
     Metric(
         "host",
         "a step to host memory",
@@ -63,6 +71,9 @@ def square(metric: Metric, comparison: Comparison, cell: Cell | None, href: str)
     if stack is None or not stack.counts:
         return state_square(cell, where, href)
     shown = reading(metric, comparison, stack, where, href)
+    shown = replace(shown, own=own_figure(metric, comparison, stack))
+    if metric is STEADY and stack.has_modes:
+        shown = replace(shown, has_modes=True, title=f"{shown.title}; its processes run in two modes")
     if cell.failed:  # it has times, but not from all of its processes
         ending = outcome_text(cell)
         note = f"{shown.note}; {ending}" if shown.note else ending
@@ -93,12 +104,24 @@ def nothing(reason: str, where: str, href: str) -> Square:
 
 def baseline_square(metric: Metric, comparison: Comparison, stack: StackFigures, where: str, href: str) -> Square:
     """Returns the cell of the baseline: its own figure, over which the others' ratios are formed."""
-    unit = column_units(comparison)
-    figures = {"first": unit.first(stack.first), "host": unit.steady(stack.fetch), "memory": peak(stack)}
-    figure = figures.get(metric.name, unit.steady(stack.median.value))
+    figure = own_figure(metric, comparison, stack)
     role = f", in place of {comparison.stands_in_for}" if comparison.stands_in_for else ""
     words = "baseline" if metric.name == "steps" else "1×"
-    return Square("baseline", words, figure, f"{where}: the baseline{role}, {figure}", href=href)
+    title = f"{where}: the baseline{role}{f', {figure}' if figure else ''}"
+    return Square("baseline", words, figure, title, href=href)
+
+
+def own_figure(metric: Metric, comparison: Comparison, stack: StackFigures) -> str:
+    """Returns a stack's own figure of a metric, in the unit of its question; empty for a break-even, which is a figure
+    of two stacks."""
+    unit = column_units(comparison)
+    figures = {
+        "steady": unit.steady(stack.median.value),
+        "first": unit.first(stack.first),
+        "memory": peak(stack),
+        "host": unit.steady(stack.fetch),
+    }
+    return figures.get(metric.name, "")
 
 
 def peak(stack: StackFigures) -> str:

@@ -9,10 +9,9 @@ from statistics import fmean
 
 from suite import units
 from suite.report.map.cells import SIGNS, STATES, Square, mean_square
-from suite.report.map.metrics import Metric, square
+from suite.report.map.metrics import STEADY, Metric, square
 from suite.report.sections.labels import compared_stacks, comparison_anchor, panel_anchor
 from suite.report.sections.timed.headlines import standing_in
-from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Analysis, Comparison
 from suite.results.cases.rebased import means_where
 from suite.results.speedup.geometric_means import Summary
@@ -35,13 +34,15 @@ class MapRow:
 @dataclass(frozen=True, slots=True)
 class Map:
     """Questions down, `columns` across. `means` is the row on top; empty without means. The cells of a `plain` map
-    are text in few elements, since a large map has so many cells that elements slow the browser down."""
+    are text in few elements, since a large map has so many cells that elements slow the browser down. `ends` are the
+    words at the two ends of the scale of colours."""
 
     caption: str
     columns: tuple[str, ...]
     means: tuple[Square, ...]
     rows: tuple[MapRow, ...]
     plain: bool = False
+    ends: tuple[str, str] = STEADY.ends
 
     @property
     def states(self) -> tuple[tuple[str, str, str], ...]:
@@ -86,6 +87,7 @@ def map_over(
         means=mean_squares(analysis, metric, stacks),
         rows=rows,
         plain=not linked,
+        ends=metric.ends,
     )
 
 
@@ -94,13 +96,11 @@ def map_row(
 ) -> MapRow:
     """Returns the row of one question."""
     cells = {cell.stack: cell for cell in comparison.cells}
-    unit = column_units(comparison).steady
-    medians = {stack.stack: unit(stack.median.value) for stack in comparison.stacks if stack.counts}
     squares = []
     for stack in stacks:
         cell = square(metric, comparison, cells.get(stack), panel_anchor(comparison, stack) if linked else "")
         leads = stack in leading and cell.kind in SIGNS  # a verdict or the baseline
-        squares.append(replace(cell, leads=leads, median=medians.get(stack, "")))
+        squares.append(replace(cell, leads=leads))
     return MapRow(
         name=comparison.name,
         anchor=comparison_anchor(comparison),

@@ -18,6 +18,7 @@ from suite.report.figures.plots import kind_of
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
 from suite.report.sections.labels import comparison_anchor, link_target, outcome_text, panel_anchor
 from suite.report.sections.mkl_note import MklNote, mkl_note
+from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.timed.units import column_units
 from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.results.analysis import Analysis, Comparison
@@ -29,6 +30,8 @@ from suite.results.store.rows import Row
 COLUMNS_MOST = 60  # of a run plot
 COLUMNS_LEAST = 12  # of a run plot on the page of a set of many processes, so that the page stays small
 COLUMNS_OF_PAGE = 120_000  # of all run plots of a page together, if this leaves each plot its least
+PLOT_TOP, PLOT_HEIGHT = 6, 80  # of the plot of processes, in pixels
+LINE, TEXT_DOWN = 13, 4  # of its text, in pixels: a line's height, and its foot under its middle
 HIGH = 100  # the height of a run plot, in its own units
 
 
@@ -40,6 +43,15 @@ class ProcessMark:
     y: float
     kind: str
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlotEnd:
+    """The least or the greatest of the processes' steady medians: where it is written in their plot, in pixels from the
+    top, and its words."""
+
+    y: float
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,8 @@ class RatioOver:
 @dataclass(frozen=True, slots=True)
 class Panel:
     """What the page shows behind one cell. `ratios` are those over each baseline that a reader can choose, the set's
-    own first; empty for a stack without times that count. `recipe` runs the cell again; None if that is unknown."""
+    own first; empty for a stack without times that count. `ends` are the least and the greatest of the processes'
+    medians, one if both read the same. `recipe` runs the cell again; None if that is unknown."""
 
     id: str
     anchor: str
@@ -96,8 +109,7 @@ class Panel:
     ratios: tuple[RatioOver, ...]
     marks: tuple[ProcessMark, ...]
     blocks: int
-    low: str
-    high: str
+    ends: tuple[PlotEnd, ...]
     runs: tuple[RunPlot, ...]
     differences: tuple[Differences, ...]
     recipe: CellRecipe | None
@@ -162,8 +174,7 @@ def panel(
         ratios=tuple(ratio_over(baseline, each, cell.stack) for baseline, each in over.items()) if cell.counts else (),
         marks=marks(figures, axis, unit) if figures else (),
         blocks=len({row["block"] for row in rows}),
-        low=unit(axis.low),
-        high=unit(axis.high),
+        ends=ends([process.seconds for process in figures.processes], axis, unit) if figures else (),
         runs=tuple(run_plot(row, span, most, unit) for row in rows if row["synced_seconds"]),
         differences=differences(programs, cell.stack, over) if programs else (),
         recipe=cell_recipe(rows, cell, comparison, made_by) if made_by else None,
@@ -176,7 +187,7 @@ def ratio_over(baseline: str, comparison: Comparison, stack: str) -> RatioOver:
     before its size."""
     figures = comparison.of(stack)
     if stack == comparison.baseline:
-        words = "this is the baseline"
+        words = "itself"
     elif figures is None or figures.speedup is None:
         words = "no block pairs the two"
     else:
@@ -203,6 +214,7 @@ def facts(
         {
             **shown,
             "Processes": f"{cell.ok} ok of {cell.total}",
+            "Two modes": modes_text(figures, column_units(comparison).steady) if figures and figures.has_modes else "",
             "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
             "Reason": cell.reason,
             "Remedy": remedy(cell, rows[0].case),
@@ -278,6 +290,17 @@ def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[Proce
         title = f"block {process.block}: {unit(process.seconds)}"
         placed.append(ProcessMark(round(x, 1), round(100 - axis.percent(process.seconds), 1), kind, title))
     return tuple(placed)
+
+
+def ends(seconds: Sequence[float], axis: LogAxis, unit: units.Unit) -> tuple[PlotEnd, ...]:
+    """Returns the least and the greatest of the processes' medians, each written beside its mark, and a line's height
+    apart from the other."""
+    least, most = min(seconds), max(seconds)
+    low, high = (PLOT_TOP + PLOT_HEIGHT * (1 - axis.percent(end) / 100) + TEXT_DOWN for end in (least, most))
+    if unit(least) == unit(most):
+        return (PlotEnd(round((low + high) / 2, 1), unit(least)),)
+    apart = max(0.0, LINE - (low - high)) / 2
+    return (PlotEnd(round(low + apart, 1), unit(least)), PlotEnd(round(high - apart, 1), unit(most)))
 
 
 def run_plot(row: Row, span: LogAxis, most: int, unit: units.Unit) -> RunPlot:

@@ -76,7 +76,9 @@ def leading(place: str, analysis: Analysis, answered: Sequence[Headline]) -> Sen
     open_ = [headline.question for headline in answered if headline.rivals]
     tail = f" Who is fastest isn't decided on {listed(open_)}." if open_ else ""
     cost = first_runs([headline.long_first for headline in answered if headline.lowest == stack])
-    told = f"{claim}{against(analysis, stack)}{cost}.{others(analysis, answered, stack)}{tail}"
+    led = [headline.question for headline in answered if stack in (headline.lowest, *headline.rivals)]
+    restless = modes(in_modes(analysis, stack, led))
+    told = f"{claim}{against(analysis, stack)}{cost}{restless}.{others(analysis, answered, stack)}{tail}"
     return Sentence(capital(place), stack, told)
 
 
@@ -111,7 +113,24 @@ def beside(analysis: Analysis, won: Sequence[Headline]) -> str:
         if speedup.baseline == analysis.baseline  # elsewhere another stack stands in for it
     ]
     size = f", {range_of(ratios)} as fast as {analysis.baseline}" if len(ratios) == len(won) else ""
-    return size + first_runs([headline.long_first for headline in won])
+    told = size + first_runs([headline.long_first for headline in won])
+    return told + modes([headline.question for headline in won if headline.has_modes], named=len(won) > 1)
+
+
+def in_modes(analysis: Analysis, stack: str, questions: Sequence[str]) -> list[str]:
+    """Returns those of the `questions` on which a stack's processes run in two modes."""
+    return [
+        comparison.name
+        for comparison in analysis.comparisons
+        if comparison.name in questions and (figures := comparison.of(stack)) and figures.has_modes
+    ]
+
+
+def modes(questions: Sequence[str], *, named: bool = True) -> str:
+    """Returns `; its processes run in two modes on selu train`, where the questions are `named`; empty without any."""
+    if not questions:
+        return ""
+    return f"; its processes run in two modes{f' on {listed(questions)}' if named else ''}"
 
 
 def first_runs(runs: Sequence[tuple[float, units.Unit] | None]) -> str:

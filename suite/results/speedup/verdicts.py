@@ -84,7 +84,9 @@ def judge(ratio: Estimate, tie: float, noise: Mapping[str, Estimate], best: Esti
             if 1 / most <= ratio.value <= most:
                 return "undecided", reason
     if best is not None and word not in ("undecided", of_best := verdict(best, tie)):
-        return "undecided", f"two modes: all processes {word}, the best {of_best}"
+        if best.blocks < 2:
+            return "undecided", "two modes, and the fast processes of the two stacks share fewer than two blocks"
+        return "undecided", f"two modes: {word} by all processes, {of_best} by the fast ones alone"
     return word, ""
 
 
@@ -106,6 +108,7 @@ class Pairing:
     names: Mapping[str, str]  # {comparison_id: the question's name}
     stacks: frozenset[str]  # every stack with a row, even one without times
     protocol: Protocol
+    clock: str = "synced"
     one_family: bool = False  # whether all questions together are one family, in place of each by itself
     known: Known = field(init=False, default_factory=Known, compare=False, repr=False)
 
@@ -120,6 +123,7 @@ class Pairing:
             {question: row.comparison_name for question, row in names.items()},
             frozenset(row.stack_name for row in counted),
             protocol,
+            clock,
         )
 
     def over(
@@ -250,10 +254,18 @@ class Pairing:
         return {side: estimates.get(side) or self.fastest(side, baseline) for side in wanted}
 
     def fastest(self, side: Side, baseline: str) -> Estimate:
-        """Returns the ratio of the fastest processes, without an interval: for best modes that share fewer than two
-        blocks."""
-        ours, theirs = same_way(self.timings[side], self.timings[side[0], baseline])
-        return Estimate(min(all_seconds(theirs)) / min(all_seconds(ours)))
+        """Returns the ratio of the fastest processes: for best modes that share fewer than two blocks.
+
+        It has no interval, so that no verdict stands beside it. First runs are the exception: a process has only one,
+        and the first runs of equal processes differ by several times. Theirs has the range of the ratios of every
+        process over every process of the baseline. If this range lies on one side of 1, all modes agree.
+        """
+        sides = same_way(self.timings[side], self.timings[side[0], baseline])
+        ours, theirs = (all_seconds(timings) for timings in sides)
+        value = min(theirs) / min(ours)
+        if self.clock != "first":
+            return Estimate(value)
+        return Estimate(value, min(theirs) / max(ours), max(theirs) / min(ours))
 
     def twins(self, confidence: float | None = None) -> tuple[Speedup, ...]:
         """Returns the ratios of the A/A twins, each over replicate 1 of the same stack. Their intervals are the noise

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from suite import units
 from suite.environments import pythons
 from suite.machine import devices
 from suite.report.map.cells import SIGNS, STATES, shade, state_square, verdict_square
 from suite.report.map.controls import page_map
 from suite.report.map.metrics import STEADY
 from suite.report.map.page_map import mean_squares
-from suite.report.sections.timed.headlines import headlines
+from suite.report.sections.timed.headlines import headlines, without_overtaken
+from suite.report.sections.timed.units import column_units
 from suite.results import Results
 from suite.results.analysis import analyse
 from suite.results.cases.rebased import rebased
 from suite.results.outcomes import Cell, is_absent
 from suite.results.speedup.verdicts import Speedup
+from suite.results.stack_figures import StackFigures
 from suite.run.start import engines
 from suite.stacks.catalog import STACKS
 from suite.stats import Estimate, Word
@@ -145,6 +150,48 @@ def test_frames_are_those_of_the_answer_over_the_chosen_baseline_and_by_the_chos
                     assert framed == {answer.lowest, *answer.rivals} - slower
                 seen += len(framed)
     assert seen > 100
+
+
+def test_no_frame_by_first_runs_is_around_a_stack_under_a_faster_one_without_a_frame() -> None:
+    times = {stack: [0.02, 0.02, 0.02] for stack in ("numpy", "tf_graph", "tf_xla", "jax_jit")}
+    analysis = analyse(rows_of(times), plan_file(), plan_file().plan.protocol, "numpy", None)
+    by_name = {stack.stack: stack for stack in analysis.comparisons[0].stacks}
+
+    def ratio(stack: str, value: float, high: float, word: Word) -> StackFigures:
+        judged = Speedup("q", "gemm", stack, "numpy", Estimate(value, value / 2, high), word, {1: 0.0}, in_set=word)
+        return replace(by_name[stack], speedup=judged)
+
+    graph = ratio("tf_graph", 0.18, 0.25, "slower")
+    under, wide = ratio("jax_jit", 0.12, 0.17, "undecided"), ratio("tf_xla", 0.12, 0.30, "undecided")
+    order = (by_name["numpy"], graph, under, wide)
+    assert without_overtaken(order, {"numpy", "jax_jit", "tf_xla"}) == {"numpy", "tf_xla"}
+    assert without_overtaken(order, {"numpy", "tf_graph", "jax_jit"}) == {"numpy", "tf_graph", "jax_jit"}
+    ahead = (ratio("tf_graph", 1.5, 1.9, "undecided"), ratio("tf_xla", 1.3, 1.4, "faster"), by_name["numpy"])
+    assert without_overtaken(ahead, {"tf_graph", "tf_xla", "numpy"}) == {"tf_graph", "tf_xla"}, "the baseline is slower"
+
+
+def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> None:
+    analysis = loaded.analysis()
+    shown = page_map(analysis, headlines(analysis), {})
+    assert shown
+    data, seen = shown.data, set()
+    assert data["ends"]["memory"] == ("more memory", "less memory") and data["ends"]["first"] == ("slower", "faster")
+    for place, comparison in enumerate(analysis.comparisons):
+        unit = column_units(comparison)
+        for column, name in enumerate(data["stacks"]):
+            stack = comparison.of(name)
+            if stack is None or not stack.counts:
+                continue
+            known = {metric: rows[place][column] for metric, rows in data["own"].items()}
+            assert known == {
+                "steady": unit.steady(stack.median.value),
+                "first": unit.first(stack.first),
+                "steps": "",
+                "memory": units.quantity(stack.peak_bytes),
+                "host": unit.steady(stack.fetch),
+            }
+            seen.add(name)
+    assert len(seen) == 10
 
 
 def test_a_cell_without_a_figure_says_why_and_has_no_star() -> None:

@@ -14,8 +14,10 @@ from suite import results, units
 from suite.report.formats.render import page, render
 from suite.report.page import CASES_MOST, report_of
 from suite.report.sections.timed.break_even import LAST, BreakEvenSection
+from suite.report.sections.timed.comparison_tables import FLOOR_RULE
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.summary import SummarySection
+from suite.report.sections.timed.units import column_units
 from tests.browser import NARROW, Tabs, told
 from tests.report import synthetic
 from tests.results.rows import rows_of
@@ -105,7 +107,8 @@ def test_an_opened_cell_its_command_headings_and_answers_follow_the_chosen_basel
                 assert name == "" and f"--baseline={stack}" in command
                 continue
             by = comparison.baseline
-            assert name == (f"Over {base}" if by == base else f"Over {base} ({by} in its place)")
+            assert name == f"A steady step over {base}{'' if by == base else f' ({by} in its place)'}"
+            assert (ratio == "this is the baseline") == (stack == by)
             if not figures.cell.failed:
                 assert f"--baseline={by} " in command and command.count("--stack=") == (1 if stack == by else 2)
                 company = f"{stack} alone" if stack == by else f"{stack} and the baseline {by}"
@@ -123,12 +126,99 @@ def test_without_the_script_an_opened_cell_has_the_ratio_over_every_baseline(tab
     tab = tabs.open(html_file, f"#{name}", script=False)
     tab.locator(f"#{name} details.small summary").click()
     ratios = tab.locator(f"#{name} details.small dd:visible").all_inner_texts()
-    assert len(ratios) == 10 and ratios.count("this is the baseline") == 1
+    assert len(ratios) == 10 and ratios.count("itself") == 1
+    assert tab.locator(f"#{name} .over-name").inner_text() == f"A steady step over {synthetic.BASELINE}"
+    assert not tab.locator(f"#{name} .shown-name").is_visible()
+
+
+@pytest.mark.parametrize("metric", ["steady", "first", "memory", "steps", "host"])
+def test_an_opened_cell_has_what_the_map_shows_beside_the_steady_step(tabs: Tabs, html_file: Path, metric: str) -> None:
+    tab = tabs.open(html_file, f"#metric={metric}&baseline=numpy")
+    cell = tab.locator("#map .asked tr").first.locator("td[data-stack=jax_jit]")
+    words = (
+        cell.locator(".w").inner_text().partition(" ")[2]
+        if metric in ("first", "host")
+        else cell.locator(".w").inner_text()
+    )
+    own = cell.locator(".own").inner_text() if metric != "steps" else ""
+    cell.locator("a").click()
+    panel = tab.locator(".panel.open")
+    assert panel.locator(".over-name").inner_text() == "A steady step over numpy"
+    name, value = panel.locator(".shown-name"), panel.locator(".shown-value")
+    assert name.is_visible() == value.is_visible() == (metric != "steady")
+    if metric == "steady":
+        return
+    caption = tab.locator("#map caption").inner_text()
+    assert caption.startswith(f"{name.inner_text()}. ") and "over numpy" in caption
+    assert value.inner_text().startswith(own) and words in value.inner_text()
+
+
+def test_names_and_values_of_an_opened_cell_stand_apart_on_a_narrow_screen(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file, screen=NARROW)
+    tab.locator("#map .asked td a").first.click()
+    name, value = (tab.locator(f".panel.open .over-{part}") for part in ("name", "ratio"))
+    above, below = name.bounding_box(), value.bounding_box()
+    assert above and below and above["y"] + above["height"] <= below["y"] + 1
+    words = tab.locator(".panel.open dl").first.evaluate("list => list.textContent")
+    assert f"over {synthetic.BASELINE} " in words
+
+
+@pytest.mark.parametrize("metric", ["first", "memory", "host", "steps"])
+def test_a_card_has_its_stacks_own_figure_of_what_the_map_shows(
+    tabs: Tabs, html_file: Path, loaded: results.Results, metric: str
+) -> None:
+    tab = tabs.open(html_file, f"#metric={metric}", screen=NARROW)
+    comparison = loaded.analysis().comparisons[0]
+    unit = column_units(comparison)
+    seen = 0
+    for stack in comparison.stacks:
+        if not stack.counts:
+            continue
+        figures = {"first": unit.first(stack.first), "memory": units.quantity(stack.peak_bytes), "steps": ""}
+        wanted = figures.get(metric, unit.steady(stack.fetch))
+        cell = tab.locator("#map .asked tr").first.locator(f"td[data-stack={stack.stack}]")
+        assert [*cell.locator(".own").all_inner_texts()] == [wanted] * bool(wanted)
+        assert cell.inner_text().count(wanted or "never so") == bool(wanted), "once"
+        if metric == "steps":
+            assert unit.steady(stack.median.value) not in cell.inner_text()
+        seen += 1
+    assert seen > 5
+    choose(tab, "metric", "steady")
+    first = tab.locator("#map .asked tr").first.locator(f"td[data-stack={synthetic.BASELINE}] .own").inner_text()
+    baseline = comparison.of(synthetic.BASELINE)
+    assert baseline and first == unit.steady(baseline.median.value)
+
+
+def test_the_scale_of_colours_has_the_words_of_what_is_shown(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    ends = tab.locator(".legend.key .scale span")
+    assert ends.all_inner_texts() == ["slower", "faster"]
+    for metric, words in (("memory", ["more memory", "less memory"]), ("steps", ["behind", "ahead"])):
+        choose(tab, "metric", metric)
+        assert ends.all_inner_texts() == words
+    choose(tab, "metric", "host")
+    assert ends.all_inner_texts() == ["slower", "faster"]
+
+
+def test_the_page_says_that_hidden_stacks_still_count(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file, "#hide=tf_xla")
+    told_ = tab.locator("#controls output")
+    assert told_.inner_text() == "3 of 3 questions; frames, means and sentences count the hidden stacks, too"
+    tab.locator("#chips [value=tf_xla]").click()
+    assert told_.inner_text() == "3 of 3 questions"
 
 
 def test_the_legend_says_what_a_dash_and_a_frame_mean(tabs: Tabs, html_file: Path) -> None:
     legend = tabs.open(html_file).locator("ul[aria-label=Legend]").inner_text()
     assert "no figure: nothing measured" in legend and "the chosen baseline included" in legend
+    assert "two modes" in legend
+    rule = "no farther from 1× than the noise floor's farther end, in either direction"
+    assert f"the interval contains 1×, or the ratio is {rule}" in legend
+    text = " ".join(html_file.read_text(encoding="utf-8").split())
+    glossary = text.partition('id="glossary"')[2]
+    assert f"the interval contains 1×, or the ratio is {rule}" in glossary.replace("&#39;", "'")
+    assert "over any baseline, that is no farther from 1× than the farther end of these brackets, in either" in text
+    assert FLOOR_RULE.startswith(f"A speedup that is {rule}") and "means nothing" not in text
 
 
 def test_charts_means_and_crossings_are_those_of_the_chosen_baseline(

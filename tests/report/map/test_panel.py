@@ -13,10 +13,12 @@ from suite import results, units
 from suite.cli.options.measuring import RunOptions
 from suite.plan.planning import make
 from suite.plan.preset import HOME, load
+from suite.report.figures.axes import LogAxis
 from suite.report.formats.render import page
-from suite.report.map.panel import COLUMNS_MOST, HIGH, Panel
+from suite.report.map.panel import COLUMNS_MOST, HIGH, Panel, ends
 from suite.report.map.remedies import BY_REPEATS, HowMade
 from suite.report.page import Report, report
+from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Comparison
 from suite.workloads.catalog import find
 from tests.plan_files import plan_file
@@ -70,7 +72,7 @@ def test_a_panel_has_the_suites_own_ratio_over_every_baseline(
             [over] = [ratio for ratio in panel.ratios if ratio.baseline == base]
             assert over.by == comparison.baseline
             if figures.speedup is None:
-                assert over.words == "this is the baseline"
+                assert over.words == "itself"
                 continue
             ratio = figures.speedup.ratio
             assert over.words.startswith(figures.speedup.verdict)
@@ -78,6 +80,47 @@ def test_a_panel_has_the_suites_own_ratio_over_every_baseline(
             assert figures.speedup.why in over.words and figures.speedup.note in over.words
             seen += 1
     assert seen > 150
+
+
+def test_the_plot_of_processes_names_their_least_and_greatest_median(
+    loaded: results.Results, shown: tuple[Panel, ...]
+) -> None:
+    analysis = loaded.analysis()
+    seen = set()
+    for panel in shown:
+        figures = question(analysis, panel).of(panel.stack)
+        if figures is None:
+            assert panel.ends == ()
+            continue
+        unit = column_units(question(analysis, panel)).steady
+        seconds = [process.seconds for process in figures.processes]
+        assert [end.words for end in panel.ends] == [*dict.fromkeys(map(unit, (min(seconds), max(seconds))))]
+        if len(panel.ends) > 1:
+            low, high = panel.ends
+            assert 6 < high.y <= low.y - 13 < 92
+        seen.add(len(panel.ends))
+    assert 2 in seen
+    assert [end.words for end in ends([0.02, 0.02], LogAxis.over([0.02, 0.02]), units.time_unit([0.02]))] == ["20.0 ms"]
+
+
+def test_a_stack_in_two_modes_says_so_behind_its_cell_on_the_map_and_in_the_first_sentence() -> None:
+    times = {"numpy": [0.030, 0.0301, 0.0299], "jax_jit": [0.010, 0.0101, 0.0151], "tf_xla": [0.02, 0.0201, 0.0199]}
+    rows = [row for n in (64, 65) for row in rows_of(times, dims={"n": n})]
+    made = report(results.Results(Path("nowhere"), plan_file(), rows, [], {}), "numpy")
+    overview = made.overview()
+    assert overview and overview.sentence
+    told = {panel.stack: {fact.name: fact.value for fact in panel.facts} for panel in made.panels(overview)}
+    assert (
+        told["jax_jit"]["Two modes"].startswith("slowest/fastest 1.51×, fastest 10.0")
+        and "Two modes" not in told["numpy"]
+    )
+    for row in overview.shown.rows:
+        squares = dict(zip(overview.shown.columns, row.squares, strict=True))
+        assert [stack for stack, square in squares.items() if square.has_modes] == ["jax_jit"]
+        assert "modes" in squares["jax_jit"].css.split() and squares["jax_jit"].title.endswith("run in two modes")
+    first = overview.data["maps"]["first"]["numpy"]["rows"][0]
+    assert not any("modes" in cell[0].split() for cell in first), "the note is on steady steps"
+    assert "; its processes run in two modes on gemm" in overview.sentence.text
 
 
 def test_what_stands_in_for_a_baseline_is_named(shown: tuple[Panel, ...]) -> None:

@@ -41,14 +41,17 @@ def test_a_set_without_times_says_so(loaded: results.Results) -> None:
     assert overall(analysis, (), MACHINE) is None
 
 
-def said_of(wins: dict[int, str], first_seconds: float = 0.5) -> Sentence:
+def said_of(wins: dict[int, str], first_seconds: float = 0.5, slowest: float = 1.0) -> Sentence:
     """The sentence on eight sizes of gemm: by question, who takes half of the others' time; jax_jit elsewhere. The
-    first run of every stack but jax_jit takes `first_seconds`."""
+    first run of every stack but jax_jit takes `first_seconds`, and on the questions of `wins` one process of each
+    stack takes `slowest` times as long."""
     stacks = ("numpy", "jax_jit", "torch_inductor", "tf_xla", "tf_graph", "torch_xla")
     rows = []
     for number in range(8):
         times = {stack: [0.002, 0.00201, 0.00199] for stack in stacks}
         times[wins.get(number, "jax_jit")] = [0.001, 0.001005, 0.000995]
+        if number in wins:
+            times = {stack: [*seconds[:2], seconds[2] * slowest] for stack, seconds in times.items()}
         rows += rows_of(times, dims={"n": 64 + number})
     firsts = [
         row | {"first_seconds": 0.4 if row["stack"] == "jax_jit" else first_seconds, "second_seconds": 0.002}
@@ -67,6 +70,14 @@ def test_a_decided_winner_of_another_question_is_named_with_its_cost() -> None:
         " torch_inductor is the fastest on gemm forward (n = 70), 2.00× as fast as numpy, with a first run of 18.0 s."
     )
     assert "first run" not in said_of({6: "torch_inductor"}).after
+
+
+def test_a_winner_whose_processes_run_in_two_modes_is_told() -> None:
+    told = "; its processes run in two modes"
+    assert said_of({6: "torch_inductor"}, slowest=1.4).after.endswith(f"as fast as numpy{told}.")
+    assert told not in said_of({6: "torch_inductor"}).after
+    two = said_of({5: "torch_inductor", 6: "torch_inductor"}, slowest=1.4).after
+    assert two.endswith(f"{told} on gemm forward (n = 69) and gemm forward (n = 70).")
 
 
 def test_of_many_winners_some_are_named_and_the_others_counted() -> None:

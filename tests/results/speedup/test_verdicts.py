@@ -290,7 +290,7 @@ def test_a_verdict_that_the_best_modes_contradict_does_not_stand() -> None:
     found = {one.stack: one for one in ratios(rows, "numpy", Protocol(blocks=15, blocks_max=15))}
     equal, better = found[JAX], found["tf_xla"]
     assert equal.ratio.low > 1.3 and equal.verdict == "undecided"
-    assert equal.reason == "two modes: all processes faster, the best close"
+    assert equal.reason == "two modes: faster by all processes, close by the fast ones alone"
     assert equal.best is not None and equal.best.value == pytest.approx(1.01, abs=0.02) and equal.best.blocks == 2
     assert (better.verdict, better.reason) == ("faster", "") and better.best is not None
 
@@ -304,6 +304,32 @@ def test_best_modes_that_never_met_in_two_blocks_decide_nothing() -> None:
     rows = rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01, 0.01, 0.01]})
     found = only(ratios(rows, "numpy", THREE))
     assert found.best == Estimate(2.0) and found.verdict == "undecided"
+
+
+def first_runs(base: list[float], jit: list[float]) -> list[Any]:
+    """Rows of two stacks whose first runs take so long; a steady step always takes as long."""
+    rows = rows_of({"numpy": [0.02] * len(base), JAX: [0.02] * len(jit)})
+    seconds = {("numpy", block): first for block, first in enumerate(base, 1)}
+    seconds |= {(JAX, block): first for block, first in enumerate(jit, 1)}
+    return [row | {"first_seconds": seconds[row["stack"], row["block"]]} for row in rows]
+
+
+def test_first_runs_of_two_modes_decide_where_every_process_is_slower_than_every_process_of_the_baseline() -> None:
+    """The one fast process of jax_jit never meets a fast one of numpy in a second block."""
+    base, jit = [0.03, 0.05, 0.05, 0.05, 0.05], [0.40, 0.40, 0.40, 0.40, 0.28]
+    found = only(ratios(first_runs(base, jit), "numpy", FIVE, "first"))
+    assert found.best == Estimate(0.03 / 0.28, 0.03 / 0.40, 0.05 / 0.28)
+    assert (found.verdict, found.reason) == ("slower", "")
+    synced = [row | {"synced_seconds": [row["first_seconds"]] * 5} for row in first_runs(base, jit)]
+    steady = only(ratios(synced, "numpy", FIVE))
+    assert (steady.verdict, steady.best) == ("undecided", Estimate(0.03 / 0.28)), "a steady step keeps its rule"
+
+
+def test_first_runs_of_two_modes_whose_processes_overlap_are_undecided_and_say_why() -> None:
+    base, jit = [0.05, 0.10, 0.10, 0.10, 0.10], [0.30, 0.31, 0.29, 0.30, 0.09]
+    found = only(ratios(first_runs(base, jit), "numpy", FIVE, "first"))
+    assert found.ratio.high < 1 and found.verdict == "undecided"
+    assert found.reason == "two modes, and the fast processes of the two stacks share fewer than two blocks"
 
 
 # --- families, twins, summaries ---

@@ -14,6 +14,11 @@ from suite.results.analysis import Comparison
 from suite.results.speedup.verdicts import ALONE
 from suite.results.stack_figures import StackFigures
 
+FLOOR_RULE = (
+    "A speedup that is no farther from 1× than the noise floor's farther end, in either direction, isn't called faster "
+    "or slower."
+)
+
 
 def speedup_table(comparisons: Sequence[Comparison], stacks: Sequence[str], baseline: str) -> Table:
     """Returns the speedups on some questions for Markdown: a line for each stack that is planned there, a column for
@@ -29,7 +34,7 @@ def speedup_table(comparisons: Sequence[Comparison], stacks: Sequence[str], base
         if comparison.noise
         for ratio in (comparison.noise.ratio,)
     ]
-    noise = f"Noise floor, a stack over itself: {', '.join(floors)}. A speedup inside it means nothing."
+    noise = f"Noise floor, a stack over itself: {', '.join(floors)}. {FLOOR_RULE}"
     return Table(
         f"Speedup over {baseline}",
         ["stack", *names],

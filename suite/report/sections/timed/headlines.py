@@ -27,8 +27,9 @@ class Headline:
 
     `lowest` is the stack with the lowest median, `seconds` that median, and `speedup` the stack's ratio to the baseline
     (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower.
-    `has_interval` says whether the median has an interval, which takes two blocks. `long_first` has the seconds of the
-    stack's first run and their unit if that run is long; else None.
+    `has_interval` says whether the median has an interval, which takes two blocks; `has_modes` whether its processes
+    run in two modes. `long_first` has the seconds of the stack's first run and their unit if that run is long; else
+    None.
     """
 
     question: str
@@ -41,6 +42,7 @@ class Headline:
     ok: int
     planned: int
     has_interval: bool = False
+    has_modes: bool = False
     long_first: tuple[float, units.Unit] | None = None
 
     @property
@@ -98,6 +100,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         len(counting),
         planned,
         first.median.low is not None,
+        first.has_modes,
         (calls.first, column_units(comparison).first) if (calls := Calls.of(first)) and is_long(calls) else None,
     )
 
@@ -114,8 +117,27 @@ def leaders_by(comparison: Comparison, analysis: Analysis, clock: str) -> frozen
     timed = [stack for stack in comparison.stacks if stack.counts and seconds_by(stack, clock) is not None]
     if not timed:
         return frozenset()
-    first = min(timed, key=lambda stack: (seconds_by(stack, clock) or 0.0, stack.stack))
-    return without_slower(comparison, {first.stack, *rivals_of(first, timed, comparison, analysis)})
+    order = sorted(timed, key=lambda stack: (seconds_by(stack, clock) or 0.0, stack.stack))
+    best = {order[0].stack, *rivals_of(order[0], timed, comparison, analysis)}
+    return without_overtaken(order, without_slower(comparison, best))
+
+
+def without_overtaken(order: Sequence[StackFigures], best: Collection[str]) -> frozenset[str]:
+    """Returns those of the `best` stacks that nothing on the map contradicts; `order` has the stacks of a question, the
+    fastest first. Left out is a stack whose whole interval lies under the ratio of a faster stack that isn't among the
+    best, and the baseline if some stack is faster."""
+    beaten: list[float] = []  # the ratios of faster stacks that aren't among the best
+    left: set[str] = set()
+    any_faster = any(stack.speedup and stack.speedup.verdict == "faster" for stack in order)
+    for stack in order:
+        ratio = stack.speedup.ratio if stack.speedup else None
+        highest = ratio.high if ratio else None
+        is_under = highest is not None and any(highest < other for other in beaten)
+        if stack.stack in best and not is_under and not (stack.is_baseline and any_faster):
+            left.add(stack.stack)
+        elif ratio:
+            beaten.append(ratio.value)
+    return frozenset(left)
 
 
 def seconds_by(stack: StackFigures, clock: str) -> float | None:
