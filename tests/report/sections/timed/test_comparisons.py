@@ -388,7 +388,7 @@ def test_a_time_has_one_unit_in_table_map_panel_and_sentence() -> None:
     assert overview
     [shown] = overview.shown.rows
     [baseline] = [cell for cell in shown.squares if cell.kind == "baseline"]
-    assert baseline.small == "5,000 \N{MICRO SIGN}s" == baseline.median
+    assert baseline.small == "5,000 \N{MICRO SIGN}s" == baseline.own
     [panel] = [panel for panel in made.panels(overview) if panel.stack == "numpy"]
     assert panel.facts[0].value.startswith("5,000 \N{MICRO SIGN}s")
     assert panel.marks[0].title == "block 1: 5,000 \N{MICRO SIGN}s" and "5,000 \N{MICRO SIGN}s" in panel.runs[0].title
