@@ -10,10 +10,13 @@ from typing import Any
 from suite import units
 from suite.machine.description import CHANGE_MAX, furthest, moved
 from suite.machine.roofline import HAD_MIN
-from suite.report.sections.sentences import counted
+from suite.report.sections.sentences import counted, listed
 from suite.results.analysis import Analysis
 from suite.stats import FLOOR_MAX, reach
 
+# Causes that lie in the set's own figures: they don't say that the machine was noisy.
+WIDE_INTERVALS, WIDE_FLOOR = "wide intervals", "a wide noise floor"
+DECIMALS_MOST = 4  # of a share that is near its limit
 OF_A_BLOCK = ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
 
 
@@ -83,7 +86,7 @@ def noisy_blocks(records: Sequence[BlockRecord]) -> Reading | None:
     aside = f" (rejected and not counted: {rejected})" if rejected else ""
     found = f"{len(over)} of {counted(len(records), 'block run')}"
     notice = f"{found} exceeded a noise limit{aside}." if over else ""
-    return Reading("Blocks over a limit of the noise gate", found, "none", "noisy blocks", notice) if records else None
+    return Reading("Blocks over a limit of the noise gate", found, "0", "noisy blocks", notice) if records else None
 
 
 def narrowest_interval(analysis: Analysis) -> Reading | None:
@@ -97,22 +100,22 @@ def narrowest_interval(analysis: Analysis) -> Reading | None:
         f"A tie (no difference over {units.percent(tie - 1)}) was out of reach: the narrowest interval of a ratio is "
         f"{found}."
     )
-    return Reading("Narrowest interval of a ratio", found, limit, "wide intervals", notice if least > tie else "")
+    return Reading("Narrowest interval of a ratio", found, limit, WIDE_INTERVALS, notice if least > tie else "")
 
 
 def noise_floors(analysis: Analysis) -> Reading | None:
     """Returns how many noise floors are wider than FLOOR_MAX."""
-    noise = [comparison.noise.ratio for comparison in analysis.comparisons if comparison.noise]
-    floors = [width for ratio in noise if (width := reach(ratio))]
-    wide = sum(width > FLOOR_MAX for width in floors)
+    noise = [(comparison.name, comparison.noise.ratio) for comparison in analysis.comparisons if comparison.noise]
+    floors = [(name, width) for name, ratio in noise if (width := reach(ratio))]
+    wide = [name for name, width in floors if width > FLOOR_MAX]
     limit = f"±{units.percent(FLOOR_MAX - 1)}"
     notice = (
-        f"The noise floor is wider than {limit} in {wide} of {len(floors)} comparisons: no smaller difference is shown "
-        "there."
+        f"The noise floor is wider than {limit} in {len(wide)} of {len(floors)} comparisons ({listed(wide)}): no "
+        "smaller difference is shown there."
     )
-    found = f"{wide} of {len(floors)}"
+    found = f"{len(wide)} of {len(floors)}"
     what = f"Noise floors wider than {limit}"
-    return Reading(what, found, "none", "a wide noise floor", notice if wide else "") if floors else None
+    return Reading(what, found, "0", WIDE_FLOOR, notice if wide else "") if floors else None
 
 
 def cores_had(ceilings: Sequence[Mapping[str, Any]]) -> Reading | None:
@@ -121,13 +124,22 @@ def cores_had(ceilings: Sequence[Mapping[str, Any]]) -> Reading | None:
     shares = [reading["cores_had"] for reading in ceilings if "cores_had" in reading and not reading.get("in_doubt")]
     if not shares:
         return None
-    found, limit = f"{min(shares):.0%}".replace("%", " %"), f"at least {units.percent(HAD_MIN)}"
+    found, limit = share_beside(min(shares), HAD_MIN), f"at least {units.percent(HAD_MIN)}"
     notice = (
         f"Other programs were running: the measurement of the machine's f32 ceiling got only {found} of its cores' "
         "time. If they went on, they widened the intervals."
     )
     what = "Share of its cores' time that the f32 ceiling's measurement got"
     return Reading(what, found, limit, "other programs", notice if min(shares) < HAD_MIN else "")
+
+
+def share_beside(share: float, limit: float) -> str:
+    """Returns a share as `87 %`, with as many decimals as show on which side of its limit it is: `90.4 %`."""
+    for decimals in range(DECIMALS_MOST):
+        shown = f"{share:.{decimals}%}"
+        if shown != f"{limit:.{decimals}%}" or share == limit:
+            break
+    return shown.replace("%", " %")
 
 
 def own_speed(ceilings: Sequence[Mapping[str, Any]]) -> Reading | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from suite.report.noise import WIDE_FLOOR, WIDE_INTERVALS
 from suite.report.notices import Notice, Trust
 
 CAUSES_MOST = 2  # on the badge; more are counted
@@ -42,6 +43,13 @@ class Account:
         return f"{number} notice{'s' if number > 1 else ''}" if number else ""
 
     @property
+    def of_figures(self) -> str:
+        """Returns that what makes the set restless are its own figures; empty if some reading of the machine does."""
+        if {notice.cause for notice in self.deciding} <= {WIDE_INTERVALS, WIDE_FLOOR}:
+            return ", by the set's own figures alone (no reading of the machine is over its limit)"
+        return ""
+
+    @property
     def reason(self) -> str:
         """Returns what follows for the reader, and from which of the notices, which stand below it."""
         number = len(self.notices)
@@ -52,5 +60,5 @@ class Account:
         first = len(self.deciding)
         which = every if first == number else f"the first {f'{first} ' if first > 1 else ''}of {every}"
         if self.word == Trust.RESTLESS:
-            return f"Small differences may stay undecided because of {which}:"
+            return f"Small differences may stay undecided because of {which}{self.of_figures}:"
         return f"This set can't carry firm verdicts because of {which}, so read why before you quote a number:"

@@ -192,3 +192,49 @@ def test_labels_of_figures_stand_apart(tabs: Tabs, html_file: Path, screen: tupl
     unfold(tab)
     out = told(tab, COLLISIONS)
     assert out["labels"] > 200 and out["collisions"] == []
+
+
+def test_a_table_fades_where_it_goes_on_to_the_right(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file, screen=NARROW)
+    unfold(tab)
+    seen = told(
+        tab,
+        """const box_ = all(".comparison .scroll")[0];
+        const fade = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
+          () => done(parseFloat(getComputedStyle(box_).getPropertyValue("--more"))))));
+        out.wide = box_.scrollWidth > box_.clientWidth;
+        out.caption = box(box_.querySelector("caption")).width <= box_.clientWidth;
+        globalThis.fade = fade; globalThis.wide = box_""",
+    )
+    assert seen == {"wide": True, "caption": True}, "the caption wraps in sight"
+    assert tab.evaluate("fade()") > 40
+    assert tab.evaluate("wide.scrollLeft = 100000, fade()") == 0
+    assert tab.evaluate("wide.querySelectorAll('table').forEach(t => { t.hidden = true; }), fade()") == 0
+
+
+def test_notes_out_of_sight_do_not_make_rows_tall(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    unfold(tab)
+    note = "<span class=tag>two modes</span> slowest/fastest 1.55×, fastest 0.433 ms, typical 0.499 ms"
+    tab.evaluate("note => document.querySelectorAll('td.notes > div').forEach(at => { at.innerHTML = note; })", note)
+    heights = told(tab, "out.rows = all('td.notes').map(cell => box(cell.parentElement).height)")["rows"]
+    assert len(heights) > 10 and max(heights) < 70, "two lines at most"
+
+
+def test_a_link_into_a_section_is_not_hidden_by_the_navigation(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    unfold(tab)
+    tab.evaluate(
+        """() => { const p = document.createElement("p"); p.id = "within"; p.textContent = "a note";
+        document.querySelectorAll(".comparison .unfolded")[1].append(p); location.hash = "within"; }"""
+    )
+    seen = told(tab, "out.top = box(document.getElementById('within')).top; out.nav = box(all('nav')[0]).bottom")
+    assert seen["nav"] <= seen["top"] < seen["nav"] + 80
+
+
+def test_a_pill_is_as_wide_as_its_word(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    unfold(tab)
+    assert set(told(tab, "out.how = all('.tag.plain').map(tag => getComputedStyle(tag).display)")["how"]) == {
+        "inline-block"
+    }

@@ -11,7 +11,7 @@ import pytest
 from suite import results
 from suite.report.formats.export import export
 from suite.report.formats.render import render
-from suite.report.noise import exceeded, readings
+from suite.report.noise import exceeded, noise_floors, readings, share_beside
 from suite.report.notices import Notice, Trust, notices
 from suite.report.page import report
 from suite.report.sections.whole_set.environment import EnvironmentSection
@@ -71,7 +71,13 @@ def test_a_restless_set_says_which_cause_holds_with_its_figure() -> None:
     told = Account(notices(analysis, None, readings(analysis, (), ())))
     assert told.word == Trust.RESTLESS and told.causes == "wide intervals"
     assert re.search(r"the narrowest interval of a ratio is ±[\d.]+\s%\.$", told.notices[0].text)
-    assert told.reason == "Small differences may stay undecided because of this notice:"
+    assert told.reason == (
+        "Small differences may stay undecided because of this notice, by the set's own figures alone (no reading of "
+        "the machine is over its limit):"
+    )
+    busy = [READING | {"cores_had": 0.87}]
+    both = Account(notices(analysis, None, readings(analysis, (), busy)))
+    assert both.reason == "Small differences may stay undecided because of these 2 notices:", "the machine was, too"
 
 
 def test_the_reason_counts_the_notices_that_decide_the_word() -> None:
@@ -109,3 +115,25 @@ def test_badge_notices_and_the_section_on_noise_say_the_same(tmp_path: Path) -> 
     assert section.answer.endswith(f"noise over its limit: {', '.join(causes[:-1])} and {causes[-1]}.")
     assert all(f"no: {cause}</span>" in text for cause in causes)
     assert made.account.reason in " ".join(export(loaded).written("md").split())
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0.87, "87 %"), (0.99, "99 %"), (0.9042, "90.4 %"), (0.89996, "89.996 %"), (0.9, "90 %")]
+)
+def test_a_share_shows_on_which_side_of_its_limit_it_is(share: float, words: str) -> None:
+    assert share_beside(share, 0.9) == words
+
+
+def test_a_wide_noise_floor_is_named_with_its_question() -> None:
+    wide, narrow = [0.02, 0.03, 0.018, 0.029, 0.02], [0.02, 0.02001, 0.02002, 0.02001, 0.02]
+    rows = [
+        row
+        for workload, twin in (("gemm", wide), ("selu", narrow))
+        for replicate, times in ((1, narrow), (2, twin))
+        for row in rows_of({"numpy": times}, workload=workload, replicate=replicate)
+    ]
+    analysis = results.Results(Path("wide"), None, rows, [], {}).analysis("numpy")
+    found = noise_floors(analysis)
+    assert found and (found.found, found.limit) == ("1 of 2", "0")
+    [named] = [c.name for c in analysis.comparisons if c.name.startswith("gemm")]
+    assert f"in 1 of 2 comparisons ({named}): no smaller difference" in found.notice

@@ -213,7 +213,7 @@ def facts(
     return named_facts(
         {
             **shown,
-            "Processes": f"{cell.ok} ok of {cell.total}",
+            "Processes": processes(cell, rows),
             "Two modes": modes_text(figures, column_units(comparison).steady) if figures and figures.has_modes else "",
             "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
             "Reason": cell.reason,
@@ -223,6 +223,13 @@ def facts(
             "Log": f"logs/{last.attempt_name}, on the machine that ran it" if last["provenance"] == "measured" else "",
         }
     )
+
+
+def processes(cell: Cell, rows: Sequence[Row]) -> str:
+    """Returns `3 ok of 5`; `0 ok of 5: 1 ran, 4 inferred` if some weren't run since another one ended badly."""
+    inferred = sum(row["provenance"] == "inferred" for row in rows)
+    ran = f": {len(rows) - inferred} ran, {inferred} inferred" if inferred else ""
+    return f"{cell.ok} ok of {cell.total}{ran}"
 
 
 def timing_facts(comparison: Comparison, stack: StackFigures) -> dict[str, str]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from suite.case import Case
 from suite.errors import COMMAND
-from suite.report.map.remedies import options
+from suite.report.map.remedies import HowMade, options
 from suite.report.sections.labels import link_target
 from suite.report.sections.sentences import listed
 from suite.results.analysis import Analysis, Comparison
 from suite.stacks.kernels import MKL_DEFAULT
+from suite.stacks.torch.mkl_path import KNOB
 
 INTEL, AMD = "GenuineIntel", "AuthenticAMD"  # vendors, by Linux's names; the tuned track's knob acts on AMD's alone
 TUNED = "tuned"
@@ -23,18 +24,21 @@ TUNED = "tuned"
 class MklNote:
     """The note on one question. `stacks` are those whose calls of MKL took its default path, in words, and `short` says
     in a few words what that may have to do with the question's ratios. `command` tests it; empty if the set did, or if
-    no command can."""
+    no command can. `trial` says what the command runs, and how the tuned track changes MKL's path."""
 
     anchor: str
     stacks: str
     text: str
     short: str
     command: str
+    trial: str
 
 
-def mkl_note(comparison: Comparison, analysis: Analysis, machine: Mapping[str, Any]) -> MklNote | None:
+def mkl_note(
+    comparison: Comparison, analysis: Analysis, machine: Mapping[str, Any], made_by: HowMade | None = None
+) -> MklNote | None:
     """Returns the note on a question; None if no stack's kernels name MKL's default path, or if the set doesn't say
-    that its processor isn't Intel's."""
+    that its processor isn't Intel's. `made_by` says how the set was made, for the command."""
     slowed = [stack.stack for stack in comparison.stacks if f"MKL {MKL_DEFAULT}" in stack.kernels]
     vendor = machine.get("cpu_vendor")
     if not slowed or vendor in (None, "", INTEL):
@@ -46,18 +50,36 @@ def mkl_note(comparison: Comparison, analysis: Analysis, machine: Mapping[str, A
     tuned = next((other for other in analysis.comparisons if other.id == case.comparison_id), None)
     tested = bool(tuned and any((figures := tuned.of(stack)) and figures.counts for stack in slowed))
     trial = "tested by this set's cases of --track=tuned" if tested else "not tested in this set"
+    testable = not tested and vendor == AMD
     cause = f"That likely makes {names} slower here; it is {trial}."
     return MklNote(
         anchor=link_target("k", comparison.name, comparison.id),
         stacks=names,
         text=f"MKL, which {names} {calling} here, takes its default path on every processor that isn't Intel's, and "
         f"this is {machine.get('cpu_model')}. On this path it uses at most AVX2 on this processor{although}. {cause}",
-        short=f"likely makes {names} slower here ({trial})",
-        command="" if tested or vendor != AMD else trial_command(case, len(analysis.blocks)),
+        short=f"likely makes {names} slower here ({trial}{testable and '; a command there tests it'})",
+        command=trial_command(case, len(analysis.blocks), made_by) if testable else "",
+        trial=trial_words(case) if testable else "",
     )
 
 
-def trial_command(case: Case, blocks: int) -> str:
-    """Returns the command that runs a case of the tuned track beside the same case of the default track."""
-    chosen = [("stack", case.stack_name), *options(case, blocks), ("track", "default")]
-    return " ".join([f"{COMMAND} run", *(f"--{name}={shlex.quote(value)}" for name, value in chosen)])
+def trial_command(case: Case, blocks: int, made_by: HowMade | None) -> str:
+    """Returns the command that runs a case of the tuned track beside the same case of the default track, with the
+    settings of the set."""
+    chosen = [("stack", case.stack_name), ("baseline", case.stack_name)]
+    for name, value in options(case, blocks):
+        chosen += [("track", "default")] if name == "track" else []
+        chosen.append((name, value))
+    chosen += made_by.options if made_by else ()
+    words = (f"--{name}={shlex.quote(value)}" if value else f"--{name}" for name, value in chosen)
+    return " ".join([f"{COMMAND} run", *words])
+
+
+def trial_words(case: Case) -> str:
+    """Returns what the command runs, and what the tuned track changes."""
+    stack = case.stack_name
+    return (
+        f"To test it, the command below runs {stack} alone on this question, on both tracks. The tuned track has all "
+        f"of {stack}'s documented knobs. The one for MKL replaces its function {KNOB.name}, so that MKL takes its path "
+        f"for Intel's processors; this needs a C compiler. Then {COMMAND} compare SET --by=track compares the two."
+    )

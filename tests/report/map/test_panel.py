@@ -232,6 +232,22 @@ def test_a_page_says_what_its_command_runs_and_explains_its_flags(loaded: result
     words = " ".join(re.sub(r"<[^>]+>", "", panel).split())
     assert "This command runs numpy and the baseline torch_eager on this question." in words
     assert "as many blocks as here (5)" in words
-    link = '<a class="tag warn" href="#term-steady-state-assumed" title="The process took fewer than 40 samples'
+    link = '<a class="tag warn" href="#term-steady-state-assumed" title="Fewer than 40 samples could show'
     assert link in panel and link in text.partition('id="comparisons"')[2]
     assert 'id="term-steady-state-assumed"' in text
+
+
+def test_processes_that_were_inferred_are_told_apart_from_those_that_ran() -> None:
+    rows = rows_of({"numpy": [0.02] * 3, "jax_jit": [0.01] * 3})
+    rows = [
+        row | {"outcome": "wrong", "reason": "loss", "provenance": "measured" if row["block"] == 1 else "inferred"}
+        if row["stack"] == "jax_jit"
+        else row
+        for row in rows
+    ]
+    made = report(results.Results(Path("nowhere"), plan_file(baseline="numpy"), rows, [], {}))
+    known = {
+        panel.stack: next(fact.value for fact in panel.facts if fact.name == "Processes")
+        for panel in made.panels(made.overview())
+    }
+    assert known == {"numpy": "3 ok of 3", "jax_jit": "0 ok of 3: 1 ran, 2 inferred"}

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from typing import Any
 
 import pytest
 
 from suite import results
+from suite.cli.options.measuring import RunOptions
 from suite.report.map.panel import panels
+from suite.report.map.remedies import HowMade
+from suite.report.page import report
 from suite.report.sections.mkl_note import MklNote, mkl_note
+from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.results.analysis import Analysis
+from suite.stacks.torch.mkl_path import KNOB
+from tests.report.parts import part
+from tests.typed import parsed
 
 AMD = {"cpu_vendor": "AuthenticAMD", "cpu_model": "AMD EPYC", "cpu_flags": ["avx2", "avx512f"]}
 
@@ -51,8 +59,23 @@ def test_the_cause_is_likely_untested_and_has_its_command(slowed: Analysis) -> N
     assert "isn't Intel's, and this is AMD EPYC. On this path it uses at most AVX2" in note.text
     assert "although it has AVX-512" in note.text
     assert note.text.endswith("That likely makes torch_eager slower here; it is not tested in this set.")
-    assert note.command.startswith("./stackwars run --stack=torch_eager --workload=gemm --size=full ")
-    assert "--track=tuned" in note.command and note.command.endswith(" --track=default")
+    assert note.command.startswith("./stackwars run --stack=torch_eager --baseline=torch_eager --workload=gemm ")
+    assert " --track=default --track=tuned " in note.command
+    assert f"replaces its function {KNOB.name}" in note.trial and "runs torch_eager alone" in note.trial
+    assert "not tested in this set; a command there tests it" in note.short
+
+
+def test_its_command_has_the_settings_of_the_set(loaded: results.Results, slowed: Analysis) -> None:
+    made_by = HowMade.of(loaded)
+    gemm = next(comparison for comparison in slowed.comparisons if comparison.name == "gemm forward")
+    note = mkl_note(gemm, slowed, AMD, made_by)
+    assert note and made_by
+    words = shlex.split(note.command)
+    assert {f"--{name}={value}" if value else f"--{name}" for name, value in made_by.options} <= {*words}
+    _, options = parsed(words[1:])
+    assert isinstance(options, RunOptions) and options.track == ("default", "tuned")
+    view = next(v for v in part(report(loaded), ComparisonsSection).views if v.comparison.name == gemm.name)
+    assert view.made_by == made_by
 
 
 def test_there_is_no_note_where_the_set_does_not_support_it(loaded: results.Results, slowed: Analysis) -> None:

@@ -127,12 +127,18 @@ class BreakEvenSection(Section):
         """Returns which stacks have the least total time on the first question, each with its steps."""
         first, more = self.views[0], len(self.views) - 1
         rest = f" ({counted(more, 'more comparison')} below)" if more else ""
-        return f"Least total time on {first.name}: {first.leaders}{rest}.{first.compiling}"
+        return f"Least total time on {first.name}, by the medians: {first.leaders}{rest}.{first.compiling}"
 
     def tables(self) -> Sequence[Table]:
         """Returns a line for each question: which stacks have the least total time, each with its steps."""
         lines = [[view.name, view.leaders] for view in self.views]
-        return [Table("Least total time over steps, the first call included", ["question", "least total time"], lines)]
+        return [
+            Table(
+                "Least total time over steps, the first call included",
+                ["question", "least total time, by the medians"],
+                lines,
+            )
+        ]
 
     def console(self) -> Sequence[Table]:
         """Returns nothing: a run's last lines are about steady times."""
@@ -199,11 +205,12 @@ def course_words(crosses: Crossing | None) -> str:
 
 
 def leaders_words(stretches: Sequence[tuple[int, str]]) -> str:
-    """Returns `torch_eager up to step 11, tf_xla up to 40, jax_jit from 41 on`."""
+    """Returns `torch_eager up to step 11, tf_xla up to step 40, jax_jit from there on`. The last stretch begins at the
+    next step, which may have the same number once both are rounded."""
     if len(stretches) == 1:
         return f"{stretches[0][1]} from the first step on"
     words = [f"{stack} up to step {units.steps(after - 1)}" for (_, stack), (after, _) in pairwise(stretches)]
-    return f"{', '.join(words)}, {stretches[-1][1]} from step {units.steps(stretches[-1][0])} on"
+    return f"{', '.join(words)}, {stretches[-1][1]} from there on"
 
 
 def steps_words(steps: int) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from suite import units
 from suite.report.figures.axes import Plot
 from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
 from suite.report.figures.plots import comparison_plots, speedup_plot
+from suite.report.map.remedies import HowMade
 from suite.report.sections.labels import compared_stacks, comparison_anchor, subtitle
 from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.section import AnswerLine, Context, Section
@@ -26,7 +28,9 @@ from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis, Comparison
 from suite.results.stack_columns import ColumnPlace, StackColumn, ratio_json, shown_columns, values_in
 from suite.results.stack_figures import StackFigures
+from suite.stats import Estimate
 
+ITSELF, ONCE = Estimate(1.0), "1×"  # the baseline's ratio, as the tables write it
 QUESTIONS_ACROSS = 4  # columns of one table in Markdown; further questions get another table
 
 
@@ -42,9 +46,9 @@ class ColumnHead:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonView:
-    """A comparison with all that the page shows of it. `analysis` is that of its set, and `machine` are the facts of
-    the machine that ran it. Each
-    property is computed when the page reads it, since other formats need none of them."""
+    """A comparison with all that the page shows of it. `analysis` is that of its set, `machine` are the facts of
+    the machine that ran it, and `made_by` says how the set was made. Each property is computed when the page reads it,
+    since other formats need none of them."""
 
     comparison: Comparison
     headline: Headline
@@ -53,11 +57,18 @@ class ComparisonView:
     confidence: str
     analysis: Analysis
     machine: Mapping[str, Any]
+    made_by: HowMade | None
 
     @property
     def mkl_note(self) -> MklNote | None:
         """Returns why MKL took its default path; None if no stack's kernels name that path."""
-        return mkl_note(self.comparison, self.analysis, self.machine)
+        return mkl_note(self.comparison, self.analysis, self.machine, self.made_by)
+
+    @property
+    def out_of_order(self) -> str:
+        """Returns why two stacks are in another order by their ratios than by their medians; empty if all ratios have
+        the order of the medians."""
+        return order_words(self.comparison)
 
     @property
     def total_times(self) -> str:
@@ -161,10 +172,18 @@ class ComparisonsSection(Section):
         analysis = context.analysis
         if not analysis.comparisons:
             return None
+        made_by = HowMade.of(context.results)
         tie, confidence = context.protocol.tie_ratio, units.percent(context.protocol.confidence)
         views = (
             ComparisonView(
-                comparison, headline, comparison_anchor(comparison), tie, confidence, analysis, context.results.machine
+                comparison,
+                headline,
+                comparison_anchor(comparison),
+                tie,
+                confidence,
+                analysis,
+                context.results.machine,
+                made_by,
             )
             for comparison, headline in zip(analysis.comparisons, context.headlines, strict=True)
         )
@@ -239,6 +258,24 @@ def head(column: StackColumn, of_comparison: Units, confidence: str) -> ColumnHe
         text.format(unit=unit.name if unit else "", confidence=confidence) for text in (column.title, column.note)
     )
     return ColumnHead(column, tuple(title.split("\n")), note, unit)
+
+
+def order_words(comparison: Comparison) -> str:
+    """Returns a sentence on the first two neighbours by median whose ratios, as they are shown, have another order;
+    empty if there are none."""
+    known = [
+        (stack.stack, stack.speedup.ratio if stack.speedup else ITSELF)
+        for stack in comparison.stacks
+        if stack.counts and (stack.speedup or stack.is_baseline)
+    ]
+    for (upper, ratio), (lower, greater) in pairwise(known):
+        shown = [ONCE if each == ITSELF else units.ratio(each.value, each.low, each.high) for each in (greater, ratio)]
+        if greater.value > ratio.value and shown[0] != shown[1]:
+            return (
+                f"The order is that of the medians. By ratio {lower} ({shown[0]}) comes before {upper} ({shown[1]}): a "
+                "ratio is formed inside each block and then averaged, and medians aren't paired."
+            )
+    return ""
 
 
 def peak_bars(comparison: Comparison, anchor: str) -> Bars | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from suite import units
 from suite.report.sections.labels import compared_stacks, comparison_anchor
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import listed
+from suite.report.sections.sentences import counted, listed
 from suite.report.sections.timed.units import Units, column_units
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls, pays_off
@@ -64,18 +64,23 @@ class CompiledSection(Section):
 
     @property
     def answer(self) -> str:
-        """Returns after how many steps compiling pays off, each compiled stack against the eager one of its code."""
-        pairs = {row.compiled_stack: f"{row.compiled_stack} against {row.eager_stack}" for row in self.rows}
-        steps: dict[str, list[int]] = {pair: [] for pair in pairs.values()}
+        """Returns after how many steps compiling pays off, each compiled stack against the eager one of its code, and
+        on how many of its questions it does."""
+        asked: dict[tuple[str, str], list[int | None]] = {}
         for row in self.rows:
-            steps[pairs[row.compiled_stack]] += [] if row.steps is None else [row.steps]
-        paid = sorted((sorted(numbers), pair) for pair, numbers in steps.items() if numbers)
-        never = [pair for pair, numbers in steps.items() if not numbers]
-        if not paid:
+            asked.setdefault((row.eager_stack, row.compiled_stack), []).append(row.steps)
+        never = [f"{compiled} against {eager}" for (eager, compiled), steps in asked.items() if set(steps) == {None}]
+        against: dict[str, list[str]] = {}
+        for (eager, compiled), steps in asked.items():
+            if paid := [step for step in steps if step is not None]:
+                of = f" ({len(paid)} of {counted(len(steps), 'question')})" if len(paid) < len(steps) else ""
+                against.setdefault(eager, []).append(f"{compiled} {between(paid)}{of}")
+        if not against:
             return f"Compiling isn't shown to pay off for {listed(never)}."
+        groups = "; ".join(f"against {eager} {', '.join(stacks)}" for eager, stacks in against.items())
+        first, brackets, others = groups.partition(" questions)")  # said once
         rest = f"; it isn't shown to pay off for {listed(never)}" if never else ""
-        words = [f"{between(numbers)} for {pair}" for numbers, pair in paid]
-        return f"Compiling pays off after {listed(words)}{rest}."
+        return f"Steps until compiling pays off: {first}{brackets}{others.replace(' questions)', ')')}{rest}."
 
 
 def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
@@ -117,7 +122,6 @@ def paid_off(eager: StackFigures | None, compiled: StackFigures | None) -> int |
 
 
 def between(steps: Sequence[int]) -> str:
-    """Returns `12 steps`; for several numbers the least and the greatest, `12 to 48 steps`."""
+    """Returns `12`; for several numbers of steps the least and the greatest, `12 to 48`."""
     low, high = units.steps(min(steps)), units.steps(max(steps))
-    number = high if low == high else f"{low} to {high}"
-    return f"{number} {'step' if number == '1' else 'steps'}"
+    return high if low == high else f"{low} to {high}"

@@ -13,6 +13,8 @@ from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import counted, listed
 from suite.report.tables import Table
 from suite.results.analysis import Comparison
+from suite.results.outcomes import Cell
+from suite.results.stack_figures import StackFigures
 
 NOT_ASKED = "not asked"
 ENDED = "ended"  # the part of a peak that only the cgroup saw
@@ -42,7 +44,7 @@ class PeaksRow:
             peaks,
             {stack: split[ENDED] for stack, split in parts.items() if ENDED in split},
             {
-                cell.stack: "peak unknown" if cell.counts else outcome_text(cell)
+                cell.stack: "peak unknown" if cell.counts else ended_with(cell, comparison.of(cell.stack))
                 for cell in comparison.cells
                 if cell.stack not in peaks
             },
@@ -55,6 +57,13 @@ class PeaksRow:
     def in_ended(self, stack: str) -> str:
         """Returns what of the peak was in ended processes, `1.50 GiB ended`; empty if nothing."""
         return f"{units.quantity(self.ended[stack])} ended" if stack in self.ended else ""
+
+
+def ended_with(cell: Cell, figures: StackFigures | None) -> str:
+    """Returns how a stack ended whose result doesn't count. A peak that was read all the same stands beside it, as in
+    the question's tables and behind its cell."""
+    peak = figures.peak_bytes if figures else None
+    return outcome_text(cell) if peak is None else f"{outcome_text(cell)}, {units.quantity(peak)}"
 
 
 @dataclass(frozen=True, slots=True)

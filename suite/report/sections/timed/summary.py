@@ -65,6 +65,22 @@ class SummarySection(Section):
         words = f"{mean_text(mean)} over {counted(number, 'comparison')} {of}"
         return f"The greatest geometric mean of speedups over {self.baseline} is that of {first.stack}: {words}."
 
+    @property
+    def by_own(self) -> str:
+        """Returns which stack is first by the means over each stack's own comparisons, and why these don't rank; empty
+        if it is the same stack."""
+        others = [stack for stack in self.ranked if stack.stack != self.baseline]
+        ranked = next((stack for stack in others if stack.common), None)
+        with_own = [stack for stack in others if stack.ratio]
+        first = max(with_own, key=lambda stack: stack.ratio.value if stack.ratio else 0.0, default=None)
+        if ranked is None or first is None or first.stack == ranked.stack:
+            return ""
+        return (
+            f"By the means over each stack's own comparisons {first.stack} is first ({mean_text(first.ratio)}, "
+            f"{counted(first.n_ok, 'comparison')}; {ranked.stack} has {mean_text(ranked.ratio)}, "
+            f"{counted(ranked.n_ok, 'comparison')}). They don't rank, since they may cover different comparisons."
+        )
+
     def console(self) -> Sequence[Table]:
         """Returns the means; nothing for one comparison, whose own table says the same."""
         return [means_table(self)] if self.ranked and len(self.question_names) > 1 else []

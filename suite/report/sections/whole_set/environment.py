@@ -54,7 +54,7 @@ class EnvironmentSection(Section):
     name = "environment"
     nav = "Environment"
     grows = False
-    terms = ("canary", "noisy", "block")
+    terms = ("restless", "canary", "noisy", "block")
 
     @classmethod
     def of(cls, context: Context) -> EnvironmentSection:
@@ -113,12 +113,13 @@ def environment(name: str, rows: Sequence[Row], planned: Mapping[str, str | None
 
 
 def own_versions(listed: Iterable[EnvironmentFacts]) -> list[Fact]:
-    """Returns the version of each environment's own framework, the package that the environment is named after."""
+    """Returns the version of each environment's own framework, the package that the environment is named after. A
+    package may have an underscore in its name or `-cpu` after it."""
     return [
         fact
         for environment in listed
         for fact in environment.versions
-        if fact.name == environment.name.partition("@")[0].replace("_", "-")
+        if fact.name.replace("_", "-").removesuffix("-cpu") == environment.name.partition("@")[0].replace("_", "-")
     ]
 
 

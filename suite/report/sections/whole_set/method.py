@@ -14,7 +14,8 @@ from suite.report.sections.whole_set.facts import Fact, facts_of
 from suite.results.store.rows import Row
 from suite.stats import CLOSE, MODES_SPREAD
 
-IN_WORDS = dict(zip(SAMPLINGS, ("one process after another", "in rounds"), strict=True))
+ROUNDS = "in rounds"
+IN_WORDS = dict(zip(SAMPLINGS, ("one process after another", ROUNDS), strict=True))
 
 
 def sampled(rows: Iterable[Row]) -> str:
@@ -61,6 +62,11 @@ class MethodSection(Section):
             sampled=sampled(context.analysis.counted),
             constants=tuple(facts_of({name.replace("_", " "): value for name, value in asdict(protocol).items()})),
         )
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether some processes were sampled in rounds."""
+        return ROUNDS in self.sampled
 
     @property
     def answer(self) -> str:

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from suite.case import Outcome, Purpose
+from suite import units
+from suite.case import OUTSIDE_BLOCKS, Outcome, Purpose
 from suite.report.sections.labels import WORDS, outcome_words, panel_anchor
 from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import by_number, counted
@@ -22,6 +23,17 @@ LONGEST = 240  # characters of a reason in Markdown and on the console
 ALIKE = ("case_id", "purpose", "outcome", "phase", "reason")  # columns in which the processes of an Ending agree
 # Processes whose results other sections show: they have a line here only if they didn't end `ok`.
 ASIDE = (Purpose.PRIME, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE)
+
+# What an untimed process is for.
+AIMS: Mapping[str, str] = {
+    Purpose.MEMORY: "takes a few steps and reads peak memory",
+    Purpose.PRIME: "fills the compile caches with which a warm case starts",
+    Purpose.IR: "keeps the programs that the stack hands to its compiler",
+    Purpose.PREDICT: "has an accelerator's compiler judge the case",
+    Purpose.EXPLAIN: "records the kernels that run and what holds the memory",
+    Purpose.PROFILE: "records where a step's time goes",
+    Purpose.PROBE: "observes how the stack behaves",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +65,13 @@ class Ending:
 
     @property
     def in_blocks(self) -> str:
-        """Returns its blocks as `1–3, 5`."""
-        return ranges(self.blocks)
+        """Returns its blocks as `1–3, 5`; a dash for processes that run outside of the blocks."""
+        return units.UNKNOWN if self.purpose in OUTSIDE_BLOCKS else ranges(self.blocks)
+
+    @property
+    def aim(self) -> str:
+        """Returns what an untimed process is for; empty for a timed one."""
+        return AIMS.get(self.purpose, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from suite.report.page import Report
-from suite.report.sections.timed.break_even import SORTED_BY, TOTALS, BreakEvenSection
+from suite.report.sections.timed.break_even import SORTED_BY, TOTALS, BreakEvenSection, leaders_words
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from tests.report.parts import part
 
@@ -37,3 +37,12 @@ def test_the_table_can_be_sorted_says_its_sum_and_is_linked_from_its_question(ma
     links = [view.total_times for view in part(made, ComparisonsSection).views]
     assert links == [view.id for view in views]
     assert all(f'<a href="#{link}">Total time after 1, 10,' in text and f'id="{link}"' in text for link in links)
+
+
+def test_the_stretches_of_least_total_do_not_overlap_and_are_by_the_medians(made: Report, html_file: Path) -> None:
+    assert leaders_words([(1, "a"), (44_801, "b")]) == "a up to step 44,800, b from there on"
+    assert leaders_words([(1, "a"), (12, "b"), (41, "c")]) == "a up to step 11, b up to step 40, c from there on"
+    assert leaders_words([(1, "a")]) == "a from the first step on"
+    text = html_file.read_text(encoding="utf-8")
+    for view in part(made, BreakEvenSection).views:
+        assert f"<summary>{view.name}, by the medians: {view.leaders}</summary>" in text

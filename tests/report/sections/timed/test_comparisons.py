@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, geometric_mean, median, stdev
 from typing import Any
@@ -18,7 +19,7 @@ from suite.report.formats.render import render
 from suite.report.page import Report, report
 from suite.report.sections.labels import outcome_text
 from suite.report.sections.timed.break_even import BreakEvenSection
-from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.report.sections.timed.comparisons import ComparisonsSection, order_words
 from suite.report.sections.timed.compiled import CompiledSection, between, compiled_pairs, paid_off
 from suite.report.sections.timed.summary import SummarySection
 from suite.report.sections.timed.transfers import TransfersSection
@@ -34,6 +35,8 @@ from tests.report import synthetic
 from tests.report.parts import part
 from tests.results.rows import rows_of
 
+STEPS = r"\d(?:[\d,]*\d)?"
+STEPS_OF = re.compile(rf"([a-z]\w+) ({STEPS}(?: to {STEPS})?(?: \(\d of \d)?)")  # `jax_jit 8 to 12 (1 of 2`
 T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
 
 
@@ -350,10 +353,17 @@ def test_what_compiling_pays_off_against_is_named(made: Report) -> None:
     section = part(made, CompiledSection)
     paid = {row.compiled_stack: row.eager_stack for row in section.rows if row.steps}
     assert paid
-    named = re.findall(r"for (\w+) against (\w+)", section.answer)
-    assert len(named) >= 3 and section.answer.count(" for ") == len(named)
-    for compiled, eager in named:
-        assert paid.get(compiled, eager) == eager
+    groups = re.findall(r"against (\w+) ([^;]*?)(?=;|\.$)", section.answer)
+    named = {compiled: (eager, text) for eager, of in groups for compiled, text in STEPS_OF.findall(of)}
+    assert {compiled: eager for compiled, (eager, _) in named.items()} == paid, "all of them, however many"
+    partly = 0
+    for compiled, (_, text) in named.items():
+        rows = [row for row in section.rows if row.compiled_stack == compiled]
+        steps = [row.steps for row in rows if row.steps is not None]
+        part_of = f" ({len(steps)} of {len(rows)}" if len(steps) < len(rows) else ""
+        assert text == f"{between(steps)}{part_of}"
+        partly += bool(part_of)
+    assert partly > 1 and section.answer.count(" questions)") == 1
 
 
 def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_sentences() -> None:
@@ -368,13 +378,13 @@ def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_senten
     steps = units.steps(line.crossing.steps)
     assert steps != f"{line.crossing.steps:,}" and steps.endswith("00")
     assert line.words == f"ahead from step {steps} on"
-    assert view.leaders.endswith(f"jax_jit from step {steps} on")
+    assert view.leaders == f"numpy up to step {steps}, jax_jit from there on", "two rounded steps may be one number"
     overview = made.overview()
     assert overview
     [row] = overview.data["maps"]["steps"]["numpy"]["rows"]
     assert f"from step {steps}" in [cell[1] for cell in row]
     assert f"in total time from step {steps} on" in made.headlines[0].rest
-    assert between([line.crossing.steps]) == f"{steps} steps" and between([1]) == "1 step"
+    assert between([line.crossing.steps]) == steps and between([1, 12]) == "1 to 12"
 
 
 def test_a_time_has_one_unit_in_table_map_panel_and_sentence() -> None:
@@ -392,3 +402,35 @@ def test_a_time_has_one_unit_in_table_map_panel_and_sentence() -> None:
     [panel] = [panel for panel in made.panels(overview) if panel.stack == "numpy"]
     assert panel.facts[0].value.startswith("5,000 \N{MICRO SIGN}s")
     assert panel.marks[0].title == "block 1: 5,000 \N{MICRO SIGN}s" and "5,000 \N{MICRO SIGN}s" in panel.runs[0].title
+
+
+def test_an_order_by_medians_that_the_ratios_lack_is_explained(made: Report) -> None:
+    ffn = comparison(made, "ffn train")
+    upper, lower = [stack for stack in ffn.stacks if stack.counts and stack.speedup][:2]
+    assert upper.speedup and lower.speedup and upper.speedup.ratio.value > lower.speedup.ratio.value
+    assert order_words(replace(ffn, stacks=(upper, lower))) == ""
+    said = order_words(replace(ffn, stacks=(lower, upper)))
+    shown = [units.ratio(r.value, r.low, r.high) for r in (upper.speedup.ratio, lower.speedup.ratio)]
+    assert said.startswith(
+        f"The order is that of the medians. By ratio {upper.stack} ({shown[0]}) comes before {lower.stack} ({shown[1]})"
+    )
+    base = next(stack for stack in ffn.stacks if stack.is_baseline)
+    assert f"({shown[0]}) comes before {base.stack} (1×)" in order_words(replace(ffn, stacks=(base, upper)))
+
+
+def test_summary_says_why_the_means_over_own_comparisons_do_not_rank(made: Report) -> None:
+    section = part(made, SummarySection)
+    first = next(stack for stack in section.ranked if stack.stack != section.baseline and stack.common)
+    last = section.ranked[-1]
+    assert first.ratio and last.ratio and last.stack != section.baseline
+
+    def ranked(value: float) -> SummarySection:
+        better = replace(last, ratio=Estimate(value))
+        return replace(section, ranked=(*section.ranked[:-1], better))
+
+    said = ranked(100.0).by_own
+    assert said.startswith(f"By the means over each stack's own comparisons {last.stack} is first (100×, ")
+    assert f"; {first.stack} has {units.estimate(first.ratio.value, first.ratio.low, first.ratio.high)}, " in said
+    others = [s.ratio.value for s in section.ranked if s.ratio and s is not first]
+    alone = replace(section, ranked=(replace(first, ratio=Estimate(2 * max(others))), *section.ranked))
+    assert alone.by_own == ""

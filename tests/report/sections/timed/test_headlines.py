@@ -73,7 +73,8 @@ def test_what_the_noise_hides_is_a_notice() -> None:
     tie, floors = told(rows + twins + quiet)
     assert tie.startswith("A tie (no difference over 3 %) was out of reach: the narrowest interval of a ratio is ±")
     assert floors == (
-        "The noise floor is wider than ±10 % in 1 of 2 comparisons: no smaller difference is shown there."
+        "The noise floor is wider than ±10 % in 1 of 2 comparisons (gemm forward): no smaller difference is shown "
+        "there."
     )
     assert told(rows + quiet) == []
 

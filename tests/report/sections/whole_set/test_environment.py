@@ -11,7 +11,7 @@ from suite import results
 from suite.case import Attempt, Purpose
 from suite.report.formats.render import render
 from suite.report.page import Report, report
-from suite.report.sections.whole_set.environment import EnvironmentSection, differences
+from suite.report.sections.whole_set.environment import EnvironmentSection, differences, environments, own_versions
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
 from suite.stacks.names import attempt_name
@@ -50,7 +50,7 @@ def reported(explained: Path) -> Report:
 
 def test_the_kernel_library_stands_beside_its_stack(explained: Path, tmp_path: Path) -> None:
     text = render(explained, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert text.count(">MKL AVX2</td>") == 1
+    assert text.count(">MKL AVX2</div></td>") == 1
     assert text.count("library and instructions, most first") == 1, "where it was asked, and there alone"
     lines = results.load(explained).stacks()
     assert list(lines[lines["kernels"] == "MKL AVX2"]["stack"]) == ["torch_eager"]
@@ -93,3 +93,16 @@ def test_an_explanation_is_no_process_of_a_comparison(reported: Report) -> None:
     processes = next(fact.value for fact in reported.facts if fact.name == "Processes")
     plan = synthetic.attempts("explained")
     assert processes.endswith(f"of {sum(a.purpose is Purpose.TIMED for a in plan)} planned")
+
+
+def test_every_environment_has_the_version_of_its_own_framework() -> None:
+    """A package may be named with an underscore, or with what it runs on."""
+    versions = {
+        "numpy": {"numpy": "2.4"},
+        "torch_xla": {"torch": "2.9", "torch_xla": "2.9"},
+        "tensorflow": {"numpy": "2.4", "tensorflow-cpu": "2.21"},
+    }
+    rows = [
+        row_of(attempt_of(), environment=name, versions=json.dumps(packages)) for name, packages in versions.items()
+    ]
+    assert [fact.name for fact in own_versions(environments(rows, None))] == ["numpy", "tensorflow-cpu", "torch_xla"]

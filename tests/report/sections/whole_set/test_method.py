@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.case import Flag
+from suite.protocol import Protocol
 from suite.report.formats.export import export
 from suite.report.formats.render import page
 from suite.report.sections.whole_set.method import sampled
+from suite.report.sections.whole_set.terms import flag_title
 from suite.results.store.rows import Row
 from tests.plan_files import plan_file
 from tests.report.test_page import Page
@@ -43,6 +46,15 @@ def test_the_page_and_markdown_say_it() -> None:
     loaded = results.Results(Path("nowhere"), plan_file(), rows, [], {})
     made = Page(page(loaded))
     assert "This set was sampled in rounds." in made.text
+    assert made.text.count("The constant samples max is then about the samples of the turns") == 1
     assert "- Sampled: in rounds\n" in export(loaded).written("md")
     alone = replace(loaded, rows=in_rounds(ROWS, 0))
-    assert "This set was sampled one process after another." in Page(page(alone)).text
+    other = Page(page(alone)).text
+    assert "This set was sampled one process after another." in other and "samples max is then" not in other
+
+
+def test_the_flag_assumed_is_about_the_samples_before_the_first_turn() -> None:
+    """A process of many turns may have it."""
+    title = flag_title(Flag.ASSUMED, "2/5", Protocol())
+    assert title.startswith("Fewer than 40 samples") and title.endswith("(2 of 5 processes)")
+    assert "sampled in rounds, these are only its samples before its first turn" in title

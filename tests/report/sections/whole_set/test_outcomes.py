@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from suite.report.sections.whole_set.outcomes import failures
+from suite.case import Purpose
+from suite.report.sections.whole_set.outcomes import AIMS, failures
 from suite.results.store.rows import TOO_FAST
 from tests.results.rows import attempt_of, row_of
 
@@ -24,3 +25,14 @@ def test_a_wrong_process_stays_wrong_however_fast_it_was() -> None:
     wrong = row_of(attempt_of()) | {"outcome": "wrong", "reason": "loss", "flags": ["implausible"]}
     (line,) = failures([wrong], {})
     assert (line.outcome, line.reason) == ("wrong", "loss")
+
+
+def test_a_process_outside_of_the_blocks_has_none() -> None:
+    said = {"outcome": "wrong", "reason": "loss"}
+    timed = row_of(attempt_of(block=2)) | said
+    aside = row_of(attempt_of(stack="jax_jit", block=0, purpose=Purpose.EXPLAIN)) | said
+    lines = {line.stack: line for line in failures([timed, aside], {})}
+    assert (lines["numpy"].in_blocks, lines["numpy"].aim) == ("2", "")
+    assert (lines["jax_jit"].in_blocks, lines["jax_jit"].purpose) == ("–", "explain")
+    assert lines["jax_jit"].aim == "records the kernels that run and what holds the memory"
+    assert AIMS.keys() == {*Purpose} - {Purpose.TIMED}
