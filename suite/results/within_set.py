@@ -99,6 +99,7 @@ def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldC
         {id_: names[pairs[id_][0]] for id_ in pairs if id_ in both},
         frozenset(value for _, value in paired),
         protocol,
+        CLOCKS.get(field, "synced"),
         one_family=True,
     )
     return FieldComparison(field, pairing, {id_: stack for id_, (_, stack) in pairs.items() if id_ in both})

@@ -62,6 +62,19 @@ def test_a_cache_is_judged_by_the_first_run() -> None:
     assert line.speedup.ratio.value == pytest.approx(4.0)
 
 
+def test_first_runs_of_caches_in_two_modes_follow_the_rule_of_first_runs() -> None:
+    """Every first run with a warm cache is faster than every one with a cold cache, but fast ones hardly meet."""
+    cold, warm = [2.0, 3.5, 3.5, 3.5, 3.5], [0.4, 0.4, 0.4, 0.4, 0.28]
+    rows = [row_of(attempt_of("jax_jit", block), 0.01, first_seconds=first) for block, first in enumerate(cold, 1)]
+    rows += [
+        row_of(attempt_of("jax_jit", block, cache="warm"), 0.01, first_seconds=first)
+        for block, first in enumerate(warm, 1)
+    ]
+    (line,) = only(rows, "cache").over("cold")
+    assert line.speedup.best is not None and line.speedup.best.blocks == 0, "their fast processes share no two blocks"
+    assert line.speedup.verdict == "faster"
+
+
 def test_questions_are_told_apart_by_what_differs() -> None:
     other: dict[str, Any] = {"size": "custom", "dims": {"n": 128}}
     rows = two_ways(pass_="train")
