@@ -34,15 +34,17 @@ def next_size(
     if not seen:
         return min(first_size(axis, most), most)
     guess = size_by_curve(seen, low, axis, limit_bytes)
+    middle = round(math.sqrt(max(low, 1) * high))
     if guess is None:
         size = 2 * low if bracket.high is None else (low + high) // 2
-    elif guess <= low:  # sizes at or above the guess fit: one step up, the step doubled each time
+    elif guess <= low:  # sizes at or above the guess fit: one step up, the step doubled each time, or the middle
         beyond = sum(size >= guess for size, peak in seen.items() if peak is not None)
         size = low + max(1, int(tolerance * low)) * 2 ** (beyond - 1)
+        size = size if size < high else middle
     elif guess >= high:  # sizes at or below the guess failed: one step back, then the middle
         missed = sum(size <= guess for size, peak in seen.items() if peak is None)
         step = max(1, int(tolerance * high / (1 + tolerance)))  # if high - step fits, the search is over
-        size = high - step if missed == 1 else round(math.sqrt(max(low, 1) * high))
+        size = high - step if missed == 1 else middle
     else:
         size = guess
     return min(max(size, low + 1), high - 1, max(FARTHER * low, low + 1))
