@@ -111,8 +111,8 @@ def test_a_tolerance_spares_the_probes_that_pin_the_last_size() -> None:
 
 
 def test_a_peak_that_stays_under_the_limit_until_nothing_fits_is_found_soon() -> None:
-    """A compiler that computes tensors again keeps to the limit, as libtpu was seen to: from batch 640 on every program
-    needs as much, until none fits. The curve then says that sizes which fit don't."""
+    """A compiler that keeps its plan under the limit, as libtpu was seen to: from batch 640 on every program needs as
+    much, until none fits. The curve then says that sizes which fit don't."""
     needs = {664: 29.35, 701: 29.31, 904: 29.39}
 
     def peak(size: int) -> float:
