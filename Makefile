@@ -7,7 +7,7 @@
 ## make list       workloads, stacks, sizes and presets; what runs here, and why the rest doesn't
 ## make report     the page of a result set again             ARGS="--set=results/latest"
 ## make test       checks and all tests, as in CI             ARGS="-k gate -x", options of pytest
-## make quick      checks and the tests that take no framework and less than a minute
+## make quick      checks and the tests that take no framework, about two minutes
 ## make check      lint, types, import contracts
 ## make build      container images, one an environment       ARGS="--environment=jax"
 ## make images     the images that are built

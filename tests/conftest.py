@@ -44,7 +44,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     assert all(place.exists() for place in (*SLOW, *LONG)), "moved? name the new place"
     for item in items:
-        if any(item.path.is_relative_to(place) for place in SLOW):
+        # What takes an environment of its own is slow as well, since `make quick` makes none.
+        if any(item.path.is_relative_to(place) for place in SLOW) or item.get_closest_marker("environments"):
             item.add_marker(pytest.mark.slow)
         if item.path in LONG:
             item.fixturenames.insert(0, "runs")  # type: ignore[attr-defined]  # before images are built
