@@ -76,7 +76,7 @@ class TestOptions(Options):
     args: str = ""
     """options for pytest, like --args='-k gate -x'"""
     quick: bool = False
-    """only the tests that need no framework, in less than a minute"""
+    """only the tests that need no framework, in about two minutes"""
 
 
 @dataclass(frozen=True, kw_only=True)
