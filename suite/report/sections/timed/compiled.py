@@ -77,10 +77,10 @@ class CompiledSection(Section):
                 against.setdefault(eager, []).append(f"{compiled} {between(paid)}{of}")
         if not against:
             return f"Compiling isn't shown to pay off for {listed(never)}."
-        groups = "; ".join(f"against {eager} {', '.join(stacks)}" for eager, stacks in against.items())
+        groups = "; ".join(f"over {eager} {', '.join(stacks)}" for eager, stacks in against.items())
         first, brackets, others = groups.partition(" questions)")  # said once
         rest = f"; it isn't shown to pay off for {listed(never)}" if never else ""
-        return f"Steps until compiling pays off: {first}{brackets}{others.replace(' questions)', ')')}{rest}."
+        return f"Compiling pays off at step: {first}{brackets}{others.replace(' questions)', ')')}{rest}."
 
 
 def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:

@@ -353,7 +353,7 @@ def test_what_compiling_pays_off_against_is_named(made: Report) -> None:
     section = part(made, CompiledSection)
     paid = {row.compiled_stack: row.eager_stack for row in section.rows if row.steps}
     assert paid
-    groups = re.findall(r"against (\w+) ([^;]*?)(?=;|\.$)", section.answer)
+    groups = re.findall(r"over (\w+) ([^;]*?)(?=;|\.$)", section.answer)
     named = {compiled: (eager, text) for eager, of in groups for compiled, text in STEPS_OF.findall(of)}
     assert {compiled: eager for compiled, (eager, _) in named.items()} == paid, "all of them, however many"
     partly = 0
