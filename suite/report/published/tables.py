@@ -13,6 +13,7 @@ from suite.environments.locks import names as environment_names
 from suite.errors import COMMAND, UserError
 from suite.ir.timeline import Category
 from suite.report.formats.render import environment
+from suite.report.noise import block_records, noisy_blocks
 from suite.report.published.definitions import Definition
 from suite.report.published.markers import Origin, PublishedTable
 from suite.report.published.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks
@@ -73,7 +74,18 @@ class Source:
         )
         blocks = f" in {len(self.analysis.blocks)} blocks" if self.analysis.blocks else ""
         others = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items()))
-        return f"{len(rows)} processes{blocks}, " + (f"{ok} of them ok ({others})" if others else "all ok") + after
+        return (
+            f"{len(rows)} processes{blocks}, "
+            + (f"{ok} of them ok ({others})" if others else "all ok")
+            + after
+            + self.noisy_blocks
+        )
+
+    @property
+    def noisy_blocks(self) -> str:
+        """Returns `; 2 of 3 block runs exceeded a noise limit`, as the report says it; empty if none did."""
+        reading = noisy_blocks(block_records(self.results.blocks))
+        return f"; {reading.notice.rstrip('.')}" if reading and reading.notice else ""
 
     def comparison(self, name: str) -> Comparison | None:
         """Returns the question of this name; None if the set doesn't have it."""

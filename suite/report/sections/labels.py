@@ -40,6 +40,15 @@ def outcome_text(cell: Cell) -> str:
     return f"{outcome_words(cell.outcome, cell.phase)}{share}"
 
 
+def left_out(comparison: Comparison, shown: Collection[str]) -> tuple[str, ...]:
+    """Returns `torch_xla on selu train (wrong result)` for each stack of a question that a table doesn't show."""
+    return tuple(
+        f"{cell.stack} on {comparison.name} ({'has no such figure' if cell.counts else outcome_text(cell)})"
+        for cell in comparison.cells
+        if cell.stack not in shown
+    )
+
+
 def link_target(kind: str, name: str, id_: str) -> str:
     """Returns the anchor of a question in the parts of a `kind`: `c-gemm-forward-1a2b3c4d`."""
     return f"{kind}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}-{id_[:8]}"

@@ -64,6 +64,15 @@ def test_questions_have_a_section_each_with_the_numbers_of_the_analysis() -> Non
     assert "\n\n\n" not in table.text
 
 
+def test_the_heading_says_how_many_blocks_exceeded_a_noise_limit() -> None:
+    loaded = results.load(THREE_QUESTIONS)
+    quiet = Source("2026-11-24.cpu.0123456789ab", loaded, loaded.analysis())
+    assert "noise" not in quiet.outcomes
+    blocks = [{**loaded.blocks[0], "reasons": ["load 3.1"]}, *loaded.blocks[1:]]
+    noisy = dataclasses.replace(quiet, results=dataclasses.replace(loaded, blocks=blocks))
+    assert noisy.outcomes == f"{quiet.outcomes}; 1 of {len(blocks)} block runs exceeded a noise limit"
+
+
 def test_predictions_have_a_line_for_each_case_and_for_each_published_verdict(tmp_path: Path) -> None:
     table = rendered("predictions", test_predictions.rows(), tmp_path)
     assert "TPU v6e, one chip, by libtpu 0.0.50.1:\n\n| model | stack | verdict |" in table

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from suite import units
 from suite.machine.roofline import Roofline
 from suite.report.figures.axes import LogAxis
 from suite.report.figures.curves import CurveChart, curves, from_top
+from suite.report.sections.labels import left_out
 from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import counted
 from suite.results.analysis import raised
@@ -17,13 +20,16 @@ from suite.results.cases.roofline import MEMORY, RooflinePoint, points
 from suite.units import Unit, rate_unit
 
 LEVELS = ("cache", "memory")  # from the cores outwards; the bandwidth of the cache may not have been measured
+BY_QUESTION = attrgetter("question")
 
 
 @dataclass(frozen=True, slots=True)
 class RooflineSection(Section):
-    """The points of all cases, with the chart of points and roofs and the unit of the points' rates."""
+    """The points of all cases, with the chart of points and roofs and the unit of the points' rates. `left_out` names
+    the stacks without a point on a question that has some, each with its outcome."""
 
     points: tuple[RooflinePoint, ...]
+    left_out: tuple[str, ...]
     chart: CurveChart
     unit: Unit
 
@@ -42,7 +48,14 @@ class RooflineSection(Section):
         if roofline is None or not listed:
             return None
         unit = rate_unit((point.flops_per_second for point in listed), "FLOP")
-        return cls(listed, roofline_chart(listed, roofline, unit), unit)
+        shown = {question: [point.stack for point in group] for question, group in groupby(listed, key=BY_QUESTION)}
+        without = tuple(
+            words
+            for comparison in context.analysis.comparisons
+            if comparison.name in shown
+            for words in left_out(comparison, shown[comparison.name])
+        )
+        return cls(listed, without, roofline_chart(listed, roofline, unit), unit)
 
     @property
     def answer(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from suite import units
 from suite.report.figures.curves import CurveChart
 from suite.report.figures.totals import Crosses, totals_chart
-from suite.report.sections.labels import comparison_anchor
+from suite.report.sections.labels import comparison_anchor, left_out
 from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import counted
 from suite.report.sections.timed.headlines import is_long
@@ -51,9 +51,9 @@ class BreakEvenRow:
 @dataclass(frozen=True, slots=True)
 class BreakEvenView:
     """One question. `id` is the anchor of its part of the section, `anchor` that of its comparison. `known` are the
-    stacks whose times count, `first_unit` is the unit of their first runs. `baseline` is that of the comparison: a
-    stack that stands in for the `chosen` baseline if this has no time that counts. Each property is computed when a
-    format reads it."""
+    stacks whose times count, `left_out` names the others, each with its outcome. `first_unit` is the unit of the first
+    runs. `baseline` is that of the comparison: a stack that stands in for the `chosen` baseline if this has no time that
+    counts. Each property is computed when a format reads it."""
 
     name: str
     id: str
@@ -61,6 +61,7 @@ class BreakEvenView:
     chosen: str
     baseline: str
     known: tuple[tuple[StackFigures, Calls], ...]
+    left_out: tuple[str, ...]
     first_unit: Unit
 
     @property
@@ -174,8 +175,11 @@ def break_even_views(analysis: Analysis) -> tuple[BreakEvenView, ...]:
         if id_ := totals_anchor(comparison):
             known = tuple((stack, calls) for stack in comparison.stacks if (calls := Calls.of(stack)))
             anchor, unit = comparison_anchor(comparison), column_units(comparison).first
+            without = left_out(comparison, [stack.stack for stack, _ in known])
             views.append(
-                BreakEvenView(comparison.name, id_, anchor, analysis.baseline, comparison.baseline, known, unit)
+                BreakEvenView(
+                    comparison.name, id_, anchor, analysis.baseline, comparison.baseline, known, without, unit
+                )
             )
     return tuple(views)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suite import units
-from suite.report.sections.labels import comparison_anchor
+from suite.report.sections.labels import comparison_anchor, left_out
 from suite.report.sections.section import Context, Section
 from suite.report.sections.sentences import capital, counted
 from suite.report.sections.timed.units import Units, column_units
@@ -34,10 +34,11 @@ class TransferRow:
 
 @dataclass(frozen=True, slots=True)
 class TransfersSection(Section):
-    """The stacks whose times count. All copies to host memory have one unit, and their intervals hold together with the
-    probability `confidence`."""
+    """The stacks whose times count; `left_out` names the others, each with its outcome. All copies to host memory have
+    one unit, and their intervals hold together with the probability `confidence`."""
 
     rows: tuple[TransferRow, ...]
+    left_out: tuple[str, ...]
     copy_unit: Unit
     confidence: str
 
@@ -65,7 +66,12 @@ class TransfersSection(Section):
             for comparison, stack in timed
         )
         unit = time_unit(row.copy.value for row in rows if row.copy)
-        return cls(rows, unit, units.percent(protocol.confidence))
+        without = tuple(
+            words
+            for comparison in comparisons
+            for words in left_out(comparison, [stack.stack for stack in comparison.stacks if stack.counts])
+        )
+        return cls(rows, without, unit, units.percent(protocol.confidence))
 
     @property
     def answer(self) -> str:

@@ -46,3 +46,14 @@ def test_the_stretches_of_least_total_do_not_overlap_and_are_by_the_medians(made
     text = html_file.read_text(encoding="utf-8")
     for view in part(made, BreakEvenSection).views:
         assert f"<summary>{view.name}, by the medians: {view.leaders}</summary>" in text
+
+
+def test_each_stack_without_a_line_is_named_with_its_outcome(made: Report, html_file: Path) -> None:
+    text = html_file.read_text(encoding="utf-8")
+    views = part(made, BreakEvenSection).views
+    for view in views:
+        cells = next(comparison for comparison in made.analysis.comparisons if comparison.name == view.name).cells
+        absent = {cell.stack for cell in cells} - {stack.stack for stack, _ in view.known}
+        assert {words.split(" on ")[0] for words in view.left_out} == absent
+        assert not view.left_out or f"<p>Not in the table: {', '.join(view.left_out)}.</p>" in text
+    assert any(view.left_out for view in views), "some stack of the set has no time"

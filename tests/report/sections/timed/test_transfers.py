@@ -49,3 +49,11 @@ def test_the_intervals_hold_together() -> None:
     alone = mean_of(copies["numpy"], 2, 0.95)
     for row in section_of(copies).rows:
         assert row.copy and row.copy.low is not None and alone.low is not None and row.copy.low < alone.low
+
+
+def test_a_stack_whose_result_is_wrong_is_named_below_the_table() -> None:
+    rows = [row | {"fetch_seconds": [0.011]} for row in rows_of({"numpy": [0.010] * 3, "jax_jit": [0.010] * 3})]
+    rows = [row | {"outcome": "wrong", "phase": "gate"} if row["stack"] == "jax_jit" else row for row in rows]
+    section = part(report(results.Results(Path("wrong"), None, rows, [], {}), "numpy"), TransfersSection)
+    assert [row.figures.stack for row in section.rows] == ["numpy"]
+    assert section.left_out == ("jax_jit on gemm forward (wrong result)",)
