@@ -52,8 +52,8 @@ class BreakEvenRow:
 class BreakEvenView:
     """One question. `id` is the anchor of its part of the section, `anchor` that of its comparison. `known` are the
     stacks whose times count, `left_out` names the others, each with its outcome. `first_unit` is the unit of the first
-    runs. `baseline` is that of the comparison: a stack that stands in for the `chosen` baseline if this has no time that
-    counts. Each property is computed when a format reads it."""
+    runs. `baseline` is that of the comparison: a stack that stands in for the `chosen` baseline if this has no time
+    that counts. Each property is computed when a format reads it."""
 
     name: str
     id: str
