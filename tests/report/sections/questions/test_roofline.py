@@ -59,3 +59,12 @@ def test_without_a_roof_or_known_work_there_is_no_section() -> None:
     assert report(of(None, None), "numpy").section(RooflineSection) is None
     bare = results.Results(Path("set"), None, of(2e9, 1e6).rows, [], {})
     assert report(bare, "numpy").section(RooflineSection) is None
+
+
+def test_a_stack_without_a_point_is_named_with_its_outcome() -> None:
+    loaded = of(2e9, 1e6)
+    rows = [row | {"outcome": "wrong", "phase": "gate"} if row["stack"] == "jax_jit" else row for row in loaded.rows]
+    section = report(results.Results(Path("set"), None, rows, [], {}, roofline=SWEEP), "numpy").section(RooflineSection)
+    assert section is not None
+    assert [point.stack for point in section.points] == ["numpy"]
+    assert section.left_out == ("jax_jit on gemm forward (wrong result)",)
