@@ -104,6 +104,7 @@ PHASES = {
     "fetch": "while fetching",
     "memory": "while reading memory",
     "probe": "in the precision probe",
+    "late": "in the step after the clocks",
     "gate": "in the equivalence gate",
     "explain": "while recording its kernels and memory",
     "ir": "while keeping its programs",

@@ -117,12 +117,14 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
     events.facts(precision_observed=observed)
     reasons = precision.contradictions(adapter.case.precision, observed)
     if gated:
-        events.phase("gate")
         evidence = gate.TimedEvidence(measured.losses, measured.result, witness)
         if adapter.train and adapter.optimizer:
             batch, witness.batch = witness.batch, None
-            evidence.late = late_step.take(adapter, measured.state, batch, measured.steps) if late else None
+            if late:
+                events.phase("late")
+                evidence.late = late_step.take(adapter, measured.state, batch, measured.steps)
         measured.state = batch = None  # the gate places its own
+        events.phase("gate")
         reasons += judged(adapter, data, evidence, events)
     if reasons:
         events.write("wrong", reason="; ".join(reasons))

@@ -97,7 +97,7 @@ def test_events_are_numbered_without_gaps(trained: list[dict[str, Any]]) -> None
 def test_phases_come_in_their_order(trained: list[dict[str, Any]]) -> None:
     phases = [event["phase"] for event in of(trained, "phase")]
     others = ("hold", "explain", "ir", "profile", "observe", "compile")  # of processes that are for something else
-    assert phases == [*MEASURED, "gate", "end"] == [phase for phase in PHASES if phase not in others]
+    assert phases == [*MEASURED, "late", "gate", "end"] == [phase for phase in PHASES if phase not in others]
     assert trained[0]["event"] == "phase" and trained[-1]["event"] == "end"
 
 

@@ -197,8 +197,9 @@ class Adapter(base.Adapter):
         if what == "moments":
             # PyTorch makes a parameter's moments in its first update: a parameter without a gradient has no moments.
             return {
-                f"{kind}/{name}": self.canonical(name, state[1].state[p].get(key, self.torch.zeros_like(p).detach()))
+                f"{kind}/{name}": self.canonical(name, moments[key] if key in moments else self.torch.zeros(p.shape))
                 for name, p in model.named_parameters()
+                for moments in (state[1].state[p],)
                 for kind, key in torch_modules.MOMENTS[self.optimizer].items()
             }
         if what == "output":
