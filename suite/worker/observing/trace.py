@@ -15,11 +15,12 @@ from suite.stacks.base import Adapter
 from suite.worker.events import Events
 from suite.worker.process_memory import STEP_PHASES
 
-PLAIN, PROFILED = 5, 3  # steps without and with the profiler, after the steps that compile
+SETTLING_SECONDS = 1.0  # of steps, after those that compile: PyTorch/XLA's first steps are up to three times slower
+PLAIN, PROFILED = 5, 3  # steps without and with the profiler, after these
 
 
 def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str) -> None:
-    """Takes the steps that compile, times a few steps, then profiles a few more. XLA's traces are only saved here:
+    """Takes steps until the stack has settled, times a few, then profiles a few more. XLA's traces are only saved here:
     reading them needs XLA's bindings, which only the environment `jax` has."""
 
     def step() -> float:
@@ -32,6 +33,9 @@ def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str)
     for phase in STEP_PHASES:
         events.phase(phase)
         step()
+    settled = 0.0
+    while settled < SETTLING_SECONDS:
+        settled += step()
     plain = median(step() for _ in range(PLAIN))
     events.phase("profile")
     state, batch = adapter.listen(state, batch)  # only now: recording calls would slow the steps that are timed above
