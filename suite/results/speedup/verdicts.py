@@ -14,6 +14,7 @@ from suite.results.speedup.pairing import (
     Logs,
     Side,
     Timings,
+    all_apart,
     all_seconds,
     best_mode,
     block_timings,
@@ -22,7 +23,7 @@ from suite.results.speedup.pairing import (
 )
 from suite.results.speedup.ratios import Ratios, controls, freedom
 from suite.results.store.rows import Row, check_clock, counting
-from suite.stats import Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
+from suite.stats import MODES_SPREAD, Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
 
 ALONE = "sure by its question alone, not among all of the set"
 
@@ -73,7 +74,7 @@ def judge(ratio: Estimate, tie: float, noise: Mapping[str, Estimate], best: Esti
 
     `noise` is {reason: the interval of a ratio between equal processes}: a ratio that is no farther from 1 than the
     farther end of this interval, in either direction, is neither `faster` nor `slower`. `best` is the ratio of the best
-    modes; None if neither stack has two modes.
+    modes; None if neither stack has two modes, or if all their modes agree.
     """
     word = verdict(ratio, tie)
     if word in ("faster", "slower"):
@@ -173,8 +174,9 @@ class Pairing:
         same ratio estimated among all of the set."""
         comparison, stack = side
         noise, tie = {"equal processes differ as much": floor} if floor else {}, self.protocol.tie_ratio
-        word, reason = judge(ratio, tie, noise, best)
-        word_of_set, _ = judge(of_set, tie, noise, best)
+        second_opinion = None if best is None or self.modes_agree(side, baseline) else best
+        word, reason = judge(ratio, tie, noise, second_opinion)
+        word_of_set, _ = judge(of_set, tie, noise, second_opinion)
         if word != "undecided" and (disturbed := self.disturbed(side) + self.disturbed((comparison, baseline))):
             words = f"{disturbed} process" if disturbed == 1 else f"{disturbed} processes"
             word, reason = "undecided", f"other programs used the cores of {words} of this stack or the baseline"
@@ -254,18 +256,22 @@ class Pairing:
         return {side: estimates.get(side) or self.fastest(side, baseline) for side in wanted}
 
     def fastest(self, side: Side, baseline: str) -> Estimate:
-        """Returns the ratio of the fastest processes: for best modes that share fewer than two blocks.
+        """Returns the ratio of the fastest processes, without an interval: for best modes that share fewer than two
+        blocks."""
+        ours, theirs = (all_seconds(timings) for timings in self.comparable(side, baseline))
+        return Estimate(min(theirs) / min(ours))
 
-        It has no interval, so that no verdict stands beside it. First runs are the exception: a process has only one,
-        and the first runs of equal processes differ by several times. Theirs has the range of the ratios of every
-        process over every process of the baseline. If this range lies on one side of 1, all modes agree.
+    def modes_agree(self, side: Side, baseline: str) -> bool:
+        """Returns whether every process of one stack is slower than every process of the other, whatever their modes.
+
+        By how much: equal processes of one mode may differ by MODES_SPREAD. First runs may differ by any amount: a
+        process has only one, and those of equal processes differ by several times.
         """
-        sides = same_way(self.timings[side], self.timings[side[0], baseline])
-        ours, theirs = (all_seconds(timings) for timings in sides)
-        value = min(theirs) / min(ours)
-        if self.clock != "first":
-            return Estimate(value)
-        return Estimate(value, min(theirs) / max(ours), max(theirs) / min(ours))
+        return all_apart(*self.comparable(side, baseline), 1.0 if self.clock == "first" else MODES_SPREAD)
+
+    def comparable(self, side: Side, baseline: str) -> tuple[Timings, Timings]:
+        """Returns the processes of a stack and of the baseline that were sampled the same way."""
+        return same_way(self.timings[side], self.timings[side[0], baseline])
 
     def twins(self, confidence: float | None = None) -> tuple[Speedup, ...]:
         """Returns the ratios of the A/A twins, each over replicate 1 of the same stack. Their intervals are the noise

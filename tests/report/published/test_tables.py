@@ -98,11 +98,12 @@ def test_speedups_have_a_column_for_each_question_that_is_named() -> None:
     assert "`--allocator=kept`, the default" in table.text and "page faults" not in table.text
 
 
-def test_an_undecided_ratio_outside_of_1_has_its_reason(tmp_path: Path) -> None:
+@pytest.mark.parametrize("template", ["speedups", "comparisons"])
+def test_an_undecided_ratio_outside_of_1_has_its_reason(template: str, tmp_path: Path) -> None:
     baseline = {"torch_eager": [0.020, 0.0201, 0.0199, 0.02]}
     twin = rows_of({"torch_eager": [0.0222, 0.0223, 0.0221, 0.0222]}, replicate=2)
-    shown = rendered("speedups", [*rows_of(baseline | {"jax_jit": [0.0228] * 4}), *twin], tmp_path)
-    assert "] undecided: equal processes differ as much |" in shown
+    shown = rendered(template, [*rows_of(baseline | {"jax_jit": [0.0228] * 4}), *twin], tmp_path)
+    assert "undecided: equal processes differ as much |" in shown
 
 
 def test_markdown_has_names_as_they_are() -> None:
