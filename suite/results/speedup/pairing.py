@@ -171,10 +171,11 @@ def all_seconds(timings: Timings) -> list[float]:
     return [timing.seconds for processes in timings.values() for timing in processes]
 
 
-def all_apart(one: Timings, other: Timings, least: float) -> bool:
-    """Returns whether all processes of one of two stacks take more than `least` times as long as all of the other."""
+def all_apart(one: Timings, other: Timings) -> bool:
+    """Returns whether all processes of one of two stacks take more than MODES_SPREAD times as long as all of the
+    other."""
     ones, others = all_seconds(one), all_seconds(other)
-    return min(ones) > least * max(others) or min(others) > least * max(ones)
+    return min(ones) > MODES_SPREAD * max(others) or min(others) > MODES_SPREAD * max(ones)
 
 
 def best_mode(timings: Timings) -> dict[int, list[Timing]]:

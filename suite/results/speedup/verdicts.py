@@ -23,7 +23,7 @@ from suite.results.speedup.pairing import (
 )
 from suite.results.speedup.ratios import Ratios, controls, freedom
 from suite.results.store.rows import Row, check_clock, counting
-from suite.stats import MODES_SPREAD, Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
+from suite.stats import Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
 
 ALONE = "sure by its question alone, not among all of the set"
 
@@ -262,12 +262,9 @@ class Pairing:
         return Estimate(min(theirs) / min(ours))
 
     def modes_agree(self, side: Side, baseline: str) -> bool:
-        """Returns whether every process of one stack is slower than every process of the other, whatever their modes.
-
-        By how much: equal processes of one mode may differ by MODES_SPREAD. First runs may differ by any amount: a
-        process has only one, and those of equal processes differ by several times.
-        """
-        return all_apart(*self.comparable(side, baseline), 1.0 if self.clock == "first" else MODES_SPREAD)
+        """Returns whether every process of one stack is slower than every process of the other, whatever their modes:
+        by more than equal processes of one mode may differ."""
+        return all_apart(*self.comparable(side, baseline))
 
     def comparable(self, side: Side, baseline: str) -> tuple[Timings, Timings]:
         """Returns the processes of a stack and of the baseline that were sampled the same way."""
