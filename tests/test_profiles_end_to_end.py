@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,8 @@ from tests.runs import OLDER_PEAKS, PEAKS, WITH_OLDER, Lanes
 
 pytestmark = pytest.mark.stacks
 RUNS = {"peaks": PEAKS, "older peaks": OLDER_PEAKS}
+# Newer versions of jaxlib than the older lock's don't write the code that they generate.
+WRITE_THEIR_CODE = ("torch_xla", "tf_xla")
 OF_PRODUCTS = {
     "torch_eager": "MKL",
     "torch_inductor": "MKL",
@@ -60,3 +63,18 @@ def test_the_library_of_the_products_is_named_first(runs: Lanes) -> None:
     # NumPy's order is that of one step's times, which a neighbour turns round.
     assert set(named.pop("numpy")) == {"NumPy", "OpenBLAS"}
     assert {stack: libraries[0] for stack, libraries in named.items()} == OF_PRODUCTS
+
+
+@pytest.mark.runs("peaks", "older peaks")
+@pytest.mark.parametrize(("run", "stacks"), [("peaks", WRITE_THEIR_CODE), ("older peaks", WITH_OLDER)])
+def test_the_vectors_of_xla_s_code_have_their_width(runs: Lanes, run: str, stacks: Iterable[str]) -> None:
+    rows = [row for row in results.load(runs[run].folder).rows if row["purpose"] == "explain"]
+    widths = {
+        row["stack"]: library["isa"]
+        for row in rows
+        for library in json.loads(row["kernels"])
+        if library["library"] == "XLA"
+    }
+    assert {stack: re.fullmatch(r"\d+-bit vectors", widths.get(stack) or "") is not None for stack in stacks} == (
+        dict.fromkeys(stacks, True)
+    ), widths
