@@ -1,8 +1,9 @@
 """Reads the programs that a process left in a folder, and summarises them.
 
-Run it with the Python of the environment `jax`: `python -m suite.ir.analyse FOLDER`. It writes summary.json and, for
-each distinct program, two compressed texts: StableHLO and XLA's optimized HLO. If a program can't be read, it prints
-the reason and exits 1.
+Run it with the Python of an environment that has JAX: `python -m suite.ir.analyse FOLDER [HINT]`. It writes
+summary.json and, for each distinct program, two compressed texts: StableHLO and XLA's optimized HLO. If a program can't
+be read, it prints the reason and exits 1; if only what the compiler made of it can't, the summary has the reason. A
+reason begins with HINT where XLA itself refuses to read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import gzip
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from suite.ir import files, inductor, parse
 from suite.ir.summary import Program, contents, written
@@ -18,17 +20,17 @@ from suite.ir.summary import Program, contents, written
 
 def main() -> int:
     """Analyses the folder. Returns the exit code: 0, or 1 after printing the reason on standard error."""
-    folder = Path(sys.argv[1])
+    folder, hint = Path(sys.argv[1]), "".join(sys.argv[2:])
     try:
-        programs = analyse(folder)
+        programs = analyse(folder, hint)
     except parse.Unreadable as refused:
-        print(refused, file=sys.stderr)
+        print(parse.reason(refused, hint), file=sys.stderr)
         return 1
     (folder / files.SUMMARY).write_text(written(programs), encoding="utf-8")
     return 0
 
 
-def analyse(folder: Path) -> list[Program]:
+def analyse(folder: Path, hint: str = "") -> list[Program]:
     """Returns the distinct programs of a captured folder, each with the steps that compiled it. Raises Unreadable."""
     if (folder / files.GIVEN).exists():
         return [read_given((folder / files.GIVEN).read_bytes())]
@@ -38,7 +40,7 @@ def analyse(folder: Path) -> list[Program]:
     for compiled in captured:
         lowered = folder / files.LOWERED if compiled is largest else None
         generated = compiled.before.suffix == files.GENERATED
-        texts, program = read_generated(compiled) if generated else read(compiled, lowered)
+        texts, program = read_generated(compiled) if generated else read(compiled, lowered, hint)
         source = next(iter(texts.values()))
         if source in distinct:
             distinct[source] = replace(distinct[source], steps=(*distinct[source].steps, compiled.step))
@@ -67,23 +69,40 @@ def read_generated(captured: files.Captured) -> tuple[dict[str, str], Program]:
     return {files.GENERATED: code}, program
 
 
-def read(captured: files.Captured, lowered: Path | None) -> tuple[dict[str, str], Program]:
+def read(captured: files.Captured, lowered: Path | None, hint: str) -> tuple[dict[str, str], Program]:
     """Returns ({ending of its file: text}, program) of a program that XLA compiled. The first text is the program as
-    the compiler got it; if the file `lowered` exists, it is the framework's own StableHLO. Raises Unreadable."""
+    the compiler got it; if the file `lowered` exists, it is the framework's own StableHLO. Raises Unreadable, but not
+    for what the compiler made of it."""
     hlo = parse.hlo_module_proto(captured.before.read_bytes())
-    if lowered is not None and lowered.exists():
-        source, module = "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
-    else:
-        source, module = "HLO as it reached XLA", parse.module_of(hlo)
-    name = captured.before.name.removesuffix(files.BEFORE)
-    graph, compiled, texts = parse.Reader(module).graph(), None, {files.STABLEHLO: str(module)}
+    source, module = handed_over(hlo, lowered)
+    graph, texts = parse.Reader(module).graph(), {files.STABLEHLO: str(module)}
+    compiled, unread = None, ""
     if captured.after.exists():
-        optimized = captured.after.read_text(encoding="utf-8")
-        module_after = parse.optimized(optimized)
-        compiled, graph.aliases = parse.compiled(module_after), parse.aliases_in(module_after)
-        texts[files.OPTIMIZED] = optimized
-    summary = contents(graph, parse.cost(parse.hlo_module(hlo)))
-    return texts, Program(name=name, steps=(captured.step,), told_by=source, contents=summary, compiled=compiled)
+        texts[files.OPTIMIZED] = captured.after.read_text(encoding="utf-8")
+        graph.aliases = parse.aliases_of(texts[files.OPTIMIZED].partition("\n")[0])
+        try:
+            compiled = parse.compiled(parse.optimized(captured.after, captured.after_proto))
+        except parse.Unreadable as refused:
+            unread = parse.reason(refused, hint)
+    program = Program(
+        name=captured.before.name.removesuffix(files.BEFORE),
+        steps=(captured.step,),
+        told_by=source,
+        contents=contents(graph, parse.cost(parse.hlo_module(hlo))),
+        compiled=compiled,
+        unread=unread,
+    )
+    return texts, program
+
+
+def handed_over(hlo: bytes, lowered: Path | None) -> tuple[str, Any]:
+    """Returns (where it comes from, module) of a program as the compiler got it. Raises Unreadable."""
+    if lowered is not None and lowered.exists():
+        try:
+            return "the framework's own StableHLO", parse.parsed(lowered.read_text(encoding="utf-8"))
+        except parse.Refused:  # a newer framework's; `told_by` says that the HLO was read instead
+            pass
+    return "HLO as it reached XLA", parse.module_of(hlo)
 
 
 def read_given(text: bytes) -> Program:

@@ -1,8 +1,9 @@
 """Attributes the time in a profiler's trace to categories such as matrix products or norms.
 
-Run it with the Python of the environment `jax`: `python -m suite.ir.attribute FOLDER`. FOLDER has the trace
-(`*.xplane.pb`), asked.json (which profiler recorded it, over how many steps and seconds) and, if there are any, XLA's
-optimized programs as text. It writes profile.json. If these files can't be read, it prints the reason and exits 1.
+Run it with the Python of an environment that has JAX: `python -m suite.ir.attribute FOLDER [HINT]`. FOLDER has the
+trace (`*.xplane.pb`), asked.json (which profiler recorded it, over how many steps and seconds) and, if there are any,
+XLA's optimized programs. It writes profile.json. If these files can't be read, it prints the reason and exits 1. The
+reason begins with HINT where XLA itself refuses to read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 from jax.profiler import ProfileData
 
 from suite.ir import files
-from suite.ir.parse import Unreadable, aliases_in, opcode, optimized
+from suite.ir.parse import Unreadable, aliases_in, opcode, optimized, reason
 from suite.ir.timeline import Category, Span, by_rules, in_flight, profile
 
 TF_MOVES = (
@@ -74,7 +75,7 @@ def main() -> int:
     try:
         known = programs(folder)
     except Unreadable as refused:
-        print(refused, file=sys.stderr)
+        print(reason(refused, "".join(sys.argv[2:])), file=sys.stderr)
         return 1
     traces = sorted(folder.rglob("*.xplane.pb"))
     if not traces:
@@ -117,7 +118,7 @@ def programs(folder: Path) -> dict[tuple[str, str], str]:
     """Returns {(program, operation): category} of every optimized program in a folder."""
     categories: dict[tuple[str, str], str] = {}
     for path in sorted(folder.rglob(files.PROGRAMS)):
-        module = optimized(path.read_text(encoding="utf-8", errors="replace"))
+        module = optimized(path, path.with_name(f"{path.name.removesuffix('.txt')}.hlo.pb"))
         categories |= {(module.name, name): category for name, category in operations(module).items()}
     return categories
 

@@ -38,6 +38,12 @@ class StackPrograms:
         """Returns the program that all later steps run: the last of the large ones."""
         return self.large[-1]
 
+    @property
+    def unread(self) -> str:
+        """Returns why compiled programs couldn't be read, as a clause; empty if all could."""
+        reasons = dict.fromkeys(program.unread for program in self.programs if program.unread)
+        return f"what its compiler made of it couldn't be read: {'; '.join(reasons)}" if reasons else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from jax.extend import mlir
@@ -21,6 +23,7 @@ ENDS = frozenset({"func.return", "stablehlo.return"})
 CUSTOM_CALL = re.compile(r'custom_call_target="([^"]+)"')
 ALIAS = re.compile(r"\{(\d*)\}: \((\d+), \{\}, \w+-alias\)")  # {result}: (argument, ...)
 LINE_AND_COLUMN = re.compile(r'^error: "-":(\d+):(\d+): ')  # the beginning of an error of MLIR's parser
+REASON_MAX = 300  # characters that are kept of a refusal: XLA quotes whole lines of the program
 FREE = frozenset(
     {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
 )  # operations of a program's entry that do no work
@@ -28,6 +31,26 @@ FREE = frozenset(
 
 class Unreadable(Exception):
     """A file or text can't be read as a program; the message says why."""
+
+
+class Refused(Unreadable):
+    """This XLA's own parsers refuse a program; those of another version may take it."""
+
+
+def reason(refused: Exception, hint: str) -> str:
+    """Returns why something can't be read. `hint` says who made it and who could read it; it is said only if XLA itself
+    refuses, since no other version reads half a file."""
+    return f"{hint} ({refused})" if hint and isinstance(refused, Refused) else str(refused)
+
+
+def first_words(error: Exception) -> str:
+    """Returns the beginning of an error of XLA's. A line that ends with a colon goes on in the next."""
+    words = ""
+    for line in map(str.strip, str(error).splitlines()):
+        words = f"{words} {line}".strip()
+        if not words.endswith(":"):
+            break
+    return words if len(words) <= REASON_MAX else f"{words[:REASON_MAX]}…"
 
 
 def context() -> Any:
@@ -51,7 +74,7 @@ def module_of(hlo: bytes) -> Any:
     try:
         return ir.Module.parse(mlir.hlo_to_stablehlo(hlo), context())
     except (ir.MLIRError, ValueError, RuntimeError) as refused:
-        raise Unreadable(f"{type(refused).__name__}: {str(refused).splitlines()[0]}") from None
+        raise Refused(f"{type(refused).__name__}: {first_words(refused)}") from None
 
 
 def hlo_of(module: Any) -> bytes:
@@ -59,7 +82,7 @@ def hlo_of(module: Any) -> bytes:
     try:
         computation = _jax.mlir.mlir_module_to_xla_computation(str(module), use_tuple_args=False, return_tuple=False)
     except (RuntimeError, ValueError) as refused:
-        raise Unreadable(f"XLA doesn't accept the program: {str(refused).splitlines()[0]}") from None
+        raise Refused(f"XLA doesn't accept the program: {first_words(refused)}") from None
     return bytes(computation.as_serialized_hlo_module_proto())
 
 
@@ -68,7 +91,9 @@ def parsed(text: str | bytes) -> Any:
     try:
         return ir.Module.parse(text, context())
     except (ir.MLIRError, ValueError) as refused:
-        raise Unreadable(LINE_AND_COLUMN.sub(r"line \1, column \2: ", str(refused).strip().splitlines()[-1])) from None
+        lines = str(refused).strip().splitlines()
+        last = next(filter(LINE_AND_COLUMN.match, reversed(lines)), lines[-1])  # notes may follow the error
+        raise Refused(LINE_AND_COLUMN.sub(r"line \1, column \2: ", last)) from None
 
 
 def hlo_module_proto(dumped: bytes) -> bytes:
@@ -210,12 +235,24 @@ def aliases_of(header: str) -> dict[int, int]:
     return {int(match[1] or 0): int(match[2]) for match in ALIAS.finditer(header)}
 
 
-def optimized(text: str) -> Any:
-    """Returns an XLA program from its text. Raises Unreadable."""
+def optimized(text: Path, proto: Path) -> Any:
+    """Returns an optimized program from its text or, if this XLA refuses the text, from its HloProto. The form of an
+    HloProto stays as it is; texts get new syntax: since 2026 an operand like `%x#4`, which older versions can't read.
+    Raises Unreadable."""
     try:
-        return _hlo.hlo_module_from_text(text)
-    except (RuntimeError, ValueError) as refused:
-        raise Unreadable(str(refused).splitlines()[0]) from None
+        return optimized_text(text.read_text(encoding="utf-8", errors="replace"))
+    except Refused as refused:
+        if not proto.exists():
+            raise
+        try:
+            return hlo_module(hlo_module_proto(proto.read_bytes()))
+        except Unreadable as also:
+            raise type(also)(f"{refused}; nor can its HloProto: {also}") from None
+
+
+def optimized_text(text: str) -> Any:
+    """Returns an XLA program from its text. Raises Refused."""
+    return accepted(_hlo.hlo_module_from_text, text)
 
 
 def compiled(module: Any) -> Compiled:
@@ -239,11 +276,16 @@ def opcode(instruction: Any) -> str:
 
 
 def hlo_module(hlo: bytes) -> Any:
-    """Returns the module of a serialized HloModuleProto. Raises Unreadable."""
+    """Returns the module of a serialized HloModuleProto. Raises Refused."""
+    return accepted(_hlo.HloModule.from_serialized_hlo_module_proto, hlo)
+
+
+def accepted(read: Callable[[Any], Any], program: str | bytes) -> Any:
+    """Returns what one of XLA's parsers reads of a program. Raises Refused."""
     try:
-        return _hlo.HloModule.from_serialized_hlo_module_proto(hlo)
+        return read(program)
     except (RuntimeError, ValueError) as refused:
-        raise Unreadable(str(refused).splitlines()[0]) from None
+        raise Refused(first_words(refused)) from None
 
 
 def cost(module: Any) -> Cost:

@@ -69,8 +69,8 @@ class Program:
     """One program that a stack hands to its compiler, or that its compiler generates.
 
     `steps` are the steps in which it was compiled; `told_by` says where its text comes from. A program of XLA has
-    `contents`, and `compiled` if the compiler left its result. Generated code has `kernels`, the number of calls of
-    each kernel. The fields are those of the stored JSON.
+    `contents`, and `compiled` if the compiler left its result; `unread` says why that result couldn't be read.
+    Generated code has `kernels`, the number of calls of each kernel. The fields are those of the stored JSON.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Program:
     contents: Contents | None = None
     compiled: Compiled | None = None
     kernels: Mapping[str, int] | None = None
+    unread: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the program as a dict, for JSON."""

@@ -116,10 +116,10 @@ def columns(
 
 
 def run_reader(
-    module: str, folder: Path, answer: str, *, engine: Engine, protocol: Protocol, cpus: Sequence[int]
+    module: str, folder: Path, answer: str, *, engine: Engine, protocol: Protocol, cpus: Sequence[int], hint: str = ""
 ) -> str:
     """Runs the program `module` on a folder that an attempt has left, and returns the text of the file `answer` that it
-    makes there. `engine` runs the environment that the program needs.
+    makes there. `engine` runs the environment that the program needs; `hint` says which other could read more.
 
     Raises UserError, with words that complete a sentence ("… couldn't be read: …"), if the program makes no such file.
     Raises it too if the folder has anything but files and folders: the program would follow a link and return what is
@@ -135,7 +135,7 @@ def run_reader(
     with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
         request = ProcessRequest(
             name=f"reading {folder.parent.name}",
-            arguments=["-m", module, str(folder)],
+            arguments=["-m", module, str(folder), *([hint] if hint else [])],
             folder=folder,
             reads=[],
             cache_directory=Path(caches),

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
-from suite.errors import UserError
-from suite.ir import files, summary
+from suite.ir import files
 from suite.ir.summary import Program
-from suite.launch.attempt import columns, prepare, run_reader
+from suite.launch.attempt import columns, prepare
 from suite.launch.engine import Engine, ProcessRequest
 from suite.launch.process import Exit, ProcessLimits
 from suite.machine.roofline import Roofline
@@ -30,7 +28,8 @@ from suite.results.store.rows import Row, empty_row
 from suite.results.store.schema import NAMES
 from suite.run.agreement import Agreement
 from suite.run.predictions import Compiler, predict, source_case
-from suite.stacks.catalog import IMPORTS, READER, STACKS, environment_of
+from suite.run.reading import Readers, Reading
+from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.names import attempt_name
 from suite.workloads.catalog import Workload
 
@@ -58,12 +57,13 @@ class Runner:
     plan: Plan
     store: ResultSet
     workloads: dict[str, Workload]
-    engines: Callable[[Attempt], Engine]
+    engines: Callable[[str], Engine]  # by environment
     machine_id: str
     cores: list[int]
     engine: str = "local"
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of variants, by environment
     unpinned: bool = False  # an interpreter that no lock pins
+    readers: Readers = field(default_factory=Readers)
     roofline: Roofline | None = None  # what the machine was seen to reach
     again: Callable[[], Roofline | None] | None = None  # measures once more what the machine reaches
     warmed: set[Engine] = field(default_factory=set)
@@ -75,6 +75,7 @@ class Runner:
     def __post_init__(self) -> None:
         self.agreement = Agreement(self.workloads)
         self.compiler = Compiler(self.plan.protocol, self.cores)
+        self.reading = Reading(self.readers, self.engines, self.plan.protocol, self.cores)
 
     def remember(self, row: Row) -> None:
         """Keeps what later attempts need to know of a row, from this run or from the one that is resumed."""
@@ -173,7 +174,7 @@ class Runner:
     def prepare(self, attempt: Attempt, limits: ProcessLimits | None = None, company: int = 1) -> PreparedProcess:
         """Returns a process that can be started: its environment was imported once, its folders are empty."""
         case, row = attempt.case, self.blank(attempt)
-        engine = self.engines(attempt)
+        engine = self.engines(row["environment"])
         self.warm_up(row["environment"], engine)
         cache = self.cache_directory(attempt)
         request = prepare(
@@ -206,12 +207,14 @@ class Runner:
         row |= {name: value for name, value in measured.items() if name in NAMES and name not in known}
         followed = STACKS[attempt.case.stack].on_shapes and self.plan.protocol.abstract
         if attempt.purpose is Purpose.IR and row["outcome"] == Outcome.OK and not followed:
-            row |= self.read_programs(attempt)
+            row |= self.reading.programs(process.request.folder / files.FOLDER, row["versions"] or {})
+            if row["outcome"] == Outcome.OK:
+                self.store.keep_programs(attempt, process.request.folder / files.FOLDER)
             seconds = (datetime.datetime.now(datetime.UTC) - process.started_at).total_seconds()
             whole = {"name": "capture", "unit": "s", "kind": str(Purpose.IR), "values": [seconds]}
             row["metrics"] = [*row["metrics"], whole]
         if attempt.purpose is Purpose.PROFILE and row["outcome"] == Outcome.OK and row["profile"] is None:
-            row |= self.read_profile(attempt)
+            row |= self.reading.profile(process.request.folder / files.PROFILE, row["versions"] or {})
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
         if attempt.purpose is Purpose.TIMED:
@@ -231,38 +234,6 @@ class Runner:
             self.roofline = self.again()
             broken = exceeded(row, self.roofline, programs)
         return broken
-
-    def read_programs(self, attempt: Attempt) -> dict[str, Any]:
-        """Returns the column of the programs that a process has written; keeps their texts in the set. An outcome and a
-        reason instead if they can't be read."""
-        captured = self.store.log_folder(attempt) / files.FOLDER
-        try:
-            programs = summary.read(self.read(attempt, "suite.ir.analyse", captured, files.SUMMARY))
-        except UserError as refused:
-            return {"outcome": str(Outcome.ERROR), "reason": f"what it hands to its compiler {refused}"}
-        if not programs:
-            return {"outcome": str(Outcome.ERROR), "reason": "its compiler left no program in three steps"}
-        self.store.keep_programs(attempt, captured)
-        return {"programs": [program.to_json() for program in programs]}
-
-    def read_profile(self, attempt: Attempt) -> dict[str, Any]:
-        """Returns the column of the profiler's trace that a process has written; the trace is too large to be kept. An
-        outcome and a reason instead if it can't be read."""
-        traced = self.store.log_folder(attempt) / files.PROFILE
-        if not (traced / files.ASKED).exists():
-            return {"outcome": str(Outcome.UNSUPPORTED), "reason": "it has no profiler"}
-        try:
-            profile = json.loads(self.read(attempt, "suite.ir.attribute", traced, files.ATTRIBUTED))
-        except UserError as refused:
-            return {"outcome": str(Outcome.ERROR), "reason": f"its profiler's trace {refused}"}
-        shutil.rmtree(traced)
-        return {"profile": profile}
-
-    def read(self, attempt: Attempt, module: str, folder: Path, answer: str) -> str:
-        """Returns the text of the file `answer`, which the program `module` of the reader's environment writes about a
-        process's folder. Raises UserError as `run_reader` does."""
-        engine = self.engines(replace(attempt, case=replace(attempt.case, stack=READER, variant="")))
-        return run_reader(module, folder, answer, engine=engine, protocol=self.plan.protocol, cpus=self.cores)
 
     def is_to_be_gated(self, attempt: Attempt) -> bool:
         """Whether a process runs the whole gate: a timed one of block 1, or of a case that has passed none yet."""

@@ -103,7 +103,7 @@ STACKS: dict[str, Stack] = {
 }  # fmt: skip
 
 BASELINE = "torch_eager"  # for a preset that names no baseline
-READER = "jax_jit"  # programs and profiles are read in this stack's environment, which has XLA's own bindings
+READER = "jax"  # the environment in which programs and profiles are read: it has XLA's own bindings
 
 # What a measured process of each environment imports. A run imports it once, unmeasured, before the first such process.
 IMPORTS = {

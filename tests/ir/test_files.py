@@ -17,13 +17,15 @@ def test_xla_s_dumps_are_found_by_their_names(tmp_path: Path) -> None:
         "0004.Sync.12.before_optimizations.hlo.pb",
         "0005.f.sm_90_gpu_after_optimizations.txt",
         "0005.f.before_optimizations.txt",
-        "0005.f.cpu_after_optimizations.hlo.pb",
+        "0005.f.sm_90_gpu_after_optimizations.hlo.pb",
+        "0005.f.cpu_after_optimizations-buffer-assignment.pb",
     ):
         (tmp_path / f"module_{name}").touch()
     assert [name for name, _ in files.dumped(tmp_path)] == [
         "0003-jit_step.before.pb",
         "0003-jit_step.after.txt",
         "0004-Sync.12.before.pb",
+        "0005-f.after.pb",
         "0005-f.after.txt",
     ]
 
@@ -43,10 +45,11 @@ def test_programs_are_known_by_step_number_and_name(tmp_path: Path) -> None:
         "second-0010-f-g.before.pb",
         "first-0009-f.before.pb",
         "first-0009-f.after.txt",
+        "first-0009-f.after.pb",
         "first-0011-x.py",
         "lowered.mlir",
     ):
         (tmp_path / name).touch()
     found = files.captured(tmp_path)
     assert [(each.step, each.name) for each in found] == [("first", "f"), ("second", "f-g"), ("first", "x")]
-    assert [each.after.exists() for each in found] == [True, False, False]
+    assert [(each.after.exists(), each.after_proto.exists()) for each in found] == [(True, True), *[(False, False)] * 2]

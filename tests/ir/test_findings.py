@@ -95,3 +95,9 @@ def test_generated_code_is_no_program_of_xla_s() -> None:
 def test_a_summary_is_read_as_it_was_written() -> None:
     programs = [program(), Program(name="x", steps=("first",), told_by="y", kernels={"cpp_fused": 3})]
     assert read(written(programs)) == programs
+
+
+def test_programs_of_sets_from_before_they_could_be_unread_are_whole() -> None:
+    fields = program().to_json()
+    del fields["unread"]
+    assert Program.from_json(fields) == program()

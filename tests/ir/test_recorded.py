@@ -1,8 +1,9 @@
 """What stacks left of models that no whole run asks, read and recognised again.
 
 Recorded in training steps at `tiny` on JAX 0.12.0, PyTorch 2.13, PyTorch/XLA 2.9, torchax 0.0.11 and TensorFlow 2.21:
-programs as they were handed over (`.mlir.gz`), programs of XLA's (`.hlo.txt.gz`), and the names of what a profiler saw
-(`.names`). tests/test_programs_end_to_end.py has other models of the versions that are locked.
+programs as they were handed over (`.mlir.gz`), programs of XLA's (`.hlo.txt.gz`, and `.hlo.pb.gz` where the text has a
+syntax that JAX 0.10 can't read), and the names of what a profiler saw (`.names`). tests/test_programs_end_to_end.py has
+other models of the versions that are locked.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ REGIONS = {
     "llama": {"embedding": 1, "RMS norm": 5, "attention": 2},
     "resnet50": {"batch norm": 20},
 }  # of two layers
+ENDINGS = {"txt": "txt", "pb": "hlo.pb"}  # of XLA's dumps
 OF_MODELS = [(model, stack) for model in REGIONS for stack in OF_XLA if (model, stack) != ("resnet50", "jax_jit")]
 
 
@@ -75,9 +77,17 @@ def test_every_region_of_a_model_is_recognised(handed: dict[str, Any], model: st
 
 
 @pytest.fixture(scope="module")
-def categories() -> dict[str, dict[str, str]]:
-    """Of every operation of `resnet50`, by stack."""
-    of_xla = {name.removeprefix("resnet50-"): text for name, text in texts(".hlo.txt.gz").items()}
+def categories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
+    """Of every operation of `resnet50`, by stack; XLA's programs lie in folders as a profiled process leaves them."""
+    place = tmp_path_factory.mktemp("profiles")
+    of_xla = {}
+    for path in RECORDED.glob("resnet50-*.hlo.*.gz"):
+        stack, form = path.name.removeprefix("resnet50-").removesuffix(".gz").split(".hlo.")
+        folder = place / stack
+        folder.mkdir(exist_ok=True)
+        name = f"module_0001.step.cpu_after_optimizations.{ENDINGS[form]}"
+        (folder / name).write_bytes(gzip.decompress(path.read_bytes()))
+        of_xla[stack] = {"folder": str(folder)}
     of_torch = {
         stack: {name: by_rules(name, RULES) for name in names(stack)} for stack in ("torch_eager", "torch_inductor")
     }

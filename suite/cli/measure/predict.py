@@ -102,9 +102,9 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
         return run.finish(store, store.commit(), options.json)
 
 
-def unneeded(attempt: Any) -> Any:
+def unneeded(environment: str) -> Any:
     """Raises AssertionError. It stands where a run has an engine, because predictions start no process of a stack."""
-    raise AssertionError(f"a prediction started a process of {attempt.case.stack}")
+    raise AssertionError(f"a prediction started a process of {environment}")
 
 
 def compile_program(options: PredictOptions, name: str, models: tuple[Device, ...]) -> int:

@@ -28,7 +28,8 @@ from suite.report.sections.questions.programs import program_view
 from suite.results.questions import programs
 from suite.results.store.files import gunzipped
 from suite.results.store.rows import Row, accepted
-from suite.stacks.catalog import READER, STACKS
+from suite.run.reading import jax_of, newer_pythons
+from suite.stacks.catalog import READER
 
 
 def print_programs(options: IrOptions) -> None:
@@ -78,14 +79,22 @@ def read_file(name: str) -> StackPrograms:
         text = b"".join(gunzipped(Path(name))) if name.endswith(".gz") else Path(name).read_bytes()
     except (OSError, EOFError, zlib.error) as broken:
         raise UserError(f"{name} can't be read: {getattr(broken, 'strerror', None) or broken}.") from None
-    reader = Local(venv.ensure(STACKS[READER].environment).python)
+    reader = venv.ensure(READER)
+    newer = newer_pythons("cpu", jax_of(reader.lock) or "")
+    hint = f"if a newer JAX made it, reading it needs Python {newer} here" if newer else ""
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as place:
         folder = Path(place) / "ir"
         folder.mkdir()
         (folder / files.GIVEN).write_bytes(text)
         try:
             summary_text = run_reader(
-                "suite.ir.analyse", folder, files.SUMMARY, engine=reader, protocol=Protocol(), cpus=usable_cores()
+                "suite.ir.analyse",
+                folder,
+                files.SUMMARY,
+                engine=Local(reader.python),
+                protocol=Protocol(),
+                cpus=usable_cores(),
+                hint=hint,
             )
         except UserError as refused:
             raise UserError(f"{name} {refused}") from None
@@ -94,9 +103,11 @@ def read_file(name: str) -> StackPrograms:
 
 
 def counted(row: Row) -> str:
-    """Returns how many programs a row has, or why it has none."""
-    count = len(programs.programs_of(row))
-    return str(count) if count else f"{row['outcome']}: {row['reason']}"
+    """Returns how many programs a row has, or why it has none, or not all of them."""
+    kept = programs.stack_programs(row)
+    if not kept.programs:
+        return f"{row['outcome']}: {row['reason']}"
+    return f"{len(kept.programs)}; {kept.unread}" if kept.unread else str(len(kept.programs))
 
 
 def case_json(name: str, row: Row) -> dict[str, Any]:
@@ -128,6 +139,9 @@ def compare(a: StackPrograms, b: StackPrograms) -> None:
     for title, table in side_by_side(a, b):
         print_side_by_side(title, table)
     differences = findings(a, b)
+    for side in (a, b):
+        if side.unread:
+            print(f"{side.stack}: {side.unread}")
     for finding in differences:
         print(f"- {finding.text}")
     if not differences:

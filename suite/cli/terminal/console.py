@@ -21,6 +21,7 @@ from rich.text import Text
 from suite import units
 from suite.case import Attempt, Outcome, Purpose
 from suite.guard.printable import printable
+from suite.results.questions.programs import stack_programs
 from suite.results.store.rows import Row
 from suite.stacks.names import case_name
 
@@ -67,7 +68,8 @@ def line(row: Row, question_units: QuestionUnits) -> str:
     if row["purpose"] == Purpose.PROBE and row["outcome"] == Outcome.OK:
         return f"{name}  {', '.join(' '.join((e['aspect'], e['class'])) for e in row.entries('behaviour'))}"
     if row["purpose"] == Purpose.IR and row["outcome"] == Outcome.OK:
-        return f"{name}  {len(row.entries('programs'))} kept"
+        unread = "".join(f"; {reason}" for reason in [stack_programs(row).unread] if reason)
+        return f"{name}  {len(row.entries('programs'))} kept{unread}"
     if row["purpose"] == Purpose.PREDICT and row["outcome"] == Outcome.OK:
         prediction = row.mapping("prediction")
         room = f"{units.quantity(prediction['needed_bytes'])} of {units.quantity(prediction['device_bytes'])}"

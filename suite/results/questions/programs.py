@@ -24,8 +24,8 @@ class ProgramPair:
 
 @dataclass(frozen=True, slots=True)
 class ProgramQuestion:
-    """One question: its stacks with programs, sorted by name, and the reasons why other stacks have none. `head` is one
-    of its rows."""
+    """One question: its stacks with programs, sorted by name, and the reasons why other stacks have none, or not all.
+    `head` is one of its rows."""
 
     id: str
     name: str
@@ -101,7 +101,8 @@ def program_question(id_: str, name: str, rows: Sequence[Row]) -> ProgramQuestio
     stacks = sorted(
         (stack_programs(row) for row in rows if row.entries("programs")), key=lambda programs: programs.stack
     )
-    return ProgramQuestion(id_, name, rows[0], tuple(stacks), reasons(rows))
+    unread = [(each.stack, each.unread) for each in stacks if each.unread]
+    return ProgramQuestion(id_, name, rows[0], tuple(stacks), (*reasons(rows), *unread))
 
 
 def stack_programs(row: Row) -> StackPrograms:

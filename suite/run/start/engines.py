@@ -10,7 +10,6 @@ from pathlib import Path
 
 from docker import DockerClient
 
-from suite.case import Attempt
 from suite.environments import images, pythons, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, lock_sha256
 from suite.errors import COMMAND, UserError, unknown
@@ -137,9 +136,9 @@ def lacks(client: DockerClient, target: str) -> str | None:
 
 def provider(
     choice: Choice, names: Iterable[str], locks: Locks, set_id: str, python: str | None
-) -> Callable[[Attempt], Engine]:
-    """Returns a function that gives the engine of each attempt. A local environment is made when an attempt first needs
-    it; images exist already."""
+) -> Callable[[str], Engine]:
+    """Returns a function that gives the engine of each environment. A local environment is made when it is first
+    needed; images exist already."""
     ready: dict[str, Engine] = {}
     if choice.client is not None:
         for name in set(names):
@@ -147,8 +146,7 @@ def provider(
             if image is not None:  # an environment without a lock has no image, and its cases are unsupported
                 ready[name] = Container(choice.client, image, locks.sha256(name), locks.target, set_id)
 
-    def engine(attempt: Attempt) -> Engine:
-        name = environment_of(attempt.case.stack, attempt.case.variant)
+    def engine(name: str) -> Engine:
         if name not in ready:
             if choice.client is not None:  # a local process never runs beside containers
                 raise UserError(

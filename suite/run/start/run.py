@@ -23,6 +23,7 @@ from suite.results.store.plan import Plan
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet
 from suite.run import ceilings
+from suite.run.reading import Readers
 from suite.run.runner import Runner
 from suite.run.start import engines
 from suite.stacks.catalog import READER, STACKS, environment_of
@@ -52,7 +53,7 @@ def needed(plan: Plan) -> list[str]:
     profiles are recorded: it has XLA's bindings, which read both."""
     names = {environment_of(p.case.stack, p.case.variant) for p in plan.cases if not p.unsupported}
     if names and any(layout.cases_outside(plan, purpose) for purpose in (Purpose.IR, Purpose.PROFILE)):
-        names.add(STACKS[READER].environment)
+        names.add(READER)
     return sorted(names)
 
 
@@ -139,6 +140,7 @@ def runner(store: ResultSet, run: Run) -> Runner:
         run.engine.name,
         file.flags,
         unpinned=run.python is not None,
+        readers=Readers() if run.python else Readers.of(needed(run.plan), run.locks),
         roofline=Roofline.limits(store.roofline, store.ceilings),
         again=partial(ceilings.again, store, run.workloads) if file.target == "cpu" else None,
     )

@@ -25,6 +25,7 @@ KNOBS = (
 )
 
 DUMP = "xla"  # in the folder of caches
+BOTH = "proto --xla_dump_hlo_as_text"  # forms of the dumps
 OPTIMIZED = "*after_optimizations.txt"
 PRODUCT = re.compile(r" (?:dot|convolution)\(")
 COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.-]+) .*\{$")
@@ -59,12 +60,12 @@ class Dumping(Adapter):
     @classmethod
     def profile_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
         """See `base.Adapter.profile_environ`. XLA's programs say what an operation in the trace computes."""
-        return dumping(super().profile_environ(case, cache_directory), cache_directory, "text")
+        return dumping(super().profile_environ(case, cache_directory), cache_directory, BOTH)
 
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
         """See `base.Adapter.ir_environ`. XLA writes programs as text and, complete, as protocol buffers."""
-        return dumping(super().ir_environ(case, cache_directory), cache_directory, "proto --xla_dump_hlo_as_text")
+        return dumping(super().ir_environ(case, cache_directory), cache_directory, BOTH)
 
     def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
         """See `base.Adapter.programs`."""

@@ -48,7 +48,8 @@ def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str)
     if traced.spans is not None:
         events.facts(profile=timeline.profile(traced.recorded_by, traced.spans, PROFILED, sum(taken), plain).to_json())
         return
-    for path in Path(caches).rglob(files.PROGRAMS):
-        shutil.copyfile(path, folder / path.name)
+    for pattern in (files.PROGRAMS, files.PROTOS):
+        for path in Path(caches).rglob(pattern):
+            shutil.copyfile(path, folder / path.name)
     request = {"recorded_by": traced.recorded_by, "steps": PROFILED, "seconds": sum(taken), "plain_seconds": plain}
     (folder / files.ASKED).write_text(json.dumps(request), encoding="utf-8")

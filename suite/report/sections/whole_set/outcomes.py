@@ -77,11 +77,13 @@ class Ending:
 @dataclass(frozen=True, slots=True)
 class OutcomesSection(Section):
     """How the set's cases ended. `endings` are sorted by comparison, the gravest of each first. `cases` is {outcome:
-    number of cases}, where a case has the gravest outcome of its processes. `comparisons` are here for their flags.
-    `panels` has the anchor of each cell's panel by (comparison_id, stack)."""
+    number of cases}, where a case has the gravest outcome of its processes. `aside` is how many processes for programs,
+    profiles and the like, beside those of the cases, didn't end `ok`. `comparisons` are here for their flags. `panels`
+    has the anchor of each cell's panel by (comparison_id, stack)."""
 
     endings: tuple[Ending, ...]
     cases: Mapping[str, int]
+    aside: int
     comparisons: tuple[Comparison, ...]
     panels: Mapping[tuple[str, str], str]
 
@@ -101,7 +103,9 @@ class OutcomesSection(Section):
         }
         listed = endings(context.analysis.rows, context.names)
         shown = tuple(line for line in listed if line.outcome != Outcome.OK or line.purpose not in ASIDE)
-        return cls(shown, cases(context.analysis.counted), comparisons, panels)
+        own, others = apart(context.analysis.counted)
+        aside = sum(row["outcome"] != Outcome.OK for row in map(ended, others))
+        return cls(shown, cases(own), aside, comparisons, panels)
 
     @property
     def failures(self) -> tuple[Ending, ...]:
@@ -116,10 +120,9 @@ class OutcomesSection(Section):
     def answer(self) -> str:
         """Returns how many cases ended `ok`, and how the others did."""
         others = [(WORDS.get(word, word), count) for word, count in self.cases.items() if word != Outcome.OK]
-        aside = sum(line.processes for line in self.failures if line.purpose in ASIDE)
         rest = f"; {by_number(others)}" if others else ""
-        if aside:
-            rest += f"; apart from these, {counted(aside, 'process')} for programs, profiles and the like didn't"
+        if self.aside:
+            rest += f"; apart from these, {counted(self.aside, 'process')} for programs, profiles and the like didn't"
         planned = counted(sum(self.cases.values()), "planned case")
         return f"{self.cases.get(Outcome.OK, 0):,} of {planned} ended ok{rest}."
 
@@ -136,13 +139,21 @@ class OutcomesSection(Section):
         return []
 
 
+def apart(counted_rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Returns the rows of the processes that a set is of, and those of processes beside them. In a set of programs or
+    profiles alone these are what it is of."""
+    rows = list(counted_rows)
+    own = [row for row in rows if row["purpose"] not in ASIDE]
+    return (own, [row for row in rows if row["purpose"] in ASIDE]) if own else (rows, [])
+
+
 def cases(counted_rows: Iterable[Row]) -> dict[str, int]:
-    """Returns {outcome: number of cases}, the most frequent first. `counted_rows` has a row for each planned
-    process."""
+    """Returns {outcome: number of cases}, the most frequent first. `counted_rows` has a row for each planned process. A
+    case that is timed and whose memory is measured counts twice; one whose kernels and profile are recorded, once."""
     outcomes: dict[tuple[str, ...], list[str]] = {}
     for row in map(ended, counted_rows):
-        if row["purpose"] not in ASIDE:
-            outcomes.setdefault((row["comparison_id"], row.stack_name, row["purpose"]), []).append(row.outcome)
+        purpose = "" if row["purpose"] in ASIDE else row["purpose"]
+        outcomes.setdefault((row["comparison_id"], row.stack_name, purpose), []).append(row.outcome)
     return dict(Counter(map(gravest, outcomes.values())).most_common())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -11,12 +12,14 @@ import pytest
 from suite import results
 from suite.cli.options.sets import IrOptions
 from suite.cli.sets.programs import print_programs
+from suite.cli.terminal.console import QuestionUnits, line
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render
 from suite.report.sections.questions.programs import program_view, spread
 from suite.results.questions.programs import program_questions
 from suite.results.store.schema import to_table
+from tests.ir.programs import program
 from tests.report.test_page import Page
 from tests.results.questions.test_programs import ir_row, rows
 from tests.results.rows import attempt_of, row_of
@@ -77,6 +80,26 @@ def test_two_cases_are_compared_on_the_console(kept: Path, capsys: pytest.Captur
     print_programs(IrOptions(set=str(kept)))
     listed = capsys.readouterr().out
     assert NAMES.format("tf_xla") in listed and "it couldn't be read" in listed
+
+
+def test_a_stack_whose_compiled_program_could_not_be_read_has_the_rest_and_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = dataclasses.replace(program(), compiled=None, unread="made by the XLA of TensorFlow 9.9")
+    file = tmp_path / "results.parquet"
+    row = ir_row("tf_xla", programs=json.dumps([half.to_json()]))
+    pq.write_table(to_table([ir_row("jax_jit"), row]), file)
+    (question,) = program_questions([ir_row("jax_jit"), row])
+    reason = "what its compiler made of it couldn't be read: made by the XLA of TensorFlow 9.9"
+    assert question.without == (("tf_xla", reason),)
+    counts = dict(program_view(question).counts.rows)
+    assert (counts["operations"], counts["compiled: operations"]) == (("100", "100"), ("50", "–"))
+    print_programs(IrOptions(set=str(file)))
+    assert f"1; {reason}" in " ".join(capsys.readouterr().out.split())
+    print_programs(IrOptions(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("tf_xla"))))
+    assert f"tf_xla: {reason}\n" in capsys.readouterr().out
+    assert line(row, QuestionUnits()).endswith(f"tf_xla  1 kept; {reason}")
+    assert f"tf_xla: {reason}" in Page(render(file).read_text(encoding="utf-8")).text
 
 
 def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:

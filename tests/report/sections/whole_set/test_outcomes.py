@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from suite.case import Purpose
-from suite.report.sections.whole_set.outcomes import AIMS, failures
+from suite.report.sections.whole_set.outcomes import AIMS, apart, cases, failures
 from suite.results.store.rows import TOO_FAST
-from tests.results.rows import attempt_of, row_of
+from tests.results.rows import attempt_of, row_of, untimed_row
 
 
 def test_a_process_that_was_too_fast_is_listed_with_its_time_and_its_bound() -> None:
@@ -36,3 +36,20 @@ def test_a_process_outside_of_the_blocks_has_none() -> None:
     assert (lines["jax_jit"].in_blocks, lines["jax_jit"].purpose) == ("–", "explain")
     assert lines["jax_jit"].aim == "records the kernels that run and what holds the memory"
     assert AIMS.keys() == {*Purpose} - {Purpose.TIMED}
+
+
+def test_a_set_of_programs_or_profiles_alone_counts_the_cases_that_it_has() -> None:
+    purposes = (Purpose.EXPLAIN, Purpose.PROFILE)
+    rows = [
+        untimed_row(attempt_of(stack, 0, purpose=purpose)) for stack in ("jax_jit", "numpy") for purpose in purposes
+    ]
+    rows[-1] |= {"outcome": "unsupported", "reason": "it has no profiler"}
+    own, beside = apart(rows)
+    assert (cases(own), beside) == ({"ok": 1, "unsupported": 1}, [])
+
+
+def test_programs_beside_timed_processes_are_no_cases_of_their_own() -> None:
+    timed, memory = row_of(attempt_of()), untimed_row(attempt_of(purpose=Purpose.MEMORY))
+    programs = untimed_row(attempt_of(block=0, purpose=Purpose.IR), outcome="error", reason="it couldn't be read")
+    own, beside = apart([timed, memory, programs])
+    assert (cases(own), beside) == ({"ok": 2}, [programs])
