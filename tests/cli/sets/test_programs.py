@@ -18,7 +18,7 @@ from suite.stacks.catalog import READER
 def test_a_refusal_names_its_place_and_the_python_that_might_read_it(tmp_path: Path) -> None:
     file = tmp_path / "newer.mlir"
     file.write_text('module { func.func @main() { "stablehlo.newer"() : () -> () return } }', encoding="utf-8")
-    with pytest.raises(UserError, match="line 1, column 30: unregistered operation 'stablehlo.newer'") as refused:
+    with pytest.raises(UserError, match=r"line 1, column 30: unregistered operation 'stablehlo\.newer'") as refused:
         print_programs(IrOptions(case=(str(file), str(file))))
     lacking = newer_pythons("cpu", jax_of(venv.ensure(READER).lock) or "")
     assert (f"reading it needs Python {lacking} here" in str(refused.value)) == bool(lacking)
