@@ -23,7 +23,8 @@ from suite.case import Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.protocol import Protocol
-from suite.results.store.rows import CASE, Row, judged
+from suite.results.stack_figures import used_processes
+from suite.results.store.rows import CASE, SYNCED, Row, judged
 from suite.stats import NORMAL_CONSISTENT, spread
 
 # Set-to-set differences needed to estimate how much sets vary; with fewer there is no estimate.
@@ -34,6 +35,7 @@ MEDIAN_FREEDOM = 0.37
 COLUMNS = frozenset(
     {
         *CASE,
+        *SYNCED,
         "schema_version",
         "case_id",
         "case_name",
@@ -47,9 +49,6 @@ COLUMNS = frozenset(
         "machine_id",
         "versions",
         "inferred_from",
-        "synced_seconds",
-        "synced_warmup",
-        "synced_others",
     }
 )
 
@@ -162,9 +161,10 @@ def points_in(listed: Listed, rows: Iterable[Row], workload: str = "*", stack: s
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in judged(row for row in rows if row["purpose"] == Purpose.TIMED):
         wanted = fnmatchcase(row.text("workload"), workload) and fnmatchcase(row.stack_name, stack)
-        if wanted and row.outcome == Outcome.OK and row.median():
+        if wanted:
             by_case[row["case_id"]].append(row)
-    return [point(listed, of_case) for of_case in by_case.values()]
+    used = [used_processes(of_case) for of_case in by_case.values()]
+    return [point(listed, processes) for processes in used if any(row.outcome == Outcome.OK for row in processes)]
 
 
 def point(listed: Listed, rows: Sequence[Row]) -> Point:

@@ -75,11 +75,11 @@ def hidden(analysis: Analysis) -> Iterable[str]:
             f"Left out on request: {', '.join(analysis.hidden)}. Speedups, intervals and geometric means are "
             "those of the whole set; an answer names the fastest of the stacks that are shown."
         )
-    if analysis.left_out:
-        number = len(analysis.comparisons) + analysis.left_out
+    if analysis.hidden_comparisons:
+        number = len(analysis.all_comparisons)
         yield (
-            f"Left out on request: {analysis.left_out:,} of {number:,} questions. Intervals and geometric means "
-            "are those of the whole set."
+            f"Left out on request: {len(analysis.hidden_comparisons):,} of {number:,} questions. Intervals and "
+            "geometric means are those of the whole set."
         )
 
 

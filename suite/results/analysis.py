@@ -74,7 +74,11 @@ class Analysis:
     """All results of a set. `rows` has every attempt; `counted` has one row for each planned process: the attempt that
     counts, as `judged` returns it. For a planned process without an attempt that counts, both have a row that says so
     (`not run` or `unsupported`). `summaries` has an entry for each stack but the baseline, `within_set` one for each
-    field of the case that has several values in the set.
+    field of the case that has several values in the set. `search_tolerance` is that of a search for the largest size
+    that fits; None without a search.
+
+    `hidden` are the stacks that the reader chose not to see, `hidden_comparisons` the questions; speedups and summaries
+    are of these, too.
     """
 
     rows: tuple[Row, ...]
@@ -92,8 +96,9 @@ class Analysis:
     behaviour: tuple[Behaviour, ...]
     predicted: tuple[PredictedDevice, ...]
     within_set: tuple[FieldComparison, ...]
-    hidden: tuple[str, ...] = ()  # stacks of the set that the reader chose not to see
-    left_out: int = 0  # questions of the set that the reader chose not to see
+    search_tolerance: float | None
+    hidden: tuple[str, ...] = ()
+    hidden_comparisons: tuple[Comparison, ...] = ()
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -104,7 +109,12 @@ class Analysis:
     @property
     def is_whole(self) -> bool:
         """Whether the reader sees all of the set's stacks and questions."""
-        return not self.hidden and not self.left_out
+        return not self.hidden and not self.hidden_comparisons
+
+    @property
+    def all_comparisons(self) -> tuple[Comparison, ...]:
+        """Returns the questions that the geometric means are over: those that are shown, then the hidden ones."""
+        return self.comparisons + self.hidden_comparisons
 
     @property
     def not_run(self) -> int:
@@ -138,6 +148,7 @@ def analyse(
     counted = (*accepted, *missing)
     pairing = Pairing.of(counted, protocol)
     speedups = tuple(pairing.over(baseline))
+    tolerance = protocol.search_tolerance if file and file.plan.vary else None
     return Analysis(
         rows=(*attempts, *missing),
         counted=counted,
@@ -147,13 +158,14 @@ def analyse(
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, file, raised(roofline, counted)),
-        memory=memory_questions(counted, protocol.search_tolerance if file and file.plan.vary else None),
+        memory=memory_questions(counted, tolerance),
         holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
         predicted=predicted_devices(counted),
         within_set=field_comparisons(counted, protocol),
+        search_tolerance=tolerance,
     )
 
 

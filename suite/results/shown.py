@@ -62,9 +62,10 @@ def of_questions(analysis: Analysis, patterns: Sequence[str]) -> Analysis:
     if not patterns or shown == {*names}:
         return analysis
     comparisons = tuple(comparison for comparison in analysis.comparisons if comparison.name in shown)
+    hidden = tuple(comparison for comparison in analysis.comparisons if comparison.name not in shown)
     ids = {comparison.id for comparison in comparisons}
     return of_rows(
-        replace(analysis, comparisons=comparisons, within_set=(), left_out=len(names) - len(comparisons)),
+        replace(analysis, comparisons=comparisons, within_set=(), hidden_comparisons=hidden),
         lambda row: row["comparison_id"] in ids,
     )
 
@@ -84,7 +85,7 @@ def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
         analysis,
         rows=rows,
         counted=counted,
-        memory=memory_questions(counted),
+        memory=memory_questions(counted, analysis.search_tolerance),
         holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),

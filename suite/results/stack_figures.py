@@ -119,11 +119,9 @@ def stack_figures(
     protocol: Protocol,
     kernels: str = "",
 ) -> StackFigures:
-    """Returns the figures of one case, computed from its processes that ended `ok`, or from all if none did. Some
-    process must have samples."""
+    """Returns the figures of one case, computed from its `used_processes`. Some process must have samples."""
     of_stack = [row for row in rows if row["replicate"] == 1]
-    timed = [row for row in of_stack if row.samples()]
-    used = [row for row in timed if row.outcome == Outcome.OK] or timed or [row for row in rows if row.samples()]
+    used = used_processes(rows)
     steady = [row.samples() for row in used]
     pooled = np.concatenate(steady)
     synced = [median(samples) for samples in steady]
@@ -174,6 +172,14 @@ def stack_figures(
         speedup=None if is_baseline else speedup,
         kernels=kernels,
     )
+
+
+def used_processes(rows: Iterable[Row]) -> list[Row]:
+    """Returns the processes whose medians make the case's: those that ended `ok`, without the A/A twin; if there are
+    none, those that ended otherwise, or else the twin. All have samples."""
+    timed = [row for row in rows if row.samples()]
+    of_stack = [row for row in timed if row["replicate"] == 1]
+    return [row for row in of_stack if row.outcome == Outcome.OK] or of_stack or timed
 
 
 def geometric_mean(medians: Sequence[float], protocol: Protocol) -> Estimate:

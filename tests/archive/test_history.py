@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,6 +16,7 @@ from suite.archive.history import Point, changes, history
 from suite.archive.publish import publish
 from suite.archive.storage import Storage
 from suite.errors import UserError
+from suite.results import load
 from suite.results.store.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
@@ -79,6 +81,51 @@ def test_archives_are_read_where_they_lie(sets: Path, bucket: Storage) -> None:
     found = history(Path("nowhere"), bucket, "gemm", "jax_jit", print)
     assert [each.ratio for each in found] == [None, None, pytest.approx(1 / 1.2, rel=0.03), None]
     assert found[0].set_name.startswith("2026-03-04.cpu.")
+
+
+def with_everything(folder: Path) -> ResultSet:
+    """A set whose processes took turns, or were sampled alone; some samples were disturbed, the baseline has a twin,
+    whose pace is another, and one process crashed after its samples."""
+    store = ResultSet.create(folder / "set", plan_file(set_id="set"))
+    turns = {"sampling": "rounds", "synced_warmup": 1, "synced_rounds": [0, 0, 1, 1, 2, 2]}
+    busy = {"synced_others": [0.0, 0.9, 0.0, 0.0, 0.9, 0.0]}
+    ways: dict[tuple[str, int], dict[str, Any]] = {
+        ("numpy", 1): {},
+        ("numpy", 2): {},
+        ("jax_jit", 1): turns,
+        ("tf_xla", 1): turns | busy,
+        ("tf_eager", 1): {"synced_warmup": 2} | busy,
+    }
+    for (stack, replicate), way in ways.items():
+        for block in (1, 2, 3):
+            samples = [replicate * block * pace for pace in (0.9, 0.05, 0.01, 0.012, 0.07, 0.014)]
+            ended = {"outcome": "crashed"} if (stack, block) == ("tf_eager", 3) else {}
+            row = row_of(attempt_of(stack, block, replicate=replicate), samples, **way, **ended)
+            store.write_attempt(f"b{block:02d}-{stack}-r{replicate}-timed-a1", row)
+    for block in (1, 2, 3):
+        store.write_block(block, 1, record(block, 1))
+    store.commit()
+    return store
+
+
+def test_a_median_is_the_one_that_the_report_has(tmp_path: Path) -> None:
+    store = with_everything(tmp_path)
+    shutil.copytree(STORED, tmp_path / "old")
+    points = {(each.case_id, each.stack): each for each in history(tmp_path, None, "*", "*", print)}
+    reported = {
+        (row["case_id"], figures.stack): figures
+        for folder in (store.folder, tmp_path / "old")
+        for analysis in [load(folder).analysis()]
+        for comparison in analysis.comparisons
+        for figures in comparison.stacks
+        for row in analysis.counted
+        if (row["comparison_id"], row.stack_name) == (comparison.id, figures.stack)
+    }
+    assert {place: point.seconds for place, point in points.items()} == {
+        place: pytest.approx(figures.median.value, rel=1e-12) for place, figures in reported.items()
+    }
+    processes = {each.stack: len(each.logs) for each in points.values() if each.created_at.startswith("2026-03-01")}
+    assert processes == {"numpy": 3, "jax_jit": 3, "tf_xla": 3, "tf_eager": 2}
 
 
 def test_sets_of_earlier_versions_are_read(tmp_path: Path) -> None:

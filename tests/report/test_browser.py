@@ -144,6 +144,24 @@ def test_a_link_opens_what_it_leads_to(tabs: Tabs, html_file: Path, script: bool
         assert shown == opened, fragment
 
 
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
+@pytest.mark.parametrize("screen", [SCREEN, NARROW], ids=["wide", "narrow"])
+def test_each_link_of_the_navigation_shows_what_it_leads_to_below_the_bar(
+    tabs: Tabs, html_file: Path, screen: tuple[int, int], script: bool
+) -> None:
+    tab = tabs.open(html_file, screen=screen, script=script)
+    links = [str(link.get_attribute("href")) for link in tab.locator("nav a").all()]
+    assert links[0] == "#answers" and len(links) > 10
+    for link in links:
+        tab.goto(html_file.as_uri())
+        tab.locator(f"nav a[href='{link}']").click()
+        bar, target = tab.locator("nav").bounding_box(), tab.locator(link)
+        heading = tab.locator(f"details[open]:has(> {link}) > summary").bounding_box()
+        shown = target.bounding_box()
+        assert bar and heading and shown and shown["height"] > 20, f"{link} is open"
+        assert bar["y"] + bar["height"] <= heading["y"] < shown["y"] < screen[1] - 20, f"{link} is in sight"
+
+
 @pytest.mark.parametrize(("number", "screens"), [(2, 2), (20, 6)])
 def test_a_page_is_short_before_anything_is_opened_and_on_two_sheets(
     tabs: Tabs, tmp_path: Path, number: int, screens: int

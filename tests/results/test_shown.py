@@ -11,9 +11,19 @@ from suite import results
 from suite.cli.options.sets import ReportOptions
 from suite.cli.sets.report import report
 from suite.errors import UserError
+from suite.protocol import Protocol
 from suite.report.formats.render import render
+from suite.report.map.sentence import overall
+from suite.report.sections.questions.frontier import search_ended
+from suite.report.sections.timed.headlines import headlines
+from suite.report.sections.timed.summary import SummarySection
 from suite.results.shown import only
+from tests.plan_files import plan_file
 from tests.report.page_numbers import page_numbers
+from tests.report.test_page import Page
+from tests.results.questions.test_capacity import memory_row
+from tests.results.questions.test_capacity import rows as memory_rows
+from tests.results.rows import rows_of
 
 SET = Path(__file__).parent / "sets" / "three_questions"
 SHOWN = ("jax_*",)  # beside torch_eager, the baseline; hidden are numpy and torch_xla
@@ -43,12 +53,54 @@ def test_some_questions_keep_the_figures_of_the_whole_set() -> None:
     whole = results.load(SET).analysis()
     some = only(whole, (), ("gemm*", "llama train tiny"))
     assert [comparison.name for comparison in some.comparisons] == ["gemm forward tiny", "llama train tiny"]
-    assert some.comparisons == whole.comparisons[1:] and some.left_out == 1 and not some.is_whole
+    assert some.comparisons == whole.comparisons[1:] and not some.is_whole
+    assert some.hidden_comparisons == whole.comparisons[:1]
+    assert some.all_comparisons == (*whole.comparisons[1:], *whole.comparisons[:1])
     assert some.speedups == whole.speedups and some.summaries == whole.summaries
     assert {row["workload"] for row in some.counted} == {"gemm", "llama"}
     assert only(whole, (), ("*",)) is whole
     with pytest.raises(UserError, match=r"has no question 'gem'.*gemm forward tiny"):
         only(whole, (), ("gem",))
+
+
+@pytest.mark.parametrize("question", ["ffn train full", "gemm *", "llama train tiny"])
+def test_the_geometric_means_beside_one_question_are_those_of_the_whole_set(question: str, tmp_path: Path) -> None:
+    whole = results.load(SET).analysis()
+    some = only(whole, (), (question,))
+    means, of_whole = SummarySection.over(some), SummarySection.over(whole)
+    assert (means.ranked, means.question_names) == (of_whole.ranked, of_whole.question_names)
+    assert means.console() == of_whole.console() != []
+    page = Page(render(SET, tmp_path / "some.html", questions=(question,)).read_text(encoding="utf-8"))
+    extremes = {speedup.comparison_id for line in whole.summaries for speedup in (line.least, line.greatest) if speedup}
+    assert extremes >= {comparison.id for comparison in some.hidden_comparisons}, "the page names hidden questions"
+    ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
+    links = [str(link["href"]) for link in page.all("a") if str(link.get("href")).startswith("#")]
+    assert len(links) > 10 and {link[1:] for link in links} <= ids, "no link leads nowhere"
+
+
+def test_the_first_sentence_is_on_the_shown_questions() -> None:
+    paces = {64: 0.5, 65: 0.25, 66: 0.1}
+    rows = [
+        row
+        for n, pace in paces.items()
+        for row in rows_of({"numpy": [0.02] * 3, "jax_jit": [0.02 * pace] * 3}, dims={"n": n})
+    ]
+    whole = results.Results(Path("a-set"), plan_file(), rows, [], {}).analysis()
+    some = only(whole, (), ("*64*", "*65*"))
+    said, of_whole = (overall(analysis, headlines(analysis), {}) for analysis in (some, whole))
+    assert said and "2.00 to 4.00× as fast as numpy on the 2 where" in said.text
+    assert of_whole and "2.00 to 10.0× as fast as numpy on the 3 where" in of_whole.text
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+def test_a_search_of_some_stacks_ends_as_that_of_the_whole_set(tolerance: float) -> None:
+    searched = plan_file(vary="batch", protocol=Protocol(search_tolerance=tolerance), baseline="torch_eager")
+    asked = [*memory_rows(), *(memory_row("tf_xla", batch, batch) for batch in (1, 2, 4))]
+    whole = results.Results(Path("a-set"), searched, asked, [], {}).analysis()
+    some = only(whole, ("jax_jit",))
+    assert {row.stack_name for row in some.rows} == {"jax_jit", "torch_eager"}
+    ends = [[search_ended(question) for question in analysis.memory] for analysis in (whole, some)]
+    assert ends[0] == ends[1] and all(ends[0]) and [question.tolerance for question in some.memory] == [tolerance]
 
 
 def test_a_stack_that_the_set_lacks_is_refused() -> None:

@@ -221,11 +221,9 @@
     each(".panel.open", function (panel) { panel.classList.remove("open"); });
     var target = state.at && document.getElementById(state.at);
     if (!target) return;
-    for (var node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
-    if (target.classList.contains("panel")) {
-      target.classList.add("open");
-      target.focus({ preventScroll: true });
-    } else target.scrollIntoView();
+    if (!target.classList.contains("panel")) return lead(target);
+    target.classList.add("open");
+    target.focus({ preventScroll: true });
   }
   function follow() { state = read(); show(); go(); }
 

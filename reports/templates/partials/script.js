@@ -1,3 +1,9 @@
+// Shows what a link leads to: opens the details around it, also where a browser doesn't by itself, and scrolls to it, or
+// to the heading of what it folds.
+function lead(target) {
+  for (var node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+  if (target) (target.parentElement.tagName === "DETAILS" ? target.parentElement : target).scrollIntoView();
+}
 (function () {
   "use strict";
   // Optional comforts; the page is complete without them.
@@ -44,12 +50,14 @@
       count.textContent = words.length ? shown + " of " + targets.length : "";
     });
   });
-  // A link opens the details around what it leads to, also where a browser doesn't by itself.
-  function openTarget() {
-    var target = document.getElementById(location.hash.slice(1));
-    for (var node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
-    if (target) target.scrollIntoView();
+  // The bar of links stays in sight, and has more rows on a narrower screen: nothing may scroll under it.
+  var bar = document.querySelector("nav");
+  function measureBar() { document.documentElement.style.setProperty("--bar", bar.offsetHeight + 8 + "px"); }
+  if (bar) {
+    measureBar();
+    window.addEventListener("resize", measureBar);
   }
+  function openTarget() { lead(document.getElementById(location.hash.slice(1))); }
   window.addEventListener("hashchange", openTarget);
   openTarget();
   document.documentElement.setAttribute("data-ready", "");

@@ -3,8 +3,8 @@ the set again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from suite import units
@@ -13,7 +13,10 @@ from suite.archive.listing import Listed
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.report.map.cells import Square
-from suite.report.map.metrics import STEADY, square
+from suite.report.map.controls import baselines_of
+from suite.report.map.frames import frames, overtaken
+from suite.report.map.metrics import STEADY
+from suite.report.map.page_map import map_row
 from suite.report.noise import block_records
 from suite.report.page import Report
 from suite.report.sections.timed.headlines import Headline, headlines
@@ -21,6 +24,7 @@ from suite.report.sections.whole_set.method import sampled
 from suite.report.tables import known
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
+from suite.results.cases.rebased import rebased
 from suite.results.store import json_file
 from suite.results.store.files import write_json
 from suite.results.store.rows import Row
@@ -93,7 +97,7 @@ class Entry:
             sampled=sampled(analysis.counted),
             trust=str(report.trust),
             noise=noise(analysis, results),
-            questions=questions(analysis),
+            questions=questions(analysis, condensed=report.condensed),
             points=tuple(points_in(listed, results.rows)),
         )
 
@@ -145,27 +149,29 @@ def noise(analysis: Analysis, results: Results) -> str:
     return "; ".join(parts)
 
 
-def questions(analysis: Analysis) -> tuple[QuestionEntry, ...]:
-    """Returns all questions of a set, as other pages of the site need them."""
+def questions(analysis: Analysis, *, condensed: bool) -> tuple[QuestionEntry, ...]:
+    """Returns all questions of a set, as other pages of the site need them; their frames are those of the set's page,
+    which may be `condensed`."""
     # Rows of cases that were never run don't name a machine.
     machines = {row["comparison_id"]: row.text("machine_id") for row in analysis.rows if row.text("machine_id")}
+    answers = headlines(analysis)
+    slower = overtaken(rebased(analysis, baseline) for baseline in baselines_of(analysis, condensed=condensed))
+    framed = frames(analysis, answers, slower)
     return tuple(
-        question(comparison, answer, machines.get(comparison.id, ""))
-        for comparison, answer in zip(analysis.comparisons, headlines(analysis), strict=True)
+        question(comparison, answer, leading, machines.get(comparison.id, ""))
+        for comparison, answer, leading in zip(analysis.comparisons, answers, framed, strict=True)
     )
 
 
-def question(comparison: Comparison, answer: Headline, machine_id: str) -> QuestionEntry:
-    """Returns one question with its answer, as other pages of the site need it."""
-    leading = {answer.lowest, *answer.rivals}
+def question(comparison: Comparison, answer: Headline, leading: Collection[str], machine_id: str) -> QuestionEntry:
+    """Returns one question with its answer and the stacks that lead, as other pages of the site need it."""
+    stacks = [cell.stack for cell in comparison.cells]
+    row = map_row(STEADY, comparison, stacks, leading, linked=False)
     return QuestionEntry(
         name=comparison.head.comparison_name,
         workload=comparison.head.text("workload"),
         machine_id=machine_id,
         baseline=comparison.baseline,
         answer=f"{answer.text.rstrip('.').partition('. ')[0]}.",
-        squares={
-            cell.stack: replace(square(STEADY, comparison, cell, ""), leads=cell.stack in leading)
-            for cell in comparison.cells
-        },
+        squares=dict(zip(stacks, row.squares, strict=True)),
     )

@@ -8,15 +8,14 @@ from itertools import product
 from typing import Any
 
 from suite.report.map.choices import choices
+from suite.report.map.frames import SYNCED, frames, overtaken
 from suite.report.map.metrics import METRICS, STEADY, Metric
 from suite.report.map.page_map import FILTERS, Map, map_over, mean_squares, ranked_stacks
 from suite.report.map.sentence import Sentence, overall
-from suite.report.sections.timed.headlines import Headline, leaders, leaders_by
+from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.headlines import headlines as answers
 from suite.results.analysis import Analysis
 from suite.results.cases.rebased import rebased
-
-SYNCED = "synced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +46,23 @@ def page_map(
     """
     if not analysis.comparisons:
         return None
-    stacks, whole = ranked_stacks(analysis), analysis.is_whole and not condensed
-    counting = {stack.stack for comparison in analysis.comparisons for stack in comparison.stacks if stack.counts}
-    baselines = tuple(stack for stack in stacks if stack == analysis.baseline or (whole and stack in counting))
-    metrics = METRICS if whole else (STEADY,)
+    stacks, baselines = ranked_stacks(analysis), baselines_of(analysis, condensed=condensed)
+    metrics = METRICS if is_whole(analysis, condensed=condensed) else (STEADY,)
     clocks = {metric.clock or SYNCED for metric in metrics}
     by_choice = {(clock, stack): rebased(analysis, stack, clock) for clock, stack in product(clocks, baselines)}
     answered = {
         stack: tuple(headlines) if stack == analysis.baseline else answers(by_choice[SYNCED, stack])
         for stack in baselines
     }
+    slower = {clock: overtaken(by_choice[clock, baseline] for baseline in baselines) for clock in clocks}
     heads = [comparison.head for comparison in analysis.comparisons]
     passes, precisions = (tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS)
     parts = parts_of(passes, precisions)
     maps, means = {}, {}
     for metric, baseline in product(metrics, baselines):
         chosen = by_choice[metric.clock or SYNCED, baseline]
-        framed = leading(chosen, metric, answered[baseline])
+        unframed: list[set[str]] = [set()] * len(chosen.comparisons)
+        framed = frames(chosen, answered[baseline], slower[metric.clock]) if metric.clock else unframed
         maps[metric.name, baseline] = map_over(chosen, metric, stacks, framed, linked=not condensed)
         means[metric.name, baseline] = {
             part: mean_squares(chosen, metric, stacks, fields) for part, fields in parts.items()
@@ -83,14 +82,16 @@ def page_map(
     )
 
 
-def leading(analysis: Analysis, metric: Metric, headlines: Sequence[Headline]) -> list[frozenset[str]]:
-    """Returns the stacks that the map frames on each question, by the metric's clock and over the baseline of the
-    analysis; `headlines` are the answers over it. A metric without verdicts frames none."""
-    if metric.clock == SYNCED:
-        return [leaders(*answered) for answered in zip(analysis.comparisons, headlines, strict=True)]
-    if not metric.clock:
-        return [frozenset()] * len(analysis.comparisons)
-    return [leaders_by(comparison, analysis, metric.clock) for comparison in analysis.comparisons]
+def is_whole(analysis: Analysis, *, condensed: bool) -> bool:
+    """Whether a page offers every baseline and metric."""
+    return analysis.is_whole and not condensed
+
+
+def baselines_of(analysis: Analysis, *, condensed: bool) -> tuple[str, ...]:
+    """Returns the baselines that a page offers, in the order of the map's columns."""
+    counting = {stack.stack for comparison in analysis.comparisons for stack in comparison.stacks if stack.counts}
+    others = counting if is_whole(analysis, condensed=condensed) else set()
+    return tuple(stack for stack in ranked_stacks(analysis) if stack in {analysis.baseline, *others})
 
 
 def parts_of(passes: Sequence[str], precisions: Sequence[str]) -> dict[str, dict[str, str]]:

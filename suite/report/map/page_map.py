@@ -75,7 +75,7 @@ def map_over(
     linked: bool = True,
 ) -> Map:
     """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. `leaders`
-    has the stacks to frame on each question, over this baseline and by this clock. Cells are `linked` if the page has
+    has the stacks to frame on each question (suite/report/map/frames.py). Cells are `linked` if the page has
     their panels."""
     rows = tuple(
         map_row(metric, comparison, stacks, leading, linked=linked)

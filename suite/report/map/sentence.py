@@ -158,8 +158,11 @@ def share(some: int, of: int) -> str:
 
 def against(analysis: Analysis, stack: str) -> str:
     """Returns `; 1.5 to 2.0× as fast as torch_eager on the 4 where it is shown to be faster`."""
+    asked = {comparison.id for comparison in analysis.comparisons}
     ratios = [
-        speedup.ratio.value for speedup in analysis.speedups if speedup.stack == stack and speedup.verdict == "faster"
+        speedup.ratio.value
+        for speedup in analysis.speedups
+        if speedup.stack == stack and speedup.verdict == "faster" and speedup.comparison_id in asked
     ]
     if not ratios:
         return ""

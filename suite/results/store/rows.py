@@ -22,6 +22,7 @@ from suite.stacks.names import attempt_name, case_name
 CASE = tuple(name.rstrip("_") for name in Case.__dataclass_fields__)  # the columns of the case
 CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
 LEAST_SHARE = 0.05  # a library is named on the page if it takes this share of a step's known time or more
+SYNCED = frozenset({"synced_seconds", "synced_warmup", "synced_others", "synced_rounds"})  # what Row.median() reads
 HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
 IMPLAUSIBLE = str(Flag.IMPLAUSIBLE)  # readers see this outcome for an `ok` row whose case has the flag

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from suite import units
@@ -13,14 +11,12 @@ from suite.report.map.cells import SIGNS, STATES, shade, state_square, verdict_s
 from suite.report.map.controls import page_map
 from suite.report.map.metrics import STEADY
 from suite.report.map.page_map import mean_squares
-from suite.report.sections.timed.headlines import headlines, without_overtaken
+from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.timed.units import column_units
 from suite.results import Results
 from suite.results.analysis import analyse
-from suite.results.cases.rebased import rebased
 from suite.results.outcomes import Cell, is_absent
 from suite.results.speedup.verdicts import Speedup
-from suite.results.stack_figures import StackFigures
 from suite.run.start import engines
 from suite.stacks.catalog import STACKS
 from suite.stats import Estimate, Word
@@ -103,71 +99,6 @@ def test_a_mean_says_how_many_questions_it_is_over_not_how_many_its_stack_answer
         assert square.title.replace("\N{NO-BREAK SPACE}", " ").endswith(
             f"over the 2 of 3 questions that every stack answered; it answered {answered}"
         )
-
-
-# By its restless processes numpy has the lowest median, though it isn't shown to be faster than anybody; jax_jit isn't
-# slower than numpy, but slower than tf_xla.
-RESTLESS = {
-    "numpy": [0.0080, 0.0118, 0.0092, 0.0112, 0.0085, 0.0101],
-    "tf_xla": [0.0100, 0.01001, 0.00999, 0.0100, 0.01002, 0.00998],
-    "jax_jit": [0.0105, 0.01051, 0.01049, 0.0105, 0.01052, 0.01048],
-}
-
-
-def test_no_frame_is_around_a_stack_that_is_slower_than_the_chosen_baseline() -> None:
-    analysis = analyse(rows_of(RESTLESS), plan_file(), plan_file().plan.protocol, "numpy", None)
-    [own] = headlines(analysis)
-    assert own.lowest == "numpy" and {*own.rivals} == {"tf_xla", "jax_jit"}
-    shown = page_map(analysis, headlines(analysis), {})
-    assert shown
-    framed = {
-        baseline: {stack: "leads" in cell[0].split() for stack, cell in zip(shown.data["stacks"], row, strict=True)}
-        for baseline, of_baseline in shown.data["maps"]["steady"].items()
-        for row in of_baseline["rows"]
-    }
-    assert framed["numpy"] == {"numpy": True, "tf_xla": True, "jax_jit": True}
-    assert framed["tf_xla"] == {"numpy": True, "tf_xla": True, "jax_jit": False}
-    [row] = shown.data["maps"]["steady"]["tf_xla"]["rows"]
-    assert row[shown.data["stacks"].index("jax_jit")][0].startswith("slower")
-
-
-def test_frames_are_those_of_the_answer_over_the_chosen_baseline_and_by_the_chosen_clock(loaded: Results) -> None:
-    analysis = loaded.analysis()
-    shown = page_map(analysis, headlines(analysis), {})
-    assert shown
-    stacks = shown.data["stacks"]
-    seen = 0
-    for metric, baselines in shown.data["maps"].items():
-        for baseline, of_baseline in baselines.items():
-            answers = headlines(rebased(analysis, baseline))
-            for answer, row in zip(answers, of_baseline["rows"], strict=True):
-                cells = {stack: cell[0].split() for stack, cell in zip(stacks, row, strict=True) if cell}
-                framed = {stack for stack, css in cells.items() if "leads" in css}
-                slower = {stack for stack, css in cells.items() if css[0] == "slower"}
-                assert not framed & slower
-                assert bool(framed) == (metric in ("steady", "first", "host"))
-                if metric == "steady":
-                    assert framed == {answer.lowest, *answer.rivals} - slower
-                seen += len(framed)
-    assert seen > 100
-
-
-def test_no_frame_by_first_runs_is_around_a_stack_under_a_faster_one_without_a_frame() -> None:
-    times = {stack: [0.02, 0.02, 0.02] for stack in ("numpy", "tf_graph", "tf_xla", "jax_jit")}
-    analysis = analyse(rows_of(times), plan_file(), plan_file().plan.protocol, "numpy", None)
-    by_name = {stack.stack: stack for stack in analysis.comparisons[0].stacks}
-
-    def ratio(stack: str, value: float, high: float, word: Word) -> StackFigures:
-        judged = Speedup("q", "gemm", stack, "numpy", Estimate(value, value / 2, high), word, {1: 0.0}, in_set=word)
-        return replace(by_name[stack], speedup=judged)
-
-    graph = ratio("tf_graph", 0.18, 0.25, "slower")
-    under, wide = ratio("jax_jit", 0.12, 0.17, "undecided"), ratio("tf_xla", 0.12, 0.30, "undecided")
-    order = (by_name["numpy"], graph, under, wide)
-    assert without_overtaken(order, {"numpy", "jax_jit", "tf_xla"}) == {"numpy", "tf_xla"}
-    assert without_overtaken(order, {"numpy", "tf_graph", "jax_jit"}) == {"numpy", "tf_graph", "jax_jit"}
-    ahead = (ratio("tf_graph", 1.5, 1.9, "undecided"), ratio("tf_xla", 1.3, 1.4, "faster"), by_name["numpy"])
-    assert without_overtaken(ahead, {"tf_graph", "tf_xla", "numpy"}) == {"tf_graph", "tf_xla"}, "the baseline is slower"
 
 
 def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> None:

@@ -210,7 +210,7 @@ def test_the_page_says_that_hidden_stacks_still_count(tabs: Tabs, html_file: Pat
 
 def test_the_legend_says_what_a_dash_and_a_frame_mean(tabs: Tabs, html_file: Path) -> None:
     legend = tabs.open(html_file).locator("ul[aria-label=Legend]").inner_text()
-    assert "no figure: nothing measured" in legend and "the chosen baseline included" in legend
+    assert "no figure: nothing measured" in legend and "whichever of the two is the baseline" in legend
     assert "two modes" in legend
     rule = "no farther from 1× than the noise floor's farther end, in either direction"
     assert f"the interval contains 1×, or the ratio is {rule}" in legend

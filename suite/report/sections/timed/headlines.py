@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suite import units
@@ -103,52 +103,6 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         first.has_modes,
         (calls.first, column_units(comparison).first) if (calls := Calls.of(first)) and is_long(calls) else None,
     )
-
-
-def leaders(comparison: Comparison, headline: Headline) -> frozenset[str]:
-    """Returns the stacks that the map frames as the best of a question by steady steps: the fastest, and those that
-    aren't shown to be slower than it. A stack that is slower than the comparison's baseline isn't among them, since
-    the baseline is shown to be faster."""
-    return without_slower(comparison, {headline.lowest, *headline.rivals})
-
-
-def leaders_by(comparison: Comparison, analysis: Analysis, clock: str) -> frozenset[str]:
-    """Returns the stacks that the map frames by the clock `first` or `fetch`; `analysis` is by this clock, too."""
-    timed = [stack for stack in comparison.stacks if stack.counts and seconds_by(stack, clock) is not None]
-    if not timed:
-        return frozenset()
-    order = sorted(timed, key=lambda stack: (seconds_by(stack, clock) or 0.0, stack.stack))
-    best = {order[0].stack, *rivals_of(order[0], timed, comparison, analysis)}
-    return without_overtaken(order, without_slower(comparison, best))
-
-
-def without_overtaken(order: Sequence[StackFigures], best: Collection[str]) -> frozenset[str]:
-    """Returns those of the `best` stacks that nothing on the map contradicts; `order` has the stacks of a question, the
-    fastest first. Left out is a stack whose whole interval lies under the ratio of a faster stack that isn't among the
-    best, and the baseline if some stack is faster."""
-    beaten: list[float] = []  # the ratios of faster stacks that aren't among the best
-    left: set[str] = set()
-    any_faster = any(stack.speedup and stack.speedup.verdict == "faster" for stack in order)
-    for stack in order:
-        ratio = stack.speedup.ratio if stack.speedup else None
-        highest = ratio.high if ratio else None
-        is_under = highest is not None and any(highest < other for other in beaten)
-        if stack.stack in best and not is_under and not (stack.is_baseline and any_faster):
-            left.add(stack.stack)
-        elif ratio:
-            beaten.append(ratio.value)
-    return frozenset(left)
-
-
-def seconds_by(stack: StackFigures, clock: str) -> float | None:
-    """Returns the seconds of a stack's first run, or of a step with its result in host memory; None if unknown."""
-    return {"first": stack.first, "fetch": stack.fetch}[clock]
-
-
-def without_slower(comparison: Comparison, stacks: Collection[str]) -> frozenset[str]:
-    """Returns the stacks that aren't slower than the comparison's baseline."""
-    slower = {stack.stack for stack in comparison.stacks if stack.speedup and stack.speedup.verdict == "slower"}
-    return frozenset(stacks) - slower
 
 
 def rivals_of(

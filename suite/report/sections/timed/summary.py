@@ -21,7 +21,8 @@ from suite.stats import Estimate
 @dataclass(frozen=True, slots=True)
 class SummarySection(Section):
     """The geometric means: `summaries` are those of all stacks but the baseline. `ranked` has the baseline, too, the
-    greatest mean over the common comparisons first, as the page shows them; it is empty if the set has no ratio."""
+    greatest mean over the common comparisons first, as the page shows them; it is empty if the set has no ratio. They
+    are of the whole set: `question_names` has the hidden questions, too."""
 
     baseline: str
     summaries: tuple[Summary, ...]
@@ -45,7 +46,7 @@ class SummarySection(Section):
         """Returns the section over the baseline of an analysis: the set's own, or one that a reader of the page
         chooses."""
         ranked = sorted([*analysis.summaries, baseline_summary(analysis)], key=rank) if analysis.speedups else ()
-        names = {comparison.id: comparison.name for comparison in analysis.comparisons}
+        names = {comparison.id: comparison.name for comparison in analysis.all_comparisons}
         plot = means_plot(ranked, analysis.baseline, analysis.protocol.tie_ratio)
         return cls(analysis.baseline, analysis.summaries, tuple(ranked), names, plot)
 
@@ -100,7 +101,7 @@ def rank(summary: Summary) -> tuple[bool, float, str]:
 def baseline_summary(analysis: Analysis) -> Summary:
     """Returns the means of the baseline: 1, over the comparisons in which its times count."""
     baseline = analysis.baseline
-    cells = [cell for comparison in analysis.comparisons for cell in comparison.cells if cell.stack == baseline]
+    cells = [cell for comparison in analysis.all_comparisons for cell in comparison.cells if cell.stack == baseline]
     shared = max((summary.n_common for summary in analysis.summaries), default=0)
     over_itself = Estimate(1.0)
     counting = sum(cell.counts for cell in cells)
