@@ -4,9 +4,7 @@ and its answers come back through another."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Event, Thread
-from typing import Any
 
 from suite.launch.process import Exit
 from suite.launch.turns import WorkerLine
@@ -67,14 +65,21 @@ class Member:
         return self._end
 
     def stop(self) -> None:
-        """Closes the line, which ends a process that still runs, and waits for its end, even after a Ctrl-C."""
-        for action in (self._line.hang_up, self._is_done.wait, self._line.close):
-            insist(action)
+        """Closes the line, which ends a process that still runs, and waits for its end. A Ctrl-C shortens none of this:
+        it is raised last."""
+        insist(self._line.hang_up, self._is_done.wait, self._line.close)
 
 
-def insist(action: Callable[[], Any]) -> None:
-    """Calls a function until it has returned without being interrupted by a Ctrl-C."""
-    while True:
-        with suppress(KeyboardInterrupt):
-            action()
-            return
+def insist(*actions: Callable[[], object]) -> None:
+    """Calls each function until it has returned without being interrupted by a Ctrl-C. Raises the Ctrl-C after the last
+    one."""
+    pressed: KeyboardInterrupt | None = None
+    for action in actions:
+        while True:
+            try:
+                action()
+                break
+            except KeyboardInterrupt as interrupt:
+                pressed = interrupt
+    if pressed is not None:
+        raise pressed

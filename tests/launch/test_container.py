@@ -21,6 +21,7 @@ from suite.launch import container, events, outcome
 from suite.launch.container import CASE, OWNER, Container
 from suite.launch.engine import ProcessRequest
 from suite.launch.process import EXIT_FILE, NOTHING_KNOWN, Exit, ProcessLimits
+from tests.ctrl_c import heeding_ctrl_c
 from tests.engine import images_or_skip
 
 LIMITS = ProcessLimits(timeout_seconds=60, compile_timeout_seconds=60)
@@ -222,7 +223,6 @@ def test_ctrl_c_leaves_no_container(engine: Container, client: DockerClient, tmp
     )
     main = threading.main_thread().ident
     assert main is not None
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     done = threading.Event()
 
     def interrupt() -> None:
@@ -232,9 +232,9 @@ def test_ctrl_c_leaves_no_container(engine: Container, client: DockerClient, tmp
         signal.pthread_kill(main, signal.SIGINT)
 
     watcher = threading.Thread(target=interrupt)
-    watcher.start()
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with heeding_ctrl_c(), pytest.raises(KeyboardInterrupt):
+            watcher.start()
             engine.launch(request)
     finally:
         done.set()
