@@ -3,9 +3,9 @@ and its answers come back through another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Event, Thread
 
+from suite.launch.insist import insist
 from suite.launch.process import Exit
 from suite.launch.turns import WorkerLine
 from suite.protocol import MORE
@@ -68,18 +68,3 @@ class Member:
         """Closes the line, which ends a process that still runs, and waits for its end. A Ctrl-C shortens none of this:
         it is raised last."""
         insist(self._line.hang_up, self._is_done.wait, self._line.close)
-
-
-def insist(*actions: Callable[[], object]) -> None:
-    """Calls each function until it has returned without being interrupted by a Ctrl-C. Raises the Ctrl-C after the last
-    one."""
-    pressed: KeyboardInterrupt | None = None
-    for action in actions:
-        while True:
-            try:
-                action()
-                break
-            except KeyboardInterrupt as interrupt:
-                pressed = interrupt
-    if pressed is not None:
-        raise pressed

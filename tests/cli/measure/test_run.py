@@ -224,11 +224,7 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
     command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
     command[command.index("--repeats=1")] = "--repeats=2"
     running: Any = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=on_ctrl_c(),
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=on_ctrl_c()
     )
     wait_for(lambda: [*tmp_path.glob("*/attempts/*.parquet")])
     os.kill(running.pid, signal.SIGINT)

@@ -270,10 +270,7 @@ def test_workers_die_with_their_orchestrator(tmp_path: Path, number: signal.Sign
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     orchestrator = subprocess.Popen(
-        [sys.executable, "-c", code, program, tmp_path],
-        env=environment,
-        stderr=subprocess.PIPE,
-        preexec_fn=on_ctrl_c(),
+        [sys.executable, "-c", code, program, tmp_path], env=environment, stderr=subprocess.PIPE, preexec_fn=on_ctrl_c()
     )
     try:
         pids = read_pids(tmp_path)
