@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from suite.cli.terminal.count import Count
 from suite.environments.locks import Locks
 from suite.launch.local import Local
 from suite.machine import facts
@@ -15,6 +16,7 @@ from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
 from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
+from suite.results.store.rows import Row
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start.engines import Choice
@@ -43,18 +45,25 @@ QUICK = {
 class Heard:
     """A listener that remembers."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     interrupt_after: int | None = None
+    count: Count = field(default_factory=Count)
+    counted: list[tuple[int, int]] = field(default_factory=list)  # after each row: n of how many
+
+    def expects(self, attempts: Any) -> None:
+        self.count.expect(attempts)
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
         """Nothing to remember."""
 
     def attempt_starts(self, attempt: Any) -> None:
-        """Nothing to remember."""
+        self.count.start(attempt)
 
-    def attempt_ends(self, row: dict[str, Any]) -> None:
+    def attempt_ends(self, row: Row) -> None:
         self.rows.append(row)
+        self.count.end(row)
+        self.counted.append((self.count.ended, self.count.total))
         if self.interrupt_after == len(self.rows):
             raise KeyboardInterrupt
 

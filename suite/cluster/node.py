@@ -7,7 +7,7 @@ import io
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -38,6 +38,9 @@ class Silent:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+
+    def expects(self, attempts: Sequence[Attempt]) -> None:
+        """Does nothing: nobody watches this machine."""
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
         """Does nothing: nobody watches this machine."""

@@ -84,17 +84,20 @@ def get(version: str) -> str:
     can't."""
     if path := find(version):
         return path
-    say(f"Python {version} isn't on this machine: uv installs it")
+    say(f"Python {version} isn't on this machine: uv tries to install it ... ", end="")
     try:
         uv.run([uv.find_uv(), "python", "install", version], "")
     except UserError as refused:
         causes = re.findall(r"^\s*(?:error|cause): (.+)$", str(refused), re.MULTILINE)
         why = causes[-1] if causes else str(refused).strip()
+        say(f"it can't: {why}")
         raise UserError(f"Python {version} could not be installed: {why}.\n{remedy(version)}") from None
     finally:
         find.cache_clear()
     if path := find(version):
+        say("done")
         return path
+    say("it did, but can't find it")
     raise UserError(f"uv installed Python {version}, but can't find it. {remedy(version)}")
 
 

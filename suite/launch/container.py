@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from requests.exceptions import RequestException
 
 from suite.guard import plain_files
 from suite.launch.engine import COMMON, ROOT, Engine, ProcessRequest, supervisor_spec
+from suite.launch.insist import insist
 from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit
 
 PYTHON = "/opt/environment/bin/python"
@@ -86,9 +88,7 @@ class Container(Engine):
             return Exit.lost(complaint(failed), request.limits)
         finally:
             # Also at Ctrl-C: no container outlives its case.
-            if container is not None:
-                remove(container)
-            give(request.folder, None)
+            insist(partial(remove, container), partial(give, request.folder, None))
 
     def options(self, request: ProcessRequest, user: str) -> dict[str, Any]:
         """Returns Docker's options: what the container may see, use and do; everything else is denied."""
@@ -199,15 +199,12 @@ def complaint(failed: Exception) -> str:
     return f"Docker failed: {failed}"
 
 
-def remove(container: DockerContainer) -> None:
-    """Kills and removes a container. One that can't be reached is left for the next start's `sweep`."""
-    while True:
-        try:
-            with suppress(DockerException, RequestException):
-                container.remove(force=True, v=True)
-        except KeyboardInterrupt:
-            continue
-        return
+def remove(container: DockerContainer | None) -> None:
+    """Kills and removes a container, if there is one. One that can't be reached is left for the next start's
+    `sweep`."""
+    with suppress(DockerException, RequestException):
+        if container is not None:
+            container.remove(force=True, v=True)
 
 
 def sweep(client: DockerClient) -> list[str]:

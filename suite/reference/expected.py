@@ -146,8 +146,8 @@ class Steps:
 def from_reference(
     spec: Any, dims: Mapping[str, int], parameters: Mapping[str, Array], batch: Mapping[str, Array]
 ) -> ReferenceAnswer:
-    """Returns the answer of a spec's `reference` for arguments in float64. Without a target in `batch`, it has only the
-    output of a forward pass."""
+    """Returns the answer of a spec's `reference` for arguments in float64 and int64. Without a target in `batch`, it
+    has only the output of a forward pass."""
     inputs = {name: value for name, value in batch.items() if name != "target"}
     target = batch.get("target")
     first = spec.reference(dims, parameters, **inputs, target=target)
@@ -170,8 +170,8 @@ def from_reference(
 def under_stress(
     spec: Any, dims: Mapping[str, int], parameters: Mapping[str, Array], batch: Mapping[str, Array]
 ) -> dict[str, Array | Digest]:
-    """Returns the output and, with a target in `batch`, the loss of a spec's `reference` for stressed parameters in
-    float64."""
+    """Returns the output and, with a target in `batch`, the loss of a spec's `reference` for stressed parameters, all
+    in float64 and int64."""
     answer = spec.reference(dims, parameters, **{"target": None, **batch})
     return {name: answer[name] for name in ("output", "loss") if name in answer}
 

@@ -3,11 +3,9 @@ and its answers come back through another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from threading import Event, Thread
-from typing import Any
 
+from suite.launch.insist import insist
 from suite.launch.process import Exit
 from suite.launch.turns import WorkerLine
 from suite.protocol import MORE
@@ -67,14 +65,6 @@ class Member:
         return self._end
 
     def stop(self) -> None:
-        """Closes the line, which ends a process that still runs, and waits for its end, even after a Ctrl-C."""
-        for action in (self._line.hang_up, self._is_done.wait, self._line.close):
-            insist(action)
-
-
-def insist(action: Callable[[], Any]) -> None:
-    """Calls a function until it has returned without being interrupted by a Ctrl-C."""
-    while True:
-        with suppress(KeyboardInterrupt):
-            action()
-            return
+        """Closes the line, which ends a process that still runs, and waits for its end. A Ctrl-C shortens none of this:
+        it is raised last."""
+        insist(self._line.hang_up, self._is_done.wait, self._line.close)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from suite.case import OUT_OF_MEMORY, Attempt, Purpose
 from suite.launch.attempt import limits_of, spare_bytes
+from suite.launch.insist import insist
 from suite.protocol import ALONE, FULL, MORE, REST, Protocol
 from suite.results.store.rows import Row
 from suite.run.member import Member
@@ -71,9 +72,9 @@ class Rounds:
                 if member in self.members:
                     self.end(member, len(held) if self.is_company else None)
         finally:
-            for member in self.members:
-                member.stop()
+            stops = [member.stop for member in self.members]
             self.members.clear()
+            insist(*stops)
 
     def start(self, attempt: Attempt, company: int) -> None:
         """Starts one process and waits until it holds. A case that needs no process gets its row; a process that

@@ -26,6 +26,9 @@ from suite.run.side_by_side import side_by_side
 class RunListener(Interface):
     """Shows the progress of a run, as the console does. It is called between processes only."""
 
+    def expects(self, attempts: Sequence[Attempt]) -> None:
+        """Called with processes that come. The same process may be announced several times."""
+
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
         """Called before a block of so many attempts."""
 
@@ -111,6 +114,7 @@ class Session:
         """Runs every attempt of one block, and returns the block's record of noise."""
         attempts = layout.block(self.runner.plan, number, retry)
         cores = len(self.runner.cores)
+        self.listener.expects(attempts)
         self.listener.block_starts(number, of, len(attempts))
         started = now()
         before = noise.look(cores)
@@ -145,6 +149,7 @@ class Session:
             if plan.twin or self.in_rounds:
                 again[middle:middle] = fresh_baseline(self.runner, question)
             retry = self.store.next_retry(attempts[0].block)
+            self.listener.expects(again)
             rows = self.processes([replace(attempt, retry=retry) for attempt in again], again=True)
             attempts = again
 
@@ -167,20 +172,34 @@ class Session:
         self.listener.attempt_ends(row)
         return row
 
+    def unfinished(self) -> list[Attempt]:
+        """Returns the plan's processes that the set doesn't have yet, without those that `mend` runs again."""
+        plan = self.runner.plan
+        blocks = range(1, plan.protocol.blocks + 1) if plan.purpose is Purpose.TIMED else ()
+        left = [number for number in blocks if not any(block.accepted for block in self.tries(number))]
+        in_blocks = [attempt for number in left for attempt in layout.block(plan, number)]
+        return in_blocks + [attempt for purpose in OUTSIDE_BLOCKS for attempt, _ in self.lacking(purpose)]
+
     def outside(self, purpose: Purpose) -> None:
-        """Runs the processes of one purpose outside the blocks. Those that a resumed set has aren't run again, unless
-        the harness lost them or `--again` names their outcome."""
+        """Runs the processes of one purpose outside the blocks that the set lacks."""
+        attempts = self.lacking(purpose)
+        self.listener.expects([attempt for attempt, _ in attempts])
+        if purpose is Purpose.PREDICT:
+            side_by_side(self.runner.run, attempts, self.runner.compiler.at_once, self.listener)
+            return
+        for attempt, again in attempts:
+            self.attempt(attempt, again)
+
+    def lacking(self, purpose: Purpose) -> list[tuple[Attempt, bool]]:
+        """Returns the processes of one purpose outside the blocks that must run, each with whether it is run again.
+        Those that a resumed set has aren't run again, unless the harness lost them or `--again` names their outcome."""
         rows = {(row["case_id"], row["purpose"]): row for row in self.store.read()[0] if not row["block"]}
         attempts = []
         for attempt in layout.outside(self.runner.plan, purpose, self.store.next_retry(0)):
             row = rows.get((attempt.case.case_id, str(attempt.purpose)))
             if row is None or self.is_lost(row, since=1):
                 attempts.append((attempt, row is not None))
-        if purpose is Purpose.PREDICT:
-            side_by_side(self.runner.run, attempts, self.runner.compiler.at_once, self.listener)
-            return
-        for attempt, again in attempts:
-            self.attempt(attempt, again)
+        return attempts
 
     def mend(self) -> None:
         """Runs attempts again, on resume, that the harness lost or whose outcome `--again` names; reports damaged
@@ -188,6 +207,7 @@ class Session:
         rows, damaged = self.store.read()
         for path in damaged:
             self.listener.note(f"{path.name} is damaged: set aside in {path.parent}, its case is run again.")
+        self.listener.expects(self.unfinished())  # not before: the first to read reports what is damaged
         last = {row.place: row for row in sorted(rows, key=lambda row: int(row["retry"]))}
         for row in last.values():
             self.runner.remember(row)
@@ -197,6 +217,7 @@ class Session:
             # A warm case is run again with the process that fills its caches: without that, it would be measured cold.
             lost = [attempt for attempt in planned if attempt.key[:3] in gone]
             if lost:
+                self.listener.expects(lost)
                 self.listener.block_starts(block.block, self.runner.plan.protocol.blocks, len(lost))
                 retry = self.store.next_retry(block.block)
                 for _, question in groupby(lost, key=lambda attempt: attempt.case.comparison_id):

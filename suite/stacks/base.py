@@ -8,10 +8,13 @@ belong to the worker; an adapter has none of them.
 from __future__ import annotations
 
 import gc
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import Parameter
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -142,6 +145,11 @@ class Adapter(ABC):
         adapter.build()
         return adapter
 
+    def make_model(self, dialect: ModuleType) -> Any:
+        """Returns the model of a dialect whose file has a class `Model`, made with the dims that its `__init__`
+        names."""
+        return dialect.Model(**taken(dialect.Model.__init__, self.dims))
+
     @abstractmethod
     def build(self, abstract: bool = False) -> None:
         """Makes the step, ready to call but not compiled. If `abstract`, the step is for shapes only, and no memory is
@@ -268,6 +276,17 @@ class Adapter(ABC):
         """Returns the compiler's own figures of the step, if it has any: `program_argument_bytes`, and so on. It may
         compile once more; `state` and `batch` are the last ones of the process."""
         return dict.fromkeys(PROGRAM_FIGURES)
+
+
+def taken(function: Callable[..., Any], dims: Mapping[str, int]) -> dict[str, int]:
+    """Returns the dims that a function names among its parameters; all of them if it takes any keyword, as `**dims`.
+
+    A framework's own `__init__(self, *args, **kwargs)`, which a model without one inherits, takes none.
+    """
+    kinds = {name: parameter.kind for name, parameter in inspect.signature(function).parameters.items()}
+    if Parameter.VAR_KEYWORD in kinds.values() and Parameter.VAR_POSITIONAL not in kinds.values():
+        return dict(dims)
+    return {name: size for name, size in dims.items() if name in kinds}
 
 
 def version(numbers: Iterable[int]) -> str:

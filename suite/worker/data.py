@@ -64,10 +64,11 @@ class Data:
         """Yields (name, values) of every parameter and buffer before the first step."""
         return generate_all(self.parameters | self.buffers, "parameter", self.seed)
 
-    def arguments(self) -> Iterator[dict[str, NDArray[np.float64]]]:
-        """Yields the parameters and buffers, then the batch, in float64."""
+    def arguments(self) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yields the parameters and buffers, then the batch: numbers in float64; ids and labels in int64, as indices
+        are."""
         for part in (self.values(), generate_all(self.batch, "batch", self.seed)):
-            yield {name: value.astype(np.float64) for name, value in part}
+            yield {name: value.astype(np.int64 if value.dtype.kind == "i" else np.float64) for name, value in part}
 
     def expected(self) -> ReferenceAnswer | None:
         """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims; None if

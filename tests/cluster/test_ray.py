@@ -19,6 +19,7 @@ import pytest
 from suite import results
 from suite.environments import venv
 from suite.results.store.result_set import ResultSet
+from tests.ctrl_c import on_ctrl_c
 from tests.scenes import FAKE, SCENARIOS
 
 pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]
@@ -85,8 +86,7 @@ def start(
 ) -> subprocess.Popen[str]:
     """`invoke run` with the cluster's machines. They stand on one machine, so each forces its way past the other.
 
-    `on_sigint`: what a shell has told it to do at Ctrl-C. One without job control has what it starts with `&` ignore
-    it, and these tests may run there.
+    `on_sigint`: what a shell has told it to do at Ctrl-C.
     """
     words = ["run", f"--address={machines.address}", "--force", *options]
     with (place / "told").open("w") as told:
@@ -98,7 +98,7 @@ def start(
             cwd=place,
             env=os.environ | {"TMPDIR": str(place)},
             start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, on_sigint),
+            preexec_fn=on_ctrl_c(on_sigint),
         )
     STARTED.append(process)
     return process

@@ -21,6 +21,25 @@ def anew() -> Iterator[None]:
     pythons.find.cache_clear()
 
 
+def test_a_python_that_uv_installs_is_said_once_it_is_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed: list[str] = []
+
+    def run(command: list[str], failure: str, variables: object = None) -> str:
+        if command[1:3] == ["python", "install"]:
+            installed.append(command[3])
+        elif not installed:
+            raise UserError("none")
+        return "/a/python\n"
+
+    monkeypatch.setattr(uv, "present", lambda *_: "uv")
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
+    monkeypatch.setattr(uv, "run", run)
+    assert pythons.get("3.99") == "/a/python" and installed == ["3.99"]
+    assert capsys.readouterr().err == "Python 3.99 isn't on this machine: uv tries to install it ... done\n"
+
+
 def test_every_lock_says_the_python_of_its_list() -> None:
     for target in ("cpu", "cuda", "tpu", "test", "cluster"):
         for name in (*locks.names(target), *locks.variants(target)):
@@ -46,7 +65,9 @@ def test_the_python_that_runs_this_is_found_first() -> None:
     assert pythons.find(running) == sys.executable == pythons.get(running)
 
 
-def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_that_is_nowhere_is_asked_of_uv_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked = []
 
     def run(command: list[str], failure: str, variables: object = None) -> str:
@@ -65,6 +86,10 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(root: Path, monkeypatch: p
     )
     (refused,) = venv.get_pythons(["six"], "cpu")
     assert asked == ["python find", "python install"]
+    assert (
+        capsys.readouterr().err
+        == "Python 3.99 isn't on this machine: uv tries to install it ... it can't: no network\n"
+    )
     assert "could not be installed: no network.\n" in refused and "`python3.99` on PATH" in refused
     with pytest.raises(UserError, match=r"Python 3\.99 could not be installed"):
         venv.ensure("six")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from docker import DockerClient
-from docker.errors import APIError
+from docker.errors import APIError, NotFound
 from requests.exceptions import ConnectionError as Unreachable
 
 from suite.case import Outcome
@@ -21,6 +21,7 @@ from suite.launch import container, events, outcome
 from suite.launch.container import CASE, OWNER, Container
 from suite.launch.engine import ProcessRequest
 from suite.launch.process import EXIT_FILE, NOTHING_KNOWN, Exit, ProcessLimits
+from tests.ctrl_c import heeding_ctrl_c
 from tests.engine import images_or_skip
 
 LIMITS = ProcessLimits(timeout_seconds=60, compile_timeout_seconds=60)
@@ -222,7 +223,6 @@ def test_ctrl_c_leaves_no_container(engine: Container, client: DockerClient, tmp
     )
     main = threading.main_thread().ident
     assert main is not None
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     done = threading.Event()
 
     def interrupt() -> None:
@@ -232,14 +232,46 @@ def test_ctrl_c_leaves_no_container(engine: Container, client: DockerClient, tmp
         signal.pthread_kill(main, signal.SIGINT)
 
     watcher = threading.Thread(target=interrupt)
-    watcher.start()
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with heeding_ctrl_c(), pytest.raises(KeyboardInterrupt):
+            watcher.start()
             engine.launch(request)
     finally:
         done.set()
         watcher.join()
     assert containers_of(client, "cut short") == []
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_ctrl_c_while_an_ended_container_is_removed_is_raised_once_it_is(when: str, tmp_path: Path) -> None:
+    """Else the run would go on as if nobody had pressed it."""
+    there, calls = ["the container"], []
+
+    def remove(**_: object) -> None:
+        calls.append(when)
+        if len(calls) == 1 and when == "before":
+            raise KeyboardInterrupt
+        if not there:
+            raise NotFound("no such container")
+        there.clear()
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    ended = SimpleNamespace(
+        start=lambda: None,
+        wait=lambda **_: None,
+        reload=lambda: None,
+        attrs={"State": {"Running": False, "OOMKilled": False, "ExitCode": 0, "Error": ""}},
+        logs=lambda tail: b"a last word",
+        remove=remove,
+    )
+    client: Any = SimpleNamespace(
+        info=dict, version=lambda: {"Version": "1"}, containers=SimpleNamespace(create=lambda *_, **__: ended)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        Container(client, "an image", None, "cpu", "a set").launch(request_of(tmp_path, ""))
+    assert not there and len(calls) == 2
+    assert (tmp_path / "out").stat().st_uid == os.getuid(), "its output is ours again"
 
 
 def test_what_a_dead_run_left_is_swept_and_a_living_ones_is_not(engine: Container, client: DockerClient) -> None:

@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 
 from suite.case import Flag
+from suite.launch.turns import WorkerLine
 from suite.results.speedup.verdicts import ratios, twins
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, accepted
 from suite.run import rounds
+from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import wait_for
 from tests.pipeline import Heard, make_plan, make_session
 from tests.run.test_session import processes_with
@@ -199,6 +201,49 @@ def test_a_lost_process_is_run_again_in_rounds_with_a_fresh_baseline(calm: Path,
     assert speedup.ratio.value < 0.5
 
 
+@pytest.mark.parametrize("process", [1, 2])
+def test_a_ctrl_c_at_the_end_of_a_process_ends_the_run(
+    process: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever process it is of, none holds any more, and no row says that anything was measured after it."""
+    folder, ended, hang_up = tmp_path / "set", list[WorkerLine](), WorkerLine.hang_up
+
+    def interrupted(self: WorkerLine) -> None:
+        hang_up(self)
+        ended.append(self)
+        if len(ended) == process:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(WorkerLine, "hang_up", interrupted)
+    heard = Heard()
+    with pytest.raises(KeyboardInterrupt):
+        run_in_rounds(folder, "calm", heard=heard)
+    assert len(heard.rows) == process - 1
+    assert not processes_with(str(folder)) and not [*(folder / "logs").glob("*/*.pipe")]
+    ended = run_in_rounds(folder, "calm")
+    assert {(row["retry"], row["outcome"]) for row in accepted(ended)} == {(2, "ok")}
+
+
+def test_a_ctrl_c_while_one_is_stopped_stops_the_others_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure of the run ends all that hold, one after the other; Ctrl-C comes at the first."""
+    hang_up, stopped = WorkerLine.hang_up, list[WorkerLine]()
+
+    def interrupted(self: WorkerLine) -> None:
+        stopped.append(self)
+        if len(stopped) == 1:
+            raise KeyboardInterrupt
+        hang_up(self)
+
+    def fails(*_: object) -> None:
+        monkeypatch.setattr(WorkerLine, "hang_up", interrupted)
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(rounds.Rounds, "rounds", fails)
+    with pytest.raises(KeyboardInterrupt):
+        run_in_rounds(tmp_path / "set", "calm")
+    assert not processes_with(str(tmp_path / "set"))
+
+
 ORCHESTRATOR = """
 import sys
 from pathlib import Path
@@ -212,8 +257,12 @@ make_session(Path(sys.argv[1]), plan).run()
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_the_end_of_the_run_is_the_end_of_all_that_hold_and_resume_completes(tmp_path: Path, number: int) -> None:
     folder = tmp_path / "set"
-    orchestrator = subprocess.Popen(
-        [sys.executable, "-c", ORCHESTRATOR, str(folder)], cwd=SCENARIOS.parents[1], stderr=subprocess.PIPE, text=True
+    orchestrator: Any = subprocess.Popen(
+        [sys.executable, "-c", ORCHESTRATOR, str(folder)],
+        cwd=SCENARIOS.parents[1],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=on_ctrl_c(),
     )
     try:
         wait_for(lambda: any(len(turns_of(folder, 1)) > 3 for _ in [0] if (folder / "logs").exists()))

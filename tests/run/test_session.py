@@ -126,7 +126,7 @@ def test_a_stack_that_ran_first_is_wrong_once_the_dialects_after_it_agree(tmp_pa
     class Later(Heard):
         """Two dialects that pass after the first row, with another output."""
 
-        def attempt_ends(self, row: dict[str, Any]) -> None:
+        def attempt_ends(self, row: Row) -> None:
             super().attempt_ends(row)
             if len(self.rows) > 1:
                 return
@@ -207,6 +207,7 @@ def test_again_runs_the_named_outcomes_and_the_last_counts(tmp_path: Path) -> No
     heard = Heard()
     rows = make_session(tmp_path / "set", plan, heard, frozenset({"error"})).run()
     assert [row["size"] for row in heard.rows] == ["raise"]
+    assert heard.counted == [(1, 1)], "what the set has isn't counted again"
     assert len(rows) == 3
     assert max(row["retry"] for row in accepted(rows)) == 2
 
@@ -219,6 +220,7 @@ def test_a_noisy_block_is_run_again_and_the_rejected_one_kept(tmp_path: Path, mo
     rows = make_session(tmp_path / "set", plan, heard).run()
     assert [(row["retry"], Flag.REJECTED_BLOCK in row["flags"]) for row in rows] == [(1, True), (2, False)]
     assert [row["retry"] for row in accepted(rows)] == [2]
+    assert heard.counted == [(1, 1), (2, 2)]
     assert any("noisy" in note for note in heard.notes)
 
 
@@ -329,6 +331,7 @@ def test_a_disturbed_process_is_measured_again_beside_a_baseline_of_its_own(tmp_
     rows, heard = disturbed_run(tmp_path, {"fake@two": 1}, twin=True, disturbed_retries=2)
     assert [(row["variant"], row["replicate"]) for row in heard.rows[4:]] == [("", 3), ("two", 1)]
     assert len(rows) == 6, "not the whole block"
+    assert heard.counted == [(1, 4), (2, 4), (3, 4), (4, 4), (5, 6), (6, 6)]
     (counted,) = [row for row in accepted(rows) if row["variant"] == "two"]
     assert counted["flags"] == [] and counted["retry"] == 2
     assert any("measured once more: 1" in note for note in heard.notes)

@@ -48,7 +48,10 @@ def predict(options: PredictOptions) -> int:
         return add_to_set(options, options.set, models)
     if not options.dry_run:
         facts.refuse_platform()
-        venv.ensure(ENVIRONMENT, ENVIRONMENT)  # now, so that a failure isn't found after hours of captures
+        # Beside another run it would be refused: not only after gigabytes were installed. Made now, so that a failure
+        # isn't found after hours of captures.
+        with noise.alone(len(facts.usable_cores()), options.force):
+            venv.ensure(ENVIRONMENT, ENVIRONMENT)
     return run.measure(options)
 
 
@@ -72,7 +75,6 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
         raise UserError(
             f"{store.folder} has kept no programs: `{COMMAND} run --purpose=ir` or a timed run with --ir=on keeps them."
         )
-    venv.ensure(ENVIRONMENT, ENVIRONMENT)
     add_stacks(map(Path, file.stack_paths))
     workloads = find(tuple(map(Path, file.workload_paths)))
     ids = {row["case_id"] for row in captured}
@@ -85,8 +87,9 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
     attempts = [attempt for attempt in layout.outside(plan, Purpose.PREDICT) if attempt.key not in planned_before]
     cores = facts.usable_cores()
     with noise.alone(len(cores), options.force), sole(store.folder):
+        venv.ensure(ENVIRONMENT, ENVIRONMENT)
         store.settle(replace(file, plan=plan, attempts=(*file.attempts, *attempts)))
-        shown = listener(len(attempts))
+        shown = listener()
         runner = Runner(
             replace(plan, protocol=protocol_of(options)), store, workloads, unneeded, facts.machine_id(), list(cores)
         )

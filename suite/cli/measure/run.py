@@ -138,7 +138,7 @@ def measured(
     store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str]
 ) -> Sequence[Row] | None:
     """Measures the rest of a set's plan on this machine. Returns all its rows; None if Ctrl-C was pressed."""
-    shown = listener(len(store.plan_file.attempts))
+    shown = listener()
     shown.note(f"Result set {store.folder}")
     shown.note(prepared.engine.why)
     for case in sweep(prepared.engine.client) if prepared.engine.client else ():

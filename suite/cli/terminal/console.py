@@ -8,18 +8,21 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from statistics import median
-from time import monotonic
 from typing import Literal
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from suite import units
 from suite.case import Attempt, Outcome, Purpose
+from suite.cli.terminal.count import Count
+from suite.cli.terminal.streams import plain_streams, unfiltered
 from suite.guard.printable import printable
 from suite.results.questions.programs import stack_programs
 from suite.results.store.rows import Row
@@ -88,17 +91,29 @@ class ProgressLines:
 
     def __init__(self) -> None:
         self.units = QuestionUnits()
+        self.count = Count()
+
+    def expects(self, attempts: Sequence[Attempt]) -> None:
+        """Counts processes that come."""
+        self.count.expect(attempts)
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
         """Prints the number of the block that starts, and how many processes it has."""
         self.note(f"Block {number} of {blocks}: {attempts} processes")
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """Does nothing: `attempt_ends` prints the process's line."""
+        """Counts the process; `attempt_ends` prints its line."""
+        self.count.start(attempt)
 
     def attempt_ends(self, row: Row) -> None:
-        """Prints the line of a finished process."""
-        self.note(line(row, self.units))
+        """Prints the line of a finished process: the how manieth of how many it is, what it gave, and about how long
+        the rest takes."""
+        if not self.count.end(row):
+            self.note(line(row, self.units))
+            return
+        left = self.count.left()
+        where = f"{self.count.ended} of {self.count.total}"
+        self.note(f"{where}  {line(row, self.units)}{f'  ({left})' if left else ''}")
 
     def note(self, text: str) -> None:
         """Prints a line that belongs to no process."""
@@ -111,7 +126,7 @@ class ProgressLines:
 class ProgressBar:
     """Draws a progress bar with the current case and the time left. It draws only between processes."""
 
-    def __init__(self, total: int, console: Console) -> None:
+    def __init__(self, console: Console) -> None:
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -121,28 +136,38 @@ class ProgressBar:
             auto_refresh=False,
         )
         self.units = QuestionUnits()
-        self.task = self.progress.add_task("starting", total=total, left="")
-        self.started = monotonic()
-        self.progress.start()
+        self.count = Count()
+        self.task = self.progress.add_task("starting", total=None, left="")
+        self.shown = ExitStack()
+        self.shown.enter_context(self.progress)
+        # What others print goes above the bar by rich's way, which takes control characters for the printer's own.
+        self.shown.enter_context(plain_streams())
+
+    def expects(self, attempts: Sequence[Attempt]) -> None:
+        """Makes the bar longer by processes that it doesn't have."""
+        self.count.expect(attempts)
+        self.update()
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        """Prints the number of the block that starts. A block that wasn't planned makes the bar longer."""
+        """Prints the number of the block that starts."""
         self.note(f"Block {number} of {blocks}")
-        task = self.progress.tasks[0]
-        self.progress.update(self.task, total=max(task.total or 0, task.completed + attempts))
 
     def attempt_starts(self, attempt: Attempt) -> None:
         """Shows the case of the process that starts."""
-        self.progress.update(self.task, description=printable(case_name(attempt.case)), refresh=True)
+        self.count.start(attempt)
+        self.progress.update(self.task, description=escape(printable(case_name(attempt.case))))
+        self.update()
+        self.progress.refresh()
 
     def attempt_ends(self, row: Row) -> None:
-        """Prints the line of a finished process above the bar, and updates the time left, which it estimates from the
-        mean time of a process so far."""
-        self.progress.advance(self.task)
-        task = self.progress.tasks[0]
-        seconds_left = (monotonic() - self.started) / task.completed * ((task.total or 0) - task.completed)
-        self.progress.update(self.task, left=f"about {units.duration(seconds_left)} left")
+        """Prints the line of a finished process above the bar."""
+        self.count.end(row)
+        self.update()
         self.note(line(row, self.units))
+
+    def update(self) -> None:
+        """Sets the bar to the count and the time left."""
+        self.progress.update(self.task, completed=self.count.ended, total=self.count.total, left=self.count.left())
 
     def note(self, text: str) -> None:
         """Prints a line that belongs to no process above the bar."""
@@ -151,13 +176,14 @@ class ProgressBar:
 
     def close(self) -> None:
         """Stops the bar, so that the terminal is as before."""
-        self.progress.stop()
+        self.shown.close()
 
 
-def listener(total: int) -> ProgressLines | ProgressBar:
+def listener() -> ProgressLines | ProgressBar:
     """Returns a progress bar if standard error is a terminal, else plain lines."""
-    console = Console(stderr=True)
-    return ProgressBar(total, console) if console.is_terminal else ProgressLines()
+    # The bar draws with control characters, so it gets the stream behind the one that removes them.
+    console = Console(file=unfiltered(sys.stderr))
+    return ProgressBar(console) if console.is_terminal else ProgressLines()
 
 
 def print_table(

@@ -25,6 +25,11 @@ class Plain:
         return getattr(self.rich_proxied_file, name)
 
 
+def unfiltered(stream: TextIO) -> TextIO:
+    """Returns the stream behind a `Plain`, for text that draws; another stream is returned unchanged."""
+    return stream.rich_proxied_file if isinstance(stream, Plain) else stream
+
+
 @contextmanager
 def plain_streams() -> Iterator[None]:
     """Removes control characters from standard output and standard error while a command runs."""

@@ -117,7 +117,7 @@ class Adapter(base.Adapter):
 
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("tf")
-        self.model = self.dialect.Model(**self.dims)
+        self.model = self.make_model(self.dialect)
         named = {v.name.removesuffix(":0"): v for v in self.model.variables}
         self.kept = {name: named.pop(name) for name in self.buffers}
         self.variables = {name: v for name, v in named.items() if v.trainable}

@@ -67,7 +67,7 @@ class Adapter(base.Adapter):
     def build(self, abstract=False):
         self.dialect = self.workload.dialect("torch")
         with self.torch.device("meta"):
-            self.model = self.dialect.Model(**self.dims).train(self.train)
+            self.model = self.make_model(self.dialect).train(self.train)
         self.layouts = torch_modules.Layouts(self.torch, self.model)
         self.forward = self.compile(self.in_precision(self.model))
         self.loss = self.compile(self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch)))

@@ -106,8 +106,8 @@ class Adapter(JaxAdapter):
 
         # While torchax is enabled, every new tensor is torchax's, even on `meta`: both models would take memory.
         with self.torchax.disable_temporarily(), torch.device("meta"):
-            self.model = dialect.Model(**self.dims).eval()
-            with_loss = WithLoss(dialect.Model(**self.dims).train())
+            self.model = self.make_model(dialect).eval()
+            with_loss = WithLoss(self.make_model(dialect).train())
         self.layouts = torch_modules.Layouts(torch, self.model)
 
         def call(module, prefix, weights, buffers, *args, **kwargs):

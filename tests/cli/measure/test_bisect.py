@@ -15,6 +15,7 @@ from suite.cli.measure import bisect
 from suite.cli.options.plans import BisectOptions
 from suite.errors import UserError
 from suite.results.speedup.verdicts import Pairing
+from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.scenes import FAKE, SCENARIOS
 
@@ -104,11 +105,7 @@ def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("undisturbed")
 def test_the_first_slower_version_is_found_and_found_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     running: Any = subprocess.Popen(
-        command(tmp_path),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        command(tmp_path), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=on_ctrl_c()
     )
     wait_for(lambda: len([*tmp_path.glob("results/*/*/*/attempts/*.parquet")]) >= 3)
     os.kill(running.pid, signal.SIGINT)

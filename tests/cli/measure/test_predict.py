@@ -18,8 +18,10 @@ from suite.cli.options.predict import PredictOptions, prediction_instead
 from suite.cli.terminal.console import listener
 from suite.environments import venv
 from suite.errors import UserError
+from suite.guard.held import held
 from suite.ir import files
 from suite.launch.process import Exit
+from suite.machine import noise
 from suite.plan import layout
 from suite.plan.durations import COMPILE_SECONDS, attempt_seconds, plan_seconds
 from suite.predict.answer import CompileAnswer
@@ -141,6 +143,25 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(Compiler, "compile", compile_)
     monkeypatch.setattr(venv, "ensure", lambda *_: venv.Environment("predict", Path("/python"), Path("lock"), "0" * 64))
     return asked
+
+
+@pytest.mark.parametrize("what", ["a new run", "a set"])
+def test_beside_another_run_nothing_is_installed_before_the_refusal(
+    what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(venv, "ensure", lambda *names: made.append(names[0]))
+    options = PredictOptions(workload=("gpt2",), size=("tiny",), stack=("jax_jit",), results=str(tmp_path))
+    if what == "a set":
+        store = ResultSet.create(tmp_path / "a-set", plan_file())
+        row = captured(store)
+        store.write_attempt(row.attempt_name, row)
+        store.commit()
+        options = PredictOptions(set=str(store.folder))
+    lock = noise.user_folder() / "run.lock"
+    with held(lock, "Another run", "…"), pytest.raises(UserError, match="Another run is going on here"):
+        predict.predict(options)
+    assert made == []
 
 
 def test_a_file_is_compiled_and_nothing_is_kept(
@@ -273,7 +294,7 @@ def test_a_search_for_an_accelerator_starts_no_memory_process(monkeypatch: pytes
     monkeypatch.setattr(Session, "outside", lambda *_: None)
     store = ResultSet.create(tmp_path / "a-set", plan_file(cases=planned.plan.cases))
     runner = Runner(planned.plan, store, planned.workloads, predict.unneeded, "a-machine", [0])
-    Session(runner, listener(0)).run()
+    Session(runner, listener()).run()
     assert searched == ["search_predictions"]
 
 

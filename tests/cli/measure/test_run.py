@@ -15,6 +15,7 @@ import pytest
 from suite import environments
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import accepted
+from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.scenes import FAKE, SCENARIOS
 from tests.typed import answered
@@ -222,13 +223,8 @@ def test_one_plain_line_per_case_and_both_paths(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> None:
     command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
     command[command.index("--repeats=1")] = "--repeats=2"
-    # A shell without job control has background commands ignore Ctrl-C, and children inherit that.
     running: Any = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=on_ctrl_c()
     )
     wait_for(lambda: [*tmp_path.glob("*/attempts/*.parquet")])
     os.kill(running.pid, signal.SIGINT)

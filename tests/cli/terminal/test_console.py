@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from contextlib import suppress
 
 import pytest
 from rich.console import Console
 
+from suite import environments
 from suite.case import Purpose
 from suite.cli.terminal import console
 from suite.cli.terminal.console import ProgressBar, ProgressLines, QuestionUnits, line, listener, print_table
+from tests.launch.programs import HUNG_SECONDS
 from tests.results.rows import attempt_of, row_of
 
 ROW = row_of(attempt_of(block=2), 0.01234)
@@ -45,27 +53,108 @@ def test_a_prime_has_no_steady_time() -> None:
 
 
 def test_lines_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = listener(3)
+    shown = listener()
     assert isinstance(shown, ProgressLines)
     shown.block_starts(1, 3, 20)
-    shown.attempt_starts(attempt_of())
+    shown.expects([attempt_of(block=block) for block in (1, 2, 3)])
+    for block in (1, 2, 3):
+        shown.attempt_starts(attempt_of(block=block))
+        shown.attempt_ends(row_of(attempt_of(block=block), 0.01234))
     shown.attempt_ends(ROW)
     shown.close()
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.splitlines() == ["Block 1 of 3: 20 processes", line(ROW, QuestionUnits())]
+    first, *rows, last, verdict = said.err.splitlines()
+    assert first == "Block 1 of 3: 20 processes"
+    case = "gemm-tiny-forward-f32-cpu-numpy  ok  first 123 ms, steady 12.3 ms"
+    for number, told in enumerate(rows, 1):
+        assert re.fullmatch(rf"{number} of 3  block {number}  {re.escape(case)}  \(about \d+ s left\)", told), told
+    assert last == f"3 of 3  block 3  {case}"
+    assert verdict == line(ROW, QuestionUnits()), "a verdict on a process that has ended isn't one more"
 
 
-def test_a_bar_grows_with_blocks_that_were_not_planned() -> None:
+def test_a_bar_grows_with_processes_that_were_not_planned_and_never_passes_its_end() -> None:
     stream = io.StringIO()
-    bar = ProgressBar(1, Console(file=stream, force_terminal=True, width=100))
-    for number in (1, 2):
-        bar.block_starts(number, 2, 1)
-        bar.attempt_starts(attempt_of())
-        bar.attempt_ends(ROW)
+    bar = ProgressBar(Console(file=stream, force_terminal=True, width=140))
+    bar.expects([attempt_of(block=block) for block in (1, 2)])
+    for retry, block in enumerate((1, 1, 2, 3), 1):  # block 1 is run again, block 3 is one more
+        attempt = attempt_of(block=block, retry=retry)
+        bar.expects([attempt])
+        bar.block_starts(block, 3, 1)
+        bar.attempt_starts(attempt)
+        bar.attempt_ends(row_of(attempt, 0.01234))
     bar.close()
-    assert "2/2" in stream.getvalue()
-    assert "Block 2 of 2" in stream.getvalue()
+    shown = [(int(n), int(of)) for n, of in re.findall(r"(\d+)/(\d+)", stream.getvalue())]
+    assert list(dict.fromkeys(shown)) == [(0, 2), (1, 2), (1, 3), (2, 3), (3, 3), (3, 4), (4, 4)]
+    assert "Block 3 of 3" in stream.getvalue()
+    assert "-1 h" not in stream.getvalue()
+
+
+SHOWN = """
+import sys
+from suite.cli.terminal.console import listener
+from suite.cli.terminal.streams import plain_streams
+from tests.results.rows import attempt_of, row_of
+with plain_streams():
+    bar = listener()
+    bar.expects([attempt_of(block=block) for block in (1, 2, 3)])
+    for block in (1, 2, 3):
+        bar.attempt_starts(attempt_of(block=block))
+        print("printed by others\x1b[2J\x9b2J\u202e", block, file=sys.stderr)
+        bar.attempt_ends(row_of(attempt_of(block=block), outcome="error", reason="because\x1b[2J\x9b2J\u202e"))
+    bar.close()
+    print("after it\x1b[2J\x9b2J", file=sys.stderr)
+"""
+DRAWN = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\r|\n|[^\x1b\r\n]+")
+
+
+def on_a_terminal(code: str, columns: int) -> str:
+    """What a program writes to a real terminal on its standard error."""
+    master, terminal = pty.openpty()
+    variables = os.environ | {"COLUMNS": str(columns), "LINES": "50", "TERM": "xterm"}
+    program = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stderr=terminal, cwd=environments.ROOT, env=variables
+    )
+    os.close(terminal)
+    written = b""
+    with suppress(OSError):  # EIO: nobody has the terminal's other end open any more
+        while part := os.read(master, 65536):
+            written += part
+    os.close(master)
+    assert program.wait(HUNG_SECONDS) == 0, written.decode()
+    return written.decode()
+
+
+def screen(written: str) -> list[str]:
+    """The lines that a terminal shows in the end. It fails at what no progress bar needs, as the clearing of all."""
+    lines, row = [""], 0
+    for drawn in DRAWN.finditer(written):
+        text, how_far, what = drawn[0], drawn[1], drawn[2]
+        if what == "A":
+            row -= int(how_far or 1)
+        elif what == "K":
+            assert how_far == "2"
+            lines[row] = ""
+        elif text == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif text == "\r" or what == "m" or text in ("\x1b[?25l", "\x1b[?25h"):
+            pass  # every line is written from its beginning; colours; the cursor is hidden
+        else:
+            assert what is None, f"{text!r} isn't of a progress bar"
+            lines[row] += text
+    return [shown.rstrip() for shown in lines]
+
+
+@pytest.mark.parametrize("columns", [150, 60])
+def test_on_a_real_terminal_the_bar_is_redrawn_in_place_and_strangers_control_nothing(columns: int) -> None:
+    shown = screen(on_a_terminal(SHOWN, columns))
+    case = "gemm-tiny-forward-f32-cpu-numpy"
+    for block in (1, 2, 3):
+        assert shown.count(f"printed by others {block}") == 1
+        assert shown.count(f"block {block}  {case}  error: because") == 1
+    assert sum("3/3" in each for each in shown) == 1 and not any("1/3" in each or "2/3" in each for each in shown)
+    assert shown.index("after it") == len(shown) - 2
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -125,7 +125,7 @@ def test_a_terminal_gets_text(exit: Callable[[str], None], capsys: pytest.Captur
 
 def test_a_progress_bar_draws_and_its_lines_don_t() -> None:
     stream = io.StringIO()
-    bar = console.ProgressBar(1, Console(file=stream, force_terminal=True, width=100))
+    bar = console.ProgressBar(Console(file=stream, force_terminal=True, width=100))
     before = len(stream.getvalue())
     bar.note(f"told{EVIL}")
     bar.close()

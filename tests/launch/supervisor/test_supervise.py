@@ -15,6 +15,7 @@ from suite.launch.engine import ROOT, worker_environment
 from suite.launch.supervisor import cgroup, tree
 from suite.launch.supervisor.output import HEAD_BYTES, TAIL_BYTES
 from suite.launch.supervisor.supervise import Thrashing
+from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, Run, alive, read_pids, wait_for, write_program
 
 MIB = 2**20
@@ -262,15 +263,14 @@ def test_waiting_costs_nothing(run: Run, tmp_path: Path) -> None:
 def test_workers_die_with_their_orchestrator(tmp_path: Path, number: signal.Signals) -> None:
     program = write_program(tmp_path / "program.py", "note(worker=os.getpid(), daemon=daemon()); time.sleep(FOREVER)")
     code = (
-        "import signal, sys; from pathlib import Path\n"
+        "import sys; from pathlib import Path\n"
         "from suite.launch.local import launch; from suite.launch.process import ProcessLimits\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background shell ignores it
         "limits = ProcessLimits(timeout_seconds=600, compile_timeout_seconds=600)\n"
         "launch([sys.argv[1]], {}, Path(sys.argv[2]), limits)\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     orchestrator = subprocess.Popen(
-        [sys.executable, "-c", code, program, tmp_path], env=environment, stderr=subprocess.PIPE
+        [sys.executable, "-c", code, program, tmp_path], env=environment, stderr=subprocess.PIPE, preexec_fn=on_ctrl_c()
     )
     try:
         pids = read_pids(tmp_path)

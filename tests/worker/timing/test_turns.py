@@ -17,6 +17,7 @@ import pytest
 from suite.protocol import ALONE, ENOUGH, FULL, MORE, REST, TURNS_VARIABLE, Protocol
 from suite.worker.timing import measure, turns
 from suite.worker.timing.turns import Turns
+from tests.launch.programs import HUNG_SECONDS
 from tests.worker.processes import columns_of, flags_of, of
 from tests.worker.scripted import Recorder, Scripted
 from tests.worker.timing.test_measure import Neighbours, jitter
@@ -220,10 +221,11 @@ def hand_over_at_rest() -> None:
         line.hold(MORE)
         assert time.monotonic() >= until - 0.02 and line.restless == 0
         turns.WINDOWS_MAX = 3
-        until = time.monotonic() + 2.0
+        until = time.monotonic() + HUNG_SECONDS
         threading.Thread(target=spin).start()
         line.hold(MORE)
         assert line.restless == 1 and time.monotonic() < until
+        until = 0.0
 
 
 def test_an_orchestrator_that_has_gone_ends_the_wait() -> None:
