@@ -6,7 +6,8 @@
 ## make doctor     what is missing on this machine, with the remedy
 ## make list       workloads, stacks, sizes and presets; what runs here, and why the rest doesn't
 ## make report     the page of a result set again             ARGS="--set=results/latest"
-## make test       checks and all tests, as in CI             ARGS="-k gate -x", options of pytest
+## make test       checks and tests, every stack included     ARGS="-k gate -x", options of pytest
+## make test-all   also the tests that only a release needs
 ## make quick      checks and the tests that take no framework, about two minutes
 ## make check      lint, types, import contracts
 ## make build      container images, one an environment       ARGS="--environment=jax"
@@ -21,15 +22,15 @@ FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
 	$$python -c '$(FITS)' 2>/dev/null && echo $$python && exit; done; echo python3)
 
-.PHONY: run setup doctor list report test quick check build images base-image clean help orchestrator
+.PHONY: run setup doctor list report test test-all quick check build images base-image clean help orchestrator
 .DEFAULT_GOAL := run
 
 run setup doctor list report check build images base-image clean: orchestrator
 	@.venv/bin/invoke $@ $(ARGS)
 
 # ARGS are quoted again, so that pytest gets ARGS="-m 'not stacks'" as it was written.
-test quick: orchestrator
-	@.venv/bin/invoke test $(if $(filter quick,$@),--quick) $(if $(ARGS),--args='$(subst ','\'',$(ARGS))')
+test test-all quick: orchestrator
+	@.venv/bin/invoke test $(if $(filter quick,$@),--quick) $(if $(filter test-all,$@),--all) $(if $(ARGS),--args='$(subst ','\'',$(ARGS))')
 
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))

@@ -268,15 +268,15 @@ def check(c: Context) -> None:
 
 @command(pre=[check])
 def test(c: Context, options: TestOptions) -> None:
-    """Run the checks and all tests: units, the pipeline with a fake stack, every real stack end to end."""
+    """Run the checks and the tests: units, the pipeline with a fake stack, every real stack end to end."""
     from suite.cli.project import environments
 
-    lacking = {} if options.quick else environments.make_for_tests()
-    args = f"-m 'not stacks and not slow' {options.args}" if options.quick else options.args
+    lacking = {} if options.quick else environments.make_for_tests(release=options.all)
+    chosen = "not stacks and not slow" if options.quick else "" if options.all else "not release"
     # One process more than there are cores, because one of them mostly waits for the long runs.
     shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadfile --no-loadscope-reorder"
     environ = {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips their tests, and counts them last
-    c.run(f"{sys.executable} -m pytest {shared} --durations=15 {args}", pty=False, env=environ)
+    c.run(f"{sys.executable} -m pytest {shared} --durations=15 -m '{chosen}' {options.args}", pty=False, env=environ)
 
 
 @command()

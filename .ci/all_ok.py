@@ -1,6 +1,6 @@
-"""Checks the latest run of .ci/stranger: every process ended `ok`, with the JAX of the expected lock.
+"""Checks the latest run of .ci/run: every process ended `ok`, with the JAX of the expected lock.
 
-`all_ok.py TITLE newest|py3.11` names that lock of the environment `jax`. With `py3.11` every stack must have run.
+`all_ok.py newest|py3.11` names that lock of the environment `jax`. With `py3.11` every stack must have run.
 """
 
 import json
@@ -10,14 +10,14 @@ import suite.results
 from suite.environments import locks
 from suite.stacks.catalog import STACKS
 
-title, wanted = sys.argv[1:]
+(wanted,) = sys.argv[1:]
 frame = suite.results.load("results/latest").frame
 lock = next(lock for lock in locks.all_locks("jax", "cpu") if wanted in ("newest", lock.stem.removeprefix("jax-")))
 pins = locks.pins(lock.read_text(encoding="utf-8"))
 jax = {json.loads(row.versions)["jax"] for row in frame.itertuples() if row.environment in ("jax", "torchax")}
 stacks = set(frame["stack"])
 print(
-    f"{title}: {(frame['outcome'] == 'ok').sum()} of {len(frame)} processes ok, {len(stacks)} stacks, "
+    f"{(frame['outcome'] == 'ok').sum()} of {len(frame)} processes ok, {len(stacks)} stacks, "
     f"JAX {', '.join(sorted(jax))}"
 )
 everything = wanted == "newest" or stacks == set(STACKS)

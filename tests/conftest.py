@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 import hypothesis
 import pytest
 
+from suite.cli.project import environments
 from suite.environments import locks
 from suite.machine import noise
 from suite.stacks.catalog import STACKS
 from tests.browser import browser, tabs
-from tests.runs import Lanes
+from tests.runs import OLDER, Asked, Lanes
 
 __all__ = ["browser", "tabs"]  # fixtures
 
@@ -24,6 +26,7 @@ hypothesis.settings.register_profile("busy", deadline=None)  # an example's time
 hypothesis.settings.load_profile("busy")
 
 HERE = Path(__file__).parent
+IN_CI = "skipped in CI, which is a failure: "
 REPOSITORY = dict(STACKS)
 # Most of the time of what takes no framework: these start whole runs on the fake stack, install environments, wait for
 # deadlines, render pages and open a browser. `make quick` leaves them out.
@@ -43,7 +46,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     environments of its own, like Ray's cluster, which mostly waits, and real stacks: what is short is left for the end.
     """
     assert all(place.exists() for place in (*SLOW, *LONG)), "moved? name the new place"
+    known = known_runs(items)
     for item in items:
+        mark_by_runs(item, known)
+        if builds_images(item) or {"browser", "memory_cgroup"} & set(item.fixturenames):  # type: ignore[attr-defined]
+            item.add_marker(pytest.mark.machine)
+        # `make test` makes only the stacks' environments.
+        if item.get_closest_marker("environments"):
+            item.add_marker(pytest.mark.release)
         # What takes an environment of its own is slow as well, since `make quick` makes none.
         if any(item.path.is_relative_to(place) for place in SLOW) or item.get_closest_marker("environments"):
             item.add_marker(pytest.mark.slow)
@@ -52,6 +62,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif builds_images(item) or "runs" in item.fixturenames:  # type: ignore[attr-defined]
             raise AssertionError(f"{item.path} is long, too: name it")
     items.sort(key=place_in_line)
+
+
+def known_runs(items: list[pytest.Item]) -> dict[str, Asked]:
+    """The runs of all modules."""
+    known: dict[str, Asked] = {}
+    for item in items:
+        for name, asked in getattr(getattr(item, "module", None), "RUNS", {}).items():
+            assert known.setdefault(name, asked) is asked, f"two modules' runs are called {name!r}"
+    return known
+
+
+def mark_by_runs(item: pytest.Item, known: dict[str, Asked]) -> None:
+    """Mark a test with the run that its parameter `run` names, and as what its runs are for."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    if parameters.get("run") in known:
+        item.add_marker(pytest.mark.runs(parameters["run"]))
+    asked = [known[name] for name in named_runs(item)]
+    if any(run.release for run in asked):
+        item.add_marker(pytest.mark.release)
+    if any(run.module == OLDER for run in asked):
+        item.add_marker(pytest.mark.newest)
+        item.add_marker(pytest.mark.environments(*(lock.stem for lock in environments.OLDEST.values())))
+
+
+def named_runs(item: pytest.Item) -> set[str]:
+    """The runs that a test waits for."""
+    return {name for mark in item.iter_markers("runs") for name in mark.args}
 
 
 def place_in_line(item: pytest.Item) -> tuple[bool, ...]:
@@ -96,26 +133,25 @@ def lacking(item: pytest.Item) -> dict[str, str]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The last lines say what wasn't tested for want of an environment."""
-    for name, why in json.loads(os.environ.get("STACKWARS_LACKING", "{}")).items():
-        skips = [
-            report
-            for kind in ("skipped", "failed", "error")
-            for report in terminalreporter.stats.get(kind, ())
-            if f"environment {name} isn't made" in str(report.longrepr)
-        ]
-        terminalreporter.write_line(f"Not tested for want of environment {name}: {len(skips)} tests. {why}")
+    """The last lines say what wasn't tested, and why."""
+    reports = [report for kind in ("skipped", "failed", "error") for report in terminalreporter.stats.get(kind, ())]
+    for why, count in Counter(filter(None, map(why_skipped, reports))).items():
+        terminalreporter.write_line(f"Not tested: {count} tests. {why}")
+
+
+def why_skipped(report: pytest.TestReport) -> str:
+    """The reason of a test that was skipped, in CI too; empty of others."""
+    if report.skipped:
+        return str(report.longrepr[2]).removeprefix("Skipped: ")  # type: ignore[index]
+    return str(report.longrepr).partition(IN_CI)[2]
 
 
 @pytest.fixture(scope="session")
 def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lanes]:
-    """The runs that the chosen tests name by `@pytest.mark.runs(...)`: `runs[name]` waits for one."""
-    items = request.session.items
-    named = {name for item in items for mark in item.iter_markers("runs") for name in mark.args}
-    known: dict[str, Any] = {}
-    for item in items:
-        for name, asked in getattr(getattr(item, "module", None), "RUNS", {}).items():
-            assert known.setdefault(name, asked) is asked, f"two modules' runs are called {name!r}"
+    """The runs that the chosen tests name by `@pytest.mark.runs(...)` or by their parameter `run`: `runs[name]` waits
+    for one."""
+    known = known_runs(request.session.items)
+    named = set[str]().union(*map(named_runs, request.session.items))
     lanes = Lanes()
     # What takes longest first, or it would be alone at the end.
     for name in sorted(named, key=lambda name: -known[name].minutes):
@@ -150,6 +186,6 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Turn a skip into a failure where CI is set."""
     report = yield
     if os.environ.get("CI") and report.skipped:
+        report.longrepr = f"{IN_CI}{why_skipped(report)}"
         report.outcome = "failed"
-        report.longrepr = f"skipped in CI, which is a failure: {report.longrepr}"
     return report

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from suite.cli import program
+from suite.cli.project.environments import OLDEST
 from suite.environments import venv
-from suite.environments.locks import all_locks
 from tests import unwarmed
 
 FIT = venv.fit
@@ -15,7 +15,7 @@ FIT = venv.fit
 
 def fit(name: str, target: str) -> Path:
     """Returns the oldest lock of JAX and torchax; of every other environment the one that this machine can make."""
-    return all_locks(name, target)[-1] if name in ("jax", "torchax") else FIT(name, target)
+    return OLDEST[name] if name in OLDEST else FIT(name, target)
 
 
 if __name__ == "__main__":

@@ -106,6 +106,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(program)
 
 
+@pytest.mark.release
 @pytest.mark.stacks
 def test_equal_revisions_are_measured_and_compared(checkout: Path, python: str) -> None:
     """Toy sizes on a shared machine: `--threshold` is wide, for what is tried is the way there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from suite.stacks import knobs
 from suite.stacks.catalog import STACKS
 from suite.stacks.torch import mkl_path
 from tests.mutations import MUTANTS, make_mutant
-from tests.runs import EVERY_OPERATION, TOGETHER, UNWARMED, Asked, Lanes
+from tests.runs import EVERY_OPERATION, FEW, REST, TOGETHER, UNWARMED, Asked, Lanes, of
 
 pytestmark = pytest.mark.stacks
 MUTATED = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
@@ -31,15 +32,12 @@ def mutants(folder: Path) -> list[str]:
     return [make_mutant(name, folder).name for name in MUTANTS]
 
 
+MIXED = ("--precision=bf16", "--track=default", "--track=tuned", "--workload=ffn", "--pass=train")
 RUNS = EVERY_OPERATION | {
-    "wrong": Asked(1, ("--pass=train", *(f"--stack={stack}" for stack in MUTATED)), mutants, module=TOGETHER),
+    "wrong": Asked(1, ("--pass=train", *of(MUTATED)), mutants, module=TOGETHER),
     # On all cores: every stack is seen with as many threads as it may have.
-    "mixed": Asked(
-        2,
-        ("--precision=bf16", "--track=default", "--track=tuned", "--workload=ffn", "--pass=train"),
-        all_cores=True,
-        module=UNWARMED,
-    ),
+    "mixed": Asked(1, (*MIXED, *of(FEW)), all_cores=True, module=UNWARMED),
+    "mixed of the rest": Asked(2, (*MIXED, *of(REST)), all_cores=True, module=UNWARMED, release=True),
     "rounds": Asked(
         1,
         (
@@ -87,17 +85,18 @@ def test_f32_is_what_was_seen(rows: list[dict[str, Any]]) -> None:
     assert {row["precision_observed"] for row in rows} == {"f32"}
 
 
-@pytest.mark.runs("mixed")
-def test_bf16_and_the_tuned_track(runs: Lanes) -> None:
-    run = runs["mixed"]
-    assert run.code == 0, run.log
-    found = {(row["stack"], row["track"]): row for row in results.load(run.folder).rows}
+@pytest.mark.parametrize(("run", "stacks"), [("mixed", FEW), ("mixed of the rest", REST)])
+def test_bf16_and_the_tuned_track(runs: Lanes, run: str, stacks: Sequence[str]) -> None:
+    assert runs[run].code == 0, runs[run].log
+    found = {(row["stack"], row["track"]): row for row in results.load(runs[run].folder).rows}
+    assert found.keys() == {*itertools.product(stacks, TRACKS)}
     is_amd = mkl_path.KNOB.processor in knobs.processor_flags()
     without_mkl_path = () if is_amd else ("torch_eager", "torch_inductor")
-    assert {case for case, row in found.items() if row["outcome"] == "unsupported"} == {
+    unsupported = {
         *(("numpy", track) for track in TRACKS),
         *((stack, "tuned") for stack in ("jax_eager", "tf_eager", "tf_graph", *without_mkl_path)),
     }
+    assert {case for case, row in found.items() if row["outcome"] == "unsupported"} == unsupported & found.keys()
     for case, row in found.items():
         if row["outcome"] != "unsupported":
             assert (row["outcome"], row["precision_observed"]) == ("ok", "bf16"), (case, row["reason"])

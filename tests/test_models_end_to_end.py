@@ -17,7 +17,7 @@ from suite.launch.engine import worker_environment
 from suite.reference import golden_check
 from suite.workloads.catalog import find
 from tests.mutations import MODEL_MUTANTS, make_mutant
-from tests.runs import INVOKE, TOGETHER, UNWARMED, Asked, Lanes, invoke_run
+from tests.runs import INVOKE, TOGETHER, UNWARMED, Asked, Lanes, invoke_run, of
 
 pytestmark = pytest.mark.stacks
 MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
@@ -39,39 +39,34 @@ LEFT = tuple(stack for stack in STACKS if stack not in WRITTEN)
 WITH_BUFFERS = ("torchax_jit", "tf_xla")
 RUNS = (
     {
-        "gpt2": Asked(3, ("--workload=gpt2", *TRAIN, *(f"--stack={stack}" for stack in LEFT)), module=TOGETHER),
-        "resnet50": Asked(
-            2, ("--workload=resnet50", *TRAIN, *(f"--stack={stack}" for stack in WITH_BUFFERS)), module=TOGETHER
-        ),
+        "gpt2": Asked(3, ("--workload=gpt2", *TRAIN, *of(LEFT)), module=TOGETHER, release=True),
+        "resnet50": Asked(2, ("--workload=resnet50", *TRAIN, *of(WITH_BUFFERS)), module=TOGETHER, release=True),
     }
     | {
-        name: Asked(0.5, (*TRAIN, f"--stack={stack}"), partial(mutants, names=names), module=TOGETHER)
+        name: Asked(
+            0.5, (*TRAIN, *of([stack])), partial(mutants, names=names), module=TOGETHER, release=stack != "torch_eager"
+        )
         for name, (stack, names) in WRONG.items()
     }
     | {
         "odd": Asked(
             2,
-            (
-                "--pass=train",
-                "--size=odd",
-                *(f"--workload={model}" for model in MODELS),
-                *(f"--stack={stack}" for stack in WRITTEN),
-            ),
+            ("--pass=train", "--size=odd", *(f"--workload={model}" for model in MODELS), *of(WRITTEN)),
             module=TOGETHER,
         ),
         "bf16": Asked(
             1,
             ("--workload=llama", "--size=tiny", "--pass=train", "--precision=bf16", "--stack=torch_eager"),
             module=UNWARMED,
+            release=True,
         ),
     }
 )
 
 
 # A shape that a dialect file mistakes is mistaken on every stack of that dialect.
-@pytest.mark.runs("gpt2", "resnet50", "odd")
 @pytest.mark.parametrize(
-    ("name", "size", "models", "stacks"),
+    ("run", "size", "models", "stacks"),
     [
         ("odd", "odd", MODELS, WRITTEN),
         ("gpt2", "tiny", ["gpt2"], LEFT),
@@ -79,9 +74,9 @@ RUNS = (
     ],
 )
 def test_stacks_compute_the_models_of_the_golden_files(
-    name: str, size: str, models: Iterable[str], stacks: Iterable[str], runs: Lanes
+    run: str, size: str, models: Iterable[str], stacks: Iterable[str], runs: Lanes
 ) -> None:
-    rows = results.load(runs[name].folder).rows
+    rows = results.load(runs[run].folder).rows
     assert [(row["case_name"], row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"] == []
     assert {(row["workload"], row["stack"], row["size"]) for row in rows} == {*product(models, stacks, [size])}
     assert all(0 < row["relative_error"] < protocol.MODEL_TOLERANCE["f32"] for row in rows)
@@ -89,10 +84,10 @@ def test_stacks_compute_the_models_of_the_golden_files(
     assert [(row["case_name"], row["flags"]) for row in rows if silent & set(row["flags"])] == []
 
 
-@pytest.mark.runs(*WRONG)
-def test_every_wrong_model_ends_as_wrong(runs: Lanes) -> None:
-    rows = [row for name in WRONG for row in results.load(runs[name].folder).rows]
-    assert len(rows) == len(MODEL_MUTANTS)
+@pytest.mark.parametrize(("run", "names"), [(name, names) for name, (_, names) in WRONG.items()])
+def test_every_wrong_model_ends_as_wrong(runs: Lanes, run: str, names: list[str]) -> None:
+    rows = results.load(runs[run].folder).rows
+    assert len(rows) == len(names)
     assert [(row["case_name"], row["outcome"]) for row in rows if row["outcome"] != "wrong"] == []
 
 

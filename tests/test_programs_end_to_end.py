@@ -15,22 +15,24 @@ import pytest
 from suite import results
 from suite.ir.findings import StackPrograms
 from suite.results.questions.programs import programs_of
-from tests.runs import INVOKE, OLDER, UNWARMED, Asked, Lanes
+from tests.runs import INVOKE, OLDER, UNWARMED, WITH_OLDER, Asked, Lanes, of
 from tests.scenes import FAKE, SCENARIOS
 
-pytestmark = pytest.mark.stacks
+pytestmark = [pytest.mark.stacks, pytest.mark.newest]
 MODELS = {
     "gpt2": {"embedding": 1, "position embedding": 1, "layer norm": 5, "attention": 2, "GELU": 2},
     "resnet50": {"batch norm": 20},
 }  # of two layers
-OF_XLA = ("jax_jit", "torch_xla", "torchax_jit", "tf_xla")
-EVERY = tuple(f"--stack={stack}" for stack in OF_XLA)
+# Two that differ most, which are compared below.
+OF_XLA = {"programs": ("jax_jit", "torch_xla"), "programs of the rest": ("torchax_jit", "tf_xla")}
+SHAPES = {"shapes": ("jax_jit",), "shapes of the rest": ("torch_xla", "torchax_jit", "tf_xla")}
 TINY = ("--purpose=ir", "--size=tiny", "--pass=train")
 OF_GPT2 = (*TINY, "--workload=gpt2")
 RUNS = {
-    "programs": Asked(1.5, (*OF_GPT2, *EVERY), module=UNWARMED),
+    "programs": Asked(1, (*OF_GPT2, *of(OF_XLA["programs"])), module=UNWARMED),
+    "programs of the rest": Asked(1, (*OF_GPT2, *of(OF_XLA["programs of the rest"])), module=UNWARMED, release=True),
     # Of other stacks recorded ones are read.
-    "convolutions": Asked(0.5, (*TINY, "--workload=resnet50", "--stack=jax_jit"), module=UNWARMED),
+    "convolutions": Asked(0.5, (*TINY, "--workload=resnet50", "--stack=jax_jit"), module=UNWARMED, release=True),
     "cut": Asked(
         0.5,
         (
@@ -45,8 +47,15 @@ RUNS = {
         ),
     ),
     # What a program says depends on the version of JAX that wrote it.
-    "older": Asked(1, (*OF_GPT2, "--stack=jax_jit", "--stack=torchax_jit"), module=OLDER),
-    "shapes": Asked(1, (*OF_GPT2, "--abstract", *EVERY, "--stack=numpy", "--stack=torch_eager"), module=UNWARMED),
+    "older": Asked(1, (*OF_GPT2, *of(WITH_OLDER)), module=OLDER),
+} | {
+    run: Asked(
+        0.5,
+        (*OF_GPT2, "--abstract", *of(stacks), "--stack=numpy", "--stack=torch_eager"),
+        module=UNWARMED,
+        release=run != "shapes",
+    )
+    for run, stacks in SHAPES.items()
 }
 
 
@@ -56,13 +65,12 @@ def rows_of(run: Any, model: str = "gpt2") -> list[Any]:
     return [row for row in results.load(run.folder).rows if row["workload"] == model]
 
 
-@pytest.mark.runs("programs", "convolutions", "older")
 @pytest.mark.parametrize(
     ("run", "model", "stacks"),
     [
-        ("programs", "gpt2", OF_XLA),
+        *((run, "gpt2", stacks) for run, stacks in OF_XLA.items()),
         ("convolutions", "resnet50", ("jax_jit",)),
-        ("older", "gpt2", ("jax_jit", "torchax_jit")),
+        ("older", "gpt2", WITH_OLDER),
     ],
 )
 def test_every_region_of_a_model_is_recognised_on_every_stack(
@@ -80,8 +88,7 @@ def test_every_region_of_a_model_is_recognised_on_every_stack(
         assert found == MODELS[model], (row["case_name"], contents.regions)
 
 
-@pytest.mark.runs("programs", "older")
-@pytest.mark.parametrize("run", ["programs", "older"])
+@pytest.mark.parametrize("run", [*OF_XLA, "older"])
 def test_the_whole_state_takes_the_place_of_arguments(runs: Lanes, run: str) -> None:
     for row in rows_of(runs[run]):
         contents = StackPrograms(row["stack"], programs_of(row)).step.contents
@@ -94,14 +101,13 @@ def test_the_whole_state_takes_the_place_of_arguments(runs: Lanes, run: str) -> 
         assert gradients <= contents.kept_bytes < 2.1 * gradients + 64, row["case_name"]
 
 
-@pytest.mark.runs("programs")
-def test_every_distinct_program_is_kept_as_text(runs: Lanes) -> None:
-    run = runs["programs"]
-    for row in rows_of(run):
+@pytest.mark.parametrize("run", OF_XLA)
+def test_every_distinct_program_is_kept_as_text(runs: Lanes, run: str) -> None:
+    for row in rows_of(runs[run]):
         programs = programs_of(row)
         steps = [step for program in programs for step in program.steps]
         assert steps == (["first", "second"] if row["stack"] == "torch_xla" else ["first"]), row["case_name"]
-        (folder,) = run.folder.glob(f"ir/*{row['case_name']}-*")
+        (folder,) = runs[run].folder.glob(f"ir/*{row['case_name']}-*")
         for program in programs:
             text = gzip.decompress((folder / f"{program.name}.stablehlo.mlir.gz").read_bytes()).decode()
             assert text.startswith("module @") and "stablehlo.dot" in text
@@ -109,17 +115,19 @@ def test_every_distinct_program_is_kept_as_text(runs: Lanes) -> None:
         assert (folder / "jaxpr.txt.gz").exists() == row["stack"].endswith("_jit")
 
 
-@pytest.mark.runs("shapes")
-def test_programs_of_tensors_that_aren_t_there_are_those_of_the_ones_that_are(runs: Lanes) -> None:
-    rows = {row["stack"]: row for row in rows_of(runs["shapes"])}
-    assert {stack for stack, row in rows.items() if row["outcome"] == "ok"} == {*OF_XLA, "torch_eager"}
+@pytest.mark.parametrize(("run", "stacks"), SHAPES.items())
+def test_programs_of_tensors_that_aren_t_there_are_those_of_the_ones_that_are(
+    runs: Lanes, run: str, stacks: Sequence[str]
+) -> None:
+    rows = {row["stack"]: row for row in rows_of(runs[run])}
+    assert {stack for stack, row in rows.items() if row["outcome"] == "ok"} == {*stacks, "torch_eager"}
     floors = {part: rows["torch_eager"][f"floor_{part}_bytes"] for part in ("parameters", "optimizer", "gradients")}
-    for stack in (*OF_XLA, "torch_eager"):
+    for stack in (*stacks, "torch_eager"):
         state = floors["parameters"] + floors["optimizer"]
         assert state < rows[stack]["program_argument_bytes"] < 1.5 * state, "in whole blocks, with its inputs"
     # What eager PyTorch allocates, followed on fake tensors, has all gradients at once.
     assert floors["gradients"] < rows["torch_eager"]["program_temporary_bytes"] < 10 * floors["gradients"]
-    for stack in OF_XLA:
+    for stack in stacks:
         contents = StackPrograms(stack, programs_of(rows[stack])).step.contents
         assert contents is not None
         assert Counter(kind for kind, _, _ in contents.regions).keys() == MODELS["gpt2"].keys()

@@ -247,6 +247,7 @@ def test_texts_arrive_as_they_were_given(verdicts: dict[str, Any]) -> None:
             assert words[3:6] == ["invoke", "run", f"--workload={text}"]
 
 
+@pytest.mark.environments("skypilot")
 @pytest.mark.stacks
 @pytest.mark.parametrize("code", ["0", "3"])
 def test_a_pod_does_the_whole_of_its_shard(verdicts: dict[str, Any], tmp_path: Path, code: str) -> None:

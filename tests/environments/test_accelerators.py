@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -20,10 +19,9 @@ ROOT = Path(__file__).parents[2]
 SECONDS = 600
 LARGEST = 10e9  # bytes of an environment that CI makes
 # These need few wheels beyond those that the tests need anyway: libtpu, and JAX's CUDA plugin with CUDA's libraries.
-ALWAYS = [("jax", "tpu"), ("torchax", "tpu"), ("torch_xla", "tpu"), ("jax", "cuda")]
-# These need other wheels, often several GB: tried if STACKWARS_EVERY_LOCK is set (docs/versions.md), then removed.
-BY_DEMAND = [("tensorflow", "tpu"), ("torch", "cuda"), ("torchax", "cuda"), ("tensorflow", "cuda")]
-TRIED = ALWAYS + (BY_DEMAND if os.environ.get("STACKWARS_EVERY_LOCK") else [])
+KEPT = [("jax", "tpu"), ("torchax", "tpu"), ("torch_xla", "tpu"), ("jax", "cuda")]
+# These need other wheels, often several GB: removed after their test.
+PASSING = [("tensorflow", "tpu"), ("torch", "cuda"), ("torchax", "cuda"), ("tensorflow", "cuda")]
 VERSIONS = {
     ("jax", "tpu"): ["jax", "optax"],
     ("jax", "cuda"): ["jax", "optax"],
@@ -43,15 +41,15 @@ COMPILED = {
 
 def test_every_lock_for_an_accelerator_is_listed() -> None:
     known = {(name, target) for target in ("cuda", "tpu") for name in locks.names(target)}
-    assert known == {*ALWAYS, *BY_DEMAND} == VERSIONS.keys()
+    assert known == {*KEPT, *PASSING} == VERSIONS.keys()
 
 
 @pytest.fixture
 def environment(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment]:
-    """A locked environment. One of `BY_DEMAND` is removed after its test, with its wheels, unless it was there before:
+    """A locked environment. One of `PASSING` is removed after its test, with its wheels, unless it was there before:
     so the disk never holds two of them."""
     with ExitStack() as stack:
-        passing = (name, target) in BY_DEMAND and venv.status(name, target) != "ready"
+        passing = (name, target) in PASSING and venv.status(name, target) != "ready"
         if passing:
             # On the file system of the environments, so that uv links the files of the wheels instead of copying them.
             cache = tempfile.TemporaryDirectory(prefix="uv-cache-", dir=ROOT / ".environments")
@@ -68,7 +66,7 @@ def environment(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 @pytest.mark.environments()  # begins early: it mostly waits for wheels
-@pytest.mark.parametrize(("name", "target"), TRIED)
+@pytest.mark.parametrize(("name", "target"), KEPT + PASSING)
 def test_a_locked_environment_is_imported_and_compiles_for_its_accelerator(
     environment: Environment, name: str, target: str
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from suite.environments import ROOT, venv
 from suite.ir.timeline import Category
 
-pytestmark = pytest.mark.stacks
+pytestmark = [pytest.mark.stacks, pytest.mark.newest]
 
 PROGRAMS = {
     # A call on a CPU is what is shared out among threads: one operation, by what it calls and what that is fused of.

@@ -11,7 +11,7 @@ import pytest
 
 from suite.environments import ROOT, venv
 
-pytestmark = pytest.mark.stacks
+pytestmark = [pytest.mark.stacks, pytest.mark.newest]
 
 MODULES = {
     # Names of operations in a comment, in an attribute, in the name of a function.

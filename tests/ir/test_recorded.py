@@ -106,6 +106,7 @@ CONVOLUTIONS = {
 }
 
 
+@pytest.mark.newest
 @pytest.mark.stacks
 @pytest.mark.parametrize("stack", CONVOLUTIONS)
 def test_convolutions_are_told_from_products_and_norms_are_known(

@@ -254,7 +254,7 @@ make_session(Path(sys.argv[1]), plan).run()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.release)])
 def test_the_end_of_the_run_is_the_end_of_all_that_hold_and_resume_completes(tmp_path: Path, number: int) -> None:
     folder = tmp_path / "set"
     orchestrator: Any = subprocess.Popen(

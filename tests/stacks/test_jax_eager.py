@@ -10,7 +10,7 @@ import pytest
 from suite.environments import venv
 from tests.worker.processes import ROOT, case_of
 
-pytestmark = pytest.mark.stacks
+pytestmark = [pytest.mark.stacks, pytest.mark.newest]
 COUNTED = """
 import json, os, sys
 import numpy as np

@@ -24,7 +24,7 @@ from suite.stacks.xla import compiler
 from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
 
-pytestmark = pytest.mark.stacks
+pytestmark = [pytest.mark.stacks, pytest.mark.newest]
 # Of stacks that have the same knob one: that it reaches the others, test_knobs.py asks.
 TUNABLE = ("jax_jit", "torch_eager")
 # Operations of a size whose products aren't written out as loops; models of images for the knobs that need them.

@@ -77,6 +77,8 @@ class TestOptions(Options):
     """options for pytest, like --args='-k gate -x'"""
     quick: bool = False
     """only the tests that need no framework, in about two minutes"""
+    all: bool = False
+    """also the tests that only a release needs, and the environments that only these need"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import asdict
+from pathlib import Path
 
 from suite import units
 from suite.case import TARGETS
@@ -12,14 +13,16 @@ from suite.cli.terminal.console import print_table
 from suite.cli.terminal.output import print_json
 from suite.cluster.schedule import CLUSTER
 from suite.environments import base_image, images, pythons, say, venv
-from suite.environments.locks import Locks
+from suite.environments.locks import Locks, all_locks
 from suite.environments.locks import names as environment_names
 from suite.errors import UserError, unknown
 from suite.machine import facts
 from suite.run.predictions import ENVIRONMENT
 
-# Environments that the tests need beside those of the stacks, with their targets.
-TESTS = (("oracle", "test"), ("skypilot", "test"), ("ray", CLUSTER), (ENVIRONMENT, ENVIRONMENT))
+# Environments that tests before a release need beside those of the stacks, with their targets.
+RELEASE = (("oracle", "test"), ("skypilot", "test"), ("ray", CLUSTER), (ENVIRONMENT, ENVIRONMENT))
+# These are tested from their oldest lock as well: a machine with an older Python runs that.
+OLDEST = {name: all_locks(name, "cpu")[-1] for name in ("jax", "torchax")}
 
 
 def set_up(options: SetupOptions) -> None:
@@ -41,14 +44,19 @@ def set_up(options: SetupOptions) -> None:
         raise UserError("\n".join(refused))
 
 
-def make_for_tests() -> dict[str, str]:
-    """Makes the environments that the tests need. Returns {environment: reason} of those that can't be made."""
+def make_for_tests(*, release: bool) -> dict[str, str]:
+    """Makes the environments that the tests need, with `release` also those of the tests that only a release needs.
+    Returns {environment: reason} of those that can't be made."""
+    wanted: list[tuple[str, str, Path | None]] = [(name, "cpu", None) for name in environment_names("cpu")]
+    if release:
+        wanted += [(name, target, None) for name, target in RELEASE]
+        wanted += [(name, "cpu", lock) for name, lock in OLDEST.items()]
     lacking = {}
-    for name, target in (*((name, "cpu") for name in environment_names("cpu")), *TESTS):
+    for name, target, lock in wanted:
         try:
-            venv.ensure(name, target)
+            venv.ensure(name, target, lock)
         except UserError as refused:
-            lacking[name] = str(refused).splitlines()[0]
+            lacking[lock.stem if lock else name] = str(refused).splitlines()[0]
     return lacking
 
 

@@ -102,6 +102,7 @@ def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bisect, "BLOCKS", BLOCKS)
 
 
+@pytest.mark.release
 @pytest.mark.usefixtures("undisturbed")
 def test_the_first_slower_version_is_found_and_found_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     running: Any = subprocess.Popen(

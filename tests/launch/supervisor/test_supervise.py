@@ -124,8 +124,8 @@ def test_the_compile_deadline_counts_in_compile_phases_alone(run: Run, tmp_path:
 HUNGRY = "data = bytearray(b'x') * (400 << 20); time.sleep(FOREVER)"
 
 
+@pytest.mark.usefixtures("memory_cgroup")
 def test_a_cgroup_kills_at_the_memory_limit(run: Run) -> None:
-    _need_cgroup()
     end = run(HUNGRY, memory_bytes=64 * MIB)
     assert (end.memory_killed, end.signal) == (True, signal.SIGKILL)
     assert end.memory_limit_by in ("cgroup v1", "cgroup v2") and end.oom_kills >= 1
@@ -133,8 +133,8 @@ def test_a_cgroup_kills_at_the_memory_limit(run: Run) -> None:
     _no_cgroup_left()
 
 
+@pytest.mark.usefixtures("memory_cgroup")
 def test_a_cgroup_kill_of_a_child_ends_the_tree(run: Run) -> None:
-    _need_cgroup()
     end = run(f"if os.fork() == 0:\n    {HUNGRY}\ntime.sleep(FOREVER)", memory_bytes=64 * MIB)
     assert end.memory_killed and not end.timed_out
     _no_cgroup_left()
@@ -164,9 +164,9 @@ def uncached(path: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
+@pytest.mark.usefixtures("memory_cgroup")
 def test_what_only_reads_its_files_again_has_run_out_of_memory(run: Run, tmp_path: Path) -> None:
     """The kernel kills nobody as long as there is a page of a file to push out; the step would take hours."""
-    _need_cgroup()
     uncached(tmp_path / "large")
     end = run(READ_FOREVER % (246 * MIB), memory_bytes=256 * MIB, thrashing_seconds=0.5)
     assert end.memory_killed and end.thrashed and end.oom_kills == 0
@@ -174,9 +174,9 @@ def test_what_only_reads_its_files_again_has_run_out_of_memory(run: Run, tmp_pat
     _no_cgroup_left()
 
 
+@pytest.mark.usefixtures("memory_cgroup")
 def test_what_the_kernel_kills_amid_such_reading_was_killed_by_the_kernel(run: Run, tmp_path: Path) -> None:
     """Whoever comes first, it has run out of memory; that it thrashed is said by who has seen it for long enough."""
-    _need_cgroup()
     uncached(tmp_path / "large")
     code = f"{THRASH % (246 * MIB)}read_all()\nread_all()\n{HUNGRY}"
     end = run(code, memory_bytes=256 * MIB, thrashing_seconds=10 * HUNG_SECONDS)
@@ -185,8 +185,8 @@ def test_what_the_kernel_kills_amid_such_reading_was_killed_by_the_kernel(run: R
     _no_cgroup_left()
 
 
+@pytest.mark.usefixtures("memory_cgroup")
 def test_reading_much_with_room_to_spare_is_no_want_of_memory(run: Run, tmp_path: Path) -> None:
-    _need_cgroup()
     uncached(tmp_path / "large")
     rest = "until = time.monotonic() + 3\nwhile time.monotonic() < until: read_all()"
     end = run(f"{THRASH % (40 * MIB)}{rest}", memory_bytes=64 * MIB, thrashing_seconds=0.5)
@@ -323,7 +323,9 @@ def test_the_worker_environment_is_ours() -> None:
     }
 
 
-def _need_cgroup() -> None:
+@pytest.fixture
+def memory_cgroup() -> None:
+    """Where none can be made, the test is skipped."""
     group = cgroup.create(64 * MIB)
     if group is None:
         pytest.skip("no memory cgroup can be made here: the cgroup file system isn't writable for us")
