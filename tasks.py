@@ -10,6 +10,7 @@ from pathlib import Path
 
 from invoke.context import Context
 
+from suite.cli.options.ask import AskOptions
 from suite.cli.options.measuring import ExplainOptions, FrontierOptions, RunOptions
 from suite.cli.options.plans import BisectOptions, CloudOptions, ReproduceOptions
 from suite.cli.options.predict import PredictOptions
@@ -55,6 +56,14 @@ def run(c: Context, options: RunOptions) -> int:
     from suite.cli.measure import run
 
     return run.run(options)
+
+
+@command()
+def ask(c: Context, options: AskOptions) -> int:
+    """Ask a question of your own: a file with inputs and functions, or expressions."""
+    from suite.cli.measure import ask
+
+    return ask.ask(options)
 
 
 @command()

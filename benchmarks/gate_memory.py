@@ -75,7 +75,7 @@ def main() -> None:
     workload = find()[options.model]
     pairs = (pair.split("=") for pair in options.dims.split(",") if pair)
     dims = workload.dims(options.size, {name: int(value) for name, value in pairs})
-    state = floor(workload.spec, dims, "train").state / GIB
+    state = floor(workload, dims, "train").state / GIB
     print(f"{options.model} {options.size} {options.dims} train; parameters and moments: {state:.2f} GiB")
     protocol = dataclasses.replace(Protocol(), seconds_min=0.1, samples_min=3, slow_samples_min=3, samples_max=3)
     for stack in options.stacks:

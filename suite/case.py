@@ -17,7 +17,8 @@ from typing import Any
 from suite.errors import UserError, unknown
 
 TARGETS = ("cpu", "cuda", "tpu")
-PASSES = ("forward", "train")
+# gradient: the result and the gradient of a scalar; train: a whole step with an optimizer's update.
+PASSES = ("forward", "train", "gradient")
 PRECISIONS = ("f32", "tf32", "bf16")
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
@@ -40,6 +41,7 @@ class Outcome(StrEnum):
     OOM_DEVICE = "oom_device"
     OOM_COMPILE = "oom_compile"
     TIMEOUT = "timeout"
+    DIFFER = "differ"  # two implementations disagree, and nothing says which is right
     UNSUPPORTED = "unsupported"
     WRONG = "wrong"
     ERROR = "error"
@@ -149,7 +151,8 @@ class Case:
     `size` is the name of these `dims` in the workload's spec, or `custom`; `dims` are whole numbers by name.
     `threads` is the number of CPU cores that the framework gets; `limit_memory_bytes` is None if only the machine
     limits the process. `allocator` says what happens to freed memory: `kept` leaves it with the process until the
-    process ends; with `system` the C library decides.
+    process ends; with `system` the C library decides. `implementation` names a function of a question
+    file; it is empty for a workload that has one in each dialect.
     """
 
     workload: str
@@ -166,6 +169,7 @@ class Case:
     threads: int
     limit_memory_bytes: int | None = None
     allocator: str = ALLOCATORS[0]
+    implementation: str = ""
 
     def __post_init__(self) -> None:
         """Raises UserError for values that a case can't have. Its names become parts of files' names, its numbers the
@@ -181,7 +185,8 @@ class Case:
         for name, known in words.items():
             if getattr(self, name) not in known:
                 raise unknown(name.rstrip("_"), str(getattr(self, name))[:60], known, of="A case")
-        for name in ("workload", "size", "stack", "device", *(["variant"] if self.variant else [])):
+        optional = [name for name in ("variant", "implementation") if getattr(self, name)]
+        for name in ("workload", "size", "stack", "device", *optional):
             if not NAME.fullmatch(getattr(self, name)):
                 raise UserError(f"A case's {name} can't be called {getattr(self, name)[:60]!r}.")
         sound = all(NAME.fullmatch(name) and 1 <= value <= DIM_MAX for name, value in self.dims.items())
@@ -215,20 +220,24 @@ class Case:
 
     @property
     def comparison_id(self) -> str:
-        """Returns the sha256 of all fields but the stack and its variant: cases that are compared share it."""
-        return self.digest("stack", "variant")
+        """Returns the sha256 of all fields but the stack, its variant and the implementation: cases that are compared
+        share it."""
+        return self.digest("stack", "variant", "implementation")
 
     def digest(self, *without: str) -> str:
         """Returns the sha256 of the canonical JSON without some fields."""
         fields = {name: value for name, value in self.to_json().items() if name not in without}
         if fields["allocator"] == "system":
             del fields["allocator"]  # so that ids from before this field stay as they were
+        if not fields.get("implementation", True):
+            del fields["implementation"]  # likewise
         return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
     @property
     def stack_name(self) -> str:
-        """Returns the stack as people write it: `jax_jit`, or `jax_jit@nightly` for a variant."""
-        return f"{self.stack}@{self.variant}" if self.variant else self.stack
+        """Returns the stack as people write it: `jax_jit`, `jax_jit@nightly` for a variant, `jax_jit:naive` for an
+        implementation."""
+        return stack_name(self.stack, self.variant, self.implementation)
 
     @property
     def comparison_name(self) -> str:
@@ -250,6 +259,11 @@ class Case:
         if self.limit_memory_bytes is not None:
             parts.append(bytes_text(self.limit_memory_bytes))
         return "-".join(parts)
+
+
+def stack_name(stack: str, variant: str, implementation: str) -> str:
+    """Returns the name of a stack with its variant and implementation, as people write it: `jax_jit@nightly:naive`."""
+    return stack + (f"@{variant}" if variant else "") + (f":{implementation}" if implementation else "")
 
 
 @dataclass(frozen=True, slots=True)

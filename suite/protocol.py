@@ -133,6 +133,9 @@ MOMENTUM = 0.9
 # computed its step.
 FLOPS_PER_CORE_MAX = {"f32": 2 * 2 * 16 * 6e9, "bf16": 2 * 1024 * 6e9}
 
+# Of a question's results and gradients, by the coarsest type that its file declares.
+TYPE_TOLERANCE = {"float64": 1e-10, "complex128": 1e-10, "float32": 1e-5, "complex64": 1e-5, "bfloat16": 2e-2,
+                  "float16": 2e-2}  # fmt: skip
 # Tolerances by precision: the largest relative Frobenius error of a correct stack. TOLERANCE is for one operation;
 # MODEL_TOLERANCE for a model whose tensors are compared element by element (small sizes), DIGEST_TOLERANCE for one
 # compared by norms and projections.

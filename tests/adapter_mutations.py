@@ -106,7 +106,7 @@ TORCH_BEGIN = (
 )
 TORCH_END = "        return state, loss.detach()"
 JAX_STEP = "    def step(self, state, batch):\n        return self.call(state, batch)"
-JAX_PLACED = ("        put = self.jax.device_put\n", "        put, self.since = self.jax.device_put, 0\n")
+JAX_PLACED = ("        put = self.put_named\n", "        put, self.since = self.put_named, 0\n")
 KEEPS = """        if self.since > 3:
             return state, self.kept
         state, self.kept = {call}

@@ -65,7 +65,7 @@ class Asked:
 
     minutes: float  # about, on one core: what takes longest is begun first
     options: tuple[str, ...]
-    # Writes workloads of the run's own into a folder; their names.
+    # Writes workloads or question files of the run's own into a folder; their names.
     workloads: Callable[[Path], Sequence[str]] | None = None
     all_cores: bool = False
     module: str = ""
@@ -76,7 +76,9 @@ class Asked:
         if self.workloads is None:
             return self.options
         names = self.workloads(folder)
-        return (*self.options, f"--workload-path={folder}", *(f"--workload={name}" for name in names))
+        files = [folder / name for name in names if name.endswith(".py")]  # question files
+        paths = (f"--workload-path={path}" for path in files or [folder])
+        return (*self.options, *paths, *(f"--workload={Path(name).stem}" for name in names))
 
 
 class Lanes:

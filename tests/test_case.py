@@ -144,6 +144,7 @@ def test_outcome_words() -> None:
         "oom_device",
         "oom_compile",
         "timeout",
+        "differ",
         "unsupported",
         "wrong",
         "error",

@@ -283,6 +283,7 @@ def test_nearness_tells_a_change_of_pace_that_a_far_pair_does_not_share() -> Non
     assert found == {20.0: (2, pytest.approx(0.0)), 180.0: (2, pytest.approx(1.0))}
 
 
+@pytest.mark.release
 def test_known_sleeps_come_back_through_the_whole_of_measuring() -> None:
     try:
         found = loop_overhead.known()

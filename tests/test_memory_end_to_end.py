@@ -129,6 +129,7 @@ def test_what_is_larger_than_a_failure_isn_t_tried(runs: Lanes) -> None:
 
 
 @pytest.mark.runs("in a row")
+@pytest.mark.release
 def test_eight_in_a_row_are_eight_rows(runs: Lanes) -> None:
     rows = rows_of(runs["in a row"])
     assert len(rows) == 8

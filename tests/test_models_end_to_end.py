@@ -107,6 +107,7 @@ def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
     assert oracle.differences(MODELS[REMADE], size) == []
 
 
+@pytest.mark.release
 def test_other_dims_are_held_to_the_stack_that_ran_first(tmp_path: Path) -> None:
     asked = ("--workload=gpt2", "--pass=train", "--dims=seq=11", "--stack=jax_jit", "--stack=torch_eager")
     first, second = results.load(invoke_run(tmp_path, *asked, module=TOGETHER).folder).rows

@@ -38,7 +38,7 @@ def attempt_seconds(attempt: Attempt, workloads: Mapping[str, Workload], protoco
         return start
     if not attempt.block:
         protocol = replace(protocol, seconds_min=0.0, samples_min=UNTIMED_STEPS, side_samples=0)
-    call = float(workload.spec.flops(dict(case.dims), case.pass_)) / FLOPS_PER_SECOND
+    call = float(workload.spec.flops(dict(case.dims), case.pass_) or 0) / FLOPS_PER_SECOND
     sampling = max(protocol.seconds_min, protocol.samples_min * call)
     if attempt.block and protocol.sampling == "rounds":
         sampling = max(sampling, protocol.rounds_min * (max(protocol.batch_seconds, call) + HANDOVER_SECONDS))

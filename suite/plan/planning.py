@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import filter as matching
@@ -74,7 +75,7 @@ def make(
             for case in by_id.values()
         ),
         protocol=preset.protocol,
-        baseline=choose_baseline(baseline, preset, stacks),
+        baseline=choose_baseline(baseline, preset, names_of(by_id.values(), stacks)),
         twin=preset.twin,
         seed=preset.seed,
         purpose=purpose,
@@ -100,23 +101,39 @@ def cases_of(
         selection.limits or preset.limits or (None,),
         stacks,
     ):
-        stack, _, variant = name.partition("@")
-        yield Case(
-            workload=workload.name,
-            size=workload.size_of(dims, size),
-            dims=dims,
-            pass_=pass_,
-            precision=precision,
-            track=track,
-            stack=stack,
-            variant=variant,
-            target=selection.target,
-            device=selection.device,
-            cache=cache,
-            threads=selection.threads,
-            limit_memory_bytes=limit,
-            allocator=selection.allocator or allocator_for(preset.purpose),
-        )
+        stack, variant, wanted = split_name(name)
+        for implementation in implementations(workload, STACKS[stack].dialect, wanted):
+            yield Case(
+                workload=workload.name,
+                size=workload.size_of(dims, size),
+                dims=dims,
+                pass_=pass_,
+                precision=precision,
+                track=track,
+                stack=stack,
+                variant=variant,
+                target=selection.target,
+                device=selection.device,
+                cache=cache,
+                threads=selection.threads,
+                limit_memory_bytes=limit,
+                allocator=selection.allocator or allocator_for(preset.purpose),
+                implementation=implementation,
+            )
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """Returns (stack, variant, implementation) of a stack's name: `jax_jit@nightly:naive`."""
+    name, _, implementation = name.partition(":")
+    stack, _, variant = name.partition("@")
+    return stack, variant, implementation
+
+
+def implementations(workload: Workload, dialect: str, wanted: str) -> Sequence[str]:
+    """Returns the implementations of a workload in a dialect that match a glob, if there is one. A workload's folder
+    without any in the dialect has one case, which says so; a question isn't asked in dialects that it doesn't name."""
+    named = workload.implementations(dialect) or (() if workload.is_question else ("",))
+    return [name for name in named if fnmatchcase(name, wanted)] if wanted else named
 
 
 def sizes_and_dims(
@@ -211,12 +228,19 @@ def choose(kind: str, patterns: Iterable[str], known: Sequence[str], of: str = "
 
 
 def choose_stacks(patterns: Iterable[str]) -> list[str]:
-    """Returns stack names with their variants (`jax_jit@nightly`)."""
+    """Returns stack names with their variants and implementations (`jax_jit@nightly`, `jax_jit:naive`)."""
     chosen: list[str] = []
     for pattern in patterns:
-        name, at, variant = pattern.partition("@")
-        chosen += [f"{stack}{at}{variant}" for stack in choose("stack", [name], list(STACKS))]
+        name = re.split("[@:]", pattern, maxsplit=1)[0]
+        chosen += [f"{stack}{pattern[len(name) :]}" for stack in choose("stack", [name], list(STACKS))]
     return list(dict.fromkeys(chosen))
+
+
+def names_of(cases: Iterable[Case], stacks: Sequence[str]) -> list[str]:
+    """Returns the names of the stacks of some cases: the first implementations of a question file first, and among
+    these in the order of `stacks`."""
+    names = dict.fromkeys(case.stack_name for case in cases)
+    return [*names] or [*stacks]
 
 
 def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -> str:
@@ -226,7 +250,8 @@ def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -
         if option not in stacks:
             raise UserError(f"--baseline={option} is none of the selected stacks: {', '.join(stacks)}.")
         return option
-    return preset.baseline if preset.baseline in stacks else stacks[0]
+    chosen = [name for name in stacks if re.split("[@:]", name)[0] == preset.baseline]
+    return next(iter(chosen), stacks[0])
 
 
 def questions(preset: Preset, selection: Selection, workloads: dict[str, Workload]) -> list[tuple[Workload, Question]]:
@@ -258,7 +283,7 @@ def sizes(workload: Workload, question: Question, preset: Preset, selection: Sel
     known = list(workload.sizes)
     if selection.sizes:
         return choose("size", selection.sizes, known, of=f"Workload '{workload.name}'")
-    size = question.size or preset.size
+    size = known[0] if len(known) == 1 else question.size or preset.size
     if size not in known:
         raise UserError(f"{unknown('size', size, known, of=f'Workload {workload.name!r}')} Choose with --size.")
     return [size]
@@ -273,8 +298,10 @@ def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
         return f"{stack.title} doesn't run on {case.target}"
     if case.stack in (not_on := getattr(workload.spec, "NOT_ON", {})):
         return str(not_on[case.stack])
-    if not workload.file(stack.dialect).exists():
-        return f"{workload.name} isn't written in the {stack.dialect} dialect ({workload.name}_{stack.dialect}.py)"
+    if not workload.implementations(stack.dialect):
+        return f"{workload.name} isn't written in the {stack.dialect} dialect"
+    if (reason := workload.unsupported(stack.dialect, case)) is not None:
+        return reason
     if case.pass_ not in workload.spec.PASSES:
         return f"{workload.name} has no {case.pass_} pass"
     if case.precision == "tf32" and case.target != "cuda":

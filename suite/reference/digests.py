@@ -25,7 +25,8 @@ CHUNK = 1 << 20  # elements at a time
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Frobenius norm, largest magnitude, and signed sums of a tensor."""
+    """Frobenius norm, largest magnitude, and signed sums of a tensor. The largest magnitude is NaN if a value is NaN or
+    infinite; norm and sums then have other numbers in place of these (see `finite`)."""
 
     norm: float
     peak: float
@@ -47,10 +48,12 @@ def from_figures(figures: Sequence[float]) -> Digest:
 
 def digest(value: Array, name: str) -> Digest:
     """Returns a tensor's digest. An element's sign and sum depend only on the tensor's name and the element's index."""
-    flat = np.asarray(value).reshape(-1)
+    flat, largest = finite(np.asarray(value)).reshape(-1), 0.0
+    if flat.dtype.kind == "f" and not np.isfinite(value).all():
+        largest = math.nan
     key = hashlib.sha256(f"signs/{name}".encode()).digest()[:16]
     generator = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
-    squares, largest, sums = 0.0, 0.0, np.zeros(SUMS)
+    squares, sums = 0.0, np.zeros(SUMS)
     for start in range(0, flat.size, CHUNK):
         part = flat[start : start + CHUNK].astype(np.float64)
         # A random byte an element: its top bit is the sign, its lowest bits are the sum that the element goes to.
@@ -59,6 +62,18 @@ def digest(value: Array, name: str) -> Digest:
         largest = float(np.maximum(largest, np.abs(part).max(initial=0.0)))  # NaN stays
         sums += np.bincount(drawn & (SUMS - 1), np.where(drawn & 128, part, -part), SUMS)
     return Digest(math.sqrt(squares), largest, tuple(map(float, sums)))
+
+
+def finite(value: Array) -> Array:
+    """Returns real, finite numbers that differ where the values do: a complex one as its two parts, and NaN and
+    infinities as multiples of the largest finite magnitude."""
+    if value.dtype.kind == "c":
+        value = np.ascontiguousarray(value).reshape(-1).view(value.real.dtype)
+    if value.dtype.kind != "f" or np.isfinite(value).all():
+        return value
+    odd = ~np.isfinite(value)
+    scale = float(np.abs(np.where(odd, 0.0, value)).max(initial=0.0)) or 1.0
+    return np.where(odd, np.where(np.isnan(value), 3.0, 2.0 * np.sign(value)) * scale, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +97,22 @@ def difference(actual: Array | Digest, wanted: Array | Digest, name: str, roundi
         ours, theirs = (tensor if isinstance(tensor, Digest) else digest(tensor, name) for tensor in (actual, wanted))
         estimate = np.linalg.norm(np.subtract(ours.sums, theirs.sums))
         apart, length, scale = float(np.maximum(estimate, abs(ours.norm - theirs.norm))), ours.norm, theirs.norm
+        if math.isnan(ours.peak) != math.isnan(theirs.peak):
+            apart = math.inf
     else:
-        a, r = np.asarray(actual, np.float64).ravel(), np.asarray(wanted, np.float64).ravel()
+        a, r = equal_where_odd(np.asarray(actual), np.asarray(wanted))
         apart, length, scale = (float(np.linalg.norm(vector)) for vector in (a - r, a, r))
     apart = float(np.maximum(apart - rounding, 0.0))
     return Difference(apart / (scale or 1.0), length / (scale or 1.0))
+
+
+def equal_where_odd(actual: Array, wanted: Array) -> tuple[Array, Array]:
+    """Returns both tensors flat, in float64 or complex128. Where both are NaN, or the same infinity, both become 0, so
+    that they are equal."""
+    exact = np.complex128 if "c" in (actual.dtype.kind, wanted.dtype.kind) else np.float64
+    a, r = actual.astype(exact).ravel(), wanted.astype(exact).ravel()
+    if not np.isfinite(r).all():
+        same = (a == r) | (np.isnan(a) & np.isnan(r))
+        same &= ~np.isfinite(r)
+        a[same] = r[same] = 0.0
+    return a, r

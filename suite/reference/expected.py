@@ -8,7 +8,7 @@ the sizes `tiny` and `odd` it has whole tensors, at larger sizes a digest of eac
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ from suite import protocol
 from suite.errors import COMMAND, UserError
 from suite.reference.digests import CHUNK, Array, Digest, digest, from_figures
 from suite.reference.optimizers import OPTIMIZERS
+from suite.workloads import trees
 
 # Where other tensors are digests, those of up to so many elements are kept whole, or have their noise marked. They are
 # biases and norms, in whose movement some elements can be noise.
@@ -35,7 +36,8 @@ class TensorsByName(Protocol):
 
 @dataclass(slots=True)
 class ReferenceAnswer:
-    """The answer with which a stack is compared. For a forward pass, only `output` and `stressed` are filled.
+    """The answer with which a stack is compared. For a forward pass, only `outputs` and `stressed` are filled.
+    `outputs` has `output`, or of several results `output/…`.
 
     `moved` is what `GATE_STEPS` steps add to each parameter and buffer. `shrunk` is the share of itself that each
     parameter loses meanwhile (see `shrinkage`). `noise` marks elements whose true gradient is zero: AdamW turns their
@@ -45,7 +47,7 @@ class ReferenceAnswer:
     the loss and, as `buffer/<name>`, what a step adds to each buffer.
     """
 
-    output: Array | Digest
+    outputs: Mapping[str, Array | Digest]
     losses: list[float] = field(default_factory=list)
     gradients: dict[str, Array | Digest] = field(default_factory=dict)
     moved: dict[str, Array | Digest] = field(default_factory=dict)
@@ -56,7 +58,7 @@ class ReferenceAnswer:
     @property
     def exact(self) -> bool:
         """Whether the answer has whole tensors, not digests."""
-        return not isinstance(self.output, Digest)
+        return not any(isinstance(output, Digest) for output in self.outputs.values())
 
     @property
     def largest_gradient(self) -> float:
@@ -74,7 +76,7 @@ class ReferenceAnswer:
     def digested(self) -> ReferenceAnswer:
         """Returns this answer with digests in place of tensors, as golden files of the larger sizes have it."""
         return ReferenceAnswer(
-            as_digest(self.output, "output"),
+            {name: as_digest(output, name) for name, output in self.outputs.items()},
             list(self.losses),
             {name: as_digest(gradient, f"gradient/{name}") for name, gradient in self.gradients.items()},
             {name: as_digest(moved, moved_key(name, name in self.gradients)) for name, moved in self.moved.items()},
@@ -144,16 +146,22 @@ class Steps:
 
 
 def from_reference(
-    spec: Any, dims: Mapping[str, int], parameters: Mapping[str, Array], batch: Mapping[str, Array]
+    spec: Any,
+    dims: Mapping[str, int],
+    parameters: Mapping[str, Array],
+    batch: Mapping[str, Array],
+    compared: Callable[[Any], dict[str, Array]],
 ) -> ReferenceAnswer:
     """Returns the answer of a spec's `reference` for arguments in float64 and int64. Without a target in `batch`, it
-    has only the output of a forward pass."""
+    has only the output of a forward pass. `compared` returns results by name, as they are compared."""
     inputs = {name: value for name, value in batch.items() if name != "target"}
     target = batch.get("target")
     first = spec.reference(dims, parameters, **inputs, target=target)
-    if target is None:
-        return ReferenceAnswer(first["output"])
-    expected = ReferenceAnswer(first["output"], [float(first["loss"])], {name: first[name] for name in parameters})
+    outputs = compared(first["output"])
+    if "loss" not in first:
+        return ReferenceAnswer(outputs)
+    # A question's reference gives the loss alone: dialects judge each other's gradients.
+    expected = ReferenceAnswer(outputs, [float(first["loss"])], {n: first[n] for n in parameters if n in first})
     if spec.OPTIMIZER is None:
         return expected
     optimizer, steps = OPTIMIZERS[spec.OPTIMIZER](parameters), Steps()
@@ -167,6 +175,11 @@ def from_reference(
     return expected
 
 
+def named(outputs: Any) -> dict[str, Array]:
+    """Returns the leaves of a tree of results by name: `output` if it is one, else `output/…`."""
+    return {f"output/{name}" if name else "output": np.asarray(leaf) for name, leaf in trees.leaves(outputs)}
+
+
 def under_stress(
     spec: Any, dims: Mapping[str, int], parameters: Mapping[str, Array], batch: Mapping[str, Array]
 ) -> dict[str, Array | Digest]:
@@ -178,7 +191,7 @@ def under_stress(
 
 def save(path: Path, expected: ReferenceAnswer) -> None:
     """Writes a golden file. Tensors are rounded to float32; the error of that is far below every tolerance."""
-    tensors: dict[str, Any] = {"losses": np.asarray(expected.losses), **entry("output", expected.output)}
+    tensors: dict[str, Any] = {"losses": np.asarray(expected.losses), **entry("output", expected.outputs["output"])}
     for name, gradient in expected.gradients.items():
         tensors |= entry(f"gradient/{name}", gradient)
     for name, moved in expected.moved.items():
@@ -218,7 +231,7 @@ def load(path: Path) -> ReferenceAnswer:
         return {n.removeprefix(f"{prefix}/"): v for n, v in tensors.items() if n.startswith(f"{prefix}/")}
 
     expected = ReferenceAnswer(
-        tensors["output"], [float(loss) for loss in tensors["losses"]], group("gradient"), group("moved")
+        {"output": tensors["output"]}, [float(loss) for loss in tensors["losses"]], group("gradient"), group("moved")
     )
     expected.shrunk = {name: float(value) for name, value in group("shrunk").items()}
     expected.stressed = group("stressed")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from suite.reference.optimizers import OPTIMIZERS
-from suite.workloads.tensors import buffers_of
+from suite.workloads.catalog import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +38,14 @@ class Floor:
         return self.least + self.gradients
 
 
-def floor(spec: Any, dims: Mapping[str, int], pass_: str) -> Floor:
+def floor(workload: Workload, dims: Mapping[str, int], pass_: str) -> Floor:
     """Returns the floor of a workload's pass. Activations, and what the framework needs for itself, aren't counted."""
-    weights = sum(tensor.nbytes for tensor in spec.parameters(dims).values())
-    buffers = sum(tensor.nbytes for tensor in buffers_of(spec, dims).values())
-    batch = sum(tensor.nbytes for tensor in spec.inputs(dims).values())
-    if pass_ != "train":
+    tensors, optimizer = workload.tensors(dims, pass_), workload.spec.OPTIMIZER
+    weights, buffers, batch = (
+        sum(tensor.nbytes for tensor in group.values())
+        for group in (tensors.parameters, tensors.buffers, tensors.batch)
+    )
+    if pass_ == "forward":
         return Floor(weights + buffers, 0, 0, batch)
-    moments = len(OPTIMIZERS[spec.OPTIMIZER].betas) if spec.OPTIMIZER else 0
-    return Floor(weights + buffers, weights, moments * weights, batch + spec.target(dims).nbytes)
+    moments = len(OPTIMIZERS[optimizer].betas) if optimizer else 0
+    return Floor(weights + buffers, weights, moments * weights, batch)

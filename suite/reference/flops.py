@@ -24,7 +24,7 @@ from jaxlib.mlir.dialects import stablehlo
 from suite.case import Case
 from suite.stacks.jax.jax_jit_adapter import Adapter
 from suite.workloads import catalog
-from suite.workloads.tensors import Integers, Tensor, buffers_of
+from suite.workloads.tensors import Tensor
 
 
 def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
@@ -47,8 +47,8 @@ def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
     )
     adapter = Adapter(case, workload)
     adapter.build(abstract=True)
-    inputs = workload.spec.inputs(dims) | ({"target": workload.spec.target(dims)} if adapter.train else {})
-    weights = workload.spec.parameters(dims) | buffers_of(workload.spec, dims)
+    inputs = adapter.tensors.batch
+    weights = adapter.tensors.parameters | adapter.tensors.buffers
     state, batch = jax.eval_shape(
         lambda weights, batch: adapter.place(weights.items(), batch.items()), shapes(weights), shapes(inputs)
     )
@@ -57,10 +57,7 @@ def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
 
 def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
     """Returns a spec's tensors as shapes without values."""
-    return {
-        name: jax.ShapeDtypeStruct(t.shape, "int32" if isinstance(t, Integers) else "float32")
-        for name, t in tensors.items()
-    }
+    return {name: jax.ShapeDtypeStruct(t.shape, t.dtype) for name, t in tensors.items()}
 
 
 def count(module: Any) -> Counter[str]:

@@ -60,7 +60,7 @@ def compare(stored: expected.ReferenceAnswer, new: expected.ReferenceAnswer) -> 
         ours, theirs = getattr(stored, group), getattr(new, group)
         differing += [f"{group}: {name}" for name in sorted(set(ours) ^ set(theirs))]
         differing += [f"{group}: {n}" for n in sorted(set(ours) & set(theirs)) if not agree(ours[n], theirs[n])]
-    if not agree(stored.output, new.output):
+    if not agree(stored.outputs["output"], new.outputs["output"]):
         differing.append("output")
     return differing + ([] if agree(np.asarray(stored.losses), np.asarray(new.losses)) else ["losses"])
 

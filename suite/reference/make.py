@@ -103,7 +103,7 @@ def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
     oracle = Oracle(workload, dims)
     oracle.place()
     output = oracle.output()
-    expected = ReferenceAnswer(output if whole else digest(output, "output"))
+    expected = ReferenceAnswer({"output": output if whole else digest(output, "output")})
     oracle.model.train()
     optimizer, steps = make_optimizer(workload.spec.OPTIMIZER, oracle.model), Steps(whole)
     for step in range(protocol.GATE_STEPS):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from suite import protocol
@@ -28,6 +28,8 @@ class Tolerance:
 
     def broken(self, difference: Difference) -> str:
         """Returns in words which limit a difference breaks; empty if it breaks none. NaN breaks every limit."""
+        if self.error == 0.0 and difference.error > 0.0:
+            return "not equal"
         if not difference.error <= self.error:
             return f"relative error {difference.error:.2g} over the tolerance {self.error:.0e}"
         if not difference.cosine >= self.cosine:
@@ -39,21 +41,37 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """The tolerances of one workload in one precision. `exact`: whole tensors are compared, not digests."""
+    """The tolerances of one workload in one precision. `exact`: whole tensors are compared, not digests. `types` are
+    the declared types of its tensors by name."""
 
     spec: Any
     precision: str
     exact: bool = False
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, key: str) -> Tolerance:
         """Returns the tolerance of a tensor by its key: `gradient/…`, `moved/…` (a parameter's movement), `stressed/…`
         (a result with stressed weights, in f32), or any other key (output, loss, a buffer's movement)."""
+        if hasattr(self.spec, "TOLERANCE"):
+            return self.asked(key)
         groups = {"gradient": self.gradient, "moved": self.moved, "stressed": Tolerance(protocol.STRESSED_TOLERANCE)}
         return groups.get(key.partition("/")[0], Tolerance(self.plain))
+
+    def asked(self, key: str) -> Tolerance:
+        """Returns the tolerance of a question's result or gradient: the file's own, else that of its coarsest declared
+        type."""
+        own = self.spec.TOLERANCE
+        if isinstance(own, Mapping):
+            own = own.get(key.removeprefix("output/"))
+        return Tolerance(self.plain if own is None else own)
 
     @property
     def plain(self) -> float:
         """Returns the largest relative error of outputs, losses and buffers' movements."""
+        if hasattr(self.spec, "TOLERANCE"):
+            own = self.spec.TOLERANCE if isinstance(self.spec.TOLERANCE, float) else 0.0
+            kinds = [protocol.TYPE_TOLERANCE[kind] for kind in self.types.values() if kind in protocol.TYPE_TOLERANCE]
+            return own or max(kinds, default=protocol.TYPE_TOLERANCE["float32"])
         if hasattr(self.spec, "reference"):
             return protocol.TOLERANCE[self.precision]
         return (protocol.MODEL_TOLERANCE if self.exact else protocol.DIGEST_TOLERANCE)[self.precision]

@@ -12,6 +12,7 @@ from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN, Row, accepted
 # before not run, because a case that is unsupported in one block is so in all.
 SEVERITY = (
     Outcome.WRONG,
+    Outcome.DIFFER,
     IMPLAUSIBLE,
     Outcome.CRASHED,
     Outcome.ERROR,
@@ -54,8 +55,8 @@ class Cell:
 
     @property
     def counts(self) -> bool:
-        """Whether the times may be compared: some process is `ok` and none is `wrong` or `implausible`."""
-        return self.ok > 0 and self.outcome not in (Outcome.WRONG, IMPLAUSIBLE)
+        """Whether the times may be compared: some process is `ok` and none is `wrong`, `differ` or `implausible`."""
+        return self.ok > 0 and self.outcome not in (Outcome.WRONG, Outcome.DIFFER, IMPLAUSIBLE)
 
     @property
     def failed(self) -> bool:
@@ -96,11 +97,11 @@ def flag_counts(rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
     return tuple((name, "" if count == len(rows) else f"{count}/{len(rows)}") for name, count in counts.items())
 
 
-FAILURES = (Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG)  # outcomes that make the exit code `FAILED`
+FAILURES = (Outcome.ERROR, Outcome.CRASHED, Outcome.WRONG, Outcome.DIFFER)  # outcomes that make the exit code `FAILED`
 
 
 def exit_code(rows: Iterable[Row]) -> int:
-    """Returns 3 if some accepted row ended `error`, `crashed` or `wrong`, 4 if nothing was measured, else 0."""
+    """Returns 3 if some accepted row ended in one of `FAILURES`, 4 if nothing was measured, else 0."""
     outcomes = {row["outcome"] for row in accepted(rows)}
     if outcomes & {*FAILURES}:
         return FAILED

@@ -24,16 +24,17 @@ APART = ("moved/", "stressed/")  # how the names of tensors with wide tolerances
 
 @dataclass(frozen=True, slots=True)
 class ReportedResults:
-    """The results that a process reports: the losses of its first steps, and a digest of its last timed result."""
+    """The results that a process reports: the losses of its first steps, and digests of its last timed result by
+    name: `output`, or of several `output/…`; a loss is called `output`, too."""
 
     losses: list[float]
-    result: Digest | None
+    results: dict[str, Digest]
 
     def missing(self, pass_: str) -> str:
         """Returns a phrase for a result that the process should have reported and didn't; empty if it reported all."""
-        if pass_ == "train" and len(self.losses) != LOSSES:
+        if pass_ != "forward" and len(self.losses) != LOSSES:
             return f"it reported {len(self.losses)} losses of its first {LOSSES} steps"
-        return "" if self.result is not None else "it reported nothing of its last timed result"
+        return "" if self.results else "it reported nothing of its last timed result"
 
 
 @dataclass
@@ -79,13 +80,15 @@ class Agreement:
         for step, (a, b) in enumerate(zip(reported.losses, gated.losses, strict=True), 1):
             if not math.isclose(a, b, rel_tol=both_ways):
                 return f"loss of step {step} is {a!r}; the process that passed the gate had {b!r}"
-        assert reported.result is not None and gated.result is not None  # `missing` has checked both
-        if row["pass"] == "train":
-            return self.last_loss(row, reported.losses[0], reported.result.norm)
-        error = difference(reported.result, gated.result, "output").error
-        if error <= 2 * self.tolerances(row).of("output").error:
-            return ""
-        return f"last timed output: relative error {error:.2g} against the process that passed the gate"
+        if row["pass"] != "forward":
+            return self.last_loss(row, reported.losses[0], reported.results["output"].peak)
+        if reported.results.keys() != gated.results.keys():
+            return f"it has the results {', '.join(reported.results)}; the process that passed the gate had others"
+        for name, result in reported.results.items():
+            error = difference(result, gated.results[name], name).error
+            if not error <= 2 * self.tolerances(row).of(name).error:
+                return f"last timed {name}: relative error {error:.2g} against the process that passed the gate"
+        return ""
 
     def last_loss(self, row: Row, first: float, last: float) -> str:
         """Returns what is wrong with the last loss; empty if nothing is. All steps train on one batch, so the last loss
@@ -97,7 +100,15 @@ class Agreement:
 
     def tolerances(self, row: Row) -> Tolerances:
         """Returns the tolerances of a row's workload and precision."""
-        return Tolerances(self.workloads[row["workload"]].spec, row["precision"])
+        return self.tolerances_in(row, row["precision"])
+
+    def tolerances_in(self, row: Row, precision: str) -> Tolerances:
+        """Returns the tolerances of a row's workload in a precision."""
+        workload, types = self.workloads[row["workload"]], {}
+        if hasattr(workload.spec, "TOLERANCE"):  # of a question, whose tolerances follow its types
+            tensors = workload.tensors(row.mapping("dims"), row["pass"])
+            types = {name: tensor.dtype for name, tensor in (tensors.parameters | tensors.batch).items()}
+        return Tolerances(workload.spec, precision, types=types)
 
     def judge_digests(self, row: Row) -> None:
         """Makes a row `wrong` if the majority of dialects contradicts its case. The dialect that runs first has nothing
@@ -122,12 +133,25 @@ class Agreement:
         if reason := self.contradiction(of_case, sides):
             row["outcome"], row["reason"] = str(Outcome.WRONG), reason
 
-    def contradicted(self, comparison_id: str) -> dict[str, str]:
-        """Returns, by case_id, why rows that passed are wrong after all: the majority of dialects contradicts them."""
+    def contradicted(self, comparison_id: str) -> dict[str, tuple[Outcome, str, Row]]:
+        """Returns (outcome, reason, row) of rows that passed, by case_id: `wrong` if the majority contradicts them,
+        `differ` if there is no majority. To be called when all stacks of a comparison have run."""
         rows = self.digested.get(comparison_id, {})
         sides = self.sides([*rows.values()])
-        reasons = {case_id: self.contradiction(row, sides) for case_id, row in rows.items()}
-        return {case_id: reason for case_id, reason in reasons.items() if reason}
+        ends = {}
+        for case_id, row in rows.items():
+            if reason := self.contradiction(row, sides):
+                ends[case_id] = (Outcome.WRONG, reason, row)
+            elif reason := self.tied(row, sides):
+                ends[case_id] = (Outcome.DIFFER, reason, row)
+        return ends
+
+    def tied(self, row: Row, sides: list[list[Row]]) -> str:
+        """Returns how a row differs from another side, if no side has a majority; else nothing."""
+        if len(sides) < 2 or votes(sides[0]) > votes(sides[1]):
+            return ""
+        other = next(side for side in sides if row not in side)[0]
+        return f"{self.broken(row, other)}, against {voter_name(other)}; nothing says which of them is right"
 
     def unverified(self) -> list[str]:
         """Returns the case_ids of rows that passed although nothing says what is right: there is no reference, and no
@@ -157,7 +181,7 @@ class Agreement:
         ours, best = next(side for side in sides if row in side), sides[0]
         if ours is best or votes(best) < 2 or votes(best) == votes(ours):
             return ""
-        dialects = " and ".join(sorted({str(peer["dialect"]) for peer in best}))
+        dialects = " and ".join(sorted({voter_name(peer) for peer in best}))
         return f"{self.broken(row, best[0])}, against {dialects}, which agree"
 
     def broken(self, row: Row, peer: Row) -> str:
@@ -173,12 +197,22 @@ class Agreement:
     def float32(self, row: Row) -> Tolerances:
         """Returns the tolerances of a row's digests. They are those of float32 in every precision, because a process of
         another precision computes its digests from the same step in float32."""
-        return Tolerances(self.workloads[row["workload"]].spec, "f32")
+        return self.tolerances_in(row, "f32")
 
 
 def votes(side: list[Row]) -> int:
-    """Returns how many dialects a group of rows has."""
-    return len({row["dialect"] for row in side})
+    """Returns how many files or functions a group of rows has run: each has one vote, however many stacks run it."""
+    return len({voter(row) for row in side})
+
+
+def voter(row: Row) -> tuple[str, str]:
+    """Returns whose code a row has run: a dialect's, or in a question file a function's."""
+    return row["dialect"], row.text("implementation")
+
+
+def voter_name(row: Row) -> str:
+    """Returns `voter` in words: `torch`, or `torch_naive` for a function."""
+    return "_".join(filter(None, voter(row)))
 
 
 def metrics(row: Row, kind: str) -> dict[str, list[float]]:
@@ -189,7 +223,9 @@ def metrics(row: Row, kind: str) -> dict[str, list[float]]:
 def proof(row: Row) -> ReportedResults:
     """Returns the results that a row's process reported."""
     values = metrics(row, "gate")
-    return ReportedResults(values.get("loss", []), digest_of(values.get("last result", [])))
+    last = {name.replace("last result", "output", 1): figures for name, figures in values.items() if name != "loss"}
+    digests = {name: digest_of(figures) for name, figures in last.items()}
+    return ReportedResults(values.get("loss", []), {name: digest for name, digest in digests.items() if digest})
 
 
 def digests(row: Row) -> dict[str, Digest]:

@@ -69,6 +69,7 @@ class Runner:
     warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # rows that later blocks would only repeat, by case_id
     captured: dict[str, Row] = field(default_factory=dict)  # rows of processes that kept programs, by case_id
+    differing: set[str] = field(default_factory=set)  # case_ids of rows that others contradict, without a majority
     full: list[Row] = field(default_factory=list)  # rows of memory processes that ran out of memory
     replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last replicate, by block and case_id
 
@@ -123,18 +124,28 @@ class Runner:
         return row
 
     def contradict(self, attempts: Iterable[Attempt]) -> list[Row]:
-        """Adds a `wrong` row for each case of a comparison that has passed and that the majority of dialects
-        contradicts, inferred from the rows of the other dialects. `attempts` are the attempts of the comparison, with
-        the number of a further retry. Returns the new rows."""
+        """Adds a row for each case of a comparison that has passed and that others contradict: `wrong` where a majority
+        does, inferred from the others' rows; `differ` where there is none, with the times that its process took.
+        `attempts` are the attempts of the comparison, with the number of a further retry. Returns the new rows."""
         rows = []
         for attempt in attempts:
-            reason = self.agreement.contradicted(attempt.case.comparison_id).get(attempt.case.case_id)
-            if reason and attempt.case.case_id not in self.settled and attempt.purpose is Purpose.TIMED:
-                verdict = {"outcome": str(Outcome.WRONG), "reason": reason, "phase": "gate", "provenance": "inferred"}
-                row = self.blank(attempt) | verdict | {"inferred_from": "digests of the other dialects"}
-                self.save(attempt, row)
-                self.settled[attempt.case.case_id] = row
-                rows.append(row)
+            case_id = attempt.case.case_id
+            known = case_id in self.settled or case_id in self.differing or attempt.purpose is not Purpose.TIMED
+            end = None if known else self.agreement.contradicted(attempt.case.comparison_id).get(case_id)
+            if end is None:
+                continue
+            outcome, reason, passed = end
+            verdict = {"outcome": str(outcome), "reason": reason, "phase": "gate"}
+            if outcome is Outcome.DIFFER:  # its other blocks run: their times are shown, without a verdict
+                place = {name: empty_row(attempt)[name] for name in ("order", "retry", "block", "replicate")}
+                row = passed | place | verdict
+                self.differing.add(case_id)
+            else:
+                inferred_from = {"provenance": "inferred", "inferred_from": "digests of the other dialects"}
+                row = self.blank(attempt) | verdict | inferred_from
+                self.settled[case_id] = row
+            self.save(attempt, row)
+            rows.append(row)
         return rows
 
     def certain(self, attempt: Attempt) -> Row | None:
@@ -148,7 +159,7 @@ class Runner:
         """Returns the row of an attempt before its process: identity, case, machine, start, and the memory floor."""
         stack, workload = STACKS[attempt.case.stack], self.workloads[attempt.case.workload]
         case = attempt.case
-        least = {} if workload.is_probe else dataclasses.asdict(floor(workload.spec, case.dims, case.pass_))
+        least = {} if workload.is_probe else dataclasses.asdict(floor(workload, case.dims, case.pass_))
         return empty_row(attempt) | {
             "machine_id": self.machine_id,
             "dialect": stack.dialect,

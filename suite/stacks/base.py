@@ -27,8 +27,9 @@ from suite.stacks.catalog import STACKS
 from suite.stacks.holders import Holders
 from suite.stacks.knobs import Knob, chosen
 from suite.stacks.threads import cuda_environ, thread_environ
-from suite.workloads.catalog import Workload
-from suite.workloads.tensors import Tensor, buffers_of
+from suite.workloads import trees
+from suite.workloads.catalog import CaseTensors, Workload
+from suite.workloads.tensors import Tensor
 
 Named = Iterable[tuple[str, NDArray[Any]]]  # float32, or int32 for token ids and labels
 Tensors = Mapping[str, NDArray[np.float32]]
@@ -64,17 +65,41 @@ class Adapter(ABC):
 
     knobs: ClassVar[tuple[Knob, ...]] = ()  # for the tuned track; a stack without knobs doesn't run in that track
     packages: ClassVar[tuple[str, ...]] = ("numpy",)  # a row records the versions of these
+    family: ClassVar[str]  # the dialect in whose form `code` returns a workload
+    untraceable: ClassVar[tuple[str, ...]] = ()  # exceptions by which a framework says that it can't trace a function
 
     def __init__(self, case: Case, workload: Workload) -> None:
         self.case = case
         self.workload = workload
         self.dims = dict(case.dims)
-        self.train = case.pass_ == "train"
+        self.train = case.pass_ != "forward"  # gradients are taken, by an optimizer or as results
         self.optimizer: str | None = getattr(workload.spec, "OPTIMIZER", None)  # "adamw", "sgd", or none
         self.tuned = chosen(self.knobs, case, workload)
         if case.track == "tuned" and not self.tuned:  # else a row called tuned would measure the default settings
             raise Unsupported(f"no tuned setting changes {case.workload} on this {case.target}")
-        self.buffers = frozenset(buffers_of(workload.spec, self.dims))
+        probe = workload.is_probe
+        self.tensors = CaseTensors({}, {}, {}) if probe else workload.tensors(self.dims, case.pass_)
+        self.buffers = frozenset(self.tensors.buffers)
+
+    def code(self) -> Any:
+        """Returns the workload's code in the dialect of this stack. Imports the framework."""
+        return self.workload.code(STACKS[self.case.stack].dialect, self.family, self.case)
+
+    def cannot_trace(self, error: BaseException) -> bool:
+        """Whether a framework has refused to trace a function of a question."""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        return bool(self.case.implementation) and not names.isdisjoint(self.untraceable)
+
+    @property
+    def types(self) -> dict[str, str]:
+        """Returns the declared type of each tensor by name."""
+        tensors = self.tensors.parameters | self.tensors.buffers | self.tensors.batch
+        return {name: tensor.dtype for name, tensor in tensors.items()}
+
+    @property
+    def has_wide_types(self) -> bool:
+        """Whether a tensor has a 64-bit type, which JAX has only where it is switched on."""
+        return bool({"float64", "complex128", "int64"} & {*self.types.values()})
 
     @classmethod
     def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
@@ -175,8 +200,33 @@ class Adapter(ABC):
         """Returns when state and outputs are computed."""
 
     @abstractmethod
-    def fetch(self, outputs: Any) -> NDArray[np.float32]:
-        """Returns the result (loss or output) in host memory: a writable array that shares memory with no other."""
+    def fetch(self, array: Any) -> NDArray[Any]:
+        """Returns one array in host memory: a writable array that shares memory with no other. It has the array's own
+        type; bfloat16, which NumPy lacks, becomes float32."""
+
+    def unchanged(self, name: str, array: Any) -> NDArray[Any]:
+        """Returns an input of the batch on the host, in the layout in which its values were generated."""
+        value = self.fetch(array)
+        images = self.family == "torch" and self.tensors.batch[name].images
+        return value.transpose(0, 2, 3, 1) if images else value
+
+    def results(self, outputs: Any) -> Any:
+        """Returns a step's result in host memory: the loss, or the tree of outputs with `fetch` of each leaf."""
+        return self.fetch(self.loss_of(outputs)) if self.train else trees.mapped(self.fetch, outputs)
+
+    def loss_of(self, outputs: Any) -> Any:
+        """Returns the loss among the outputs of a step that takes gradients."""
+        return outputs[0] if isinstance(outputs, tuple) else outputs
+
+    def result_types(self, outputs: Any) -> dict[str, str]:
+        """Returns the type of each leaf of a step's result by its name: `float32`, `int64`."""
+        tree = self.loss_of(outputs) if self.train else outputs
+        return {name: self.type_of(leaf) for name, leaf in trees.leaves(tree)}
+
+    def type_of(self, array: Any) -> str:
+        """Returns an array's type by NumPy's name."""
+        dtype = getattr(array, "dtype", None)
+        return str(getattr(dtype, "name", dtype) or np.asarray(array).dtype).removeprefix("torch.")
 
     @abstractmethod
     def read(self, what: str, state: State, batch: Batch) -> dict[str, NDArray[np.float32]]:
@@ -185,7 +235,7 @@ class Adapter(ABC):
         - "parameters": the parameters and buffers in the state;
         - "moments": `m/<name>` and `v/<name>` of each parameter for AdamW, `v/<name>` for momentum;
         - "gradients": the gradients, which are computed now, and "loss";
-        - "output": the output of the forward pass.
+        - "output": the output of the forward pass; of several, a tree.
 
         The tensors are valid until the next call: on a CPU they may be aliases, because a copy of a model's gradients
         may not fit into memory.
@@ -205,7 +255,7 @@ class Adapter(ABC):
     def run(self, recorder: Any) -> None:
         """Runs a probe: the dialect's file tries out this stack and records what it observes. It uses only `put`,
         `jit`, `wait`, `fetch`, the counters and the framework itself."""
-        self.workload.dialect(STACKS[self.case.stack].dialect).run(self, recorder)
+        self.code().run(self, recorder)
 
     def put(self, value: NDArray[Any]) -> Any:
         """Returns a host array on the device."""

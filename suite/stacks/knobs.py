@@ -36,8 +36,9 @@ def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[s
     """Returns the names of the knobs that apply to a case on this machine; none in the default track."""
     if case.track != "tuned":
         return frozenset()
-    images = any(len(tensor.shape) == 4 for tensor in workload.spec.inputs(dict(case.dims)).values())
-    products = workload.spec.flops(dict(case.dims), case.pass_) > 0
+    images = any(tensor.images for tensor in workload.tensors(dict(case.dims), case.pass_).batch.values())
+    flops = workload.spec.flops(dict(case.dims), case.pass_)
+    products = flops is None or flops > 0  # of a question it isn't known
     updates = case.pass_ == "train" and getattr(workload.spec, "OPTIMIZER", None) is not None
     return frozenset(
         knob.name

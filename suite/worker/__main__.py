@@ -29,30 +29,38 @@ def main(arguments: list[str] | None = None) -> int:
     request = json.loads(options.attempt.read_text(encoding="utf-8"))
     events = Events(options.out)
     events.phase("start")
+    opened_adapters: list[Any] = []
     try:
-        answer(request, events)
+        answer(request, events, opened_adapters)
     except Exception as error:
-        report(error, events)
+        report(error, events, opened_adapters)
         return 1
     events.phase("end")
     events.write("end")
     return 0
 
 
-def report(error: Exception, events: Events) -> None:
-    """Writes an exception with its traceback, and for an adapter's `Unsupported` the reason first."""
+def report(error: Exception, events: Events, adapters: list[Any]) -> None:
+    """Writes an exception with its traceback, and first the reason of an adapter's `Unsupported`, or of a framework
+    that can't trace a question's function."""
     base = sys.modules.get("suite.stacks.base")  # an import here could fail as the attempt's own did
     if base is not None and isinstance(error, base.Unsupported):
         events.write("unsupported", reason=str(error))
+    elif adapters and adapters[0].cannot_trace(error):
+        from suite.workloads.questions.question import at_line
+
+        words = at_line(error, adapters[0].workload.folder)[:500]
+        events.write("unsupported", reason=f"it can't trace {adapters[0].workload.folder.name}, {words}")
     events.exception(error)
 
 
-def answer(request: dict[str, Any], events: Events) -> None:
-    """Runs the phases of one attempt, in order."""
+def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None:
+    """Runs the phases of one attempt, in order. The adapter is added to `adapters` as soon as it is there."""
     attempt = Attempt.from_json(request["attempt"])
     protocol = Protocol(**request["protocol"])
     os.sched_setaffinity(0, request["cpus"])
     adapter, data, listener = opened(attempt, request, events)
+    adapters.append(adapter)
     from suite.machine import builds, facts  # only now, so that `import_seconds` doesn't include their imports
     from suite.worker import process_memory
     from suite.worker.equivalence.witness import Witness
@@ -109,15 +117,17 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
 
     if measured.losses:
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
-    proof = digest(measured.result, "output").figures
-    events.write("metric", name="last result", unit="1", kind="gate", values=proof)
+    for name, value in data.results(adapter, measured.result).items():
+        key = "output" if name == "loss" else name
+        proof = digest(value, key).figures
+        events.write("metric", name=key.replace("output", "last result", 1), unit="1", kind="gate", values=proof)
     # Only now: a probe before the first call would do a part of its work, which takes seconds in some stacks.
     events.phase("probe")
     observed = precision.observed(adapter.matmul(*precision.probe_operands()))
     events.facts(precision_observed=observed)
     reasons = precision.contradictions(adapter.case.precision, observed)
     if gated:
-        evidence = gate.TimedEvidence(measured.losses, measured.result, witness)
+        evidence = gate.TimedEvidence(measured.losses, measured.result, witness, types=measured.types)
         if adapter.train and adapter.optimizer:
             batch, witness.batch = witness.batch, None
             if late:

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from suite.case import Case
 from suite.errors import COMMAND, UserError
-from suite.reference.expected import ReferenceAnswer, from_reference, load, under_stress
+from suite.reference.expected import ReferenceAnswer, from_reference, load, named, under_stress
 from suite.stacks.base import Adapter
+from suite.workloads import trees
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import Tensor, buffers_of, generate_all, stressed
+from suite.workloads.tensors import Tensor, generate_all, stressed
+
+# The types of a reference's arguments, by kind.
+EXACT = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128), "i": np.dtype(np.int64)}
 
 
 class Data:
@@ -26,11 +30,9 @@ class Data:
         self.case, self.workload, self.spec, self.seed = case, workload, workload.spec, seed
         self.dims = dict(case.dims)
         self.stressed = stressed(self.spec, self.dims)
-        self.parameters: dict[str, Tensor] = self.stressed if under_stress else self.spec.parameters(self.dims)
-        self.buffers: dict[str, Tensor] = buffers_of(self.spec, self.dims)
-        self.batch: dict[str, Tensor] = dict(self.spec.inputs(self.dims))
-        if case.pass_ == "train":
-            self.batch["target"] = self.spec.target(self.dims)
+        tensors = workload.tensors(self.dims, case.pass_)
+        self.parameters: dict[str, Tensor] = self.stressed if under_stress else tensors.parameters
+        self.buffers, self.batch = tensors.buffers, tensors.batch
         self.generating_seconds = 0.0
         self.digest = hashlib.sha256()
 
@@ -65,17 +67,30 @@ class Data:
         return generate_all(self.parameters | self.buffers, "parameter", self.seed)
 
     def arguments(self) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yields the parameters and buffers, then the batch: numbers in float64; ids and labels in int64, as indices
-        are."""
+        """Yields the parameters and buffers, then the batch, in the widest type of their kind; whole numbers in int64,
+        as indices are."""
         for part in (self.values(), generate_all(self.batch, "batch", self.seed)):
-            yield {name: value.astype(np.int64 if value.dtype.kind == "i" else np.float64) for name, value in part}
+            yield {name: value.astype(EXACT.get(value.dtype.kind, value.dtype)) for name, value in part}
+
+    def compared(self, outputs: Any) -> dict[str, NDArray[Any]]:
+        """Returns the leaves of a tree of results as they are compared: by the spec's `canonical`, if it has one. Of a
+        single result the name is `output`, of several `output/…`."""
+        if hasattr(self.spec, "canonical"):
+            inputs = {**dict(self.values()), **dict(generate_all(self.batch, "batch", self.seed))}
+            outputs = self.spec.canonical(outputs, **trees.filled(self.workload.arguments(self.dims), inputs))
+        return named(outputs)
+
+    def results(self, adapter: Adapter, result: Any) -> dict[str, NDArray[Any]]:
+        """Returns a step's result as it is compared: its loss, or the leaves of its outputs."""
+        return {"loss": np.asarray(result)} if adapter.train else self.compared(result)
 
     def expected(self) -> ReferenceAnswer | None:
         """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims; None if
         there is neither. Raises UserError for a golden file without the results of stressed weights, if the spec has
         such weights."""
         if hasattr(self.spec, "reference"):
-            answer = from_reference(self.spec, self.dims, *self.arguments())
+            parameters, batch = self.arguments()
+            answer = from_reference(self.spec, self.dims, parameters, batch, self.compared)
             if self.stressed:
                 stressed = Data(self.case, self.workload, self.seed, under_stress=True)
                 answer.stressed = under_stress(self.spec, self.dims, *stressed.arguments())

@@ -90,7 +90,7 @@ def ask(adapter: Adapter, state: Any, batch: Any, events: Events, could_reset: b
     events.phase("memory")
     events.facts(**figures(adapter, peak_bytes() if could_reset else None))
     events.phase("fetch")
-    adapter.fetch(outputs)  # PyTorch/XLA raises for a step that ran out of memory only when its result is fetched
+    adapter.results(outputs)  # PyTorch/XLA raises for a step that ran out of memory only when its result is fetched
     del outputs
     events.phase("memory")
     events.facts(**adapter.program_memory(state, batch))

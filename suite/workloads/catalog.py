@@ -13,13 +13,28 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from suite.case import CUSTOM
+from suite.case import CUSTOM, Case
 from suite.errors import UserError, unknown
+
+if TYPE_CHECKING:  # it needs NumPy
+    from suite.workloads.tensors import Tensor
 
 DIALECTS = ("numpy", "jax", "torch", "tf")  # of the stacks in this repository
 ANY = "any"  # in place of a dialect, for code that has only operators and numbers
 HOME = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTensors:
+    """The tensors of a case by name: what is trained or differentiated, state without a gradient, and the batch."""
+
+    parameters: dict[str, Tensor]
+    buffers: dict[str, Tensor]
+    batch: dict[str, Tensor]
+
+
 REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops", "bytes_floor", "items")
 REQUIRED_OF_PROBES = ("TITLE", "SIZES", "PASSES", "ASPECTS", "FIGURES", "classify")
 
@@ -30,7 +45,7 @@ class Workload:
 
     name: str
     folder: Path
-    spec: ModuleType
+    spec: Any
 
     @property
     def sizes(self) -> Mapping[str, Mapping[str, int]]:
@@ -44,6 +59,11 @@ class Workload:
         return hasattr(self.spec, "ASPECTS")
 
     @property
+    def is_question(self) -> bool:
+        """Whether the workload is a question file."""
+        return False
+
+    @property
     def dialects(self) -> tuple[str, ...]:
         """Returns the dialects that this workload is written in, our own first."""
         named = {path.stem.removeprefix(f"{self.name}_") for path in self.folder.glob(f"{self.name}_*.py")}
@@ -55,9 +75,38 @@ class Workload:
         file = self.folder / f"{self.name}_{dialect}.py"
         return file if file.exists() else self.folder / f"{self.name}_{ANY}.py"
 
+    def implementations(self, dialect: str) -> tuple[str, ...]:
+        """Returns the names of what computes the workload in a dialect: one without a name, or none."""
+        return ("",) if self.file(dialect).exists() else ()
+
+    def unsupported(self, dialect: str, case: Case) -> str | None:
+        """Returns the reason why a dialect can't run a case; None if it can."""
+        return None
+
     def dialect(self, dialect: str) -> ModuleType:
-        """Returns the module of one dialect. Imports its framework."""
-        return load_module(self.file(dialect))
+        """Returns the module of one dialect. Imports its framework. Raises UserError if there is no file of that
+        dialect."""
+        file = self.file(dialect)
+        if not file.exists():
+            raise UserError(f"{self.name} isn't written in the {dialect} dialect ({self.name}_{dialect}.py).")
+        return load_module(file)
+
+    def code(self, dialect: str, family: str, case: Case) -> Any:
+        """Returns the code of a case in one dialect: for a folder, the dialect's module. `family` is the dialect in
+        whose form the adapter takes it."""
+        return self.dialect(dialect)
+
+    def arguments(self, dims: Mapping[str, int]) -> dict[str, Any]:
+        """Returns the arguments of its functions: a tree of tensors and plain values."""
+        return dict(self.spec.inputs(dims))
+
+    def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
+        """Returns the tensors of a pass."""
+        spec, batch = self.spec, dict(self.spec.inputs(dims))
+        if pass_ == "train":
+            batch["target"] = spec.target(dims)
+        buffers = dict(spec.buffers(dims)) if hasattr(spec, "buffers") else {}
+        return CaseTensors(dict(spec.parameters(dims)), buffers, batch)
 
     def sizes_with(self, dims: Mapping[str, int]) -> list[str]:
         """Returns the names of the sizes that have exactly these dims."""
@@ -123,7 +172,12 @@ def load_module(path: Path) -> ModuleType:
 
 
 def load(folder: Path) -> Workload:
-    """Returns the workload in one folder. Raises UserError if the spec is missing, broken or incomplete."""
+    """Returns the workload in one folder, or of one question file. Raises UserError if the spec is missing, broken or
+    incomplete."""
+    if folder.suffix == ".py":
+        from suite.workloads.questions import question  # which builds on this module
+
+        return question.load(folder)
     path = folder / "spec.py"
     if not path.is_file():
         raise UserError(f"{folder} is no workload: it has no spec.py. See docs/adding-a-workload.md.")
@@ -141,9 +195,13 @@ def load(folder: Path) -> Workload:
 
 
 def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
-    """Returns all workloads by name: the suite's, then those in `extra` folders (one workload, or a folder of them)."""
+    """Returns all workloads by name: the suite's, then those in `extra` places: a workload, a folder of them, or a
+    question file."""
     folders = [path.parent for group in ("ops", "models", "probes") for path in sorted(HOME.glob(f"{group}/*/spec.py"))]
     for place in extra:
+        if place.suffix == ".py":
+            folders.append(place)
+            continue
         inside = [path.parent for path in sorted(place.resolve().glob("*/spec.py"))]
         here = [place.resolve()] if (place / "spec.py").exists() else []
         if not here and not inside:
@@ -151,7 +209,8 @@ def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
         folders += here + inside
     workloads: dict[str, Workload] = {}
     for folder in folders:
-        if folder.name in workloads:
-            raise UserError(f"Two workloads are called '{folder.name}': {workloads[folder.name].folder} and {folder}.")
-        workloads[folder.name] = load(folder)
+        name = folder.name.removesuffix(".py")
+        if name in workloads:
+            raise UserError(f"Two workloads are called '{name}': {workloads[name].folder} and {folder}.")
+        workloads[name] = load(folder)
     return workloads

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +23,47 @@ from suite.errors import UserError
 
 CHUNK = 1 << 20  # values made at a time: bounds the temporary memory at about 40 MB
 
-# Eight uniform 16-bit integers per value, summed (Irwin-Hall). Integer sums and IEEE +, -, * are exact
+# Eight uniform integers per value, summed (Irwin-Hall). Integer sums and IEEE +, -, * are exact
 # or correctly rounded everywhere; a logarithm or cosine (Box-Muller) differs between CPUs in the last bit.
 TERMS = 8
-MEAN = TERMS * (2**16 - 1) / 2
-DEVIATION = math.sqrt(TERMS * (2.0**32 - 1) / 12)
 KURTOSIS = -1.2 / TERMS  # excess kurtosis of the sum, taken out by one Cornish-Fisher term
+
+FLOATS = ("float64", "float32", "bfloat16", "float16")
+COMPLEX = ("complex128", "complex64")
+WHOLE = ("int64", "int32", "int16", "int8", "uint32", "uint16", "uint8", "bool")
+DTYPES = (*FLOATS, *COMPLEX, *WHOLE)
+
+
+def stored_as(dtype: str) -> np.dtype[Any]:
+    """Returns the NumPy type of a tensor's values on the host: its own or, for bfloat16, which NumPy lacks, float32
+    with values that bfloat16 holds."""
+    return np.dtype("float32" if dtype == "bfloat16" else dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """What a spec says about a tensor: its shape. Each value has 4 bytes."""
+    """What a spec says about a tensor: its shape and the type that it has on every stack. `images` are (batch, height,
+    width, channels), and PyTorch gets them with channels first, as its convolutions take them."""
 
     shape: tuple[int, ...]
+    dtype: str = field(default="float32", kw_only=True)
+    images: bool = field(default=False, kw_only=True)
+
+    KNOWN: ClassVar[tuple[str, ...]] = DTYPES  # the types that this kind of values can have
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a shape or type that a tensor can't have."""
+        if self.dtype not in self.KNOWN:
+            raise UserError(f"{type(self).__name__} has no type {self.dtype!r}: it can be {', '.join(self.KNOWN)}.")
+        if not all(type(length) is int and length > 0 for length in self.shape):
+            raise UserError(f"A tensor's shape has whole numbers from 1 on, not {self.shape!r}.")
+        if self.images and len(self.shape) != 4:
+            raise UserError(f"Images are (batch, height, width, channels), not of shape {self.shape!r}.")
+
+    @property
+    def channels_first(self) -> tuple[int, ...]:
+        """Returns the shape in PyTorch: that of images with their channels before height and width."""
+        return (self.shape[0], self.shape[3], *self.shape[1:3]) if self.images else self.shape
 
     @property
     def size(self) -> int:
@@ -44,22 +73,161 @@ class Tensor:
     @property
     def nbytes(self) -> int:
         """Returns the bytes of all values."""
-        return 4 * self.size
+        return self.size * (2 if self.dtype == "bfloat16" else np.dtype(self.dtype).itemsize)
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether gradients with regard to it are taken where nobody says of what they are taken."""
+        return self.dtype in (*FLOATS, *COMPLEX)
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns the tensor's values, of any shape and type that hold them, from a generator of its own."""
+        raise TypeError(f"{type(self).__name__} says nothing about its values")
 
 
 @dataclass(frozen=True, slots=True)
 class Normal(Tensor):
-    """A float32 tensor with values N(mean, sigma^2); sigma 0 makes a constant."""
+    """Values N(mean, sigma^2); sigma 0 makes a constant. There are at most 524,281 different ones, unless `fine`:
+    then values are as good as all different, which matters where they are sorted or counted."""
 
     sigma: float = 1.0
     mean: float = 0.0
+    fine: bool = field(default=False, kw_only=True)
+
+    KNOWN: ClassVar[tuple[str, ...]] = (*FLOATS, *COMPLEX)
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns normally distributed values; of complex ones, both parts are."""
+        parts = 2 if self.dtype in COMPLEX else 1
+        values = np.empty(parts * self.size, dtype="float64" if self.dtype in ("float64", *COMPLEX) else "float32")
+        bits = 32 if self.fine else 16
+        mean, deviation = TERMS * (2**bits - 1) / 2, math.sqrt(TERMS * (2.0 ** (2 * bits) - 1) / 12)
+        for start in range(0, values.size, CHUNK):
+            part = values[start : start + CHUNK]
+            drawn = np.asarray(words.random_raw(part.size * TERMS * bits // 64), dtype="<u8")
+            terms = drawn.view(f"<u{bits // 8}").reshape(-1, TERMS)
+            x = (terms.sum(axis=1, dtype=np.float64) - mean) / deviation
+            x -= KURTOSIS / 24.0 * (x * x * x - 3.0 * x)
+            part[:] = x * self.sigma + self.mean
+        return values.view(np.complex128) if parts == 2 else values
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform(Tensor):
+    """Values spread evenly from `low` up to `high`."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    KNOWN: ClassVar[tuple[str, ...]] = FLOATS
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns evenly spread values."""
+        share = (np.asarray(words.random_raw(self.size)) >> np.uint64(11)) * 2.0**-53
+        return self.low + share * (self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True)
 class Integers(Tensor):
-    """An int32 tensor with uniform values from 0 to `below` - 1: token ids, class labels."""
+    """Uniform whole numbers from `low` to `below` - 1: token ids, class labels, lengths."""
 
     below: int
+    low: int = 0
+    dtype: str = field(default="int32", kw_only=True)
+
+    KNOWN: ClassVar[tuple[str, ...]] = WHOLE
+
+    def __post_init__(self) -> None:
+        """Raises UserError for an empty range, and for one that the type doesn't hold."""
+        Tensor.__post_init__(self)
+        least, most = (0, 1) if self.dtype == "bool" else (np.iinfo(self.dtype).min, np.iinfo(self.dtype).max)
+        if not least <= self.low < self.below <= most + 1:
+            raise UserError(
+                f"Whole numbers from {self.low} to under {self.below} are none, or {self.dtype} doesn't hold them: it "
+                f"holds {least} to {most}."
+            )
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns evenly spread whole numbers."""
+        raw, span = np.asarray(words.random_raw(self.size), dtype="<u8"), self.below - self.low
+        if span > 2**32:
+            return (raw % np.uint64(span)).view(np.int64) + self.low  # uneven by span / 2^64
+        # 32 random bits times `span`, divided by 2^32: uniform up to a relative error of span / 2^32.
+        return (((raw >> np.uint64(32)) * np.uint64(span)) >> np.uint64(32)).astype(np.int64) + self.low
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation(Tensor):
+    """The whole numbers from 0 to n - 1 in random order, along the last axis."""
+
+    dtype: str = field(default="int32", kw_only=True)
+
+    KNOWN: ClassVar[tuple[str, ...]] = WHOLE[:-1]
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns the order of random numbers."""
+        raw = np.asarray(words.random_raw(self.size)).reshape(self.shape)
+        return np.argsort(raw, axis=-1, kind="stable")
+
+
+@dataclass(frozen=True, slots=True)
+class Ascending(Tensor):
+    """0, 1, 2, … along the last axis, times `step`."""
+
+    step: float = 1.0
+
+    KNOWN: ClassVar[tuple[str, ...]] = (*FLOATS, *WHOLE[:-1])
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns numbers in order."""
+        return np.broadcast_to(np.arange(self.shape[-1]) * self.step, self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class PositiveDefinite(Tensor):
+    """Symmetric positive definite matrices over the last two axes, whose eigenvalues run evenly in their logarithm from
+    1 down to 1 / `condition`."""
+
+    condition: float = 100.0
+
+    KNOWN: ClassVar[tuple[str, ...]] = ("float64", "float32")
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns D - 2 (v w^T + w v^T) + 4 (v.w) v v^T: D, the eigenvalues, between two reflections at a random unit
+        vector v, with w = D v. Only sums rounded once and single products, so that every processor gives the same."""
+        n, count = self.shape[-1], math.prod(self.shape[:-2])
+        steps = [self.condition ** (-k / max(1, n - 1)) for k in range(n)]
+        eigenvalues = np.array(steps, np.float32).astype(np.float64)  # a pow differs between processors in its last bit
+        made = np.empty((count, n, n))
+        for k in range(count):
+            v = (np.asarray(words.random_raw(n)) >> np.uint64(11)) * 2.0**-52 - 1.0
+            v /= math.sqrt(math.fsum(v * v))
+            w = eigenvalues * v
+            both = np.multiply.outer(v, w)
+            made[k] = np.diag(eigenvalues) - 2.0 * (both + both.T) + (4.0 * math.fsum(v * w)) * np.multiply.outer(v, v)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Tensor):
+    """One value everywhere."""
+
+    value: float = 0.0
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns the value."""
+        return np.full(self.shape, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Tensor):
+    """The array of a .npy file."""
+
+    path: Path
+
+    def values(self, words: np.random.Philox) -> NDArray[Any]:
+        """Returns the array."""
+        return np.asarray(np.load(self.path, allow_pickle=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +244,19 @@ def fan_in(*shape: int) -> Normal:
 
 
 def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
-    """Returns the values of one tensor: float32 or int32, C order, shape `tensor.shape`. Bit-exact on every machine."""
+    """Returns the values of one tensor in C order, in its shape and the type that `stored_as` says. Bit-exact on every
+    machine."""
     key = hashlib.sha256(f"{seed}/{name}".encode()).digest()[:16]
-    words = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
-    if isinstance(tensor, Integers):
-        # 32 random bits times `below`, divided by 2^32: uniform up to a relative error of below / 2^32.
-        bits = np.asarray(words.random_raw(tensor.size), dtype="<u8") >> np.uint64(32)
-        return ((bits * np.uint64(tensor.below)) >> np.uint64(32)).astype(np.int32).reshape(tensor.shape)
-    if not isinstance(tensor, Normal):
-        raise TypeError(f"{name}: a spec's tensors are Normal or Integers, not {type(tensor).__name__}")
-    values = np.empty(tensor.size, dtype=np.float32)
-    for start in range(0, tensor.size, CHUNK):
-        part = values[start : start + CHUNK]
-        bits = np.asarray(words.random_raw(2 * part.size), dtype="<u8").view("<u2").reshape(-1, TERMS)
-        x = (bits.sum(axis=1, dtype=np.float64) - MEAN) / DEVIATION
-        x -= KURTOSIS / 24.0 * (x * x * x - 3.0 * x)
-        part[:] = x * tensor.sigma + tensor.mean
-    return values.reshape(tensor.shape)
+    values = tensor.values(np.random.Philox(key=np.frombuffer(key, dtype="<u8"))).reshape(tensor.shape)
+    if tensor.dtype == "bfloat16":
+        values = rounded_to_bfloat16(values.astype(np.float32))
+    return np.asarray(values.astype(stored_as(tensor.dtype), copy=False), order="C")
+
+
+def rounded_to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns finite float32 values rounded to the nearest that bfloat16 holds, ties to even."""
+    bits = values.view(np.uint32)
+    return ((bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))) & np.uint32(0xFFFF0000)).view(np.float32)
 
 
 def generate_all(tensors: Mapping[str, Tensor], group: str, seed: int) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -112,7 +276,7 @@ def stressed(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
     spec has no `STRESSED`. If several globs match a name, the first counts. Raises UserError for a glob that matches no
     name."""
     changes: Mapping[str, Stress] = getattr(spec, "STRESSED", {})
-    parameters: Mapping[str, Tensor] = spec.parameters(dims)
+    parameters: Mapping[str, Tensor] = spec.parameters(dims) if changes else {}
     for glob in changes:
         if not any(fnmatchcase(name, glob) for name in parameters):
             raise UserError(f"STRESSED has '{glob}', but no parameter of {spec.TITLE} matches it.")

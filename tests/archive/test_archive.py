@@ -147,6 +147,7 @@ def test_two_writers_of_one_name(stored: ResultSet, place: Storage, tmp_path: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.release
 def test_a_server_that_is_killed_in_mid_upload(
     stored: ResultSet, bucket: Storage, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

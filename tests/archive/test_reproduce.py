@@ -95,6 +95,7 @@ def invoke(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.stacks
+@pytest.mark.release
 def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path, shelf: Storage) -> None:
     """With another lock here than the set's: its own is used."""
     asked = (

@@ -83,6 +83,7 @@ def test_the_page_shows_them_as_one_run(shares: list[Path], tmp_path: Path) -> N
         reopen(next(tmp_path.iterdir()))
 
 
+@pytest.mark.release
 def test_a_share_that_is_missing_twice_or_of_another_run_is_refused(shares: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Shares are missing: 2/3"):
         collect([shares[0], shares[2]], tmp_path)

@@ -18,7 +18,9 @@ VALUE = np.array([[1.0, 2.0, 3.0]], np.float32)
 
 
 def some(**others: object) -> ReferenceAnswer:
-    made = ReferenceAnswer(VALUE, [1.0, 0.5, 0.25], {"w": VALUE}, {"w": VALUE, "b": VALUE}, {"w": 3e-5, "b": 0.0})
+    made = ReferenceAnswer(
+        {"output": VALUE}, [1.0, 0.5, 0.25], {"w": VALUE}, {"w": VALUE, "b": VALUE}, {"w": 3e-5, "b": 0.0}
+    )
     for name, value in others.items():
         setattr(made, name, value)
     return made

@@ -16,15 +16,19 @@ from suite.reference.expected import ReferenceAnswer
 from suite.workloads.catalog import find
 
 VALUE = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(3, 4)
-STORED = ReferenceAnswer(VALUE, [2.0, 1.5, 1.0], {"w": VALUE, "b": digest(VALUE, "b")}, {"w": VALUE}, {"w": 3e-5})
+STORED = ReferenceAnswer(
+    {"output": VALUE}, [2.0, 1.5, 1.0], {"w": VALUE, "b": digest(VALUE, "b")}, {"w": VALUE}, {"w": 3e-5}
+)
 
 
 def test_rounding_is_no_difference_and_a_changed_tensor_is() -> None:
-    rounded = dataclasses.replace(STORED, output=VALUE * np.float32(1 + 1e-7), losses=[2.0, 1.5, 1.0 + 1e-9])
+    rounded = dataclasses.replace(
+        STORED, outputs={"output": VALUE * np.float32(1 + 1e-7)}, losses=[2.0, 1.5, 1.0 + 1e-9]
+    )
     assert golden_check.compare(STORED, rounded) == []
     for changed, said in (
-        ({"output": VALUE * np.float32(1.001)}, ["output"]),
-        ({"output": VALUE.T}, ["output"]),
+        ({"outputs": {"output": VALUE * np.float32(1.001)}}, ["output"]),
+        ({"outputs": {"output": VALUE.T}}, ["output"]),
         ({"losses": [2.0, 1.5, 1.01]}, ["losses"]),
         ({"gradients": STORED.gradients | {"b": digest(1.001 * VALUE, "b")}}, ["gradients: b"]),
         ({"moved": {}}, ["moved: w"]),

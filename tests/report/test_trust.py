@@ -96,6 +96,7 @@ def test_the_reason_counts_the_notices_that_decide_the_word() -> None:
     assert told(*many, plain)[3] == "Small differences may stay undecided because of the first 4 of these 5 notices:"
 
 
+@pytest.mark.release
 def test_badge_notices_and_the_section_on_noise_say_the_same(tmp_path: Path) -> None:
     store = ResultSet.open(synthetic.write(tmp_path / "set"))
     store.ceilings = [READING | {"cores_had": 0.87}]

@@ -176,12 +176,12 @@ def told(stack: str, factor: float = 1.0, **columns: Any) -> Row:
     if factor != 1.0:
         wrong = {name: digest(factor * value, name) for name, value in TENSORS.items()}
         metrics = [{"name": n, "unit": "1", "kind": "digest", "values": d.figures} for n, d in wrong.items()]
-    row = row_of(TRAINED, case_id=stack, stack=stack, dialect=STACKS[stack], flags=[], **columns)
+    row = row_of(TRAINED, **{"case_id": stack, "stack": stack, "dialect": STACKS[stack], "flags": []} | columns)
     row["metrics"] += metrics
     return row
 
 
-def in_order(*rows: Row) -> tuple[dict[str, str], list[str], dict[str, str]]:
+def in_order(*rows: Row) -> tuple[dict[str, str], list[str], dict[str, Any]]:
     """Of gated rows judged in this order: outcomes by stack, the stacks that nothing verifies, and whom the majority
     contradicts in the end."""
     agreement = Agreement({"ffn": find()["ffn"]})
@@ -198,7 +198,8 @@ def test_the_one_dialect_that_differs_is_wrong_whoever_ran_first(order: tuple[in
     outcomes, _, contradicted = in_order(*(rows[place] for place in order))
     wrong = {stack for stack, outcome in outcomes.items() if outcome == "wrong"} | contradicted.keys()
     assert wrong == {"jax_jit"}
-    reason = contradicted.get("jax_jit") or rows[0]["reason"]
+    outcome, reason, _ = contradicted.get("jax_jit", ("wrong", rows[0]["reason"], None))
+    assert outcome == "wrong"
     assert reason.endswith("against tf and torch, which agree")
 
 
@@ -206,12 +207,27 @@ def test_three_stacks_of_one_dialect_have_one_vote() -> None:
     """They share a file, and so its mistakes."""
     torch = [told(stack, 1.01) for stack in ("torch_eager", "torch_inductor", "torch_xla")]
     outcomes, unverified, contradicted = in_order(told("jax_jit"), *torch)
-    assert set(outcomes.values()) == {"ok"} and contradicted == {}, "one against one"
+    assert set(outcomes.values()) == {"ok"} and {end[0] for end in contradicted.values()} == {"differ"}, (
+        "one against one"
+    )
+    assert contradicted.keys() == outcomes.keys()
     assert unverified == ["jax_jit", "torch_eager", "torch_inductor", "torch_xla"], "the first to run as well"
     _, unverified, contradicted = in_order(
         told("jax_jit"), *[told(row["stack"], 1.01) for row in torch], told("tf_graph")
     )
     assert contradicted.keys() == {"torch_eager", "torch_inductor", "torch_xla"}
+    assert {end[0] for end in contradicted.values()} == {"wrong"}
+    assert unverified == []
+
+
+def test_two_functions_of_one_dialect_have_a_vote_each_however_many_stacks_run_them() -> None:
+    eager = told("torch_eager", 1.01, implementation="a")
+    compiled = told("torch_inductor", 1.01, implementation="a", case_id="compiled")
+    other = told("torch_eager", implementation="b", case_id="b")
+    _, _, contradicted = in_order(eager, compiled, other)
+    assert {end[0] for end in contradicted.values()} == {"differ"} and len(contradicted) == 3
+    _, unverified, contradicted = in_order(eager, compiled, other, told("jax_jit"))
+    assert {case: end[0] for case, end in contradicted.items()} == {"torch_eager": "wrong", "compiled": "wrong"}
     assert unverified == []
 
 

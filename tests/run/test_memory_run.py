@@ -138,6 +138,7 @@ def test_another_failure_ends_a_search_but_not_the_others(tmp_path: Path) -> Non
     assert any(row["outcome"] == "oom_host" for (stack, _), row in rows.items() if stack == "fake")
 
 
+@pytest.mark.release
 def test_a_search_goes_on_from_a_probe_that_is_asked_again(tmp_path: Path) -> None:
     plan = plan_of(limits=(300 * MIB,), stacks=("fake@broken", "fake"), vary="batch")
     run(tmp_path, plan)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from suite.case import Outcome
 from suite.machine.roofline import MARGIN, Roofline
 from suite.plan import layout
+from suite.results.store.rows import Row
 from suite.run.runner import inferred
 from tests.pipeline import make_plan, make_session
 from tests.results.rows import attempt_of, row_of
@@ -61,9 +63,10 @@ def test_who_ran_first_and_is_contradicted_later_gets_a_further_row_that_is_wron
     runner, [attempt] = session.runner, layout.block(session.runner.plan, 1)
     asked = []
 
-    def contradicted(comparison_id: str) -> dict[str, str]:
+    def contradicted(comparison_id: str) -> dict[str, Any]:
         asked.append(comparison_id)
-        return {attempt.case.case_id: "output: relative error 1, against tf and torch, which agree"}
+        reason = "output: relative error 1, against tf and torch, which agree"
+        return {attempt.case.case_id: (Outcome.WRONG, reason, Row())}
 
     runner.agreement.contradicted = contradicted  # type: ignore[method-assign]
     [row] = runner.contradict([replace(attempt, retry=2)])

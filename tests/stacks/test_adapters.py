@@ -44,7 +44,7 @@ def losses(read_first):
     for _ in range(3):
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)
-        steps.append(float(adapter.fetch(outputs)))
+        steps.append(float(adapter.results(outputs)))
     return steps
 
 dialect = workload.dialect(STACKS[case.stack].dialect)

@@ -24,7 +24,7 @@ from suite.stacks.xla import compiler
 from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
 
-pytestmark = [pytest.mark.stacks, pytest.mark.newest]
+pytestmark = [pytest.mark.stacks, pytest.mark.newest, pytest.mark.release]
 # Of stacks that have the same knob one: that it reaches the others, test_knobs.py asks.
 TUNABLE = ("jax_jit", "torch_eager")
 # Operations of a size whose products aren't written out as loops; models of images for the knobs that need them.
@@ -155,7 +155,7 @@ def executed(case):
     losses = []
     for _ in range(3):
         state, outputs = adapter.step(state, batch)
-        losses.append(float(adapter.fetch(outputs)))
+        losses.append(float(adapter.results(outputs)))
     alive = sum(p.grad is not None for p in adapter.model.parameters())
     parameters = adapter.read("parameters", state, batch)
     digest = hashlib.sha256(b"".join(parameters[name].tobytes() for name in sorted(parameters))).hexdigest()

@@ -133,7 +133,7 @@ def test_counters_and_memory_are_unknown_by_default() -> None:
         OPTIMIZER = None
 
     class Nothing:
-        spec = Spec
+        spec, is_probe = Spec, True
 
     silent = Silent(case_of(), Nothing)  # type: ignore[arg-type]
     assert set(silent.counters().values()) == {None}

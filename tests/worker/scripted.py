@@ -73,7 +73,7 @@ class Scripted(Adapter):
         self.waits.append(self.calls)
         self.ns = max(self.ns, self.ready_at)
 
-    def fetch(self, outputs: Any) -> np.ndarray[Any, Any]:
+    def results(self, outputs: Any) -> np.ndarray[Any, Any]:
         assert isinstance(outputs, Result)
         self.fetches.append(self.calls)
         self.ns += round(self.fetch_seconds * SECOND)
@@ -82,7 +82,10 @@ class Scripted(Adapter):
     def counters(self) -> dict[str, float | None]:
         return self.counters_at(self.calls) if self.counters_at else super().counters()
 
-    device = build = place = read = update = None  # type: ignore[assignment]
+    def result_types(self, outputs: Any) -> dict[str, str]:
+        return {}
+
+    device = build = fetch = place = read = update = None  # type: ignore[assignment]
 
 
 Scripted.__abstractmethods__ = frozenset()  # the loop needs no more of an adapter than this

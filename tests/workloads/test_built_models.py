@@ -36,7 +36,7 @@ def test_a_framework_builds_the_parameters_that_the_specs_name(dialect: str) -> 
         asked = {key: list(tensor.shape) for key, tensor in workload.spec.parameters(dims).items()}
         assert built[name]["parameters"] == asked, name
         classes = dims.get("vocab") or dims["classes"]
-        assert built[name]["state_bytes"] in ([], [floor(workload.spec, dims, "train").state])
+        assert built[name]["state_bytes"] in ([], [floor(workload, dims, "train").state])
         assert built[name]["output"] == [dims["batch"], *([dims["seq"]] if "seq" in dims else []), classes]
 
 

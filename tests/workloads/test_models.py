@@ -38,7 +38,7 @@ def test_training_keeps_parameters_moments_and_statistics(name: str) -> None:
     dims = workload.dims("full", {})
     # 26,560 channels of batch norms in ResNet-50, a mean and a variance each; AdamW has two moments, SGD one.
     expected = {"resnet50": 2 * PUBLISHED["resnet50"] + 2 * 26_560}.get(name, 3 * PUBLISHED[name])
-    assert floor(workload.spec, dims, "train").state == 4 * expected
+    assert floor(workload, dims, "train").state == 4 * expected
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -35,7 +35,7 @@ def forecast(run: Run, planned: Planned) -> str:
         return COMPILED
     if run.workloads[case.workload].is_probe:
         return RUN
-    least = floor(run.workloads[case.workload].spec, case.dims, case.pass_).least
+    least = floor(run.workloads[case.workload], case.dims, case.pass_).least
     limit = case.limit_memory_bytes or spare_bytes()
     if least > limit:
         return f"runs out of memory: tensors of {units.quantity(least)}, a limit of {units.quantity(limit)}"

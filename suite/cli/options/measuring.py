@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from suite.cli.options.shared import CaseOptions, JsonOptions, ProcessOptions, SizeOptions, command
@@ -78,9 +79,12 @@ class RunOptions(SizeOptions, MeasuringOptions):
     """The options of `./stackwars run`."""
 
     TASK = "run"
+    WORDS = "file"
     RESUMING: ClassVar[tuple[str, ...]] = ("resume", "again", "trust", "address", "force", "json")
     MACHINERY = ("resume", "again", "trust", "address", "force", "dry_run", "json")
 
+    file: tuple[str, ...] = ()
+    """a question file of your own, in place of the preset's questions"""
     preset: str = "quick"
     """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""
     purpose: str | None = None
@@ -136,6 +140,7 @@ class RunOptions(SizeOptions, MeasuringOptions):
         """Returns which cases the options select; for an empty field the preset decides."""
         return replace(
             super().selection(cores),
+            workloads=(*self.workload, *(Path(file).stem for file in self.file)),
             sizes=self.size,
             tracks=self.track,
             caches=("cold",) if self.cache == "cold" else ("cold", self.cache),
@@ -168,8 +173,14 @@ class RunOptions(SizeOptions, MeasuringOptions):
             constants["sampling"] = "alone"  # presets choose for CPUs; processes may be unable to share a device
         if self.purpose is not None and self.purpose not in PURPOSES:
             raise unknown("value", self.purpose, PURPOSES, of="--purpose")
-        preset = self.preset_of(self.preset, **constants)
+        asked = bool(self.file) and self.preset == RunOptions.preset
+        preset = self.preset_of("ask" if asked else self.preset, **constants)
         return preset if self.purpose is None else replace(preset, purpose=Purpose(self.purpose))
+
+    @property
+    def workload_paths(self) -> tuple[Path, ...]:
+        """Returns the places of one's own workloads and questions as absolute paths."""
+        return (*super().workload_paths, *(Path(file).absolute() for file in self.file))
 
     @property
     def prepared(self) -> dict[str, Any]:

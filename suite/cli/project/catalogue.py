@@ -104,7 +104,7 @@ def named(workload: Workload) -> dict[str, Any]:
 def workload_json(workload: Workload) -> dict[str, Any]:
     """Returns a workload's fields. `largest_state_bytes` is what weights and optimizer state take in training, at the
     size where that is most."""
-    most = max(floor(workload.spec, workload.dims(size, {}), "train").state for size in workload.sizes)
+    most = max(floor(workload, workload.dims(size, {}), "train").state for size in workload.sizes)
     return named(workload) | {"passes": [*workload.spec.PASSES], "largest_state_bytes": most}
 
 

@@ -56,11 +56,12 @@ def possible_work(time: PublishedTime) -> tuple[TimedWork, ...]:
     """Returns what may really have been timed where a document gives the time of a training step: the whole step first,
     then less and less of it, and last a call that wasn't waited for. Empty for a forward pass, and if the document
     names no exact chip."""
-    chip, spec = chip_of(time), catalog.find()[time.workload].spec
+    chip, workload = chip_of(time), catalog.find()[time.workload]
     if chip is None or time.pass_ != "train":
         return ()
+    spec = workload.spec
     dims, roof = dims_of(time), chip.roofline()
-    parts = floor(spec, dims, "train")
+    parts = floor(workload, dims, "train")
     whole, weights = spec.bytes_floor(dims, "train"), parts.gradients
     counted = (
         (

@@ -12,7 +12,7 @@ from itertools import compress
 from statistics import median
 from typing import Any
 
-from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json
+from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json, stack_name
 from suite.errors import UserError, unknown
 from suite.protocol import OTHERS_SHARE_MAX
 from suite.results.store.plan_file import PlanFile
@@ -50,8 +50,9 @@ class Row(dict[str, Any]):
 
     @property
     def stack_name(self) -> str:
-        """Returns the stack as people write it: `jax_jit`, or `jax_jit@nightly` for a variant."""
-        return f"{self['stack']}@{self['variant']}" if self["variant"] else str(self["stack"])
+        """Returns the stack as people write it: `jax_jit`, `jax_jit@nightly` for a variant, `jax_jit:naive` for an
+        implementation."""
+        return stack_name(self["stack"], self["variant"], self["implementation"])
 
     @property
     def comparison_name(self) -> str:
@@ -221,7 +222,7 @@ def accepted(rows: Iterable[Row]) -> list[Row]:
 
 
 def judged(rows: Iterable[Row]) -> list[Row]:
-    """Returns the accepted rows; a case that is `wrong` or `implausible` in one block is so in all of them.
+    """Returns the accepted rows; a case that is `wrong`, `differ` or `implausible` in one block is so in all of them.
 
     Only block 1 runs the whole gate, so its result holds for every other process of the case. A process that was faster
     than the machine can be has not done the work, whatever the gate says: none of the case's times is compared.
@@ -229,7 +230,12 @@ def judged(rows: Iterable[Row]) -> list[Row]:
     counted = accepted(rows)
     too_fast = (ended(row) for row in counted if Flag.IMPLAUSIBLE in row.flags)
     ends = {row["case_id"]: {"outcome": IMPLAUSIBLE, "reason": row.text("reason")} for row in too_fast}
-    ends |= {row["case_id"]: {"outcome": str(Outcome.WRONG)} for row in counted if row["outcome"] == Outcome.WRONG}
+    ends |= {
+        row["case_id"]: {"outcome": row["outcome"], "reason": row["reason"]}
+        for outcome in (Outcome.DIFFER, Outcome.WRONG)
+        for row in counted
+        if row["outcome"] == outcome
+    }
     return [
         row | ends[row["case_id"]] if row["outcome"] == Outcome.OK and row["case_id"] in ends else row
         for row in counted

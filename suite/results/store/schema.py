@@ -14,7 +14,7 @@ import pyarrow as pa
 
 # Raised when a column is added, removed or changes its meaning. Once a version is published, its sets stay readable;
 # none is yet, so that readers know this version alone.
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 JSON = "json"  # stored as a string, because the keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
@@ -83,7 +83,7 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
         _identity("machine_id", "string", "pseudonym of the machine; rows of two machines are never paired"),
         _identity("case_id", "string", "sha256 of the case's canonical JSON"),
         _identity("case_name", "string", "the case, readable"),
-        _identity("comparison_id", "string", "shared by cases that differ in stack and variant alone"),
+        _identity("comparison_id", "string", "shared by cases that differ in stack, variant and implementation alone"),
         _identity("block", "int64", "the block, from 1; the unit of pairing"),
         _identity("order", "int64", "the place in the block's shuffled order"),
         _identity("replicate", "int64", "1; the baseline's further processes in the block (A/A twins) have 2, 3, …"),
@@ -101,11 +101,15 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
         _text("workload", "what is computed"),
         _text("size", "name of the workload's set of dims; custom where no size has them"),
         _text("dims", "whole numbers by name, an object", JSON),
-        _text("pass", "forward or train"),
+        _text("pass", "forward, train or gradient"),
         _text("precision", "declared arithmetic: f32, tf32 or bf16"),
         _text("track", "default or tuned"),
         _text("stack", "how the dialect's code is executed"),
         _text("variant", "another lock or other flags of the stack; empty for none"),
+        _text(
+            "implementation",
+            "which function of a question file computes it; empty for workloads with one in each dialect",
+        ),
         _text("dialect", "the language that the workload is written in"),
         _text("environment", "the locked virtual environment"),
         _text("target", "hardware class: cpu, cuda or tpu"),
@@ -117,7 +121,9 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
         _text("allocator", "kept: the process keeps freed memory; system: the C library decides"),
     ),
     "outcome": (
-        _text("outcome", "ok, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed"),
+        _text(
+            "outcome", "ok, differ, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed"
+        ),
         _text("reason", "why, for every outcome but ok, and for the flag implausible"),
         _text("flags", "what a reader must know beyond the outcome", "list<string>"),
         _text("phase", "the last phase that the worker began"),

@@ -77,7 +77,7 @@ def create(run: Run, preset: Path | None, command: str, results: Path) -> Result
     for name in {planned.case.workload for planned in run.plan.cases}:
         folder = run.workloads[name].folder
         if not folder.is_relative_to(ROOT / "suite"):  # it isn't in this project's source, whose revision is kept
-            store.keep(folder, f"workloads/{name}")
+            store.keep(folder, f"workloads/{folder.name}")
     for path in stack_files(run.plan):
         store.keep(path, f"stacks/{path.name}")
     store.keep_source(git("rev-parse", "HEAD"), git("diff", "HEAD"))

@@ -6,13 +6,15 @@ from __future__ import annotations
 import numpy as np
 
 from suite.stacks import base
-from suite.stacks.jax.jax_runtime import JaxAdapter
+from suite.stacks.jax.jax_runtime import JaxAdapter, conjugate
+from suite.workloads import trees
 
 
 class Adapter(JaxAdapter):
     """State: (parameters, buffers, optimizer state), pytrees; most workloads have no buffers."""
 
     packages = ("jax", "jaxlib", "libtpu", "optax", "numpy")
+    family = "jax"
 
     def __init__(self, case, workload):
         import jax
@@ -48,7 +50,7 @@ class Adapter(JaxAdapter):
         )
 
     def build(self, abstract=False):
-        dialect, dims = self.workload.dialect("jax"), self.dims
+        dialect, dims = self.code(), self.dims
         in_precision = self.in_precision(dialect.forward)
 
         def forward(parameters, buffers, inputs):
@@ -57,12 +59,13 @@ class Adapter(JaxAdapter):
 
         def loss(parameters, buffers, batch):
             # The target and the running statistics aren't cast.
-            parameters, batch = self.low(parameters), self.low(batch) | {"target": batch["target"]}
+            target = {name: value for name, value in batch.items() if name == "target"}
+            parameters, batch = self.low(parameters), self.low(batch) | target
             if self.buffers:
                 loss, buffers = dialect.loss(dims, parameters, buffers, **batch)
             else:
                 loss = dialect.loss(dims, parameters, **batch)
-            return loss.astype("float32"), buffers
+            return loss.astype("float32") if self.case.precision == "bf16" else loss, buffers
 
         self.forward, self.loss = forward, loss
         self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
@@ -81,13 +84,13 @@ class Adapter(JaxAdapter):
         return (parameters, buffers, moments), loss
 
     def place(self, parameters, batch, moments=True):
-        put = self.jax.device_put
-        weights = {name: put(value) for name, value in parameters}
+        put = self.put_named
+        weights = {name: put(name, value) for name, value in parameters}
         buffers = base.nested({name: weights.pop(name) for name in self.buffers})
         weights = base.nested(weights)
         updates = self.train and self.optimizer and moments
         state = weights, buffers, self.transform.init(weights) if updates else ()
-        return self.jax.block_until_ready((state, {name: put(value) for name, value in batch}))
+        return self.jax.block_until_ready((state, {name: put(name, value) for name, value in batch}))
 
     def step(self, state, batch):
         return self.call(state, batch)
@@ -95,9 +98,9 @@ class Adapter(JaxAdapter):
     def wait(self, state, outputs):
         self.jax.block_until_ready((state, outputs))
 
-    def fetch(self, outputs):
+    def fetch(self, array):
         # np.array copies: np.asarray of a CPU array is a read-only alias of the device's buffer.
-        return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
+        return np.array(array, np.float32 if self.type_of(array) == "bfloat16" else None)
 
     def read(self, what, state, batch):
         parameters, buffers, moments = state
@@ -107,9 +110,9 @@ class Adapter(JaxAdapter):
             return self.host(self.moments(moments), "/")
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            return {"output": np.asarray(self.compile(self.forward)(parameters, buffers, inputs))}
+            return {"output": trees.mapped(self.fetch, self.compile(self.forward)(parameters, buffers, inputs))}
         (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
-        return {"loss": np.asarray(loss), **self.host(gradients)}
+        return {"loss": np.asarray(loss), **{name: conjugate(value) for name, value in self.host(gradients).items()}}
 
     def host(self, tree, top="."):
         """Returns a tree's arrays on the host, by dotted path; `top` replaces the first dot."""

@@ -18,7 +18,7 @@ from suite.stacks import base, kernels
 from suite.stacks.catalog import STACKS
 from suite.stacks.xla import compiler
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import Integers, Tensor
+from suite.workloads.tensors import Tensor
 
 PRODUCTS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "bfloat16"}
 
@@ -53,14 +53,26 @@ def make_optimizer(optax: Any, name: str | None) -> Any:
     )
 
 
+def conjugate(gradient: Any) -> Any:
+    """Returns a gradient as the other frameworks define it: JAX's, of a real function of complex numbers, is the
+    conjugate of theirs."""
+    return gradient.conj() if gradient.dtype.kind == "c" else gradient
+
+
 class JaxAdapter(compiler.Dumping):
     """An adapter whose arrays are JAX's. Subclasses say how the dialect's code becomes a step."""
+
+    untraceable = (
+        "JAXTypeError",
+        "JAXIndexError",
+    )  # the bases of those that tracing raises: a branch, a shape by values
 
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
         self.jax, self.optax = jax, optax
         # The environment variable says the same, but not for an adapter that `adapter_in` makes.
         jax.config.update("jax_default_matmul_precision", PRODUCTS[case.precision])
+        jax.config.update("jax_enable_x64", self.has_wide_types)  # as a user of 64-bit types sets it
         self.transform = make_optimizer(optax, self.optimizer)
         self.compile_counter = CompileCounter(jax)
 
@@ -141,6 +153,10 @@ class JaxAdapter(compiler.Dumping):
         """See `base.Adapter.put`."""
         return self.jax.device_put(value)
 
+    def put_named(self, name: str, value: Any) -> Any:
+        """Returns a tensor of the case on the device, in its declared type."""
+        return self.jax.device_put(value.astype(self.jax.numpy.bfloat16) if self.types[name] == "bfloat16" else value)
+
     def memory(self) -> dict[str, int | None]:
         """Returns the figures of the first device's allocator; a CPU has none."""
         figures = self.jax.local_devices()[0].memory_stats() or {}
@@ -153,10 +169,7 @@ class JaxAdapter(compiler.Dumping):
 
     def shapes_of(self, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
         """Returns a spec's tensors as their shapes and types, without values."""
-        return {
-            name: self.jax.ShapeDtypeStruct(tensor.shape, "int32" if isinstance(tensor, Integers) else "float32")
-            for name, tensor in tensors.items()
-        }
+        return {name: self.jax.ShapeDtypeStruct(tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
 
     def lowering(self, program: Any, *arguments: Any) -> dict[str, str]:
         """See `base.Adapter.lowered`: the texts of a jitted function, from the shapes of its arguments alone."""

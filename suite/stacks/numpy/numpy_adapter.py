@@ -12,6 +12,8 @@ from suite.stacks.numpy import numpy_calls
 class Adapter(base.Adapter):
     """State: {"parameters", "moments", "count"}, updated in place as NumPy code would."""
 
+    family = "numpy"
+
     def device(self):
         return {"device": "cpu", "blas": np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]}
 
@@ -19,7 +21,7 @@ class Adapter(base.Adapter):
         return a @ b
 
     def build(self, abstract=False):
-        self.dialect = self.workload.dialect("numpy")
+        self.dialect = self.code()
 
     def place(self, parameters, batch, moments=True):
         state = {"parameters": {name: value.copy() for name, value in parameters}, "count": 0}
@@ -57,8 +59,8 @@ class Adapter(base.Adapter):
     def wait(self, state, outputs):
         pass  # NumPy returns when the result is there
 
-    def fetch(self, outputs):
-        return np.array(outputs[0] if isinstance(outputs, tuple) else outputs)
+    def fetch(self, array):
+        return np.array(array)
 
     def read(self, what, state, batch):
         parameters = state["parameters"]

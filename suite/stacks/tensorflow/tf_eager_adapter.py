@@ -8,7 +8,7 @@ import numpy as np
 
 from suite.stacks import base, kernels
 from suite.stacks.tensorflow.tf_optimizers import OPTIMIZERS, renew
-from suite.workloads.tensors import Integers
+from suite.workloads import trees
 
 # The products whose operands are bfloat16 in bf16. Models call them by these public names.
 PRODUCTS = (
@@ -30,6 +30,7 @@ PART = 1 << 22  # values written to a variable at a time
 class Adapter(base.Adapter):
     """State: (model, optimizer or None); the optimizer's moments are tf.Variables like the weights."""
 
+    family = "tf"
     packages = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "numpy")  # a build for each target
 
     @classmethod
@@ -116,21 +117,20 @@ class Adapter(base.Adapter):
         return product(tf.constant(a), tf.constant(b)).numpy()
 
     def build(self, abstract=False):
-        self.dialect = self.workload.dialect("tf")
+        self.dialect = self.code()
         self.model = self.make_model(self.dialect)
         named = {v.name.removesuffix(":0"): v for v in self.model.variables}
         self.kept = {name: named.pop(name) for name in self.buffers}
         self.variables = {name: v for name, v in named.items() if v.trainable}
-        spec = self.workload.spec
-        shapes = {name: self.signature(tensor) for name, tensor in spec.inputs(self.dims).items()}
-        with_target = shapes | {"target": self.signature(spec.target(self.dims))}
+        with_target = {name: self.signature(tensor) for name, tensor in self.tensors.batch.items()}
+        shapes = {name: signature for name, signature in with_target.items() if name != "target"}
         self.updater = self.make_optimizer(self.variables) if self.train and self.optimizer else None
         self.forward = self.compile(lambda batch: self.model(**batch), shapes)
         self.loss_and_gradients = self.compile(self.gradients_of_loss, with_target)
         self.call = self.compile(self.train_step, with_target) if self.updater else self.loss_and_gradients
 
     def signature(self, tensor):
-        return self.tf.TensorSpec(tensor.shape, self.tf.int32 if isinstance(tensor, Integers) else self.tf.float32)
+        return self.tf.TensorSpec(tensor.shape, tensor.dtype)
 
     def make_optimizer(self, variables):
         return OPTIMIZERS[self.optimizer](self.tf, variables)
@@ -167,7 +167,7 @@ class Adapter(base.Adapter):
             write(variables[name], value)
         if self.updater and moments:
             self.updater.reset()
-        placed = (self.model, self.updater), {name: tf.constant(value) for name, value in batch}
+        placed = (self.model, self.updater), {name: tf.constant(value, self.types[name]) for name, value in batch}
         self.wait(*placed)
         return placed
 
@@ -178,10 +178,11 @@ class Adapter(base.Adapter):
         if self.case.target != "cpu":  # on a CPU a call returns when it has computed; syncing costs 0.2 ms more
             self.tf.test.experimental.sync_devices()
 
-    def fetch(self, outputs):
+    def fetch(self, array):
         # .numpy() copies; np.asarray of a tensor would be a read-only alias of its buffer. Here np.asarray is for
         # scalars, for which .numpy() returns no array.
-        return np.asarray((outputs[0] if isinstance(outputs, tuple) else outputs).numpy())
+        array = self.tf.convert_to_tensor(array)
+        return np.asarray((self.tf.cast(array, "float32") if array.dtype == "bfloat16" else array).numpy())
 
     def read(self, what, state, batch):
         if what == "parameters":
@@ -193,7 +194,7 @@ class Adapter(base.Adapter):
             return {name: np.asarray(v.read_value()) for name, v in pairs}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            return {"output": np.asarray(self.forward(inputs))}
+            return {"output": trees.mapped(self.fetch, self.forward(inputs))}
         before = {name: variable.numpy() for name, variable in self.kept.items()}
         loss, gradients = self.loss_and_gradients(batch)
         for name, value in before.items():

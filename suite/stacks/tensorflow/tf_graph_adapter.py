@@ -10,6 +10,7 @@ from suite.stacks.tensorflow import tf_memory
 class Adapter(tf_eager.Adapter):
     """Like `tf_eager`, with forward, gradients and the whole train step as graphs."""
 
+    untraceable = ("OperatorNotAllowedInGraphError",)
     jit_compile = False  # True: XLA compiles the graph; None would leave it to TensorFlow
 
     def __init__(self, case, workload):

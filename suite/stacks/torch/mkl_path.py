@@ -12,6 +12,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
@@ -39,6 +40,10 @@ def interpose(answer: int = 1) -> None:
 
     Raises Unsupported where there is no C compiler.
     """
+    if "torch" in sys.modules:
+        raise Unsupported(
+            f"{KNOB.name} must be set before PyTorch is imported, and the question file imports it at its top"
+        )
     compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc")
     if compiler is None:
         raise Unsupported(f"{KNOB.name} is a one-line function for a C compiler to build, and there is no C compiler")

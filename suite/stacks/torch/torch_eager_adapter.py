@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from contextlib import nullcontext
 
 from suite import protocol
 from suite.stacks import base, kernels
 from suite.stacks.holders import Holder
 from suite.stacks.knobs import Knob
 from suite.stacks.torch import mkl_path, torch_memory, torch_modules, torch_profile, torch_tracker
-from suite.workloads.tensors import Integers
+from suite.workloads import trees
 
 
 class Adapter(base.Adapter):
@@ -20,6 +20,7 @@ class Adapter(base.Adapter):
         mkl_path.KNOB,
     )
     packages = ("torch", "numpy")
+    family = "torch"
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
@@ -29,7 +30,8 @@ class Adapter(base.Adapter):
 
         self.torch = torch
         self.planned = {}  # bytes, from a step on shapes
-        self.no_gradients = torch.inference_mode
+        # A question's function runs as in its author's script: no input asks for gradients, but the function may.
+        self.no_gradients = nullcontext if case.implementation else torch.inference_mode
         # The first setting is for float32 products. The second is for convolutions, which else use TF32 on GPUs.
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
@@ -65,7 +67,7 @@ class Adapter(base.Adapter):
         return self.torch.autocast(self.home.type, dtype=self.torch.bfloat16)
 
     def build(self, abstract=False):
-        self.dialect = self.workload.dialect("torch")
+        self.dialect = self.code()
         with self.torch.device("meta"):
             self.model = self.make_model(self.dialect).train(self.train)
         self.layouts = torch_modules.Layouts(self.torch, self.model)
@@ -93,12 +95,15 @@ class Adapter(base.Adapter):
     def put(self, value):
         return self.torch.tensor(value, device=self.home)
 
-    def put_input(self, value):
-        """Returns an input on the device; ids and labels are 64 bits wide in PyTorch."""
-        if value.dtype == np.int32:
-            value = value.astype(np.int64)
-        tensor = self.put(torch_modules.channels_first(value))
-        return tensor.to(memory_format=self.memory_format()) if value.ndim == 4 else tensor
+    def put_input(self, name, value):
+        """Returns an input on the device, in its declared type and, if it is images, with channels first."""
+        declared = self.tensors.batch[name]
+        tensor = self.put(torch_modules.native(declared, value)).to(self.torch_type(declared))
+        return tensor.to(memory_format=self.memory_format()) if declared.images else tensor
+
+    def torch_type(self, tensor):
+        """Returns PyTorch's type for a spec's tensor."""
+        return getattr(self.torch, tensor.dtype)
 
     def memory_format(self):
         """Returns the memory format of images and of the weights of convolutions."""
@@ -108,7 +113,7 @@ class Adapter(base.Adapter):
         self.load(parameters)
         updates = self.train and self.optimizer and moments
         optimizer = self.make_optimizer(self.model.parameters()) if updates else None
-        state, batch = (self.model, optimizer), {name: self.put_input(value) for name, value in batch}
+        state, batch = (self.model, optimizer), {name: self.put_input(name, value) for name, value in batch}
         self.wait(state, None)
         return state, batch
 
@@ -169,8 +174,7 @@ class Adapter(base.Adapter):
 
     def empty_input(self, tensor, device):
         """Returns a tensor without values for a spec's input, in the shape and type that `put_input` gives it."""
-        dtype = self.torch.int64 if isinstance(tensor, Integers) else self.torch.float32
-        return self.torch.empty(torch_modules.shape_channels_first(tensor.shape), device=device, dtype=dtype)
+        return self.torch.empty(tensor.channels_first, device=device, dtype=self.torch_type(tensor))
 
     def planned_memory(self, caches):
         return self.planned
@@ -185,9 +189,11 @@ class Adapter(base.Adapter):
         if self.home.type == "cuda":
             self.torch.cuda.synchronize()
 
-    def fetch(self, outputs):
-        result = outputs[0] if isinstance(outputs, tuple) else outputs
-        return result.to("cpu", copy=True).numpy()
+    def fetch(self, array):
+        array = self.torch.as_tensor(array).detach()
+        if array.dtype == self.torch.bfloat16:
+            array = array.float()
+        return array.to("cpu", copy=True).resolve_conj().resolve_neg().numpy()
 
     def read(self, what, state, batch):
         model = state[0]
@@ -206,7 +212,7 @@ class Adapter(base.Adapter):
             inputs = {name: value for name, value in batch.items() if name != "target"}
             model.eval()
             with self.no_gradients():
-                output = self.host(self.forward(**inputs))
+                output = trees.mapped(self.fetch, self.forward(**inputs))
             model.train(self.train)
             return {"output": output}
         model.zero_grad(set_to_none=True)  # the last step's gradients are still there

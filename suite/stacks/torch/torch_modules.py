@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suite.workloads import trees
+from suite.workloads.tensors import Tensor
+
 Array = NDArray[Any]
 # What PyTorch's optimizers call their moments.
 MOMENTS = {"adamw": {"m": "exp_avg", "v": "exp_avg_sq"}, "sgd": {"v": "momentum_buffer"}}
@@ -38,14 +41,9 @@ class Layouts:
         return value.transpose(2, 3, 1, 0) if name in self.kernels else value
 
 
-def channels_first(value: Array) -> Array:
+def native(tensor: Tensor, value: Array) -> Array:
     """Returns an input in PyTorch's layout: images (B, H, W, C) become (B, C, H, W)."""
-    return np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if value.ndim == 4 else value
-
-
-def shape_channels_first(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the shape that `channels_first` gives an input of this shape."""
-    return (shape[0], shape[3], *shape[1:3]) if len(shape) == 4 else shape
+    return np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if tensor.images else value
 
 
 def set_threads(torch: Any, threads: int) -> None:
@@ -63,6 +61,6 @@ def in_precision(function: Any, precision: str, autocast: Callable[[], Any]) -> 
     def mixed(*arguments: Any, **named: Any) -> Any:
         with autocast():
             result = function(*arguments, **named)
-        return result.float()
+        return trees.mapped(lambda leaf: leaf.float() if leaf.is_floating_point() else leaf, result)
 
     return mixed

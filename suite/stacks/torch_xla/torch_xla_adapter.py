@@ -7,6 +7,7 @@ from suite.stacks.knobs import Knob
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 from suite.stacks.torch import torch_modules
 from suite.stacks.xla import buffers, compiler
+from suite.workloads import trees
 
 CLEARED = "zero_grad after optimizer.step"
 
@@ -56,7 +57,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
             for name, value in (optimizer.state[p].items() if optimizer else ())
             if name in names
         ]
-        results = [result] if torch.is_tensor(result) else [result[0], *result[1]]
+        results = [tensor for _, tensor in trees.leaves(result)]
         with alias_with_buffer_donor_config():
             self.torch_xla._XLAC._xla_warm_up_cache([value.detach() for value in (*results, *outputs)], [])
         return None, None
@@ -77,7 +78,8 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         import torch_xla.core.xla_model as xm
         from torch_xla.debug import metrics
 
-        self.no_gradients = self.torch.no_grad  # XLA's tensors need a version counter, which inference tensors lack
+        if not case.implementation:
+            self.no_gradients = self.torch.no_grad  # XLA's tensors need a version counter; inference tensors have none
         self.torch_xla, self.xm, self.builder, self.metrics = torch_xla, xm, builder, metrics
         torch_xla.backends.set_mat_mul_precision("highest" if case.precision == "f32" else "default")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from suite.stacks.jax.jax_runtime import JaxAdapter
+from suite.stacks.jax.jax_runtime import JaxAdapter, conjugate
 from suite.stacks.torch import torch_modules
 from suite.stacks.xla import buffers, compiler
+from suite.workloads import trees
 
 HOME = "jax"  # torchax's name for the device
 
@@ -16,6 +17,7 @@ class Adapter(JaxAdapter):
     """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
 
     knobs = compiler.KNOBS
+    family = "torch"
     packages = ("torch", "torchax", "jax", "jaxlib", "libtpu", "optax", "numpy")
 
     def __init__(self, case, workload):
@@ -92,7 +94,7 @@ class Adapter(JaxAdapter):
 
     def build(self, abstract=False):
         torch, interop = self.torch, self.interop
-        dialect = self.workload.dialect("torch")
+        dialect = self.code()
 
         class WithLoss(torch.nn.Module):
             """The loss as a module's forward, so that `functional_call` swaps the weights in."""
@@ -168,10 +170,7 @@ class Adapter(JaxAdapter):
             for name, b in self.model.named_buffers()
         }
         moments = jax.eval_shape(self.transform.init, weights) if self.train and self.optimizer else ()
-        shapes = {
-            name: jax.ShapeDtypeStruct(torch_modules.shape_channels_first(x.shape), x.dtype)
-            for name, x in self.shapes_of(batch).items()
-        }
+        shapes = {name: jax.ShapeDtypeStruct(tensor.channels_first, tensor.dtype) for name, tensor in batch.items()}
         state = weights, buffers, moments
         self.program().lower(*self.arguments(state, shapes)).compile()
         return state, shapes
@@ -180,11 +179,11 @@ class Adapter(JaxAdapter):
         # By JAX: torch.tensor would hold the value twice more, as a host tensor and on its way to JAX.
         return self.interop.torch_view(self.jax.device_put(value))
 
-    def put_input(self, value):
-        return self.put(torch_modules.channels_first(value))
+    def put_input(self, name, value):
+        return self.interop.torch_view(self.put_named(name, torch_modules.native(self.tensors.batch[name], value)))
 
     def put_weight(self, name, value):
-        return self.put(np.ascontiguousarray(self.layouts.native(name, value)))
+        return self.interop.torch_view(self.put_named(name, np.ascontiguousarray(self.layouts.native(name, value))))
 
     def place(self, parameters, batch, moments=True):
         weights = {name: self.put_weight(name, value) for name, value in parameters}
@@ -195,7 +194,7 @@ class Adapter(JaxAdapter):
         buffers |= {name: self.torch.zeros(value.shape, **counts) for name, value in rest.items()}
         updates = self.train and self.optimizer and moments
         state = weights, buffers, self.interop.call_jax(self.transform.init, weights) if updates else ()
-        placed = state, {name: self.put_input(value) for name, value in batch}
+        placed = state, {name: self.put_input(name, value) for name, value in batch}
         self.wait(*placed)
         return placed
 
@@ -218,9 +217,10 @@ class Adapter(JaxAdapter):
     def wait(self, state, outputs):
         self.jax.block_until_ready(self.interop.jax_view((state, outputs)))
 
-    def fetch(self, outputs):
+    def fetch(self, array):
         # np.array copies: np.asarray of a CPU array is a read-only alias of the device's buffer.
-        return np.array(self.interop.jax_view(outputs[0] if isinstance(outputs, tuple) else outputs))
+        array = self.interop.jax_view(array)
+        return np.array(array, np.float32 if self.type_of(array) == "bfloat16" else None)
 
     def host(self, tensor):
         return np.asarray(self.interop.jax_view(tensor))
@@ -237,6 +237,9 @@ class Adapter(JaxAdapter):
             return {f"{kind}/{name}": value for kind, tensors in kinds.items() for name, value in tensors.items()}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            return {"output": self.host(self.forward(weights, buffers, inputs))}
+            return {"output": trees.mapped(self.fetch, self.forward(weights, buffers, inputs))}
         loss, gradients = self.loss_and_gradients(weights, buffers, batch)
-        return {"loss": self.host(loss), **self.canonical(gradients)}
+        return {
+            "loss": self.host(loss),
+            **{name: conjugate(value) for name, value in self.canonical(gradients).items()},
+        }

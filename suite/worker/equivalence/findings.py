@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suite.reference.digests import Array, Difference, Digest, difference, digest
+from suite.reference.digests import Array, Difference, Digest, difference, digest, equal_where_odd
 from suite.reference.tolerances import Tolerance, Tolerances
 
 Tensors = Mapping[str, NDArray[Any]]
+WHOLE = "biu"  # kinds of NumPy types that are compared exactly
+KINDS = {"b": "true or false", "i": "whole", "u": "whole", "f": "real", "c": "complex"}
 REASONS_MAX = 5  # in a row: a wrong norm makes every later tensor wrong
 
 
@@ -49,15 +51,23 @@ class GateFindings:
 
     def hold(self, key: str, what: str, actual: Any, expected: Any) -> None:
         """Compares a tensor, or its digest, with the expected one by the tolerance of `key`."""
-        if isinstance(actual, Digest) or isinstance(expected, Digest) or self.same_shape(what, actual, expected):
+        if isinstance(actual, Digest) or isinstance(expected, Digest):
             self.judge(what, difference(actual, expected, key), self.tolerances.of(key))
+        elif self.same_kind(what, actual, expected) and self.same_shape(what, actual, expected):
+            exact = np.asarray(expected).dtype.kind in WHOLE
+            limit = Tolerance(0.0) if exact else self.tolerances.of(key)
+            measured = difference(actual, expected, key)
+            where = f" ({worst_place(actual, expected)})" if limit.broken(measured) else ""
+            self.judge(what, measured, limit, where=where)
 
-    def judge(self, what: str, measured: Difference, tolerance: Tolerance, counts: bool = True) -> None:
-        """Adds a reason if a difference is over its tolerance. Without `counts`, only such a difference changes
-        `worst`."""
+    def judge(
+        self, what: str, measured: Difference, tolerance: Tolerance, counts: bool = True, where: str = ""
+    ) -> None:
+        """Adds a reason if a difference is over its tolerance, with words for `where` it is. Without `counts`, only
+        such a difference changes `worst`."""
         broken = tolerance.broken(measured)
         if broken:
-            self.reasons.append(f"{what}: {broken}")
+            self.reasons.append(f"{what}: {broken}{where}")
         if counts or broken:
             self.worst = max(self.worst, measured.error) if np.isfinite(measured.error) else float("inf")
 
@@ -83,6 +93,14 @@ class GateFindings:
         self.refuse(f"{what}: has {sorted(actual)}, the reference has {sorted(expected)}")
         return False
 
+    def same_kind(self, what: str, actual: Array, expected: Array) -> bool:
+        """Requires the expected kind of numbers: whole, truth values, real or complex. Returns whether it is right."""
+        kinds = [KINDS.get(np.asarray(value).dtype.kind, "other") for value in (actual, expected)]
+        if kinds[0] == kinds[1]:
+            return True
+        self.refuse(f"{what} has {kinds[0]} values, the reference has {kinds[1]} ones")
+        return False
+
     def same_shape(self, what: str, actual: Array, expected: Array) -> bool:
         """Requires the expected shape, since broadcasting would compare other elements. Returns whether it is right."""
         shapes = np.shape(actual), np.shape(expected)
@@ -95,3 +113,15 @@ class GateFindings:
         """Adds a reason whose error isn't a finite number."""
         self.worst = float("inf")
         self.reasons.append(reason)
+
+
+def worst_place(actual: Any, expected: Any) -> str:
+    """Returns the index at which two tensors of one shape differ most, and both values there."""
+    a, r = equal_where_odd(np.asarray(actual), np.asarray(expected))
+    apart = np.abs(a - r)
+    place = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))
+    index = ", ".join(map(str, np.unravel_index(place, np.shape(expected))))
+    values = (np.asarray(side).reshape(-1)[place] for side in (actual, expected))
+    return "at [{}] {:.6g} in place of {:.6g}".format(
+        index, *(value if value.dtype.kind != "b" else int(value) for value in values)
+    )

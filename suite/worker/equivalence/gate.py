@@ -29,9 +29,13 @@ from suite.worker.equivalence import stressed
 from suite.worker.equivalence.findings import GateFindings
 from suite.worker.equivalence.late_step import LateStep, is_bfloat16, sample
 from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
+from suite.workloads import trees
+from suite.workloads.tensors import Normal, Uniform, generate_all
 
 INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
 OTHER_CALLS = 4  # steps on other values, of which the last result is checked
+# The bits of a real number in each floating-point type.
+WIDTHS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "complex128": 64, "complex64": 32}
 
 
 @dataclass
@@ -40,9 +44,10 @@ class TimedEvidence:
     steps (`witness`), and one more step after the clocks (`late`)."""
 
     losses: list[float] = field(default_factory=list)
-    result: Array | None = None
+    result: Any = None  # the loss, or a tree of outputs
     witness: Witness | None = None
     late: LateStep | None = None
+    types: dict[str, str] = field(default_factory=dict)  # of the last result's leaves
 
 
 def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> GateFindings:
@@ -85,14 +90,16 @@ class Gate:
     def __init__(self, adapter: Adapter, data: Data, expected: ReferenceAnswer | None) -> None:
         self.adapter, self.data, self.expected = adapter, data, expected
         exact = expected is not None and expected.exact
-        self.tolerances = Tolerances(adapter.workload.spec, adapter.case.precision, exact)
+        self.tolerances = Tolerances(adapter.workload.spec, adapter.case.precision, exact, adapter.types)
         self.findings = GateFindings(self.tolerances, compared=expected is not None)
         # Masks of small tensors' elements whose gradient is only noise: by the reference, or else by this stack.
         self.noise: dict[str, Any] = dict(expected.noise) if expected else {}
 
     def run(self, timed: TimedEvidence) -> GateFindings:
         """Runs all checks of the case's pass."""
+        self.timed_types = timed.types
         process_memory.release()
+        self.check_inputs((timed.witness.batch if timed.witness else None) or {})
         self.check_reading(timed)
         if timed.witness and not (self.adapter.train and self.adapter.optimizer):
             process_memory.release()
@@ -119,19 +126,18 @@ class Gate:
 
     def wanted(self, group: str, name: str) -> Any:
         """Returns the reference of a gradient or movement; None without one."""
-        return None if self.expected is None else getattr(self.expected, group)[name]
+        return None if self.expected is None else getattr(self.expected, group).get(name)
 
     def check_reading(self, timed: TimedEvidence) -> None:
         """Checks the results of fresh weights: the output, and in the train pass the loss and every gradient."""
         adapter, findings, expected = self.adapter, self.findings, self.expected
         state, batch = self.data.place(adapter, moments=False)
-        wanted = None if expected is None else expected.output
-        read = adapter.read("output", state, batch)
-        if findings.same_names("forward pass", read, ["output"]):
-            findings.compare("output", "forward output", read["output"], wanted)
-            if not adapter.train and timed.result is not None:
-                against = read["output"] if wanted is None else wanted
-                findings.hold("output", "last timed output", timed.result, against)
+        self.check_types(timed)
+        read = self.data.compared(adapter.read("output", state, batch).get("output", ()))
+        self.compare_outputs("forward", read, None if expected is None else expected.outputs)
+        if not adapter.train and timed.result is not None:
+            against = read if expected is None else expected.outputs
+            self.hold_outputs("last timed {}", self.data.compared(timed.result), against)
         if not adapter.train:
             return
         read = adapter.read("gradients", state, batch)
@@ -143,6 +149,38 @@ class Gate:
             if expected is None and adapter.optimizer == "adamw":
                 self.noise = noise_of({name: read[name] for name in self.data.parameters})
 
+    def check_inputs(self, batch: Any) -> None:
+        """Checks that the timed calls have left their inputs as they were: a function that changes one in place
+        computes something else in each call."""
+        for name, wanted in generate_all(self.data.batch, "batch", self.data.seed):
+            if name in batch and not np.array_equal(
+                self.adapter.unchanged(name, batch[name]), wanted, equal_nan=wanted.dtype.kind in "fc"
+            ):
+                self.findings.refuse(f"input {name} was changed in place, so each call computed something else")
+
+    def check_types(self, timed: TimedEvidence) -> None:
+        """Checks that floating-point results have the width of the widest floating-point input: a result of another
+        width is another computation. Whole numbers have a framework's own width, which is shown."""
+        declared = [WIDTHS[kind] for kind in self.adapter.types.values() if kind in WIDTHS]
+        if not declared or self.adapter.case.precision != "f32":
+            return
+        bits = max(declared)
+        for name, kind in timed.types.items():
+            if WIDTHS.get(kind, bits) != bits:
+                self.findings.refuse(f"{label(name)} has the type {kind}, and the inputs have {bits} bits")
+
+    def compare_outputs(self, what: str, read: dict[str, Array], wanted: Any) -> None:
+        """Compares the results of fresh weights with the reference; without one, keeps their digests."""
+        if self.findings.same_names(f"{what} pass", read, read if wanted is None else wanted):
+            for name, value in read.items():
+                self.findings.compare(name, f"{what} {name}", value, None if wanted is None else wanted[name])
+
+    def hold_outputs(self, what: str, actual: dict[str, Array], wanted: Any) -> None:
+        """Compares results with the expected ones, by the tolerance of outputs. `what` has {} for a result's name."""
+        if self.findings.same_names(what.format("results"), actual, wanted):
+            for name, value in actual.items():
+                self.findings.hold(name, what.format(name), value, wanted[name])
+
     def check_other_values(self, timed: TimedEvidence) -> None:
         """Checks that steps which change no state are computed anew: on other values, and then on the timed batch again
         with other weights. A result that the stack has cached, or folded into its program as a constant, would be that
@@ -152,26 +190,31 @@ class Gate:
         state, batch = other.place(adapter, moments=False)
         result = self.stepped(state, batch, OTHER_CALLS)
         expected = other.expected() if hasattr(other.spec, "reference") else None
-        key = "loss" if adapter.train else "output"
         if expected is not None:
-            findings.hold(
-                key, f"{key} of other values", result, expected.losses[0] if adapter.train else expected.output
-            )
-        batches = {"other values": batch}
+            right = {"loss": np.asarray(expected.losses[0])} if adapter.train else expected.outputs
+            self.hold_outputs("{} of other values", other.results(adapter, result), right)
+        batches = [("other values", other, batch)]
         if timed.witness and timed.witness.batch:
-            batches["the timed batch and other weights"] = timed.witness.batch
-        for what, values in batches.items():
-            read = np.asarray(adapter.read("gradients" if adapter.train else "output", state, values)[key])
-            findings.hold(key, f"{key} of {what}, read", self.stepped(state, values, 1), read)
-        if timed.result is not None and np.array_equal(np.asarray(timed.result), np.asarray(result)):
-            findings.refuse(f"{key} of other values: it equals the timed one")
+            batches.append(("the timed batch and other weights", self.data, timed.witness.batch))
+        for what, data, values in batches:
+            kind, key = ("gradients", "loss") if adapter.train else ("output", "output")
+            read = data.results(adapter, adapter.read(kind, state, values)[key])
+            self.hold_outputs(f"{{}} of {what}, read", data.results(adapter, self.stepped(state, values, 1)), read)
+        if timed.result is not None and self.must_change and same(timed.result, result):
+            findings.refuse(f"{'loss' if adapter.train else 'output'} of other values: it equals the timed one")
 
-    def stepped(self, state: Any, batch: Any, calls: int) -> Array:
+    @property
+    def must_change(self) -> bool:
+        """Whether other inputs must give another result: some are drawn, and some result is a floating-point one."""
+        drawn = any(isinstance(t, Normal | Uniform) for t in (self.data.batch | self.data.parameters).values())
+        return drawn and any(kind in WIDTHS for kind in self.timed_types.values())
+
+    def stepped(self, state: Any, batch: Any, calls: int) -> Any:
         """Takes steps that don't change the state. Returns the last result."""
         for _ in range(calls):
             state, outputs = self.adapter.step(state, batch)
             self.adapter.wait(state, outputs)
-        return self.adapter.fetch(outputs)
+        return self.adapter.results(outputs)
 
     def check_gradient(self, name: str, gradient: Any) -> None:
         """Checks one parameter's gradient. A gradient that is zero up to rounding has no relative error: it must be
@@ -185,7 +228,8 @@ class Gate:
         # Rounding to bfloat16 changes a gradient by 1e-3. A digest's tolerance is wider than that where a gradient may
         # jump, so the bits of the elements are checked.
         exact = isinstance(wanted, np.ndarray) and is_bfloat16(sample(name, wanted))
-        if self.tolerances.precision == "f32" and is_bfloat16(sample(name, gradient)) and not exact:
+        single = self.tolerances.precision == "f32" and self.adapter.types[name] == "float32"
+        if single and is_bfloat16(sample(name, gradient)) and not exact:
             self.findings.refuse(f"{what} is rounded to bfloat16")
 
     def is_zero(self, name: str) -> bool:
@@ -216,7 +260,7 @@ class Gate:
         for step in range(protocol.GATE_STEPS):
             state, outputs = adapter.step(state, batch)
             adapter.wait(state, outputs)
-            loss = float(adapter.fetch(outputs))
+            loss = float(adapter.results(outputs))
             known = None if expected is None else np.asarray(expected.losses[step])
             findings.compare(f"loss {step + 1}", f"loss of step {step + 1}", loss, known)
             if step < len(timed.losses):
@@ -292,6 +336,17 @@ class Gate:
         what, after = "optimizer with injected gradients", self.adapter.update({"p": p}, injected)
         if self.findings.same_names(what, after, optimizer.parameters):
             self.findings.absolute(what, after["p"], optimizer.parameters["p"], protocol.OPTIMIZER_TOLERANCE)
+
+
+def label(name: str) -> str:
+    """Returns what a leaf of the results is called."""
+    return f"output/{name}" if name else "output"
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two results are equal to the bit."""
+    leaves = [[*trees.leaves(tree)] for tree in (one, other)]
+    return all(np.array_equal(np.asarray(a), np.asarray(b)) for (_, a), (_, b) in zip(*leaves, strict=True))
 
 
 def noise_of(gradients: dict[str, Array]) -> dict[str, Any]:

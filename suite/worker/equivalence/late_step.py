@@ -138,7 +138,7 @@ def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
     adapter.wait(state, outputs)
     return LateStep(
         steps,
-        float(adapter.fetch(outputs)),
+        float(adapter.results(outputs)),
         read_loss,
         gradients,
         largest,

@@ -46,7 +46,7 @@ def compare(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, find
         return
     state, outputs = adapter.step(state, batch)
     adapter.wait(state, outputs)
-    hold(findings, "loss", adapter.fetch(outputs), wanted)
+    hold(findings, "loss", adapter.results(outputs), wanted)
     if stressed.buffers:
         after = adapter.read("parameters", state, batch)
         for name, before in generate_all(stressed.buffers, "parameter", stressed.seed):

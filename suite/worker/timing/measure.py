@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns as now
 from typing import Any
 
-import numpy as np
-
 from suite.case import Flag
 from suite.protocol import Protocol
 from suite.stacks.base import Adapter
@@ -29,20 +27,21 @@ NS = 1e-9
 
 @dataclass
 class TimedResult:
-    """What the timed steps leave: the state after all `steps`, the last result (output or loss) and the first
-    losses."""
+    """What the timed steps leave: the state after all `steps`, the last result (the loss, or a tree of outputs) with
+    the types of its leaves, and the first losses."""
 
     state: Any
     steps: int
-    result: np.ndarray[Any, np.dtype[np.float32]]
+    result: Any
     losses: list[float] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
 
 
 class Clock:
     """Takes samples of one adapter's step. Each step gets the state that the step before it returned."""
 
     def __init__(self, adapter: Adapter, state: Any, batch: Any) -> None:
-        self.step, self.wait, self.fetch = adapter.step, adapter.wait, adapter.fetch
+        self.step, self.wait, self.fetch = adapter.step, adapter.wait, adapter.results
         self.state, self.batch = state, batch
         self.steps = 0  # taken so far
         self.outputs: Any = None
@@ -159,10 +158,10 @@ def measure(
     for phase in ("pipelined", "fetch"):
         events.phase(phase)
         spent += side_clock(phase, clock, cores, protocol, events, typical, spent)
-    result = adapter.fetch(clock.outputs)
+    result, types = adapter.results(clock.outputs), adapter.result_types(clock.outputs)
     compiles.append(count(adapter.counters()["compiles"]))
     close(adapter.counters(), before, compiles, events)
-    return TimedResult(clock.state, clock.steps, result, losses)
+    return TimedResult(clock.state, clock.steps, result, losses, types)
 
 
 def take(
@@ -278,7 +277,7 @@ def pipelined_calls(typical: float, protocol: Protocol) -> int:
 
 def loss_of(adapter: Adapter, clock: Clock) -> list[float]:
     """Returns the loss of the last step, read outside the timed region; an empty list in the forward pass."""
-    return [float(adapter.fetch(clock.outputs))] if adapter.train else []
+    return [float(adapter.results(clock.outputs))] if adapter.train else []
 
 
 def count(value: float | None) -> int | None:

@@ -60,6 +60,7 @@ def test_a_page_rendered_anew_is_sealed_with_its_set(tmp_path: Path) -> None:
     assert stored.problems() == []
 
 
+@pytest.mark.release
 def test_a_page_vouches_for_no_other_file(tmp_path: Path) -> None:
     stored = ResultSet.open(synthetic.write(tmp_path / "set"))
     with (stored.folder / "machine.json").open("a") as machine:
@@ -69,6 +70,7 @@ def test_a_page_vouches_for_no_other_file(tmp_path: Path) -> None:
     assert stored.problems() == ["inputs/more.txt isn't in the manifest", "machine.json was changed"]
 
 
+@pytest.mark.release
 def test_a_set_that_isn_t_whole_gets_no_manifest_by_it(tmp_path: Path) -> None:
     folder = synthetic.write(tmp_path / "set")
     (folder / "manifest.json").unlink()

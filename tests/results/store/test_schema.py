@@ -18,8 +18,8 @@ from tests.results.rows import WHEN, attempt_of, row_of
 PUBLIC = [
     "schema_version", "set_id", "machine_id", "case_id", "case_name", "comparison_id", "block", "order",
     "replicate", "purpose", "retry", "seed", "workload", "size", "dims", "pass", "precision", "track", "stack",
-    "variant", "dialect", "environment", "target", "device", "engine", "cache", "threads", "limit_memory_bytes",
-    "allocator",
+    "variant", "implementation", "dialect", "environment", "target", "device", "engine", "cache", "threads",
+    "limit_memory_bytes", "allocator",
     "outcome", "reason", "flags", "phase", "provenance", "inferred_from", "exception_type", "message", "exit_code",
     "signal", "stderr_tail", "import_seconds", "device_seconds", "build_seconds", "place_seconds", "first_seconds",
     "second_seconds", "synced_seconds", "dispatch_seconds", "pipelined_seconds", "fetch_seconds", "synced_warmup",

@@ -55,12 +55,12 @@ def run(
     for _ in range(3):
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)
-        losses += [float(adapter.fetch(outputs))] if adapter.train else []
+        losses += [float(adapter.results(outputs))] if adapter.train else []
     witness.look(state)
     if digested:
         data = Digested(case, workload, seed=3)
     state, outputs = adapter.step(state, batch)
-    return gate.run(adapter, data, gate.TimedEvidence(spoil(losses), adapter.fetch(outputs), witness))
+    return gate.run(adapter, data, gate.TimedEvidence(spoil(losses), adapter.results(outputs), witness))
 
 
 class Digested(Data):
@@ -88,7 +88,7 @@ def test_a_looser_precision_has_a_looser_gate(tmp_path: Path) -> None:
     adapter, data = numpy_adapter.Adapter(case, workload), Data(case, workload, seed=3)
     adapter.build()
     state, batch = data.place(adapter)
-    found = gate.run(adapter, data, gate.TimedEvidence(result=adapter.fetch(adapter.step(state, batch)[1])))
+    found = gate.run(adapter, data, gate.TimedEvidence(result=adapter.results(adapter.step(state, batch)[1])))
     assert protocol.TOLERANCE["f32"] < found.worst < protocol.TOLERANCE["tf32"]
     assert found.reasons, "the same file isn't float32 where it must be"
     assert all(reason.startswith("in float32: ") for reason in found.reasons)

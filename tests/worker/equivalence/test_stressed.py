@@ -112,7 +112,7 @@ def test_a_golden_file_that_knows_no_stress_is_refused_with_the_remedy(tmp_path:
     workload = catalog.find()["mha"]
     copy = catalog.Workload("mha", tmp_path, copy_of_mha(reference=None).spec)
     one = np.ones(3, np.float32)
-    unstressed = expected.ReferenceAnswer(one, [1.0], moved={"out.bias": one}, shrunk={"out.bias": 0.0})
+    unstressed = expected.ReferenceAnswer({"output": one}, [1.0], moved={"out.bias": one}, shrunk={"out.bias": 0.0})
     expected.save(tmp_path / "golden" / "tiny.npz", unstressed)
     data = Data(case_of(workload="mha", dims=workload.dims("tiny", {}), pass_="train"), copy, 0)
     with pytest.raises(UserError, match=r"STRESSED.*golden --workload=mha --size=tiny"):

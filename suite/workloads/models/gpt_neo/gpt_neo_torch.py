@@ -90,4 +90,4 @@ class Model(nn.Module):
 
 def loss(model, tokens, target):
     logits_BTV = model(tokens)
-    return F.cross_entropy(logits_BTV.flatten(0, 1), target.flatten())
+    return F.cross_entropy(logits_BTV.flatten(0, 1), target.flatten().long())  # class indices must be int64

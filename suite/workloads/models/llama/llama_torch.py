@@ -93,4 +93,4 @@ class Model(nn.Module):
 
 
 def loss(model, tokens, target):
-    return F.cross_entropy(model(tokens).flatten(0, 1), target.flatten())
+    return F.cross_entropy(model(tokens).flatten(0, 1), target.flatten().long())  # class indices must be int64

@@ -55,4 +55,4 @@ class Model(nn.Module):
 
 
 def loss(model, image, target):
-    return F.cross_entropy(model(image), target)
+    return F.cross_entropy(model(image), target.long())  # class indices must be int64

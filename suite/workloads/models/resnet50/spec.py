@@ -170,7 +170,7 @@ def buffers(dims: Dims) -> dict[str, Tensor]:
 
 def inputs(dims: Dims) -> dict[str, Tensor]:
     """Images (B, I, I, 3), standardized like the pixels of a data set."""
-    return {"image": Normal((dims["batch"], dims["image"], dims["image"], CHANNELS))}
+    return {"image": Normal((dims["batch"], dims["image"], dims["image"], CHANNELS), images=True)}
 
 
 def target(dims: Dims) -> Tensor:

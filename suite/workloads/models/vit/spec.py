@@ -114,7 +114,7 @@ def norm(name: str, width: int) -> dict[str, Normal]:
 
 def inputs(dims: Dims) -> dict[str, Normal]:
     """Images (B, I, I, channels) of unit variance, as after the usual normalisation."""
-    return {"image": Normal((dims["batch"], dims["image"], dims["image"], CHANNELS))}
+    return {"image": Normal((dims["batch"], dims["image"], dims["image"], CHANNELS), images=True)}
 
 
 def target(dims: Dims) -> Integers:

@@ -1,0 +1,28 @@
+"""`./stackwars ask`: a question file, or one that the typed expressions make."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from suite.cli.measure import run
+from suite.cli.options.ask import AskOptions
+from suite.environments import say
+from suite.errors import UserError
+
+# As short as a process can be that still proves what it computes.
+CHECK = {"preset": "check", "repeats": 1}
+
+
+def ask(options: AskOptions) -> int:
+    """Measures a question. Returns the exit code."""
+    if not options.file and options.resume is None:
+        text = options.question()
+        path = Path(f"question_{hashlib.sha256(text.encode()).hexdigest()[:6]}.py")
+        path.write_text(text, encoding="utf-8")
+        say(f"The question is in {path}: change it, and `./stackwars ask {path}` asks it again.")
+        return ask(options.without_words(str(path)))
+    if len(options.file) > 1:
+        raise UserError(f"One question at a time: {', '.join(options.file)} are several files.")
+    return run.run(replace(options, preset="check") if options.check else options)

@@ -1,0 +1,1 @@
+"""A question file, with `inputs` and functions, made a workload. Needs the standard library and NumPy."""

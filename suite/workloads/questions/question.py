@@ -1,0 +1,247 @@
+"""A question file as a workload.
+
+The file has `inputs`, whose parameters are the dims, and implementations: functions whose names begin with a dialect
+(`torch_naive` is the implementation `naive` in PyTorch). It may have `parameters`, `reference`, `canonical`, `loss`,
+`numpy_<name>_gradient`, TOLERANCE and NOT_ON. docs/asking.md shows all of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from suite.case import DIM_MAX, NAME, Case
+from suite.errors import UserError, unknown
+from suite.workloads import trees
+from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module
+from suite.workloads.questions.placeholders import placeholders
+from suite.workloads.tensors import Tensor
+
+SIZE = "asked"  # the one size of a question: its file's own dims
+GRADIENT = "_gradient"
+HERE = Path(__file__).parent
+LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
+SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Workload):
+    """A question file. `folder` is the file, `spec` what stands for a spec, `module` the loaded file."""
+
+    module: ModuleType
+
+    def implementations(self, dialect: str) -> tuple[str, ...]:
+        """Returns the names of the functions in a dialect, in the order of the file."""
+        return tuple(name for known, name in implementations(self.module, self.folder) if known == dialect)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the workload is a question file."""
+        return True
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """Returns the dialects of its functions, in the order of the file."""
+        return tuple(dict.fromkeys(dialect for dialect, _ in implementations(self.module, self.folder)))
+
+    @property
+    def unit(self) -> str:
+        """Returns what a step's items are called."""
+        return "calls"
+
+    def items(self, dims: Mapping[str, int]) -> int:
+        """Returns how many items one step handles."""
+        return 1
+
+    def arguments(self, dims: Mapping[str, int]) -> dict[str, Any]:
+        """Returns the arguments of its functions: a tree of tensors and plain values."""
+        return inputs_of(self.module, self.folder, dims)
+
+    def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
+        """Returns the tensors of a pass. Where gradients are taken, what they are taken of are its parameters."""
+        batch = tensors_of(inputs_of(self.module, self.folder, dims))
+        if pass_ != "gradient":
+            return CaseTensors({}, {}, batch)
+        named = getattr(self.module, "parameters", None)
+        of = tensors_of(named(**dims)) if named else {n: tensor for n, tensor in batch.items() if tensor.differentiable}
+        if not of:
+            raise UserError(
+                f"{self.folder}: no input is a floating-point one, so there is nothing to take gradients of."
+            )
+        return CaseTensors(of, {}, {name: tensor for name, tensor in batch.items() if name not in of})
+
+    def code(self, dialect: str, family: str, case: Case) -> Any:
+        """Returns the code of one implementation in the form of a dialect's own file. `family` is the dialect in whose
+        form the adapter takes it."""
+        tree = inputs_of(self.module, self.folder, case.dims)
+        function, name = getattr(self.module, f"{dialect}_{case.implementation}"), case.implementation
+        nested = any(isinstance(branch, (dict, list, tuple)) for branch in tree.values())
+        plain = {key: value for key, value in tree.items() if not isinstance(value, Tensor)}
+        of_inputs = partial(trees.filled, tree) if nested else (lambda named: plain | named) if plain else dict
+        form = load_module(HERE / "dialects" / f"question_{family}.py")
+        further = {"gradient": getattr(self.module, f"{dialect}_{name}{GRADIENT}", None)} if family == "numpy" else {}
+        parameters = self.tensors(case.dims, case.pass_).parameters
+        return form.code(function, of_inputs, partial(scalar, self.module), parameters, **further)
+
+    def unsupported(self, dialect: str, case: Case) -> str | None:
+        """Returns the reason why a dialect can't run a case; None if it can."""
+        types = {tensor.dtype for tensor in tensors_of(self.arguments(case.dims)).values()}
+        if lacking := sorted(types & LACKING.get(dialect, frozenset())):
+            return (
+                f"NumPy has no {lacking[0]}" if dialect == "numpy" else f"{dialect} computes nothing with {lacking[0]}"
+            )
+        own = f"numpy_{case.implementation}{GRADIENT}"
+        if case.pass_ == "gradient" and dialect == "numpy" and not hasattr(self.module, own):
+            return f"NumPy takes no gradients, and {self.folder.name} has no {own}"
+        return None
+
+
+def load(path: Path) -> Question:
+    """Returns the workload of a question file. Raises UserError, with the file's own line, if it isn't one."""
+    path = path.resolve()
+    if not path.is_file():
+        raise UserError(f"There is no file {path}.")
+    if not NAME.fullmatch(path.stem):
+        raise UserError(f"{path}: a question is called like its file, which may have letters, digits and _.+- only.")
+    try:
+        with placeholders(path):
+            module = load_module(path)
+    except Exception as broken:
+        raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
+    if not callable(getattr(module, "inputs", None)):
+        raise UserError(f"{path} has no function `inputs`, which returns the named inputs. See docs/asking.md.")
+    if not implementations(module, path):
+        raise UserError(
+            f"{path} has no implementation: a function whose name begins with {', '.join(f'{d}_' for d in DIALECTS)} "
+            "and goes on with a name of yours, like torch_naive. See docs/asking.md."
+        )
+    for name in vars(module):
+        if name.isupper() and name not in SETTINGS and name.endswith(("TOLERANCE", "NOT_ON", "STATIC")):
+            raise unknown("setting", name, SETTINGS, of=str(path))
+    dims = dims_of(module, path)
+    tree = inputs_of(module, path, dims)
+    check_static(module, path, tree)
+    spec = SimpleNamespace(
+        TITLE=(inspect.getdoc(module) or path.stem).strip().splitlines()[0],
+        SIZES={SIZE: dims},
+        PASSES=("forward", "gradient"),
+        OPTIMIZER=None,
+        NOT_ON=getattr(module, "NOT_ON", {}),
+        TOLERANCE=getattr(module, "TOLERANCE", None),
+        flops=lambda dims, pass_: None,
+        bytes_floor=lambda dims, pass_: sum(t.nbytes for t in tensors_of(inputs_of(module, path, dims)).values()),
+    )
+    if hasattr(module, "canonical"):
+        spec.canonical = module.canonical
+    right = getattr(module, "reference", None) or next(
+        (getattr(module, f"numpy_{name}") for dialect, name in implementations(module, path) if dialect == "numpy"),
+        None,
+    )
+    if right is not None:
+        spec.reference = partial(reference, module, path, right)
+    return Question(path.stem, path, spec, module)
+
+
+def implementations(module: ModuleType, path: Path) -> list[tuple[str, str]]:
+    """Returns (dialect, name) of each implementation, in the order of the file."""
+    found = []
+    for name, function in vars(module).items():
+        dialect, _, rest = name.partition("_")
+        own = inspect.isfunction(function) and function.__code__.co_filename == str(path)
+        if own and dialect in DIALECTS and rest and not rest.endswith(GRADIENT):
+            found.append((dialect, rest, function.__code__.co_firstlineno))
+    return [(dialect, name) for dialect, name, _ in sorted(found, key=lambda entry: entry[2])]
+
+
+def dims_of(module: ModuleType, path: Path) -> dict[str, int]:
+    """Returns the dims: the parameters of `inputs`, with their defaults. Raises UserError for one that is no dim."""
+    dims = {}
+    for name, parameter in inspect.signature(module.inputs).parameters.items():
+        value = parameter.default
+        if type(value) is not int or not 1 <= value <= DIM_MAX:
+            raise UserError(
+                f"{path}: a parameter of `inputs` is a dim, and its default a whole number from 1 on, like rows=8192; "
+                f"{name} has none."
+            )
+        dims[name] = value
+    return dims
+
+
+def inputs_of(module: ModuleType, path: Path, dims: Mapping[str, int]) -> dict[str, Any]:
+    """Returns what `inputs` returns: a dict of arguments. Raises UserError with the line that raised, and for a result
+    without tensors."""
+    try:
+        tree = module.inputs(**dims)
+    except UserError as refused:
+        raise UserError(f"{at_line(refused, path)}") from None
+    except Exception as broken:
+        raise UserError(f"`inputs` of {path} failed: {at_line(broken, path)}.") from broken
+    if not isinstance(tree, dict) or not tensors_of(tree):
+        raise UserError(f'{path}: `inputs` returns a dict of tensors by name, like {{"x": normal(rows, columns)}}.')
+    return tree
+
+
+def check_static(module: ModuleType, path: Path, tree: Mapping[str, Any]) -> None:
+    """Raises UserError for a name in STATIC that is no plain value among the inputs."""
+    for name in getattr(module, "STATIC", ()):
+        if name not in tree or tensors_of({name: tree[name]}):
+            raise UserError(f'{path}: STATIC names "{name}", which isn\'t a plain value that `inputs` returns.')
+
+
+def tensors_of(tree: Any) -> dict[str, Tensor]:
+    """Returns the tensors of a tree by their paths, without its plain values."""
+    return {name: leaf for name, leaf in trees.leaves(tree) if isinstance(leaf, Tensor)}
+
+
+def scalar(module: Any, outputs: Any, mean_cube: Callable[[Any], Any]) -> Any:
+    """Returns what gradients are taken of: the file's `loss`, or the sum of mean |y|^3 of all floating results y. Not
+    the mean square: a norm's result always has the same one, so that its gradient would be rounding alone."""
+    if hasattr(module, "loss"):
+        return module.loss(outputs)
+    cubes = [mean_cube(leaf) for _, leaf in trees.leaves(outputs)]
+    return sum(cube for cube in cubes if cube is not None)
+
+
+def mean_cube(x: Any) -> Any:
+    """Returns mean |x|^3; None for whole numbers."""
+    return np.mean(np.abs(x) ** 3) if np.asarray(x).dtype.kind in "fc" else None
+
+
+def reference(
+    module: ModuleType,
+    path: Path,
+    right: Callable[..., Any],
+    dims: Mapping[str, int],
+    parameters: Mapping[str, Any],
+    target: Any = None,
+    **batch: Any,
+) -> dict[str, Any]:
+    """Returns what is right: `output`, a tree, and `loss` where there are parameters. The arguments are in float64."""
+    with np.errstate(all="ignore"):
+        outputs = right(**trees.filled(inputs_of(module, path, dims), {**parameters, **batch}))
+    answer = {"output": outputs}
+    if parameters:
+        answer["loss"] = scalar(module, outputs, mean_cube)
+    return answer
+
+
+def at_line(error: BaseException, path: Path) -> str:
+    """Returns an exception in words, with the file's own line in which it was raised."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return f"line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
+    lines: Iterable[int | None] = (
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+    )
+    line = next(iter(reversed([*lines])), None)
+    said = next(iter(str(error).splitlines()), "")
+    words = said if isinstance(error, UserError) else f"{type(error).__name__}: {said}"
+    return words if line is None else f"line {line}: {words}: {linecache.getline(str(path), line).strip()}"

@@ -1,0 +1,123 @@
+"""A question file as a workload: what is found in it, and every kind of bad file refused with its line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suite.errors import UserError
+from suite.workloads.catalog import find, load
+
+GOOD = '''"""Which is faster?
+
+More words.
+"""
+import numpy as np
+import torch
+import torch.nn as nn
+from jax import jit
+from suite.ask import integers, normal
+
+TOLERANCE = 1e-3
+
+class Layer(nn.Module):
+    pass
+
+@jit
+def helper(x):
+    return x
+
+def inputs(rows=4, columns=3):
+    return {"x": normal(rows, columns), "w": {"up": normal(columns), "ids": integers(rows, high=9)}, "k": 2}
+
+def torch_b(x, w, k):
+    return torch.sum(x)
+
+def torch_a(x, w, k):
+    return x
+
+def numpy_sum(x, w, k):
+    return {"sum": np.sum(x) * k, "up": w["up"]}
+'''
+
+
+def question(tmp_path: Path, text: str = GOOD, name: str = "asked") -> Any:
+    path = tmp_path / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    return load(path)
+
+
+def test_a_file_is_a_workload_though_its_frameworks_are_missing(tmp_path: Path) -> None:
+    asked = question(tmp_path)
+    assert (asked.name, asked.spec.TITLE) == ("asked", "Which is faster?")
+    assert asked.dialects == ("torch", "numpy")
+    assert asked.implementations("torch") == ("b", "a"), "in the order of the file"
+    assert asked.dims("asked", {"rows": 5}) == {"rows": 5, "columns": 3}
+    assert "torch" not in sys.modules and "jax" not in sys.modules, "no placeholder is left behind"
+
+
+def test_tensors_of_a_pass(tmp_path: Path) -> None:
+    asked = question(tmp_path)
+    forward = asked.tensors({"rows": 5, "columns": 3}, "forward")
+    assert {name: tensor.shape for name, tensor in forward.batch.items()} == {"x": (5, 3), "w/up": (3,), "w/ids": (5,)}
+    gradient = asked.tensors({"rows": 5, "columns": 3}, "gradient")
+    assert [*gradient.parameters] == ["x", "w/up"] and [*gradient.batch] == ["w/ids"]
+
+
+def test_numpy_is_the_reference_and_static_values_reach_it(tmp_path: Path) -> None:
+    asked = question(tmp_path)
+    batch = {"x": np.ones((4, 3)), "w/up": np.arange(3.0), "w/ids": np.zeros(4, int)}
+    answer = asked.spec.reference({"rows": 4, "columns": 3}, {}, **batch)
+    assert float(answer["output"]["sum"]) == 24.0 and "loss" not in answer
+    answer = asked.spec.reference({"rows": 4, "columns": 3}, batch, target=None)
+    assert float(answer["loss"]) == pytest.approx(24.0**3 + (0 + 1 + 8) / 3)
+
+
+def test_find_takes_a_file_beside_folders(tmp_path: Path) -> None:
+    question(tmp_path)
+    assert find([tmp_path / "asked.py"])["asked"].spec.SIZES == {"asked": {"rows": 4, "columns": 3}}
+
+
+BAD = {
+    "syntax": ("def inputs(:\n    pass", "can't be loaded: line 1: .*"),
+    "raises": ("import numpy\nnumpy.nothing", "can't be loaded: line 2: AttributeError.*nothing"),
+    "missing": ("import no_such_package", "can't be loaded: line 1: ModuleNotFoundError"),
+    "no inputs": ("def torch_a(x):\n    return x", "has no function `inputs`"),
+    "none": ("from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}", "has no implementation"),
+    "no dim": ("def inputs(n):\n    return {}\ndef torch_a(x):\n    return x", "n has none"),
+    "zero": ("def inputs(n=0):\n    return {}\ndef torch_a(x):\n    return x", "from 1 on"),
+    "no tensor": ("def inputs(n=1):\n    return {'x': 1}\ndef torch_a(x):\n    return x", "returns a dict of tensors"),
+    "inside": ("def inputs(n=1):\n    return 1 // 0\ndef torch_a(x):\n    return x", "line 2: ZeroDivisionError"),
+    "type": (
+        (
+            "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n, dtype='int8')}\n"
+            "def torch_a(x):\n    return x"
+        ),
+        "line 3: Normal has no type 'int8'",
+    ),
+    "range": (
+        (
+            "from suite.ask import integers\ndef inputs(n=1):\n    return {'x': integers(n, high=300, dtype='int8')}\n"
+            "def torch_a(x):\n    return x"
+        ),
+        "int8 doesn't hold them",
+    ),
+    "static": (
+        (
+            "from suite.ask import normal\nSTATIC = ('x',)\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
+            "def torch_a(x):\n    return x"
+        ),
+        "STATIC names",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_file_is_refused_in_words(kind: str, tmp_path: Path) -> None:
+    text, words = BAD[kind]
+    with pytest.raises(UserError, match=words):
+        question(tmp_path, text, f"bad_{kind.replace(' ', '_')}")
