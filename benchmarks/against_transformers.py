@@ -40,7 +40,7 @@ def on(adapter: type[Any], attention: str | None) -> type[Any]:
 
         def place(self, parameters: Any, batch: Any, moments: bool = True) -> tuple[Any, Any]:
             self.oracle.place()  # the canonical weights, by their names
-            placed = {name: self.put_input(value) for name, value in batch}
+            placed = {name: self.put_input(name, value) for name, value in batch}
             # The oracle permutes images from channels last to channels first. It gets a channels-last view of a
             # contiguous channels-first image, so that it computes on contiguous images, as our model does.
             placed = {name: value.permute(0, 2, 3, 1) if value.ndim == 4 else value for name, value in placed.items()}

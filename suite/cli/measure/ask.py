@@ -11,9 +11,6 @@ from suite.cli.options.ask import AskOptions
 from suite.environments import say
 from suite.errors import UserError
 
-# As short as a process can be that still proves what it computes.
-CHECK = {"preset": "check", "repeats": 1}
-
 
 def ask(options: AskOptions) -> int:
     """Measures a question. Returns the exit code."""

@@ -7,6 +7,7 @@ The file has `inputs`, whose parameters are the dims, and implementations: funct
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import linecache
 import traceback
@@ -125,7 +126,7 @@ def load(path: Path) -> Question:
             "and goes on with a name of yours, like torch_naive. See docs/asking.md."
         )
     for name in vars(module):
-        if name.isupper() and name not in SETTINGS and name.endswith(("TOLERANCE", "NOT_ON", "STATIC")):
+        if name not in SETTINGS and difflib.get_close_matches(name, SETTINGS, cutoff=0.8):
             raise unknown("setting", name, SETTINGS, of=str(path))
     dims = dims_of(module, path)
     tree = inputs_of(module, path, dims)

@@ -106,6 +106,13 @@ BAD = {
         ),
         "int8 doesn't hold them",
     ),
+    "misspelt": (
+        (
+            "from suite.ask import normal\nTOLERANCES = 1\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
+            "def torch_a(x):\n    return x"
+        ),
+        "no setting 'TOLERANCES'",
+    ),
     "static": (
         (
             "from suite.ask import normal\nSTATIC = ('x',)\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
