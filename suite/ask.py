@@ -5,6 +5,7 @@ The values are the same bits in every environment, in the type that is declared.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from suite.workloads.tensors import (
@@ -65,8 +66,10 @@ def constant(*shape: int, value: float = 0.0, dtype: str = "float32") -> Tensor:
 
 
 def from_file(path: str | Path, dtype: str | None = None) -> Tensor:
-    """The array of a .npy file, in its own type unless another is declared."""
+    """The array of a .npy file, in its own type unless another is declared. The path is relative to the question
+    file's folder."""
     import numpy as np
 
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
-    return Stored(array.shape, Path(path).resolve(), dtype=dtype or str(array.dtype))
+    place = (Path(sys._getframe(1).f_globals["__file__"]).parent / path).resolve()
+    array = np.load(place, mmap_mode="r", allow_pickle=False)
+    return Stored(array.shape, place, dtype=dtype or str(array.dtype))

@@ -100,8 +100,9 @@ class Lanes:
 
     def start(self, name: str, asked: Asked, new_folder: Callable[[str], Path]) -> None:
         """Put a run in the queue."""
-        options = asked.options_in(new_folder(f"{name}-workloads"))
-        self.runs[name] = self.pool.submit(self.run, new_folder(name), options, asked)
+        folder = name.replace(" ", "-")  # Inductor takes no path with a space
+        options = asked.options_in(new_folder(f"{folder}-workloads"))
+        self.runs[name] = self.pool.submit(self.run, new_folder(folder), options, asked)
 
     def run(self, place: Path, options: Sequence[str], asked: Asked) -> Run:
         """In a lane's thread."""

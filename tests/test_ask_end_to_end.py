@@ -85,17 +85,21 @@ import torch
 from suite.ask import normal
 
 def inputs(n=64):
-    return {"x": normal(n, 16), "w": {"scale": normal(16)}}
+    low = normal(16, dtype="bfloat16")
+    return {"x": normal(n, 16), "w": {"scale": normal(16), "low": low}, "limit": normal(1)}
 
-def torch_norm(x, w):
-    return torch.nn.functional.layer_norm(x, (16,)) * w["scale"]
+def torch_norm(x, w, limit):  # the limit is reached by no gradient
+    y = torch.nn.functional.layer_norm(x, (16,)) * w["scale"] + w["low"].float()
+    return torch.where(y > limit, y, 0.1 * y)
 
-def jax_norm(x, w):
-    return jax.nn.standardize(x, axis=-1, epsilon=1e-5) * w["scale"]
+def jax_norm(x, w, limit):
+    y = jax.nn.standardize(x, axis=-1, epsilon=1e-5) * w["scale"] + w["low"].astype("float32")
+    return jnp.where(y > limit, y, 0.1 * y)
 
-def tf_norm(x, w):
+def tf_norm(x, w, limit):
     mean, variance = tf.nn.moments(x, -1, keepdims=True)
-    return (x - mean) * tf.math.rsqrt(variance + 1e-5) * w["scale"]
+    y = (x - mean) * tf.math.rsqrt(variance + 1e-5) * w["scale"] + tf.cast(w["low"], "float32")
+    return tf.where(y > limit, y, 0.1 * y)
 '''
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 STACKS = ("--stack=numpy", "--stack=torch_eager", "--stack=jax_jit", "--stack=tf_graph")

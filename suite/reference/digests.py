@@ -71,6 +71,7 @@ def finite(value: Array) -> Array:
         value = np.ascontiguousarray(value).reshape(-1).view(value.real.dtype)
     if value.dtype.kind != "f" or np.isfinite(value).all():
         return value
+    value = value.astype(np.float64)
     odd = ~np.isfinite(value)
     scale = float(np.abs(np.where(odd, 0.0, value)).max(initial=0.0)) or 1.0
     return np.where(odd, np.where(np.isnan(value), 3.0, 2.0 * np.sign(value)) * scale, value)

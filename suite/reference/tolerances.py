@@ -16,6 +16,8 @@ from typing import Any
 from suite import protocol
 from suite.reference.digests import Difference
 
+FORM = " of "  # in a digest's key between a question's result and its form, `whole (3, 4)`
+
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
@@ -60,18 +62,23 @@ class Tolerances:
     def asked(self, key: str) -> Tolerance:
         """Returns the tolerance of a question's result or gradient: the file's own, else that of its coarsest declared
         type."""
+        name, _, form = key.partition(FORM)
+        if form.startswith(("whole", "true")):
+            return Tolerance(0.0)
         own = self.spec.TOLERANCE
         if isinstance(own, Mapping):
-            own = own.get(key.removeprefix("output/"))
+            own = own.get(name.removeprefix("output/"))
         return Tolerance(self.plain if own is None else own)
 
     @property
     def plain(self) -> float:
         """Returns the largest relative error of outputs, losses and buffers' movements."""
         if hasattr(self.spec, "TOLERANCE"):
-            own = self.spec.TOLERANCE if isinstance(self.spec.TOLERANCE, float) else 0.0
+            if isinstance(self.spec.TOLERANCE, float | int):
+                return float(self.spec.TOLERANCE)
             kinds = [protocol.TYPE_TOLERANCE[kind] for kind in self.types.values() if kind in protocol.TYPE_TOLERANCE]
-            return own or max(kinds, default=protocol.TYPE_TOLERANCE["float32"])
+            coarse = [] if self.precision == "f32" else [protocol.TOLERANCE[self.precision]]
+            return max([*kinds, *coarse], default=protocol.TYPE_TOLERANCE["float32"])
         if hasattr(self.spec, "reference"):
             return protocol.TOLERANCE[self.precision]
         return (protocol.MODEL_TOLERANCE if self.exact else protocol.DIGEST_TOLERANCE)[self.precision]

@@ -99,7 +99,11 @@ def incomplete(analysis: Analysis, file: PlanFile | None) -> Iterable[str]:
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterable[str]:
     """Yields the stacks that failed the equivalence gate, then those that were faster than the machine can be."""
-    for outcome, words in ((Outcome.WRONG, "Wrong results"), (IMPLAUSIBLE, "Faster than the machine can be")):
+    for outcome, words in (
+        (Outcome.WRONG, "Wrong results"),
+        (Outcome.DIFFER, "Results that differ, and nothing says which is right"),
+        (IMPLAUSIBLE, "Faster than the machine can be"),
+    ):
         for comparison in comparisons:
             stacks = [cell.stack for cell in comparison.cells if cell.outcome == outcome]
             if stacks:

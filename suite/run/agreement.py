@@ -76,7 +76,7 @@ class Agreement:
         gated = self.proofs.get(row["case_id"])
         if gated is None:
             return ""
-        both_ways = 2 * TOLERANCE[row["precision"]]  # both losses may be off, in opposite directions
+        both_ways = 2 * self.loss_tolerance(row)  # both losses may be off, in opposite directions
         for step, (a, b) in enumerate(zip(reported.losses, gated.losses, strict=True), 1):
             if not math.isclose(a, b, rel_tol=both_ways):
                 return f"loss of step {step} is {a!r}; the process that passed the gate had {b!r}"
@@ -94,9 +94,15 @@ class Agreement:
         """Returns what is wrong with the last loss; empty if nothing is. All steps train on one batch, so the last loss
         must be lower than the first; without an optimizer both must be equal."""
         learns = self.workloads[row["workload"]].spec.OPTIMIZER is not None
-        if last < first if learns else math.isclose(last, first, rel_tol=2 * TOLERANCE[row["precision"]]):
+        # A digest has the last loss's magnitude.
+        if last < first if learns else math.isclose(last, abs(first), rel_tol=2 * self.loss_tolerance(row)):
             return ""
         return f"the last timed loss is {last!r}, the first {first!r}"
+
+    def loss_tolerance(self, row: Row) -> float:
+        """Returns the largest relative error of a loss."""
+        asked = self.workloads[row["workload"]].is_question
+        return self.tolerances(row).of("loss").error if asked else TOLERANCE[row["precision"]]
 
     def tolerances(self, row: Row) -> Tolerances:
         """Returns the tolerances of a row's workload and precision."""
@@ -105,7 +111,7 @@ class Agreement:
     def tolerances_in(self, row: Row, precision: str) -> Tolerances:
         """Returns the tolerances of a row's workload in a precision."""
         workload, types = self.workloads[row["workload"]], {}
-        if hasattr(workload.spec, "TOLERANCE"):  # of a question, whose tolerances follow its types
+        if workload.is_question:  # its tolerances follow its types
             tensors = workload.tensors(row.mapping("dims"), row["pass"])
             types = {name: tensor.dtype for name, tensor in (tensors.parameters | tensors.batch).items()}
         return Tolerances(workload.spec, precision, types=types)
@@ -246,6 +252,9 @@ def worst(ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: 
     """Returns the tensor in which two stacks differ most, as a multiple of its tolerance, and the difference."""
     largest = max((digest.peak for name, digest in theirs.items() if name.startswith("gradient/")), default=0.0)
     name_of_worst, most, of_worst = "", 0.0, Difference(0.0, 1.0)
+    for name in ours.keys() - theirs.keys():
+        if not name.startswith(APART):
+            return name, Difference(math.nan, math.nan)
     for name, wanted in theirs.items():
         gradient = theirs.get("gradient/" + name.partition("/")[2])
         if gradient is not None and gradient.peak < ZERO_GRADIENT * largest:
@@ -255,7 +264,8 @@ def worst(ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: 
                 continue  # not written if one of its elements is hardly above noise or a framework's norm is unstable
             return name, Difference(math.nan, math.nan)
         apart = difference(ours[name], wanted, name)
-        share = apart.error / tolerances.of(name).error
+        limit = tolerances.of(name).error
+        share = apart.error / limit if limit else math.inf * apart.error if apart.error else 0.0
         if not share <= most:
             name_of_worst, most, of_worst = name, share, apart
     return name_of_worst, of_worst

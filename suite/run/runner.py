@@ -24,7 +24,7 @@ from suite.reference.floor import floor
 from suite.results.limits import SpeedLimit, exceeded
 from suite.results.store.plan import Plan
 from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, empty_row
+from suite.results.store.rows import ProcessKey, Row, empty_row
 from suite.results.store.schema import NAMES
 from suite.run.agreement import Agreement
 from suite.run.predictions import Compiler, predict, source_case
@@ -69,7 +69,7 @@ class Runner:
     warmed: set[Engine] = field(default_factory=set)
     settled: dict[str, Row] = field(default_factory=dict)  # rows that later blocks would only repeat, by case_id
     captured: dict[str, Row] = field(default_factory=dict)  # rows of processes that kept programs, by case_id
-    differing: set[str] = field(default_factory=set)  # case_ids of rows that others contradict, without a majority
+    differing: set[ProcessKey] = field(default_factory=set)  # places of rows that others contradict without a majority
     full: list[Row] = field(default_factory=list)  # rows of memory processes that ran out of memory
     replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last replicate, by block and case_id
 
@@ -130,16 +130,17 @@ class Runner:
         rows = []
         for attempt in attempts:
             case_id = attempt.case.case_id
-            known = case_id in self.settled or case_id in self.differing or attempt.purpose is not Purpose.TIMED
+            known = case_id in self.settled or attempt.purpose is not Purpose.TIMED
             end = None if known else self.agreement.contradicted(attempt.case.comparison_id).get(case_id)
             if end is None:
                 continue
             outcome, reason, passed = end
             verdict = {"outcome": str(outcome), "reason": reason, "phase": "gate"}
             if outcome is Outcome.DIFFER:  # its other blocks run: their times are shown, without a verdict
-                place = {name: empty_row(attempt)[name] for name in ("order", "retry", "block", "replicate")}
-                row = passed | place | verdict
-                self.differing.add(case_id)
+                if passed.place in self.differing or passed.place != empty_row(attempt).place:
+                    continue
+                row = passed | {"retry": attempt.retry, "order": attempt.order} | verdict
+                self.differing.add(passed.place)
             else:
                 inferred_from = {"provenance": "inferred", "inferred_from": "digests of the other dialects"}
                 row = self.blank(attempt) | verdict | inferred_from

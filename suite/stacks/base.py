@@ -31,7 +31,7 @@ from suite.workloads import trees
 from suite.workloads.catalog import CaseTensors, Workload
 from suite.workloads.tensors import Tensor
 
-Named = Iterable[tuple[str, NDArray[Any]]]  # float32, or int32 for token ids and labels
+Named = Iterable[tuple[str, NDArray[Any]]]  # in the types of `tensors.stored_as`
 Tensors = Mapping[str, NDArray[np.float32]]
 State = Any  # parameters and optimizer state, in the framework's own types
 Batch = Any
@@ -87,8 +87,9 @@ class Adapter(ABC):
 
     def cannot_trace(self, error: BaseException) -> bool:
         """Whether a framework has refused to trace a function of a question."""
+        case = vars(self).get("case")  # `adapter_in` has dropped it
         names = {kind.__name__ for kind in type(error).__mro__}
-        return bool(self.case.implementation) and not names.isdisjoint(self.untraceable)
+        return bool(case and case.implementation) and not names.isdisjoint(self.untraceable)
 
     @property
     def types(self) -> dict[str, str]:
@@ -337,6 +338,12 @@ def taken(function: Callable[..., Any], dims: Mapping[str, int]) -> dict[str, in
     if Parameter.VAR_KEYWORD in kinds.values() and Parameter.VAR_POSITIONAL not in kinds.values():
         return dict(dims)
     return {name: size for name, size in dims.items() if name in kinds}
+
+
+def plain(array: Any) -> NDArray[Any]:
+    """Returns an array on the host, maybe an alias; bfloat16, which NumPy lacks, becomes float32."""
+    host = np.asarray(array)
+    return host.astype(np.float32) if host.dtype.name == "bfloat16" else host
 
 
 def version(numbers: Iterable[int]) -> str:

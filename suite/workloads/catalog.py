@@ -200,7 +200,7 @@ def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
     folders = [path.parent for group in ("ops", "models", "probes") for path in sorted(HOME.glob(f"{group}/*/spec.py"))]
     for place in extra:
         if place.suffix == ".py":
-            folders.append(place)
+            folders.append(place.resolve())
             continue
         inside = [path.parent for path in sorted(place.resolve().glob("*/spec.py"))]
         here = [place.resolve()] if (place / "spec.py").exists() else []

@@ -22,4 +22,8 @@ def ask(options: AskOptions) -> int:
         return ask(options.without_words(str(path)))
     if len(options.file) > 1:
         raise UserError(f"One question at a time: {', '.join(options.file)} are several files.")
+    if typed := [name for name in AskOptions.TYPED if options.file and getattr(options, name)]:
+        raise UserError(f"--{typed[0]} types a question, and {options.file[0]} is one: choose.")
+    if options.gradient:
+        options = replace(options, pass_=("gradient",), gradient=False)
     return run.run(replace(options, preset="check") if options.check else options)

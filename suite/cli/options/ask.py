@@ -19,7 +19,7 @@ IMPORTS = {
 TYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "c64": "complex64",
          "c128": "complex128", **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
          **{f"u{n}": f"uint{n}" for n in (8, 16, 32)}, "bool": "bool"}  # fmt: skip
-INPUT = re.compile(r"([A-Za-z_]\w*)=(\w+)\[([\d, ]*)\]")
+INPUT = re.compile(r"([A-Za-z_]\w*)=(\w+)\[((?:\d+(?:,\d+)*)?)\]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class AskOptions(RunOptions):
     """The options of `./stackwars ask`."""
 
     TASK = "ask"
-    TYPED: ClassVar[tuple[str, ...]] = ("numpy", "jax", "torch", "tf", "input", "gradient", "check")
+    TYPED: ClassVar[tuple[str, ...]] = ("numpy", "jax", "torch", "tf", "input")
 
     check: bool = False
     """run every stack once, briefly: says in under a minute what is wrong before anything is measured"""
@@ -81,7 +81,7 @@ class AskOptions(RunOptions):
     def without_words(self, file: str) -> AskOptions:
         """Returns the options with a question file in place of what was typed."""
         passes = ("gradient",) if self.gradient else self.pass_
-        return replace(self, file=(file,), pass_=passes, numpy=(), jax=(), torch=(), tf=(), input=(), gradient=False)
+        return replace(self, file=(file,), pass_=passes, gradient=False, numpy=(), jax=(), torch=(), tf=(), input=())
 
 
 def tensor(text: str) -> tuple[str, str]:

@@ -140,7 +140,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
         """Returns which cases the options select; for an empty field the preset decides."""
         return replace(
             super().selection(cores),
-            workloads=(*self.workload, *(Path(file).stem for file in self.file)),
+            workloads=(*self.workload, *(Path(file).resolve().stem for file in self.file)),
+            passes=self.pass_ or (("forward",) if self.file else ()),
             sizes=self.size,
             tracks=self.track,
             caches=("cold",) if self.cache == "cold" else ("cold", self.cache),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -135,7 +136,7 @@ def looks_of(names: Iterable[str]) -> dict[str, int]:
     order = {name: place for place, name in enumerate(STACKS)}
     looks: dict[str, int] = {}
     for name in names:
-        wished = order.get(name.partition("@")[0], len(order)) % LOOKS
+        wished = order.get(re.split("[@:]", name)[0], len(order)) % LOOKS
         free = [look for look in range(LOOKS) if look not in looks.values()]
         looks[name] = wished if wished in free or not free else free[0]
     return looks

@@ -23,6 +23,7 @@ SIGNS = {"faster": "▲", "slower": "▼", "tie": "=", "close": "≈", "undecide
 STATES = {
     "memory": ("▣", "out of memory"),
     "wrong": ("✕", "wrong"),
+    "differ": ("✕", "results differ"),
     "failed": ("✕", "failed"),
     "absent": ("○", "not installed here"),
     "unable": ("–", "unsupported"),
@@ -131,6 +132,8 @@ def state(cell: Cell) -> str:
         return "memory"
     if cell.outcome in (Outcome.WRONG, IMPLAUSIBLE):
         return "wrong"
+    if cell.outcome == Outcome.DIFFER:
+        return "differ"
     if cell.outcome == NOT_RUN:
         return "waiting"
     if cell.outcome == Outcome.UNSUPPORTED:

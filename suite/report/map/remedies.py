@@ -25,6 +25,7 @@ REMEDIES = {
     Outcome.UNSUPPORTED: "Another stack of the row: this one can't do what was asked.",
     Outcome.WRONG: "No other machine or setting helps: the result is wrong, by the error that the section Equivalence "
     "shows. Please report it to the framework, or to this project.",
+    Outcome.DIFFER: "A `reference`, or a third implementation, says which one is right.",
     Outcome.ERROR: READ_LOG,
     Outcome.CRASHED: READ_LOG,
     IMPLAUSIBLE: "No other machine or setting helps: the work can't have been done in this time.",
@@ -173,7 +174,7 @@ def options(case: Case, blocks: int) -> list[tuple[str, str]]:
     since the preset may ask the question with several dims, and another version may give the name other dims."""
     chosen = [("workload", case.workload)]
     chosen += [("size", case.size)] if case.size != CUSTOM else []
-    chosen += [("dims", dims_text(case.dims))]
+    chosen += [("dims", dims_text(case.dims))] if case.dims else []
     chosen += [("pass", case.pass_), ("precision", case.precision), ("track", case.track), ("target", case.target)]
     chosen += [("allocator", case.allocator)]
     chosen += [("cache", case.cache)] if case.cache != "cold" else []

@@ -20,12 +20,13 @@ WORDS = {
     "timeout": "timeout",
     "unsupported": "unsupported",
     "wrong": "wrong result",
+    "differ": "results differ",
     "error": "error",
     "crashed": "crashed",
     NOT_RUN: "not run",
     IMPLAUSIBLE: "implausibly fast",
 }
-WITHOUT_PHASE = ("ok", "unsupported", "wrong", IMPLAUSIBLE)  # outcomes whose phase says nothing
+WITHOUT_PHASE = ("ok", "unsupported", "wrong", "differ", IMPLAUSIBLE)  # outcomes whose phase says nothing
 
 
 def outcome_words(outcome: str, phase: str) -> str:
@@ -86,4 +87,4 @@ def compared_stacks(analysis: Analysis) -> tuple[str, ...]:
 def catalogue_order(stack: str) -> tuple[int, str]:
     """Returns the sort key of a stack: its place in the catalogue, then its name."""
     order = {name: place for place, name in enumerate(STACKS)}
-    return order.get(stack.partition("@")[0], len(order)), stack
+    return order.get(re.split("[@:]", stack)[0], len(order)), stack

@@ -30,7 +30,7 @@ class Proof:
     @property
     def is_gated(self) -> bool:
         """Whether the gate compared the case with the reference."""
-        return self.error is not None or self.outcome == Outcome.WRONG
+        return self.error is not None or self.outcome in (Outcome.WRONG, Outcome.DIFFER)
 
 
 def proofs(analysis: Analysis) -> tuple[Proof, ...]:
@@ -44,7 +44,7 @@ def proofs(analysis: Analysis) -> tuple[Proof, ...]:
 
 def proof(question: str, stack: str, rows: list[Row]) -> Proof:
     """Returns the proof of one case from the rows of its processes."""
-    wrong = next((row for row in rows if row.outcome == Outcome.WRONG and row.text("reason")), None)
+    wrong = next((row for row in rows if row.outcome in (Outcome.WRONG, Outcome.DIFFER) and row.text("reason")), None)
     return Proof(
         question=question,
         stack=stack,

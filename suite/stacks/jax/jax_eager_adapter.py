@@ -112,8 +112,8 @@ class Adapter(JaxAdapter):
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": trees.mapped(self.fetch, self.compile(self.forward)(parameters, buffers, inputs))}
         (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
-        return {"loss": np.asarray(loss), **{name: conjugate(value) for name, value in self.host(gradients).items()}}
+        return {"loss": base.plain(loss), **{name: conjugate(value) for name, value in self.host(gradients).items()}}
 
     def host(self, tree, top="."):
         """Returns a tree's arrays on the host, by dotted path; `top` replaces the first dot."""
-        return {name.replace(".", top, 1): np.asarray(value) for name, value in base.flat(tree).items()}
+        return {name.replace(".", top, 1): base.plain(value) for name, value in base.flat(tree).items()}

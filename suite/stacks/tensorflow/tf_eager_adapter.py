@@ -186,7 +186,7 @@ class Adapter(base.Adapter):
 
     def read(self, what, state, batch):
         if what == "parameters":
-            return {name: v.numpy() for name, v in (self.variables | self.kept).items()}
+            return {name: base.plain(v.numpy()) for name, v in (self.variables | self.kept).items()}
         if what == "moments":
             kinds = {"adamw": "mv", "sgd": "v"}[self.optimizer]
             moments = self.updater.moments.items()
@@ -199,7 +199,7 @@ class Adapter(base.Adapter):
         loss, gradients = self.loss_and_gradients(batch)
         for name, value in before.items():
             self.kept[name].assign(value)  # the loss has updated running statistics, which reading must not change
-        return {"loss": np.asarray(loss), **{name: np.asarray(g) for name, g in gradients.items()}}
+        return {"loss": base.plain(loss), **{name: base.plain(g) for name, g in gradients.items()}}
 
     def update(self, parameters, gradients):
         tf = self.tf

@@ -222,9 +222,13 @@ class Adapter(base.Adapter):
         for name, value in model.named_buffers():
             value.copy_(before[name])  # the loss has updated running statistics, which reading must not change
         self.cut()
-        # A parameter that the loss doesn't depend on has no gradient; the gate finds that its name is missing.
-        reached = ((name, p.grad) for name, p in model.named_parameters() if p.grad is not None)
-        gradients = {name: self.canonical(name, gradient) for name, gradient in reached}
+        # A parameter that the loss doesn't depend on has no gradient; the gate finds that its name is missing. Of a
+        # question's inputs that may well be so, and the other frameworks give zeros.
+        grads = ((name, p, p.grad) for name, p in model.named_parameters())
+        found = (
+            (name, self.torch.zeros_like(p) if g is None and self.case.implementation else g) for name, p, g in grads
+        )
+        gradients = {name: self.canonical(name, gradient.detach()) for name, gradient in found if gradient is not None}
         model.zero_grad(set_to_none=True)
         return {"loss": self.host(loss.detach()), **gradients}
 
@@ -232,7 +236,7 @@ class Adapter(base.Adapter):
         """Does nothing: eager has no graph. PyTorch/XLA, a subclass, records operations until its graph is cut here."""
 
     def host(self, tensor):
-        return tensor.cpu().numpy()
+        return (tensor.float() if tensor.dtype == self.torch.bfloat16 else tensor).cpu().resolve_conj().numpy()
 
     def update(self, parameters, gradients):
         updated = {name: self.torch.nn.Parameter(self.put(value)) for name, value in parameters.items()}

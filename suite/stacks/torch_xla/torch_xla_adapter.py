@@ -114,7 +114,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
     def load(self, parameters):
         # Assigned, not copied into existing tensors: a copy would be a graph, and the model would be in memory twice.
         for name, value in parameters:
-            tensor = self.put(self.layouts.native(name, value))
+            tensor = self.put(self.layouts.native(name, value)).to(getattr(self.torch, self.types[name]))
             self.model.load_state_dict({name: tensor}, strict=False, assign=True)
         for name, value in self.model.named_buffers():
             if name not in self.buffers:  # the number of batches that a batch norm has seen: part of no result

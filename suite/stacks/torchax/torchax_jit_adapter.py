@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from suite.stacks import base
 from suite.stacks.jax.jax_runtime import JaxAdapter, conjugate
 from suite.stacks.torch import torch_modules
 from suite.stacks.xla import buffers, compiler
@@ -164,7 +165,7 @@ class Adapter(JaxAdapter):
 
     def compile_on_shapes(self, parameters, batch):
         jax = self.jax
-        weights = {name: jax.ShapeDtypeStruct(p.shape, "float32") for name, p in self.model.named_parameters()}
+        weights = {name: jax.ShapeDtypeStruct(p.shape, self.types[name]) for name, p in self.model.named_parameters()}
         buffers = {
             name: jax.ShapeDtypeStruct(b.shape, "float32" if name in self.buffers else "int32")
             for name, b in self.model.named_buffers()
@@ -223,7 +224,7 @@ class Adapter(JaxAdapter):
         return np.array(array, np.float32 if self.type_of(array) == "bfloat16" else None)
 
     def host(self, tensor):
-        return np.asarray(self.interop.jax_view(tensor))
+        return base.plain(self.interop.jax_view(tensor))
 
     def canonical(self, tensors):
         return {name: self.layouts.canonical(name, self.host(tensor)) for name, tensor in tensors.items()}

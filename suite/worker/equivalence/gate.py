@@ -21,16 +21,16 @@ from suite import protocol
 from suite.reference.digests import Array, Digest, difference, digest
 from suite.reference.expected import WHOLE_MAX, ReferenceAnswer, moved_key, movement, peak, shrinkage
 from suite.reference.optimizers import OPTIMIZERS
-from suite.reference.tolerances import Tolerances
+from suite.reference.tolerances import FORM, Tolerances
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.data import Data
 from suite.worker.equivalence import stressed
-from suite.worker.equivalence.findings import GateFindings
+from suite.worker.equivalence.findings import GateFindings, kind_of
 from suite.worker.equivalence.late_step import LateStep, is_bfloat16, sample
 from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
 from suite.workloads import trees
-from suite.workloads.tensors import Normal, Uniform, generate_all
+from suite.workloads.tensors import Normal, PositiveDefinite, Uniform, generate_all
 
 INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
 OTHER_CALLS = 4  # steps on other values, of which the last result is checked
@@ -150,7 +150,7 @@ class Gate:
                 self.noise = noise_of({name: read[name] for name in self.data.parameters})
 
     def check_inputs(self, batch: Any) -> None:
-        """Checks that the timed calls have left their inputs as they were: a function that changes one in place
+        """Checks that the timed calls have left the batch as it was: a function that changes an input in place
         computes something else in each call."""
         for name, wanted in generate_all(self.data.batch, "batch", self.data.seed):
             if name in batch and not np.array_equal(
@@ -173,7 +173,14 @@ class Gate:
         """Compares the results of fresh weights with the reference; without one, keeps their digests."""
         if self.findings.same_names(f"{what} pass", read, read if wanted is None else wanted):
             for name, value in read.items():
-                self.findings.compare(name, f"{what} {name}", value, None if wanted is None else wanted[name])
+                # Other processes compare digests, which have neither kind nor shape: a question's keys have both.
+                form = f"{FORM}{kind_of(value)} {np.shape(value)}" if wanted is None and self.is_question else ""
+                self.findings.compare(name + form, f"{what} {name}", value, None if wanted is None else wanted[name])
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the case is one of a question file."""
+        return bool(self.adapter.case.implementation)
 
     def hold_outputs(self, what: str, actual: dict[str, Array], wanted: Any) -> None:
         """Compares results with the expected ones, by the tolerance of outputs. `what` has {} for a result's name."""
@@ -206,7 +213,8 @@ class Gate:
     @property
     def must_change(self) -> bool:
         """Whether other inputs must give another result: some are drawn, and some result is a floating-point one."""
-        drawn = any(isinstance(t, Normal | Uniform) for t in (self.data.batch | self.data.parameters).values())
+        kinds = Normal | Uniform | PositiveDefinite
+        drawn = any(isinstance(tensor, kinds) for tensor in (self.data.batch | self.data.parameters).values())
         return drawn and any(kind in WIDTHS for kind in self.timed_types.values())
 
     def stepped(self, state: Any, batch: Any, calls: int) -> Any:
@@ -345,8 +353,10 @@ def label(name: str) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two results are equal to the bit."""
-    leaves = [[*trees.leaves(tree)] for tree in (one, other)]
-    return all(np.array_equal(np.asarray(a), np.asarray(b)) for (_, a), (_, b) in zip(*leaves, strict=True))
+    leaves = [[np.asarray(leaf) for _, leaf in trees.leaves(tree)] for tree in (one, other)]
+    if len(leaves[0]) != len(leaves[1]):
+        return False
+    return all(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") for a, b in zip(*leaves, strict=True))
 
 
 def noise_of(gradients: dict[str, Array]) -> dict[str, Any]:

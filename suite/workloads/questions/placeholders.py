@@ -31,8 +31,15 @@ class Placeholder:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """As a decorator it returns the function; called otherwise, another placeholder."""
-        decorates = len(arguments) == 1 and not named and isinstance(arguments[0], FunctionType | type)
+        decorates = len(arguments) == 1 and isinstance(arguments[0], FunctionType | type)
         return arguments[0] if decorates else Placeholder(f"{self._path}()")
+
+    def other(self, *operands: Any) -> Any:
+        """Returns another placeholder: for annotations like `torch.Tensor | None` and constants like `jnp.pi / 2`."""
+        return Placeholder(f"{self._path}…")
+
+    __or__ = __ror__ = __getitem__ = __neg__ = __pow__ = other
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = other
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
         return ()

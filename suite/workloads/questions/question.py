@@ -7,6 +7,7 @@ The file has `inputs`, whose parameters are the dims, and implementations: funct
 
 from __future__ import annotations
 
+import ast
 import difflib
 import inspect
 import linecache
@@ -74,10 +75,6 @@ class Question(Workload):
             return CaseTensors({}, {}, batch)
         named = getattr(self.module, "parameters", None)
         of = tensors_of(named(**dims)) if named else {n: tensor for n, tensor in batch.items() if tensor.differentiable}
-        if not of:
-            raise UserError(
-                f"{self.folder}: no input is a floating-point one, so there is nothing to take gradients of."
-            )
         return CaseTensors(of, {}, {name: tensor for name, tensor in batch.items() if name not in of})
 
     def code(self, dialect: str, family: str, case: Case) -> Any:
@@ -100,6 +97,8 @@ class Question(Workload):
             return (
                 f"NumPy has no {lacking[0]}" if dialect == "numpy" else f"{dialect} computes nothing with {lacking[0]}"
             )
+        if case.pass_ == "gradient" and not self.tensors(case.dims, "gradient").parameters:
+            return "no input is a floating-point one, so there is nothing to take gradients of"
         own = f"numpy_{case.implementation}{GRADIENT}"
         if case.pass_ == "gradient" and dialect == "numpy" and not hasattr(self.module, own):
             return f"NumPy takes no gradients, and {self.folder.name} has no {own}"
@@ -154,13 +153,12 @@ def load(path: Path) -> Question:
 
 def implementations(module: ModuleType, path: Path) -> list[tuple[str, str]]:
     """Returns (dialect, name) of each implementation, in the order of the file."""
-    found = []
-    for name, function in vars(module).items():
-        dialect, _, rest = name.partition("_")
-        own = inspect.isfunction(function) and function.__code__.co_filename == str(path)
-        if own and dialect in DIALECTS and rest and not rest.endswith(GRADIENT):
-            found.append((dialect, rest, function.__code__.co_firstlineno))
-    return [(dialect, name) for dialect, name, _ in sorted(found, key=lambda entry: entry[2])]
+    # By the file's text: a decorated function is something else in each environment.
+    defined = [s.name for s in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(s, ast.FunctionDef)]
+    named = [name.partition("_") for name in defined if hasattr(module, name)]
+    return [
+        (dialect, rest) for dialect, _, rest in named if dialect in DIALECTS and rest and not rest.endswith(GRADIENT)
+    ]
 
 
 def dims_of(module: ModuleType, path: Path) -> dict[str, int]:
@@ -186,6 +184,8 @@ def inputs_of(module: ModuleType, path: Path, dims: Mapping[str, int]) -> dict[s
         raise UserError(f"{at_line(refused, path)}") from None
     except Exception as broken:
         raise UserError(f"`inputs` of {path} failed: {at_line(broken, path)}.") from broken
+    if taken := sorted({"self", "target", "outputs"} & {*tree} if isinstance(tree, dict) else ()):
+        raise UserError(f"{path}: an input can't be called {taken[0]}: the word has another use. Rename it.")
     if not isinstance(tree, dict) or not tensors_of(tree):
         raise UserError(f'{path}: `inputs` returns a dict of tensors by name, like {{"x": normal(rows, columns)}}.')
     return tree
@@ -208,8 +208,10 @@ def scalar(module: Any, outputs: Any, mean_cube: Callable[[Any], Any]) -> Any:
     the mean square: a norm's result always has the same one, so that its gradient would be rounding alone."""
     if hasattr(module, "loss"):
         return module.loss(outputs)
-    cubes = [mean_cube(leaf) for _, leaf in trees.leaves(outputs)]
-    return sum(cube for cube in cubes if cube is not None)
+    cubes = [cube for _, leaf in trees.leaves(outputs) if (cube := mean_cube(leaf)) is not None]
+    if not cubes:
+        raise ValueError("no result is a floating-point one, so there is nothing to take gradients of")
+    return sum(cubes)
 
 
 def mean_cube(x: Any) -> Any:
@@ -223,6 +225,7 @@ def reference(
     right: Callable[..., Any],
     dims: Mapping[str, int],
     parameters: Mapping[str, Any],
+    /,
     target: Any = None,
     **batch: Any,
 ) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 from suite.errors import UserError
 from suite.workloads.catalog import find, load
+from suite.workloads.tensors import generate
+from tests.worker.processes import case_of
 
 GOOD = '''"""Which is faster?
 
@@ -82,7 +85,40 @@ def test_find_takes_a_file_beside_folders(tmp_path: Path) -> None:
     assert find([tmp_path / "asked.py"])["asked"].spec.SIZES == {"asked": {"rows": 4, "columns": 3}}
 
 
+def test_decorated_functions_are_found_though_their_framework_is_missing(tmp_path: Path) -> None:
+    text = (
+        "from functools import partial\nimport jax\nimport jax.numpy as jnp\nimport torch\n"
+        "from suite.ask import integers\nHALF = 1 / jnp.sqrt(4.0)\n"
+        "def inputs(n=4):\n    return {'ids': integers(n, high=9)}\n"
+        "@jax.jit\ndef jax_plain(ids):\n    return ids\n"
+        "@partial(jax.jit, static_argnames='k')\ndef jax_static(ids, k=1):\n    return ids\n"
+        "def torch_typed(ids: torch.Tensor | None):\n    return ids\n"
+    )
+    asked = question(tmp_path, text)
+    assert asked.implementations("jax") == ("plain", "static") and asked.implementations("torch") == ("typed",)
+    case = case_of(workload="asked", dims={"n": 4}, size="asked", pass_="gradient", implementation="plain")
+    assert "no input is a floating-point one" in asked.unsupported("jax", case)
+    assert asked.unsupported("jax", replace(case, pass_="forward")) is None
+
+
+def test_an_array_of_a_file_is_found_beside_the_question(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(3.0))
+    text = (
+        "from suite.ask import from_file\ndef inputs():\n    return {'x': from_file('x.npy')}\n"
+        "def torch_a(x):\n    return x"
+    )
+    tensor = question(tmp_path, text).tensors({}, "forward").batch["x"]
+    assert tensor.dtype == "float64" and generate(tensor, "x", 0).tolist() == [0.0, 1.0, 2.0]
+
+
 BAD = {
+    "target": (
+        (
+            "from suite.ask import normal\ndef inputs(n=1):\n    return {'target': normal(n)}\n"
+            "def torch_a(target):\n    return target"
+        ),
+        "an input can't be called target",
+    ),
     "syntax": ("def inputs(:\n    pass", "can't be loaded: line 1: .*"),
     "raises": ("import numpy\nnumpy.nothing", "can't be loaded: line 2: AttributeError.*nothing"),
     "missing": ("import no_such_package", "can't be loaded: line 1: ModuleNotFoundError"),

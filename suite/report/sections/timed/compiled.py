@@ -87,9 +87,11 @@ def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
     """Returns {compiled stack: the eager stack that runs the same code, by the catalogue}, if both are in `stacks`."""
     pairs = {}
     for name in stacks:
-        stack = STACKS.get(name.partition("@")[0])
-        if stack and stack.eager in stacks:
-            pairs[name] = str(stack.eager)
+        plain, implementation = name.partition("@")[0].partition(":")[0], name.partition(":")[2]
+        stack = STACKS.get(plain)
+        eager = f"{stack.eager}:{implementation}" if stack and implementation else stack and stack.eager
+        if eager in stacks:
+            pairs[name] = str(eager)
     return pairs
 
 

@@ -38,12 +38,15 @@ class EquivalenceSection(Section):
         """Returns how many cases were compared with the reference, the worst error that passed, and the wrong cases."""
         gated = [case for case in self.proofs if case.is_gated]
         wrong = [f"{case.stack} on {case.question}" for case in gated if case.outcome == Outcome.WRONG]
-        passed = [case for case in gated if case.outcome != Outcome.WRONG and case.error is not None]
+        differ = [f"{case.stack} on {case.question}" for case in gated if case.outcome == Outcome.DIFFER]
+        failed = (Outcome.WRONG, Outcome.DIFFER)
+        passed = [case for case in gated if case.outcome not in failed and case.error is not None]
         sentences = [f"{len(gated)} of {counted(len(self.proofs), 'case')} compared with the reference"]
         if passed:
             worst = max(passed, key=lambda case: case.error or 0.0)
             sentences.append(f"worst error that passed {units.magnitude(worst.error)} ({worst.stack})")
         sentences.append(f"wrong: {listed(wrong)}" if wrong else "none is wrong")
+        sentences += [f"these differ, and nothing says which is right: {listed(differ)}"] if differ else []
         if self.differing:
             sentences.append(f"weights differ on {listed(self.differing)}")
         return f"{'; '.join(sentences)}."

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 def code(function, of_inputs, loss, parameters):
     """`of_inputs` makes the function's arguments from named arrays."""
 
-    def forward(dims, parameters, **inputs):
+    def forward(dims, parameters, /, **inputs):
         return function(**of_inputs(parameters | inputs))
 
-    def scalar(dims, parameters, **inputs):
+    def scalar(dims, parameters, /, **inputs):
         return loss(forward(dims, parameters, **inputs), mean_cube)
 
     return SimpleNamespace(forward=forward, loss=scalar)

@@ -19,7 +19,7 @@ def code(function, of_inputs, loss, parameters):
             held = {name: tf.convert_to_tensor(variable) for name, variable in zip(parameters, self.held, strict=True)}
             return function(**of_inputs(held | inputs))
 
-    def scalar(model, **inputs):
+    def scalar(model, /, **inputs):
         return loss(model(**inputs), mean_cube)
 
     return SimpleNamespace(Model=Model, loss=scalar)

@@ -19,7 +19,7 @@ def code(function, of_inputs, loss, parameters):
         def forward(self, **inputs):
             return function(**of_inputs(self._parameters | inputs if parameters else inputs))
 
-    def scalar(model, **inputs):
+    def scalar(model, /, **inputs):
         return loss(model(**inputs), mean_cube)
 
     return SimpleNamespace(Model=Model, loss=scalar)
