@@ -40,9 +40,13 @@ class Empty:
     def wait(self, state: Any, outputs: Any) -> None:
         """Returns at once, since nothing is computed."""
 
-    def fetch(self, outputs: Any) -> np.ndarray:
+    def results(self, outputs: Any) -> np.ndarray:
         """Returns an array that stands for the outputs."""
         return np.zeros(1, np.float32)
+
+    def result_types(self, outputs: Any) -> dict[str, str]:
+        """Returns the type of the array."""
+        return {"": "float32"}
 
     def counters(self) -> dict[str, float | None]:
         """Returns counters that say that nothing is compiled."""
