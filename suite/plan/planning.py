@@ -237,10 +237,9 @@ def choose_stacks(patterns: Iterable[str]) -> list[str]:
 
 
 def names_of(cases: Iterable[Case], stacks: Sequence[str]) -> list[str]:
-    """Returns the names of the stacks of some cases: the first implementations of a question file first, and among
-    these in the order of `stacks`."""
-    names = dict.fromkeys(case.stack_name for case in cases)
-    return [*names] or [*stacks]
+    """Returns the names of the stacks of some cases, each with its implementations in the order of their file; without
+    a case, `stacks`."""
+    return [*dict.fromkeys(case.stack_name for case in cases)] or [*stacks]
 
 
 def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -> str:

@@ -67,8 +67,8 @@ class Data:
         return generate_all(self.parameters | self.buffers, "parameter", self.seed)
 
     def arguments(self) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yields the parameters and buffers, then the batch, in the widest type of their kind; whole numbers in int64,
-        as indices are."""
+        """Yields the parameters and buffers, then the batch, in the widest type of their kind; signed whole numbers in
+        int64, as indices are, unsigned ones and truth values in their own."""
         for part in (self.values(), generate_all(self.batch, "batch", self.seed)):
             yield {name: value.astype(EXACT.get(value.dtype.kind, value.dtype)) for name, value in part}
 
