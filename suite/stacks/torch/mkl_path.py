@@ -28,6 +28,8 @@ KNOB = Knob(
     processor="AuthenticAMD",
 )
 
+loaded: list[ctypes.CDLL] = []  # the library, once it is interposed in this process
+
 
 def named(tuned: Collection[str]) -> str | None:
     """Returns the name of MKL's path if the function is interposed, since MKL's log doesn't give it then: the log
@@ -36,10 +38,13 @@ def named(tuned: Collection[str]) -> str | None:
 
 
 def interpose(answer: int = 1) -> None:
-    """Makes MKL get `answer`: 1 for an Intel processor, 0 for any other. PyTorch must not be imported yet.
+    """Makes MKL get `answer`: 1 for an Intel processor, 0 for any other. PyTorch must not be imported yet, unless this
+    process has called this function before: then nothing is left to do.
 
     Raises Unsupported where there is no C compiler.
     """
+    if loaded:
+        return
     if "torch" in sys.modules:
         raise Unsupported(
             f"{KNOB.name} must be set before PyTorch is imported, and the question file imports it at its top"
@@ -55,4 +60,4 @@ def interpose(answer: int = 1) -> None:
         )
         if done.returncode != 0:
             raise Unsupported(f"{KNOB.name}: {compiler} makes no shared library: {done.stderr.strip()[-200:]}")
-        ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+        loaded.append(ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL))
