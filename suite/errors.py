@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import linecache
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 COMMAND = "./stackwars"  # what a person types in the checkout, without activating an environment
 
@@ -34,3 +37,27 @@ def unknown(kind: str, name: str, known: Iterable[str], of: str = "") -> UserErr
     """Returns the error for an unknown name: its near match, then all known names."""
     names = sorted(known)
     return UserError(f"{unknown_word(kind, name, names, of)} Known: {', '.join(names) or 'none'}.")
+
+
+def at_line(error: BaseException, path: Path) -> str:
+    """Returns an exception in words, with a user's own line in which it was raised. `path` is his file, or a folder
+    with it."""
+    if isinstance(error, SyntaxError) and error.filename and is_in(error.filename, path):
+        return f"{named(error.filename, path)}line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_in(frame.filename, path)]
+    said = next(iter(str(error).splitlines()), "")
+    words = said if isinstance(error, UserError) else f"{type(error).__name__}: {said}"
+    if not frames:
+        return words
+    file, line = frames[-1].filename, frames[-1].lineno
+    return f"{named(file, path)}line {line}: {words}: {linecache.getline(file, line or 0).strip()}"
+
+
+def is_in(filename: str, path: Path) -> bool:
+    """Whether a file is this one, or lies in this folder."""
+    return filename == str(path) or str(path) in map(str, Path(filename).parents)
+
+
+def named(filename: str, path: Path) -> str:
+    """Returns the name of a file in a folder, as the beginning of a sentence; nothing where `path` is the file."""
+    return "" if filename == str(path) else f"{Path(filename).relative_to(path)}, "

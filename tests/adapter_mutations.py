@@ -34,7 +34,10 @@ NUMPY_OPTIMIZERS: dict[str, tuple[Replacement, ...]] = {
          "    denominator += protocol.EPSILON\n        denominator *= 1.0 / correction2**0.5\n"),
     ),
     "coupled decay": (
-        ("g = gradients[name]", "g = gradients[name] + np.float32(protocol.WEIGHT_DECAY) * p"),
+        (
+            "p, g = state[\"parameters\"][name], gradients[name]",
+            "p = state[\"parameters\"][name]; g = gradients[name] + np.float32(protocol.WEIGHT_DECAY) * p",
+        ),
         ("p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY", "pass"),
     ),
     "no decay": (("p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY", "pass"),),

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from suite.report.page import report
+from suite.report.sections.questions.asked import AskedSection
+from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.report.sections.timed.sweep import SweepsSection
+from suite.report.tables import markdown
 from suite.results import load
+from tests.report.parts import part
 from tests.runs import TOGETHER, Asked
 
 FILE = '''"""Planted mistakes."""
@@ -101,6 +107,71 @@ def tf_norm(x, w, limit):
     y = (x - mean) * tf.math.rsqrt(variance + 1e-5) * w["scale"] + tf.cast(w["low"], "float32")
     return tf.where(y > limit, y, 0.1 * y)
 '''
+SWEPT = '''"""Is a sum as fast as a product?
+
+This isn't part of the question: ``` and <b>.
+"""
+from suite.ask import normal
+
+def inputs(n=8):
+    return {"x": normal(n, n)}
+
+def numpy_sum(x):
+    return x.sum(0)
+
+def numpy_product(x):
+    return x.T @ (x[:, 0] * 0 + 1)
+'''
+
+# The same results in four dialects: a product, a spectrum, squares of whole numbers; how to cast, and to eight bits.
+DIALECTS = {
+    "numpy": ("x @ w", "np.fft.fft(x)", "k.astype(np.int32) * k", "{}.astype({!r})", "{}.astype(np.int8)"),
+    "jax": ("x @ w", "jnp.fft.fft(x)", "k * k", "{}.astype({!r})", "{}.astype('int8')"),
+    "torch": ("x @ w", "torch.fft.fft(x)", "k * k", "{}.to(getattr(torch, {!r}))", "{}.to(torch.int8)"),
+    "tf": (
+        "tf.matmul(x, w)", "tf.signal.fft(tf.cast(x, 'complex64'))", "k * k", "tf.cast({}, {!r})",
+        "tf.cast({}, 'int8')",
+    ),
+}  # fmt: skip
+CONJUGATE = {"numpy": "np.conj", "jax": "jnp.conj", "torch": "torch.conj", "tf": "tf.math.conj"}
+TRANSPOSED = {"numpy": "({}).T", "jax": "({}).T", "torch": "({}).T", "tf": "tf.transpose({})"}
+
+
+def mutants() -> str:
+    """A question with a right function and six mutants in each dialect."""
+    text = """import numpy as np
+import jax.numpy as jnp
+import tensorflow as tf
+import torch
+from suite.ask import integers, normal
+
+def inputs(n=16):
+    return {"x": normal(n, n), "w": normal(n, n), "k": integers(n, low=100, high=200)}
+
+def reference(x, w, k):
+    return {"a": x @ w, "b": x.T @ w, "z": np.fft.fft(x), "k": k * k}
+
+"""
+    for dialect, (product, spectrum, squares, cast, narrow) in DIALECTS.items():
+        a, z, k = f"({product})", f"({spectrum})", f"({squares})"
+        b = a.replace("x", TRANSPOSED[dialect].format("x"), 1) if dialect != "tf" else "tf.matmul(tf.transpose(x), w)"
+        right = {"a": a, "b": b, "z": z, "k": k}
+        wide = cast.format("{}", "int32")
+        changed = {
+            "right": {},
+            "conjugate": {"z": f"{CONJUGATE[dialect]}({z})"},
+            "transposed": {"a": TRANSPOSED[dialect].format(a)},
+            "swapped": {"a": b, "b": a},
+            "dropped": {"a": f"{a}[:-1]"},
+            "overflow": {"k": wide.format(f"({narrow.format('k')} * {narrow.format('k')})")},
+            "half": {"a": cast.format(a, "float16")},
+        }
+        for name, change in changed.items():
+            body = ", ".join(f'"{leaf}": {value}' for leaf, value in (right | change).items())
+            text += f"def {dialect}_{name}(x, w, k):\n    return {{{body}}}\n\n"
+    return text
+
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 STACKS = ("--stack=numpy", "--stack=torch_eager", "--stack=jax_jit", "--stack=tf_graph")
 
@@ -123,6 +194,12 @@ RUNS = {
         ("gradients", GRADIENT, "gradient"),
     )
 }
+RUNS["swept"] = Asked(
+    1, ("--pass=forward", "--stack=numpy", "--dims=n=16", "--dims=n=256"), workloads=written(SWEPT, "swept")
+)
+RUNS["mutants of questions"] = Asked(
+    6, ("--pass=forward",), workloads=written(mutants(), "mutants"), module=TOGETHER, release=True
+)
 RUNS["examples"] = Asked(
     5,
     (
@@ -167,3 +244,48 @@ def test_the_examples_are_right_where_they_should_be(runs) -> None:  # type: ign
     assert {*frame["workload"]} == {path.stem for path in EXAMPLES}
     wrong = {(row.workload, row.stack, row.implementation) for row in frame.itertuples() if row.outcome != "ok"}
     assert wrong == {("gelu", "jax_jit", "tanh")}
+
+
+@pytest.mark.runs("swept")
+def test_a_sweep_is_one_table_and_a_chart_and_the_page_has_the_file(runs) -> None:  # type: ignore[no-untyped-def]
+    folder = runs["swept"].folder
+    made = report(load(folder))
+    (view,), (file,) = part(made, SweepsSection).views, part(made, AskedSection).files
+    assert (view.sweep.axis, view.sweep.sizes) == ("n", (16, 256))
+    assert [(line[0], line[1]) for line in sorted(view.lines)] == [
+        (size, f"numpy:{name}") for size in ("16", "256") for name in ("product", "sum")
+    ]
+    assert view.chart is not None and {curve.name for curve in view.chart.curves} == {"numpy:sum", "numpy:product"}
+    assert not part(made, ComparisonsSection).console() and not part(made, ComparisonsSection).tables()
+    assert all(0 <= float(line[-1]) < 1e-5 for line in view.lines)
+    assert file.question == "Is a sum as fast as a product?" and file.text == SWEPT
+    (table,) = part(made, AskedSection).tables()
+    assert f"````python\n{SWEPT.strip()}\n````" in markdown(table)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for name in ("sum", "product"):
+        assert f'id="code-swept-numpy_{name}"' in page and f'href="#code-swept-numpy_{name}"' in page
+    assert "and &lt;b&gt;." in page and "and <b>." not in page
+
+
+@pytest.mark.runs("planted")
+def test_xla_counts_a_question_s_operations_and_what_is_moved_is_known(runs) -> None:  # type: ignore[no-untyped-def]
+    rows = {(row["stack"], row["implementation"]): row for row in load(runs["planted"].folder).analysis().counted}
+    assert rows["jax_jit", "right"]["flops"] >= 1000
+    assert rows["numpy", "right"]["flops"] is None and rows["torch_eager", "right"]["flops"] is None
+    # x and k go in; their sums, k + 1 and complex values come out.
+    assert rows["torch_eager", "right"]["bytes_floor"] == 1000 * (4 + 4 + 4 + 4 + 8)
+    assert json.loads(rows["torch_eager", "right"]["result_types"]) == {
+        "sum": "float32",
+        "k": "int32",
+        "z": "complex64",
+    }
+    assert rows["torch_eager", "right"]["tolerance"] == 1e-5
+
+
+@pytest.mark.runs("mutants of questions")
+def test_each_planted_mistake_is_wrong_on_every_stack(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["mutants of questions"].folder).frame
+    assert len(frame) == 7 * 10
+    found = {(row.stack, row.implementation): row.outcome for row in frame.itertuples()}
+    expected = {pair: "ok" if pair[1] == "right" else "wrong" for pair in found}
+    assert found == expected

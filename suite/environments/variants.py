@@ -48,19 +48,21 @@ def expanded(patterns: Iterable[str], target: str, *, every: bool) -> tuple[str,
     it. With `every`, a pattern without @ is replaced by its stacks, each followed by all of its variants. Raises
     UserError for a pattern like `jax_jit@*` that matches no variant."""
     expanded_names: list[str] = []
-    for pattern in patterns:
+    for asked in patterns:
+        pattern, colon, implementation = asked.partition(":")
+        rest = colon + implementation
         name, at, variant = pattern.partition("@")
         stacks = [stack for stack in STACKS if fnmatchcase(stack, name)]
         if at and set(variant) & set("*?["):
             named = [name for stack in stacks for name in of_stack(stack, target, variant)]
             if not named:
                 raise unknown("variant", pattern, [name for stack in stacks for name in of_stack(stack, target, "*")])
-            expanded_names += named
+            expanded_names += [name + rest for name in named]
         elif every and not at and stacks:
             for stack in stacks:
-                expanded_names += [stack, *of_stack(stack, target, "*")]
+                expanded_names += [name + rest for name in (stack, *of_stack(stack, target, "*"))]
         else:
-            expanded_names.append(pattern)
+            expanded_names.append(asked)
     return tuple(dict.fromkeys(expanded_names))
 
 

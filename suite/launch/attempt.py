@@ -52,6 +52,7 @@ def prepare(
     cache_directory: Path,
     environment: str,
     stack_file: Path | None = None,
+    data_files: Sequence[Path] = (),
     flags: Mapping[str, str] | None = None,
     limits: ProcessLimits | None = None,
     company: int = 1,
@@ -59,8 +60,8 @@ def prepare(
     """Writes ATTEMPT.json into the attempt's empty `folder`, and returns the request that an engine launches.
 
     The worker belongs to the locked `environment`; `stack_file` is the adapter of a stack from outside the repository,
-    `flags` are a variant's own variables. The default of `limits` is what `limits_of` says. Raises OSError if the
-    folder can't be written.
+    `data_files` hold tensors, `flags` are a variant's own variables. The default of `limits` is what `limits_of` says.
+    Raises OSError if the folder can't be written.
     """
     plain_files.clear(folder)  # a lost session may have left the same attempt's files
     folder.mkdir(parents=True)
@@ -83,7 +84,7 @@ def prepare(
         name=attempt_name(attempt),
         arguments=["-m", "suite.worker", str(file), "--out", str(folder)],
         folder=folder,
-        reads=[workload_folder, *([stack_file] if stack_file else [])],
+        reads=[workload_folder, *data_files, *([stack_file] if stack_file else [])],
         cache_directory=cache_directory,
         keep_cache=attempt.case.cache == "warm" or attempt.purpose is Purpose.PRIME,
         cpus=cpus,

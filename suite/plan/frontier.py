@@ -7,15 +7,18 @@ import math
 from collections.abc import Mapping
 
 from suite.results.questions.bracket import Bracket
-from suite.results.questions.curves import LINEAR_AXES, curve
+from suite.results.questions.curves import LINEAR_AXES, SIZE_MAX, curve
 
 NEAR = 4  # the curve uses sizes from a fourth of the largest that fits; smaller ones may peak at another operation
 FARTHER = 8  # the next size is at most so many times the largest that fits
 
 
-def first_size(axis: str, most: int) -> int:
-    """Returns the first size to try: one sample for a batch; for a sequence or image, 1/64 of the largest allowed."""
-    return 1 if axis in LINEAR_AXES else max(1, most // 64)
+def first_size(axis: str, most: int, own: int) -> int:
+    """Returns the first size to try: one sample for a batch; 1/64 of the largest that the workload's rules allow; where
+    they allow any, the workload's `own`."""
+    if axis in LINEAR_AXES:
+        return 1
+    return own if most == SIZE_MAX else max(1, most // 64)
 
 
 def next_size(
@@ -32,7 +35,7 @@ def next_size(
     if low == most or bracket.is_closed(tolerance):
         return None
     if not seen:
-        return min(first_size(axis, most), most)
+        return min(first_size(axis, most, 1), most)
     guess = size_by_curve(seen, low, axis, limit_bytes)
     middle = round(math.sqrt(max(low, 1) * high))
     if guess is None:

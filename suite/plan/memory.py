@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from suite.case import GROWING, Case, Planned, bytes_text
 from suite.errors import UserError
@@ -24,13 +24,13 @@ def in_order(cases: Iterable[Planned]) -> list[Planned]:
     return sorted(cases, key=place)
 
 
-def needs_no_less(case: Case, other: Case) -> bool:
-    """Whether a case can't fit if the case `other` has failed: the cases are the same, except that this one's growing
-    dims are no smaller and its limit is no larger."""
+def needs_no_less(case: Case, other: Case, grows: Set[str]) -> bool:
+    """Whether a case can't fit if the case `other` has failed: the cases are the same, except that this one's dims with
+    which memory `grows` are no smaller and its limit is no larger."""
     grown = {name for name, value in case.dims.items() if value != other.dims.get(name)}
     return (
         case.digest("dims", "size", "limit_memory_bytes") == other.digest("dims", "size", "limit_memory_bytes")
-        and grown <= GROWING
+        and grown <= grows
         and all(value >= other.dims.get(name, value) for name, value in case.dims.items())
         and limit_of(case) <= limit_of(other)
     )

@@ -11,7 +11,7 @@ from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 from typing import Any
 
-from suite.case import ALLOCATORS, CACHES, GROWING, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
+from suite.case import ALLOCATORS, CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
 from suite.errors import UserError, unknown
 from suite.plan.frontier import first_size
 from suite.plan.preset import Preset, Question
@@ -146,7 +146,7 @@ def sizes_and_dims(
         dims = workload.dims(size, overrides)
         if selection.vary:
             axis = check_vary(workload, selection)
-            dims[axis] = first_size(axis, most_allowed(workload, dims, axis))
+            dims[axis] = first_size(axis, most_allowed(workload, dims, axis), dims[axis])
         yield size, dims
 
 
@@ -209,10 +209,10 @@ def allocator_for(purpose: Purpose) -> str:
 
 
 def check_vary(workload: Workload, selection: Selection) -> str:
-    """Returns the dim that a search varies. Raises UserError unless memory grows with it."""
-    known = [name for name in next(iter(workload.sizes.values())) if name in GROWING]
+    """Returns the dim that a search varies. Raises UserError for one that the workload hasn't got."""
+    known = next(iter(workload.sizes.values()))
     if selection.vary not in known:
-        raise unknown("dim to vary", selection.vary, known, of=f"Workload '{workload.name}'")
+        raise unknown("dim", selection.vary, known, of=f"Workload '{workload.name}'")
     return selection.vary
 
 

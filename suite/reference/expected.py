@@ -151,27 +151,34 @@ def from_reference(
     parameters: Mapping[str, Array],
     batch: Mapping[str, Array],
     compared: Callable[[Any], dict[str, Array]],
+    buffers: Iterable[str] = (),
 ) -> ReferenceAnswer:
     """Returns the answer of a spec's `reference` for arguments in float64 and int64. Without a target in `batch`, it
-    has only the output of a forward pass. `compared` returns results by name, as they are compared."""
+    has only the output of a forward pass. `compared` returns results by name, as they are compared. `buffers` names
+    those of the parameters that are state; a reference may return what a step makes of them."""
     inputs = {name: value for name, value in batch.items() if name != "target"}
     target = batch.get("target")
     first = spec.reference(dims, parameters, **inputs, target=target)
     outputs = compared(first["output"])
     if "loss" not in first:
         return ReferenceAnswer(outputs)
+    state = {name: parameters[name] for name in buffers}
     # A question's reference gives the loss alone: dialects judge each other's gradients.
-    expected = ReferenceAnswer(outputs, [float(first["loss"])], {n: first[n] for n in parameters if n in first})
+    gradients = {name: first[name] for name in parameters if name in first and name not in state}
+    expected = ReferenceAnswer(outputs, [float(first["loss"])], gradients)
     if spec.OPTIMIZER is None:
         return expected
-    optimizer, steps = OPTIMIZERS[spec.OPTIMIZER](parameters), Steps()
+    steps = Steps()
+    optimizer = OPTIMIZERS[spec.OPTIMIZER]({name: p for name, p in parameters.items() if name not in state})
     for _ in range(protocol.GATE_STEPS):
-        answer = spec.reference(dims, optimizer.parameters, **inputs, target=target)
-        gradients = {name: answer[name] for name in parameters}
+        answer = spec.reference(dims, {**optimizer.parameters, **state}, **inputs, target=target)
+        gradients = {name: answer[name] for name in optimizer.parameters}
         steps.add(answer["loss"], gradients)
         optimizer.step(gradients)
+        state = {name: answer.get(name, value) for name, value in state.items()}
     expected.losses, expected.noise = steps.losses, steps.noise()
-    expected.add_movement(parameters.items(), optimizer.parameters, whole=True)
+    known = {name: p for name, p in parameters.items() if name not in state or name in first}
+    expected.add_movement(known.items(), {**optimizer.parameters, **state}, whole=True)
     return expected
 
 

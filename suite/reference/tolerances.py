@@ -54,7 +54,7 @@ class Tolerances:
     def of(self, key: str) -> Tolerance:
         """Returns the tolerance of a tensor by its key: `gradient/…`, `moved/…` (a parameter's movement), `stressed/…`
         (a result with stressed weights, in f32), or any other key (output, loss, a buffer's movement)."""
-        if hasattr(self.spec, "TOLERANCE"):
+        if self.is_asked:
             return self.asked(key)
         groups = {"gradient": self.gradient, "moved": self.moved, "stressed": Tolerance(protocol.STRESSED_TOLERANCE)}
         return groups.get(key.partition("/")[0], Tolerance(self.plain))
@@ -65,20 +65,28 @@ class Tolerances:
         name, _, form = key.partition(FORM)
         if form.startswith(("whole", "true")):
             return Tolerance(0.0)
-        own = self.spec.TOLERANCE
+        own = self.spec.ASKED_TOLERANCE
         if isinstance(own, Mapping):
             own = own.get(name.removeprefix("output/"))
         return Tolerance(self.plain if own is None else own)
 
     @property
+    def is_asked(self) -> bool:
+        """Whether the workload is a question file."""
+        return hasattr(self.spec, "ASKED_TOLERANCE")
+
+    @property
     def plain(self) -> float:
         """Returns the largest relative error of outputs, losses and buffers' movements."""
-        if hasattr(self.spec, "TOLERANCE"):
-            if isinstance(self.spec.TOLERANCE, float | int):
-                return float(self.spec.TOLERANCE)
+        if self.is_asked:
+            if isinstance(self.spec.ASKED_TOLERANCE, float | int):
+                return float(self.spec.ASKED_TOLERANCE)
             kinds = [protocol.TYPE_TOLERANCE[kind] for kind in self.types.values() if kind in protocol.TYPE_TOLERANCE]
             coarse = [] if self.precision == "f32" else [protocol.TOLERANCE[self.precision]]
             return max([*kinds, *coarse], default=protocol.TYPE_TOLERANCE["float32"])
+        own: Mapping[str, float] = getattr(self.spec, "TOLERANCE", {})
+        if self.precision in own:
+            return float(own[self.precision])
         if hasattr(self.spec, "reference"):
             return protocol.TOLERANCE[self.precision]
         return (protocol.MODEL_TOLERANCE if self.exact else protocol.DIGEST_TOLERANCE)[self.precision]

@@ -23,7 +23,7 @@ Value = str | float | int | bool | Sequence[str] | None
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table for people, with sentences above and below it. Columns named in `numbers` are right-aligned. Without
-    `heads` there are only the sentences."""
+    `heads` there are only the sentences. Markdown also has the `code`: a file's name and its text."""
 
     title: str
     heads: Sequence[str]
@@ -31,6 +31,7 @@ class Table:
     numbers: Sequence[str] = ()
     before: Sequence[str] = ()
     after: Sequence[str] = ()
+    code: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,15 @@ def markdown(table: Table) -> str:
         folded = f"<details><summary>{len(table.lines)} lines</summary>\n\n{grid}\n</details>\n"
         parts.append(folded if len(table.lines) > MOST_LINES else grid)
     parts += [bullets(table.after)] if table.after else []
+    parts += [folded_code(*table.code)] if table.code[1] else []
     return "\n".join(parts)
+
+
+def folded_code(name: str, text: str) -> str:
+    """Returns a file's text in Markdown, folded; its fence is longer than any that the text has."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    shown = "\n".join(map(printable, text.splitlines()))
+    return f"<details><summary>{escaped(name)}</summary>\n\n{fence}python\n{shown}\n{fence}\n</details>\n"
 
 
 def row(cells: Iterable[str]) -> str:

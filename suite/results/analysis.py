@@ -97,6 +97,7 @@ class Analysis:
     predicted: tuple[PredictedDevice, ...]
     within_set: tuple[FieldComparison, ...]
     search_tolerance: float | None
+    vary: str
     hidden: tuple[str, ...] = ()
     hidden_comparisons: tuple[Comparison, ...] = ()
 
@@ -148,7 +149,8 @@ def analyse(
     counted = (*accepted, *missing)
     pairing = Pairing.of(counted, protocol)
     speedups = tuple(pairing.over(baseline))
-    tolerance = protocol.search_tolerance if file and file.plan.vary else None
+    vary = file.plan.vary if file else ""
+    tolerance = protocol.search_tolerance if vary else None
     return Analysis(
         rows=(*attempts, *missing),
         counted=counted,
@@ -158,14 +160,15 @@ def analyse(
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, file, raised(roofline, counted)),
-        memory=memory_questions(counted, tolerance),
+        memory=memory_questions(counted, tolerance, vary),
         holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
-        predicted=predicted_devices(counted),
+        predicted=predicted_devices(counted, vary),
         within_set=field_comparisons(counted, protocol),
         search_tolerance=tolerance,
+        vary=vary,
     )
 
 

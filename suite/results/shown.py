@@ -85,12 +85,12 @@ def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
         analysis,
         rows=rows,
         counted=counted,
-        memory=memory_questions(counted, analysis.search_tolerance),
+        memory=memory_questions(counted, analysis.search_tolerance, analysis.vary),
         holders=holder_questions(counted),
         programs=program_questions(counted),
         profiles=profile_questions(counted),
         behaviour=behaviours(counted),
-        predicted=predicted_devices(counted),
+        predicted=predicted_devices(counted, analysis.vary),
     )
 
 

@@ -41,7 +41,8 @@ class StackFigures:
     step that was still to be computed when the call returned), `gain` (synced over pipelined) and `faults` (page faults
     per step). `copies` has fetch minus synced of each process that has both. `efficiency` is the roofline's least time
     over the median. `cores` is the fewest cores that any process had. `kernels` are the libraries and instruction sets
-    that an explain process named, those with most time first; empty without such a process.
+    that an explain process named, those with most time first; empty without such a process. `relative_error` is the
+    worst against the reference, `tolerance` the largest that a right result has.
 
     The A/A twin is in `processes` and in the cell's counts, but not in the other figures.
     """
@@ -73,6 +74,8 @@ class StackFigures:
     peak_parts: Parts
     floor_bytes: float
     relative_error: float | None
+    tolerance: float | None
+    result_types: str
     precision_observed: str
     flags: tuple[tuple[str, str], ...]
     processes: tuple[Process, ...]
@@ -162,6 +165,8 @@ def stack_figures(
         peak_parts=max(map(parts, used), key=total),
         floor_bytes=floor_bytes(used[0]),
         relative_error=greatest(rows, "relative_error"),
+        tolerance=greatest(rows, "tolerance"),
+        result_types=", ".join(sorted({str(kind) for row in used for kind in row.mapping("result_types").values()})),
         precision_observed=", ".join(sorted({row.text("precision_observed") for row in used} - {""})),
         flags=flag_counts(of_stack),
         processes=tuple(

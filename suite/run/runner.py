@@ -33,7 +33,17 @@ from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.names import attempt_name
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = ("versions", "environment_facts", "kernels", "holders", "programs", "profile", "behaviour", "prediction")
+JSON_COLUMNS = (
+    "versions",
+    "environment_facts",
+    "kernels",
+    "holders",
+    "programs",
+    "profile",
+    "behaviour",
+    "prediction",
+    "result_types",
+)
 # Outcomes that another block would only repeat, each time at the price of a timeout or a full memory.
 REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
 
@@ -154,7 +164,8 @@ class Runner:
         will too. None if there is none, and for processes that don't measure memory."""
         if attempt.purpose is not Purpose.MEMORY or self.plan.exhaustive:
             return None
-        return next((row for row in self.full if needs_no_less(attempt.case, row.case)), None)
+        grows = self.workloads[attempt.case.workload].grows
+        return next((row for row in self.full if needs_no_less(attempt.case, row.case, grows)), None)
 
     def blank(self, attempt: Attempt) -> Row:
         """Returns the row of an attempt before its process: identity, case, machine, start, and the memory floor."""
@@ -197,6 +208,7 @@ class Runner:
             gate=self.is_to_be_gated(attempt),
             workload_folder=self.workloads[case.workload].folder,
             stack_file=STACKS[case.stack].file,
+            data_files=self.workloads[case.workload].data_files(case.dims),
             cache_directory=cache,
             environment=row["environment"],
             flags=self.flags.get(row["environment"], {}),

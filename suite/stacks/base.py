@@ -242,6 +242,11 @@ class Adapter(ABC):
         may not fit into memory.
         """
 
+    def watched(self, call: Callable[[], Any]) -> tuple[Any, list[str]]:
+        """Returns what `call` returns, and the framework's functions that have computed it in a wider type than its
+        inputs have."""
+        return call(), []
+
     def has_unstable_norm(self) -> bool:
         """Whether this stack computes this workload's norms by a kernel of its framework that computes the variance as
         E[x^2] - E[x]^2, as XLA's batch norm does. With stressed weights such a norm is wrong, and the row is flagged.
@@ -327,6 +332,11 @@ class Adapter(ABC):
         """Returns the compiler's own figures of the step, if it has any: `program_argument_bytes`, and so on. It may
         compile once more; `state` and `batch` are the last ones of the process."""
         return dict.fromkeys(PROGRAM_FIGURES)
+
+    def program_flops(self, state: State, batch: Batch) -> int | None:
+        """Returns the floating-point operations of a step by its compiler's own count, if it has one. It may compile
+        once more."""
+        return None
 
 
 def taken(function: Callable[..., Any], dims: Mapping[str, int]) -> dict[str, int]:

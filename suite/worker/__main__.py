@@ -47,7 +47,7 @@ def report(error: Exception, events: Events, adapters: list[Any]) -> None:
     if base is not None and isinstance(error, base.Unsupported):
         events.write("unsupported", reason=str(error))
     elif adapters and adapters[0].cannot_trace(error):
-        from suite.workloads.questions.question import at_line
+        from suite.errors import at_line
 
         words = at_line(error, adapters[0].workload.folder)[:500]
         events.write("unsupported", reason=f"it can't trace {adapters[0].workload.folder.name}, {words}")
@@ -114,7 +114,16 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
     takes one more step if `late`."""
     from suite.reference.digests import digest
     from suite.worker.equivalence import gate, late_step, precision
+    from suite.workloads import trees
+    from suite.workloads.tensors import itemsize
 
+    events.facts(result_types=measured.types)
+    if adapter.case.implementation:  # a question has no formulas
+        moved = sum(tensor.nbytes for tensor in (data.parameters | data.batch).values())
+        results = sum(leaf.size * itemsize(measured.types[name]) for name, leaf in trees.leaves(measured.result))
+        events.facts(bytes_floor=moved + results)
+        if gated and witness.batch is not None:
+            events.facts(flops=adapter.program_flops(measured.state, witness.batch))
     if measured.losses:
         events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
     for name, value in data.results(adapter, measured.result).items():
@@ -135,7 +144,7 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
                 evidence.late = late_step.take(adapter, measured.state, batch, measured.steps)
         measured.state = batch = None  # the gate places its own
         events.phase("gate")
-        reasons += judged(adapter, data, evidence, events)
+        reasons += judged(adapter, data, evidence, events, observed)
     if reasons:
         events.write("wrong", reason="; ".join(reasons))
 
@@ -215,8 +224,9 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     return adapter, data, listener
 
 
-def judged(adapter: Any, data: Any, evidence: Any, events: Events) -> list[str]:
-    """Runs the equivalence gate. Returns why the stack's answers are wrong; an empty list if they are right."""
+def judged(adapter: Any, data: Any, evidence: Any, events: Events, observed: str) -> list[str]:
+    """Runs the equivalence gate. Returns why the stack's answers are wrong; an empty list if they are right. `observed`
+    is the precision of the stack's products."""
     from suite.worker.equivalence import gate
 
     findings = gate.run(adapter, data, evidence)
@@ -224,8 +234,14 @@ def judged(adapter: Any, data: Any, evidence: Any, events: Events) -> list[str]:
         events.facts(relative_error=findings.worst)
     for name, digest in findings.digests.items():  # compared with those of the other stacks
         events.write("metric", name=name, unit="1", kind="digest", values=digest.figures)
-    if findings.unstable:
-        events.write("flag", flag=str(Flag.UNSTABLE))
+    if findings.compared:
+        events.facts(tolerance=findings.tolerances.plain)
+    flags = {Flag.UNSTABLE: findings.unstable, Flag.NOT_FINITE: findings.odd, Flag.WIDER: findings.wider}
+    for flag, is_so in flags.items():
+        if is_so:
+            events.write("flag", flag=str(flag))
+    if findings.wider:
+        events.facts(precision_observed=f"{observed}, but f64 in {', '.join(findings.wider)}")
     return [findings.reason] if findings.reasons else []
 
 

@@ -16,10 +16,7 @@ from suite.reference.expected import ReferenceAnswer, from_reference, load, name
 from suite.stacks.base import Adapter
 from suite.workloads import trees
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import Tensor, generate_all, stressed
-
-# The types of a reference's arguments, by kind.
-EXACT = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128), "i": np.dtype(np.int64)}
+from suite.workloads.tensors import Tensor, exact, generate_all, stressed
 
 
 class Data:
@@ -67,10 +64,9 @@ class Data:
         return generate_all(self.parameters | self.buffers, "parameter", self.seed)
 
     def arguments(self) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yields the parameters and buffers, then the batch, in the widest type of their kind; signed whole numbers in
-        int64, as indices are, unsigned ones and truth values in their own."""
+        """Yields the parameters and buffers, then the batch, in the types of a reference's arguments."""
         for part in (self.values(), generate_all(self.batch, "batch", self.seed)):
-            yield {name: value.astype(EXACT.get(value.dtype.kind, value.dtype)) for name, value in part}
+            yield {name: exact(value) for name, value in part}
 
     def compared(self, outputs: Any) -> dict[str, NDArray[Any]]:
         """Returns the leaves of a tree of results as they are compared: by the spec's `canonical`, if it has one. Of a
@@ -90,7 +86,7 @@ class Data:
         such weights."""
         if hasattr(self.spec, "reference"):
             parameters, batch = self.arguments()
-            answer = from_reference(self.spec, self.dims, parameters, batch, self.compared)
+            answer = from_reference(self.spec, self.dims, parameters, batch, self.compared, self.buffers)
             if self.stressed:
                 stressed = Data(self.case, self.workload, self.seed, under_stress=True)
                 answer.stressed = under_stress(self.spec, self.dims, *stressed.arguments())

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from suite.case import CUSTOM, Case
-from suite.errors import UserError, unknown
+from suite.case import CUSTOM, GROWING, Case
+from suite.errors import UserError, at_line, unknown
 
 if TYPE_CHECKING:  # it needs NumPy
     from suite.workloads.tensors import Tensor
@@ -64,6 +64,12 @@ class Workload:
         return False
 
     @property
+    def grows(self) -> frozenset[str]:
+        """Returns the dims with which a step's memory grows. Of a workload from outside, those that it says."""
+        growing = GROWING if self.folder.is_relative_to(HOME) else ()
+        return frozenset(getattr(self.spec, "GROWS", growing))
+
+    @property
     def dialects(self) -> tuple[str, ...]:
         """Returns the dialects that this workload is written in, our own first."""
         named = {path.stem.removeprefix(f"{self.name}_") for path in self.folder.glob(f"{self.name}_*.py")}
@@ -107,6 +113,10 @@ class Workload:
             batch["target"] = spec.target(dims)
         buffers = dict(spec.buffers(dims)) if hasattr(spec, "buffers") else {}
         return CaseTensors(dict(spec.parameters(dims)), buffers, batch)
+
+    def data_files(self, dims: Mapping[str, int]) -> list[Path]:
+        """Returns the files beside its own from which tensors come."""
+        return []
 
     def sizes_with(self, dims: Mapping[str, int]) -> list[str]:
         """Returns the names of the sizes that have exactly these dims."""
@@ -184,13 +194,17 @@ def load(folder: Path) -> Workload:
     try:
         spec = load_module(path)
     except Exception as broken:
-        raise UserError(f"{path} can't be loaded: {type(broken).__name__}: {broken}") from broken
+        raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
     probe = hasattr(spec, "ASPECTS")
     missing = [name for name in (REQUIRED_OF_PROBES if probe else REQUIRED) if not hasattr(spec, name)]
     if not probe and not hasattr(spec, "reference") and not (folder / "oracle.py").exists():
         missing.append("reference (or an oracle.py beside it)")
     if missing:
         raise UserError(f"{path} lacks {', '.join(missing)}. See docs/adding-a-workload.md.")
+    if not probe:
+        from suite.workloads import specs  # which needs NumPy
+
+        specs.check(path, spec)
     return Workload(folder.name, folder, spec)
 
 

@@ -40,6 +40,11 @@ def stored_as(dtype: str) -> np.dtype[Any]:
     return np.dtype("float32" if dtype == "bfloat16" else dtype)
 
 
+def itemsize(dtype: str) -> int:
+    """Returns the bytes of a value of a type."""
+    return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """What a spec says about a tensor: its shape and the type that it has on every stack. `images` are (batch, height,
@@ -73,7 +78,7 @@ class Tensor:
     @property
     def nbytes(self) -> int:
         """Returns the bytes of all values."""
-        return self.size * (2 if self.dtype == "bfloat16" else np.dtype(self.dtype).itemsize)
+        return self.size * itemsize(self.dtype)
 
     @property
     def differentiable(self) -> bool:
@@ -263,6 +268,13 @@ def generate_all(tensors: Mapping[str, Tensor], group: str, seed: int) -> Iterat
     """Yields (name, values) one at a time, so that a model is placed without ever being whole in host memory."""
     for name, tensor in tensors.items():
         yield name, generate(tensor, f"{group}/{name}", seed)
+
+
+def exact(values: NDArray[Any]) -> NDArray[Any]:
+    """Returns values in the type of a reference's argument: the widest of their kind; signed whole numbers in int64, as
+    indices are, unsigned ones and truth values in their own."""
+    widest = {"f": np.float64, "c": np.complex128, "i": np.int64}
+    return values.astype(widest.get(values.dtype.kind, values.dtype))
 
 
 def buffers_of(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:

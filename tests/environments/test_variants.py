@@ -101,6 +101,8 @@ def test_globs_take_variants_that_are_asked_for(jax: Path) -> None:
     assert taken("jax_jit@0.10") == ("jax_jit@0.10",)
     assert taken("jax_jit", "jax_jit@*") == ("jax_jit", "jax_jit@0.10", "jax_jit@0.11")
     assert taken("jax_j*", "numpy", every=True) == ("jax_jit", "jax_jit@0.10", "jax_jit@0.11", "numpy")
+    assert taken("jax_jit@*:naive") == ("jax_jit@0.10:naive", "jax_jit@0.11:naive")
+    assert taken("jax_jit:naive", every=True) == ("jax_jit:naive", "jax_jit@0.10:naive", "jax_jit@0.11:naive")
     assert taken("unheard", every=True) == ("unheard",)
     with pytest.raises(UserError, match="jax_jit@0"):
         taken("jax_jit@1*")

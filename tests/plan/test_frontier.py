@@ -147,6 +147,8 @@ def test_the_largest_that_is_allowed_ends_the_search() -> None:
     assert most_allowed(gpt2, gpt2.dims("full", {}), "batch") == SIZE_MAX
 
 
-@pytest.mark.parametrize(("axis", "most", "first"), [("batch", SIZE_MAX, 1), ("seq", 1024, 16), ("seq", 8, 1)])
+@pytest.mark.parametrize(
+    ("axis", "most", "first"), [("batch", SIZE_MAX, 1), ("seq", 1024, 16), ("seq", 8, 1), ("rows", SIZE_MAX, 96)]
+)
 def test_a_search_begins_small(axis: str, most: int, first: int) -> None:
-    assert first_size(axis, most) == first
+    assert first_size(axis, most, own=96) == first

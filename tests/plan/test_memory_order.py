@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.case import Case, Planned
+from suite.case import GROWING, Case, Planned
 from suite.errors import UserError
 from suite.plan.memory import check_limits, in_order, needs_no_less, too_tight
 from suite.stacks.catalog import STACKS
@@ -43,11 +43,16 @@ def of(**changes: object) -> Case:
     ],
 )
 def test_only_what_is_larger_in_all_that_grows_is_certain_to_fail(case: Case, certain: bool) -> None:
-    assert needs_no_less(case, BASE) is certain
+    assert needs_no_less(case, BASE, GROWING) is certain
+
+
+def test_nothing_is_certain_of_dims_that_nobody_says_grow() -> None:
+    assert needs_no_less(BASE, BASE, frozenset())
+    assert not needs_no_less(of(dims={"batch": 4, "seq": 64, "heads": 4}), BASE, frozenset({"seq"}))
 
 
 def test_no_limit_is_the_largest_limit() -> None:
-    assert needs_no_less(BASE, of(limit_memory_bytes=None))
+    assert needs_no_less(BASE, of(limit_memory_bytes=None), GROWING)
 
 
 @given(st.lists(st.tuples(st.integers(1, 64), st.integers(1, 64), st.sampled_from([None, GIB, 6 * GIB])), unique=True))
@@ -56,7 +61,7 @@ def test_what_a_failure_spares_comes_after_it(asked: list[tuple[int, int, int | 
     ordered = [planned.case for planned in in_order(cases)]
     assert sorted(map(repr, ordered)) == sorted(repr(planned.case) for planned in cases)
     for k, case in enumerate(ordered):
-        assert not any(needs_no_less(case, later) for later in ordered[k + 1 :])
+        assert not any(needs_no_less(case, later, GROWING) for later in ordered[k + 1 :])
 
 
 def test_a_limit_beyond_the_machine_is_refused() -> None:

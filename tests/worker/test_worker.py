@@ -51,6 +51,8 @@ TOLD_BY_THE_WORKER = {
     "parameters",
     "items_per_step",
     "relative_error",
+    "tolerance",
+    "result_types",
     "precision_observed",
     "weights_sha256",
     "versions",

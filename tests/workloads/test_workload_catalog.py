@@ -56,7 +56,7 @@ def test_a_place_without_workloads_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("def (", "SyntaxError"),
+        ("def (", "line 1: invalid syntax"),
         ("1 / 0", "ZeroDivisionError"),
         ("import no_such_module", "ModuleNotFoundError"),
         ("TITLE = ''", "lacks SIZES, PASSES, OPTIMIZER, parameters, inputs, target, flops, bytes_floor, items"),

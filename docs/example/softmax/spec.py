@@ -22,6 +22,7 @@ SIZES = {
 }
 PASSES = ("forward", "train")
 OPTIMIZER = None  # the gradient itself is the result
+GROWS = ("rows", "columns")
 STRESSED = {"x": Stress(50.0)}  # exp overflows float32 at 88.7: a softmax without its maximum is caught
 
 Dims = Mapping[str, int]

@@ -43,7 +43,8 @@ def print_tables(tables: Iterable[Table]) -> None:
             [coloured(text) if head == "verdict" else text for head, text in zip(table.heads, line, strict=True)]
             for line in table.lines
         ]
-        print_table(table.title, list(table.heads), lines, numbers=table.numbers)
+        if table.heads:
+            print_table(table.title, list(table.heads), lines, numbers=table.numbers)
         for sentence in (*table.before, *table.after):
             print(sentence)
         print()

@@ -27,6 +27,7 @@ from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
 from suite.machine import devices, facts, noise
 from suite.plan.memory import too_tight
+from suite.reference.finite import doubts
 from suite.report.formats.render import render_report
 from suite.report.page import report_of
 from suite.results.outcomes import INTERRUPTED, exit_code
@@ -84,6 +85,9 @@ def measure(options: MeasuringOptions, address: str = "") -> int:
         build=not options.dry_run,
         **options.prepared,
     )
+    asked = sorted({of.case.workload for of in planned.plan.cases})
+    for sentence in doubts(planned.workloads[name] for name in asked):
+        say(sentence)
     lacking = None if planned.scheduler else devices.missing().get(planned.target)
     if lacking:
         say(f"{lacking}. `{prediction_instead(options)}` asks its compiler what would fit there.")

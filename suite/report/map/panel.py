@@ -18,6 +18,7 @@ from suite.report.figures.plots import kind_of
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
 from suite.report.sections.labels import comparison_anchor, link_target, outcome_text, panel_anchor
 from suite.report.sections.mkl_note import MklNote, mkl_note
+from suite.report.sections.questions.asked import code_anchor
 from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.timed.units import column_units
 from suite.report.sections.whole_set.facts import Fact, named_facts
@@ -96,12 +97,14 @@ class RatioOver:
 class Panel:
     """What the page shows behind one cell. `ratios` are those over each baseline that a reader can choose, the set's
     own first; empty for a stack without times that count. `ends` are the least and the greatest of the processes'
-    medians, one if both read the same. `recipe` runs the cell again; None if that is unknown."""
+    medians, one if both read the same. `recipe` runs the cell again; None if that is unknown. `code` has the name of a
+    question's function and the anchor of its text."""
 
     id: str
     anchor: str
     stack: str
     question: str
+    code: tuple[str, str]
     outcome: str
     ending: str
     facts: tuple[Fact, ...]
@@ -167,6 +170,7 @@ def panel(
         anchor=comparison_anchor(comparison),
         stack=cell.stack,
         question=comparison.name,
+        code=code(rows[0]),
         outcome=cell.outcome,
         ending=outcome_text(cell),
         facts=facts(comparison, cell, figures, rows, program(programs, cell.stack)),
@@ -180,6 +184,12 @@ def panel(
         recipe=cell_recipe(rows, cell, comparison, made_by) if made_by else None,
         mkl_note=note if figures else None,
     )
+
+
+def code(row: Row) -> tuple[str, str]:
+    """Returns (name, anchor of its text) of the function of a question file that a process ran; empty for others."""
+    function = f"{row.text('dialect')}_{row.text('implementation')}"
+    return (function, code_anchor(row.text("workload"), function)) if row["implementation"] else ("", "")
 
 
 def ratio_over(baseline: str, comparison: Comparison, stack: str) -> RatioOver:

@@ -32,7 +32,7 @@ REMEDIES = {
     NOT_RUN: "Complete the set: the notice above says how.",
 }
 PRESET = re.compile(r"'--preset=([^']*)'| --preset=(\S+)")  # in a command whose words are quoted for a shell
-QUICK = "quick"  # the preset of a run that names none
+QUICK, ASK = "quick", "ask"  # the presets of a run that names none, and of a question file
 BY_REPEATS = ("blocks", "blocks_max", "noisy_retries", "costly_blocks")  # constants that --repeats sets
 BY_OPTIONS = (*BY_REPEATS, "sampling", "timeout_seconds", "compile_timeout_seconds", "ir", "profile")
 FLAGS = ("explain", "abstract")  # constants that an option can only switch on
@@ -93,8 +93,10 @@ def preset_of(file: PlanFile, folder: Path) -> tuple[str, Preset]:
             return f"results/{file.plan.set_id}/inputs/{copy.name}", load(str(copy))
         except UserError:  # a preset of another version: `unlike` says what today's options don't give
             return QUICK, load(QUICK)
-    if given in names() or file.command.split()[1:2] == ["run"]:
-        name = given if given in names() else QUICK
+    words = file.command.split()
+    if given in names() or words[1:2] == ["run"]:
+        asked = any(word.endswith(".py") and not word.startswith("-") for word in words)
+        name = given if given in names() else ASK if asked else QUICK
         return name, load(name)
     alike = (name for name in names() if not [*unlike(file.plan.protocol, load(name).protocol)])
     name = next(alike, QUICK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.report.sections.questions.asked import AskedSection
 from suite.report.sections.questions.behaviour import BehaviourSection
 from suite.report.sections.questions.capacity import MemorySection
 from suite.report.sections.questions.holders import HoldersSection
@@ -16,6 +17,7 @@ from suite.report.sections.timed.compiled import CompiledSection
 from suite.report.sections.timed.latency import LatencySection
 from suite.report.sections.timed.peaks import PeaksSection
 from suite.report.sections.timed.summary import SummarySection
+from suite.report.sections.timed.sweep import SweepsSection
 from suite.report.sections.timed.transfers import TransfersSection
 from suite.report.sections.timed.within_set import WithinSetSection
 from suite.report.sections.whole_set.environment import EnvironmentSection
@@ -27,8 +29,10 @@ from suite.report.sections.whole_set.published import PublishedSection
 from suite.report.sections.whole_set.reproduce import ReproduceSection
 
 SECTIONS: tuple[type[Section], ...] = (
+    AskedSection,
     SummarySection,
     ComparisonsSection,
+    SweepsSection,
     LatencySection,
     BreakEvenSection,
     CompiledSection,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 
@@ -118,21 +118,23 @@ class MemoryQuestion:
         return self.head.number("limit_memory_bytes")
 
 
-def memory_questions(rows: Iterable[Row], tolerance: float | None = None) -> tuple[MemoryQuestion, ...]:
+def memory_questions(rows: Iterable[Row], tolerance: float | None = None, vary: str = "") -> tuple[MemoryQuestion, ...]:
     """Returns every question of the memory processes, sorted by name. `rows` has one row for each planned process;
-    `tolerance` is that of a search for the largest size that fits, else None."""
-    return by_question(rows, Purpose.MEMORY, partial(question, tolerance=tolerance), question_of)
+    `tolerance` is that of a search for the largest size that fits, and `vary` its dim."""
+    growing = GROWING | {vary} if vary else GROWING
+    made = partial(question, tolerance=tolerance, grows=growing)
+    return by_question(rows, Purpose.MEMORY, made, partial(question_of, grows=growing))
 
 
-def question_of(row: Row) -> str:
+def question_of(row: Row, grows: Set[str]) -> str:
     """Returns a key that is the same for rows that differ only in the stack and in dims that grow the step."""
-    rest = {name: value for name, value in row.case.dims.items() if name not in GROWING}
+    rest = {name: value for name, value in row.case.dims.items() if name not in grows}
     return f"{row.case.digest('stack', 'variant', 'dims', 'size')} {dims_text(rest)}"
 
 
-def question(id_: str, name: str, rows: Sequence[Row], tolerance: float | None) -> MemoryQuestion:
-    """Returns a memory question of these rows."""
-    growing = [dim for dim in rows[0].case.dims if dim in GROWING]
+def question(id_: str, name: str, rows: Sequence[Row], tolerance: float | None, grows: Set[str]) -> MemoryQuestion:
+    """Returns a memory question of these rows, over the dims that grow the step."""
+    growing = [dim for dim in rows[0].case.dims if dim in grows]
     varying = [dim for dim in growing if len({row.case.dims[dim] for row in rows}) > 1]
     axis = varying[0] if len(varying) == 1 else ""
     by_size = grouped(rows, lambda row: tuple(row.case.dims[dim] for dim in growing))

@@ -10,7 +10,7 @@ import numpy as np
 LINEAR_AXES = ("batch",)  # memory grows linearly with these; with the square of a sequence or an image's edge
 GOOD_ERROR = 0.05  # a curve with a larger error isn't trusted
 LEAST_POINTS = 3  # of a straight line that leaves out the smallest sizes; a parabola keeps one point more
-SIZE_MAX = 1 << 20  # a limit that allows more doesn't limit anything
+SIZE_MAX = 1 << 30  # a limit that allows more doesn't limit anything
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from suite.case import CUSTOM, GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
@@ -116,14 +116,16 @@ class PredictedDevice:
         return tuple(case for question in self.questions for case in question.cases if case is not None)
 
 
-def predicted_devices(rows: Iterable[Row]) -> tuple[PredictedDevice, ...]:
-    """Returns the devices with predictions, by target and name. `rows` has one row for each planned process."""
+def predicted_devices(rows: Iterable[Row], vary: str = "") -> tuple[PredictedDevice, ...]:
+    """Returns the devices with predictions, by target and name. `rows` has one row for each planned process; `vary` is
+    the dim of a search."""
+    grows = GROWING | {vary} if vary else GROWING
     listed = [row for row in rows if row["purpose"] == Purpose.PREDICT]
     by_device = grouped(listed, lambda row: (row.text("target"), row.text("device")))
-    return tuple(predicted_device(name, target, by_device[target, name]) for target, name in sorted(by_device))
+    return tuple(predicted_device(name, target, by_device[target, name], grows) for target, name in sorted(by_device))
 
 
-def predicted_device(name: str, target: str, rows: Sequence[Row]) -> PredictedDevice:
+def predicted_device(name: str, target: str, rows: Sequence[Row], grows: Set[str]) -> PredictedDevice:
     """Returns all that was predicted for one device; `rows` are its predict processes."""
     stacks = tuple(sorted({row.stack_name for row in rows}))
     groups = grouped(rows, by_comparison)
@@ -134,15 +136,22 @@ def predicted_device(name: str, target: str, rows: Sequence[Row]) -> PredictedDe
         questions.append(PredictedQuestion(id_, names[id_], groups[id_][0], tuple(map(by_stack.get, stacks))))
     cases = [case for question in questions for case in question.cases if case is not None]
     return PredictedDevice(
-        name, target, stacks, tuple(questions), tuple(held_against(name, target, questions)), tuple(searches(cases))
+        name,
+        target,
+        stacks,
+        tuple(questions),
+        tuple(held_against(name, target, questions)),
+        tuple(searches(cases, grows)),
     )
 
 
-def searches(cases: Sequence[Predicted]) -> Iterator[PredictedSearch]:
+def searches(cases: Sequence[Predicted], grows: Set[str]) -> Iterator[PredictedSearch]:
     """Yields a search for each case that was predicted at several values of one growing dim, and of no other dim."""
-    series = grouped(cases, lambda case: (replace(case.row.case, size=CUSTOM, dims={}).case_id, without_growing(case)))
+    series = grouped(
+        cases, lambda case: (replace(case.row.case, size=CUSTOM, dims={}).case_id, without_growing(case, grows))
+    )
     for sizes in series.values():
-        growing = [{name: case.row.case.dims[name] for name in case.row.case.dims if name in GROWING} for case in sizes]
+        growing = [{name: case.row.case.dims[name] for name in case.row.case.dims if name in grows} for case in sizes]
         varied = [name for name in growing[0] if len({dims.get(name) for dims in growing}) > 1]
         if len(varied) != 1:
             continue
@@ -163,9 +172,9 @@ def searches(cases: Sequence[Predicted]) -> Iterator[PredictedSearch]:
         )
 
 
-def without_growing(case: Predicted) -> str:
+def without_growing(case: Predicted, grows: Set[str]) -> str:
     """Returns a case's dims without those that a search can vary."""
-    return dims_text({name: value for name, value in case.row.case.dims.items() if name not in GROWING})
+    return dims_text({name: value for name, value in case.row.case.dims.items() if name not in grows})
 
 
 def held_against(device: str, target: str, questions: Sequence[PredictedQuestion]) -> Iterator[VerdictPair]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 # Raised when a column is added, removed or changes its meaning. Once a version is published, its sets stay readable;
 # none is yet, so that readers know this version alone.
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 JSON = "json"  # stored as a string, because the keys differ from row to row
 ARROW_TYPES: dict[str, Any] = {
@@ -197,7 +197,12 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
         _text("holders", "what holds the memory, by an explain process: bytes by category, largest tensors", JSON),
     ),
     "work": (
-        StoredColumn("flops", "int64", "FLOP", "analytic floating-point operations of a call"),
+        StoredColumn(
+            "flops",
+            "int64",
+            "FLOP",
+            "floating-point operations of a call, by a formula; of a question by XLA's own count",
+        ),
         StoredColumn("bytes_floor", "int64", "bytes", "the least bytes that a call must move"),
         _count("parameters", "trained numbers"),
         _count("items_per_step", "tokens, images or rows in a call"),
@@ -241,6 +246,8 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
     ),
     "gate": (
         StoredColumn("relative_error", "float64", "1", "worst relative Frobenius error against the reference"),
+        StoredColumn("tolerance", "float64", "1", "largest relative error of a right result"),
+        _text("result_types", "type of each result by its name, an object", JSON),
         _text("precision_observed", "arithmetic observed in use"),
         _text("weights_sha256", "digest of the generated weights and inputs, equal on all stacks"),
     ),

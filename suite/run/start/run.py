@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -78,10 +79,18 @@ def create(run: Run, preset: Path | None, command: str, results: Path) -> Result
         folder = run.workloads[name].folder
         if not folder.is_relative_to(ROOT / "suite"):  # it isn't in this project's source, whose revision is kept
             store.keep(folder, f"workloads/{folder.name}")
+            for file in {file for dims in dims_of(run.plan, name) for file in run.workloads[name].data_files(dims)}:
+                if file.is_relative_to(folder.parent):
+                    store.keep(file, f"workloads/{file.relative_to(folder.parent)}")
     for path in stack_files(run.plan):
         store.keep(path, f"stacks/{path.name}")
     store.keep_source(git("rev-parse", "HEAD"), git("diff", "HEAD"))
     return store
+
+
+def dims_of(plan: Plan, workload: str) -> list[Mapping[str, int]]:
+    """Returns the dims of a workload's cases."""
+    return [planned.case.dims for planned in plan.cases if planned.case.workload == workload]
 
 
 def stack_files(plan: Plan) -> list[Path]:

@@ -40,6 +40,9 @@ class Adapter(jax_eager.Adapter):
     def program_memory(self, state, batch):
         return self.analysed(self.program, *self.arguments(state, batch))
 
+    def program_flops(self, state, batch):
+        return self.counted(self.program, *self.arguments(state, batch))
+
     def lowered(self, state, batch):
         return self.lowering(self.program, *self.arguments(state, batch))
 

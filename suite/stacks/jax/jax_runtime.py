@@ -176,6 +176,12 @@ class JaxAdapter(compiler.Dumping):
         traced = program.trace(*self.shapes(arguments))
         return {files.LOWERED: traced.lower().as_text(), files.JAXPR: str(traced.jaxpr)}
 
+    def counted(self, program: Any, *arguments: Any) -> int | None:
+        """See `base.Adapter.program_flops`: XLA's own count of a jitted function, from its arguments' shapes alone."""
+        cost = program.lower(*self.shapes(arguments)).compile().cost_analysis() or {}
+        flops = cost.get("flops", -1.0)
+        return int(flops) if flops >= 0 else None  # -1 where XLA can't tell
+
     def analysed(self, program: Any, *arguments: Any) -> dict[str, int | None]:
         """See `base.Adapter.program_memory`: the figures of a jitted function, from its arguments' shapes alone."""
         analysis = program.lower(*self.shapes(arguments)).compile().memory_analysis()

@@ -26,7 +26,8 @@ class Adapter(base.Adapter):
     def place(self, parameters, batch, moments=True):
         state = {"parameters": {name: value.copy() for name, value in parameters}, "count": 0}
         if self.train and self.optimizer and moments:
-            state["moments"] = zeros(state["parameters"])
+            trained = {name: state["parameters"][name] for name in self.tensors.parameters}
+            state["moments"] = zeros(trained, self.optimizer)
         return state, {name: value.copy() for name, value in batch}
 
     def listen(self, state, batch):
@@ -49,10 +50,10 @@ class Adapter(base.Adapter):
         return state, loss
 
     def apply(self, state, gradients):
-        adamw(state, gradients)
+        OPTIMIZERS[self.optimizer](state, gradients)
 
     def profile(self, steps, folder):
-        self.apply = numpy_calls.recorded_as("adamw", self.apply)
+        self.apply = numpy_calls.recorded_as("optimizer", self.apply)
         steps()
         return base.Trace("NumPy's protocol for array-likes", numpy_calls.spans())
 
@@ -68,24 +69,28 @@ class Adapter(base.Adapter):
             return dict(parameters)
         if what == "moments":
             moments = state["moments"].items()
-            return {f"{kind}/{n}": value for n, pair in moments for kind, value in zip("mv", pair, strict=True)}
+            kinds = MOMENTS[self.optimizer]
+            return {f"{kind}/{n}": value for n, values in moments for kind, value in zip(kinds, values, strict=True)}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
             return {"output": self.dialect.forward(self.dims, parameters, **inputs)}
         loss, gradients = self.dialect.loss_and_gradients(self.dims, parameters, **batch)
         return {"loss": np.asarray(loss), **gradients}
 
+    def watched(self, call):
+        return numpy_calls.watched(call)
+
     def update(self, parameters, gradients):
         updated = {name: value.copy() for name, value in parameters.items()}
-        state = {"parameters": updated, "count": 0, "moments": zeros(updated)}
+        state = {"parameters": updated, "count": 0, "moments": zeros(updated, self.optimizer)}
         for injected in gradients:
-            adamw(state, injected)
+            self.apply(state, injected)
         return updated
 
 
-def zeros(parameters):
-    """Returns both of AdamW's moments of each parameter, before the first step."""
-    return {name: (np.zeros_like(p), np.zeros_like(p)) for name, p in parameters.items()}
+def zeros(parameters, optimizer):
+    """Returns the optimizer's moments of each parameter, before the first step."""
+    return {name: tuple(np.zeros_like(p) for _ in MOMENTS[optimizer]) for name, p in parameters.items()}
 
 
 def adamw(state, gradients):
@@ -93,9 +98,8 @@ def adamw(state, gradients):
     state["count"] += 1
     correction1 = 1.0 - protocol.BETA1 ** state["count"]
     correction2 = 1.0 - protocol.BETA2 ** state["count"]
-    for name, p in state["parameters"].items():
-        g = gradients[name]
-        m, v = state["moments"][name]
+    for name, (m, v) in state["moments"].items():
+        p, g = state["parameters"][name], gradients[name]
         m *= protocol.BETA1
         m += (1.0 - protocol.BETA1) * g
         v *= protocol.BETA2
@@ -107,3 +111,15 @@ def adamw(state, gradients):
         denominator *= protocol.LEARNING_RATE / correction1
         p *= 1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY
         p -= denominator
+
+
+def sgd(state, gradients):
+    """Takes one step of SGD with momentum in place."""
+    for name, (v,) in state["moments"].items():
+        v *= protocol.MOMENTUM
+        v += gradients[name]
+        state["parameters"][name] -= protocol.LEARNING_RATE * v
+
+
+OPTIMIZERS = {"adamw": adamw, "sgd": sgd}
+MOMENTS = {"adamw": "mv", "sgd": "v"}

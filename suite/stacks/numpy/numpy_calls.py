@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ BLAS = ("matmul", "vecdot", "matvec", "vecmat")  # functions that NumPy hands to
 SYMBOLS = ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename")
 
 RULES = (
-    ("adamw", Category.OPTIMIZER),
+    ("optimizer", Category.OPTIMIZER),
     ("matmul|vecdot|matvec|vecmat|einsum|dot", Category.PRODUCTS),
     (
         "transpose|reshape|concatenate|copyto|take|stack|split|broadcast|swapaxes|pad|repeat|tile|zeros|empty",
@@ -48,6 +49,31 @@ class RecordingArray(np.ndarray[Any, Any]):
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         """Calls any other function, and records it; the universal functions that it calls are recorded, too."""
         return recorded_as(function.__name__, super().__array_function__)(function, types, arguments, options)
+
+
+# Functions of numpy.linalg that compute what is given in single precision in double precision
+# (numpy/linalg/_linalg.py, _commonType).
+DOUBLE = frozenset(
+    ("cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "qr", "slogdet", "solve", "svd")
+)
+
+
+def watched(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Returns what `call` returns, and the functions that computed in double precision what they got in single."""
+    wider = set()
+
+    def look(frame: Any, event: str, _: Any) -> None:
+        name = frame.f_code.co_name
+        if event == "call" and name in DOUBLE and frame.f_globals.get("__name__", "").startswith("numpy.linalg"):
+            kinds = {getattr(value, "dtype", None) for value in frame.f_locals.values()}
+            if kinds & {np.dtype(np.float32), np.dtype(np.complex64)}:
+                wider.add(name)
+
+    sys.setprofile(look)
+    try:
+        return call(), sorted(wider)
+    finally:
+        sys.setprofile(None)
 
 
 def recorded_as(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 
 from suite import protocol
 from suite.stacks import base, kernels
@@ -71,6 +72,12 @@ class Adapter(base.Adapter):
         with self.torch.device("meta"):
             self.model = self.make_model(self.dialect).train(self.train)
         self.layouts = torch_modules.Layouts(self.torch, self.model)
+        tensors = self.tensors
+        torch_modules.check(self.torch, self.model, self.layouts, tensors.parameters, tensors.buffers)
+        make = partial(self.make_model, self.dialect)
+        self.constants = {} if abstract else torch_modules.constants(self.model, make, tensors.buffers)
+        if self.no_gradients is self.torch.inference_mode and torch_modules.takes_derivatives(self.dialect):
+            self.no_gradients = self.torch.no_grad  # inside which derivatives can be asked for again
         self.forward = self.compile(self.in_precision(self.model))
         self.loss = self.compile(self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch)))
         self.call = self.train_step if self.train else self.forward_step
@@ -127,8 +134,8 @@ class Adapter(base.Adapter):
                 # Straight from the host array: a copy of a model's largest tensor would be GBs.
                 empty[name].copy_(torch.from_numpy(self.layouts.native(name, value)))
                 empty.pop(name).grad = None
-            for counter in empty.values():  # the number of batches that a batch norm has seen: part of no result
-                counter.zero_()
+            for name, buffer in empty.items():
+                buffer.copy_(self.constants[name]) if name in self.constants else buffer.zero_()
 
     def canonical(self, name, tensor):
         """Returns a tensor on the host, in canonical layout."""
@@ -157,11 +164,14 @@ class Adapter(base.Adapter):
         moments appear in the first."""
         from torch._subclasses.fake_tensor import FakeTensorMode
 
-        tensors = self.model.state_dict()
+        tensors = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
         with FakeTensorMode(), torch_tracker.tracker(self.torch) as tracked:
             for name, value in tensors.items():
-                empty = {name: self.torch.empty(value.shape, dtype=value.dtype)}
-                self.model.load_state_dict(empty, strict=False, assign=True)
+                empty = self.torch.empty(value.shape, dtype=value.dtype)
+                if isinstance(value, self.torch.nn.Parameter):
+                    self.model.load_state_dict({name: empty}, strict=False, assign=True)
+                else:
+                    torch_modules.set_buffer(self.model, name, empty)
             optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
             inputs = {name: self.empty_input(tensor, self.home) for name, tensor in batch.items()}
             for _ in range(2):

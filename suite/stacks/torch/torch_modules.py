@@ -5,7 +5,9 @@ PyTorch comes in as an argument: only an adapter's own module imports it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,15 +19,27 @@ from suite.workloads.tensors import Tensor
 Array = NDArray[Any]
 # What PyTorch's optimizers call their moments.
 MOMENTS = {"adamw": {"m": "exp_avg", "v": "exp_avg_sq"}, "sgd": {"v": "momentum_buffer"}}
+COUNTER = "num_batches_tracked"  # of a batch norm: part of no result
+# What a file has that takes derivatives inside its step.
+DERIVATIVE = re.compile(
+    r"\b(autograd\.(grad|functional)|enable_grad|func\.(grad|vjp|jvp|jac|hess|linearize)|backward\()"
+)
 
 
 class Layouts:
-    """Converts weights between the canonical layout, (inputs, outputs) and HWIO, and PyTorch's: nn.Linear has the
-    transpose, nn.Conv2d OIHW."""
+    """Converts weights between the canonical layout, (inputs, outputs) and HWIO, and PyTorch's: nn.Linear and the
+    weights of nn.LSTM and its kin have the transpose, nn.Conv2d OIHW."""
 
     def __init__(self, torch: Any, model: Any) -> None:
         modules = dict(model.named_modules())
         self.dense = {f"{name}.weight" for name, module in modules.items() if isinstance(module, torch.nn.Linear)}
+        self.dense |= {
+            f"{name}.{weight}" if name else weight
+            for name, module in modules.items()
+            if isinstance(module, torch.nn.RNNBase)
+            for weight, value in module.named_parameters()
+            if value.ndim == 2
+        }
         self.kernels = {f"{name}.weight" for name, module in modules.items() if isinstance(module, torch.nn.Conv2d)}
 
     def native(self, name: str, value: Array) -> Array:
@@ -39,6 +53,60 @@ class Layouts:
         if name in self.dense:
             return value.T
         return value.transpose(2, 3, 1, 0) if name in self.kernels else value
+
+
+def check(torch: Any, model: Any, layouts: Layouts, spec: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
+    """Raises ValueError unless a model on `meta` has the parameters of its spec and no others, its `state` among the
+    buffers, all in the spec's shapes, and no plain tensors."""
+    parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+    for kind, wanted, found in (("parameters", spec, parameters), ("buffers", state, buffers)):
+        if lacking := [name for name in wanted if name not in found]:
+            raise ValueError(f"the spec's {kind} have {lacking[0]}, the model's are {', '.join(found) or 'none'}")
+    if further := [name for name in parameters if name not in spec]:
+        raise ValueError(f"the model has a parameter {further[0]}, the spec's are {', '.join(spec) or 'none'}")
+    for name, tensor in {**spec, **state}.items():
+        has = tuple((parameters | buffers)[name].shape)
+        if layouts.native(name, np.broadcast_to(np.empty(()), tensor.shape)).shape != has:
+            raise ValueError(
+                f"{name} is {tensor.shape} in the spec and {has} in the model. In the spec, weights of nn.Linear and "
+                "nn.LSTM are (inputs, outputs), those of nn.Conv2d (height, width, inputs, outputs), and all others "
+                "as in the model."
+            )
+    registered = {id(value) for value in (parameters | buffers).values()}  # nn.LSTM also has a list of its weights
+    for path, module in model.named_modules():
+        held = {name: value for name, value in vars(module).items() if name not in ("_parameters", "_buffers")}
+        for name, value in trees.leaves(held):
+            if torch.is_tensor(value) and id(value) not in registered:
+                attribute = f"{path}.{name}" if path else name
+                raise ValueError(
+                    f"{attribute} is a plain tensor of the model, which doesn't go to a device with it: "
+                    f'self.register_buffer("{name}", …, persistent=False) does.'
+                )
+
+
+def constants(model: Any, make: Callable[[], Any], state: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Returns the values of a model's buffers that its spec doesn't fill, by name: masks, tables. The model on `meta`
+    has no values; if it has such a buffer, `make` makes another that has."""
+    own = [name for name, _ in model.named_buffers() if name not in state and not name.endswith(COUNTER)]
+    made = dict(make().named_buffers()) if own else {}
+    return {name: made[name] for name in own}
+
+
+def narrow(dtype: Any) -> str:
+    """Returns NumPy's name of one of PyTorch's types, with 32 bits for 64, as JAX has it."""
+    return str(dtype).removeprefix("torch.").replace("64", "32")
+
+
+def set_buffer(model: Any, name: str, value: Any) -> None:
+    """Puts another tensor in a buffer's place."""
+    path, _, leaf = name.rpartition(".")
+    setattr(model.get_submodule(path), leaf, value)
+
+
+def takes_derivatives(dialect: Any) -> bool:
+    """Whether a dialect file takes derivatives inside its step, which inference mode doesn't allow."""
+    file = getattr(dialect, "__file__", None)
+    return bool(file and DERIVATIVE.search(Path(file).read_text(encoding="utf-8")))
 
 
 def native(tensor: Tensor, value: Array) -> Array:

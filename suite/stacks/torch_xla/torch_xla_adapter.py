@@ -42,6 +42,9 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         torch, state = self.torch, self.model.state_dict()
         for name, value in state.items():
             self.model.load_state_dict({name: self.placeholder(value)}, strict=False, assign=True)
+        for name, value in self.model.named_buffers():
+            if name not in state:  # a buffer that isn't persistent
+                torch_modules.set_buffer(self.model, name, self.placeholder(value))
         optimizer = self.make_optimizer(self.model.parameters()) if self.train and self.optimizer else None
         names = (*torch_modules.MOMENTS.get(self.optimizer, {}).values(),)
         for p in self.model.parameters() if optimizer else ():
@@ -117,9 +120,9 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
             tensor = self.put(self.layouts.native(name, value)).to(getattr(self.torch, self.types[name]))
             self.model.load_state_dict({name: tensor}, strict=False, assign=True)
         for name, value in self.model.named_buffers():
-            if name not in self.buffers:  # the number of batches that a batch norm has seen: part of no result
-                zero = self.torch.zeros(value.shape, dtype=value.dtype, device=self.home)
-                self.model.load_state_dict({name: zero}, strict=False, assign=True)
+            if name not in self.buffers:
+                constant = self.constants.get(name, self.torch.zeros(value.shape, dtype=value.dtype))
+                torch_modules.set_buffer(self.model, name, constant.to(self.home))
 
     def put(self, value):
         return self.torch.as_tensor(value).to(self.home)  # `to` copies; torch.tensor would copy on the host before

@@ -3,6 +3,8 @@ state."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from suite.stacks import base
@@ -111,7 +113,11 @@ class Adapter(JaxAdapter):
         with self.torchax.disable_temporarily(), torch.device("meta"):
             self.model = self.make_model(dialect).eval()
             with_loss = WithLoss(self.make_model(dialect).train())
-        self.layouts = torch_modules.Layouts(torch, self.model)
+        self.layouts, tensors = torch_modules.Layouts(torch, self.model), self.tensors
+        with self.torchax.disable_temporarily():
+            torch_modules.check(torch, self.model, self.layouts, tensors.parameters, tensors.buffers)
+            made = partial(self.make_model, dialect)
+            self.constants = {} if abstract else torch_modules.constants(self.model, made, tensors.buffers)
 
         def call(module, prefix, weights, buffers, *args, **kwargs):
             tensors = {f"{prefix}{name}": value for name, value in (weights | buffers).items()}
@@ -160,6 +166,9 @@ class Adapter(JaxAdapter):
     def program_memory(self, state, batch):
         return self.analysed(self.program(), *self.arguments(state, batch))
 
+    def program_flops(self, state, batch):
+        return self.counted(self.program(), *self.arguments(state, batch))
+
     def lowered(self, state, batch):
         return self.lowering(self.program(), *self.arguments(state, batch))
 
@@ -167,8 +176,7 @@ class Adapter(JaxAdapter):
         jax = self.jax
         weights = {name: jax.ShapeDtypeStruct(p.shape, self.types[name]) for name, p in self.model.named_parameters()}
         buffers = {
-            name: jax.ShapeDtypeStruct(b.shape, "float32" if name in self.buffers else "int32")
-            for name, b in self.model.named_buffers()
+            name: jax.ShapeDtypeStruct(b.shape, torch_modules.narrow(b.dtype)) for name, b in self.model.named_buffers()
         }
         moments = jax.eval_shape(self.transform.init, weights) if self.train and self.optimizer else ()
         shapes = {name: jax.ShapeDtypeStruct(tensor.channels_first, tensor.dtype) for name, tensor in batch.items()}
@@ -189,10 +197,10 @@ class Adapter(JaxAdapter):
     def place(self, parameters, batch, moments=True):
         weights = {name: self.put_weight(name, value) for name, value in parameters}
         buffers = {name: weights.pop(name) for name in self.buffers}
-        # The numbers of batches that batch norms have seen, which are part of no result.
-        rest = {name: value for name, value in self.model.named_buffers() if name not in self.buffers}
-        counts = {"dtype": self.torch.int32, "device": HOME}
-        buffers |= {name: self.torch.zeros(value.shape, **counts) for name, value in rest.items()}
+        for name, value in self.model.named_buffers():
+            if name not in self.buffers:
+                constant = self.constants.get(name)
+                buffers[name] = self.put(np.zeros(value.shape, np.int32) if constant is None else constant.numpy())
         updates = self.train and self.optimizer and moments
         state = weights, buffers, self.interop.call_jax(self.transform.init, weights) if updates else ()
         placed = state, {name: self.put_input(name, value) for name, value in batch}

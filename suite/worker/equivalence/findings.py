@@ -25,7 +25,8 @@ class GateFindings:
     `worst` is the largest relative error. `digests` are those of tensors without a reference, which are compared with
     those of other stacks later. `compared` is false if the whole case has no reference. `unstable` are the reasons that
     stressed weights give against a framework's own norm that is known to be unstable: they don't make the case wrong,
-    but its row is flagged.
+    but its row is flagged. `wider` are functions that have computed in a wider type than their inputs have. `odd` says
+    that the reference has values that are NaN or infinite.
     """
 
     tolerances: Tolerances
@@ -34,6 +35,8 @@ class GateFindings:
     digests: dict[str, Digest] = field(default_factory=dict)
     compared: bool = True
     unstable: list[str] = field(default_factory=list)
+    wider: list[str] = field(default_factory=list)
+    odd: bool = False
 
     @property
     def reason(self) -> str:
@@ -72,6 +75,16 @@ class GateFindings:
             self.reasons.append(f"{what}: {broken}{where}")
         if counts or broken:
             self.worst = max(self.worst, measured.error) if np.isfinite(measured.error) else float("inf")
+
+    def count_odd(self, what: str, expected: Any) -> None:
+        """Notes values of a reference that are NaN or infinite. Adds a reason if no value is finite, because then
+        nothing could be wrong."""
+        if isinstance(expected, Digest) or not np.size(expected) or np.asarray(expected).dtype.kind not in "fc":
+            return
+        finite = np.isfinite(expected)
+        self.odd |= not finite.all()
+        if not finite.any():
+            self.refuse(f"{what}: the reference isn't finite, all of its {finite.size:,} values are NaN or infinite")
 
     def relative(self, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
         """Requires ||actual - expected|| <= tolerance ||expected||; the default is the tolerance of outputs."""

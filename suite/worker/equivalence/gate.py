@@ -133,7 +133,8 @@ class Gate:
         adapter, findings, expected = self.adapter, self.findings, self.expected
         state, batch = self.data.place(adapter, moments=False)
         self.check_types(timed)
-        read = self.data.compared(adapter.read("output", state, batch).get("output", ()))
+        output, findings.wider = adapter.watched(lambda: adapter.read("output", state, batch))
+        read = self.data.compared(output.get("output", ()))
         self.compare_outputs("forward", read, None if expected is None else expected.outputs)
         if not adapter.train and timed.result is not None:
             against = read if expected is None else expected.outputs
@@ -173,6 +174,8 @@ class Gate:
         """Compares the results of fresh weights with the reference; without one, keeps their digests."""
         if self.findings.same_names(f"{what} pass", read, read if wanted is None else wanted):
             for name, value in read.items():
+                if wanted is not None:
+                    self.findings.count_odd(f"{what} {name}", wanted[name])
                 # Other processes compare digests, which have neither kind nor shape: a question's keys have both.
                 form = f"{FORM}{kind_of(value)} {np.shape(value)}" if wanted is None and self.is_question else ""
                 self.findings.compare(name + form, f"{what} {name}", value, None if wanted is None else wanted[name])

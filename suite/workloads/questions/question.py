@@ -8,11 +8,8 @@ The file has `inputs`, whose parameters are the dims, and implementations: funct
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
-import linecache
-import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,17 +19,18 @@ from typing import Any
 import numpy as np
 
 from suite.case import DIM_MAX, NAME, Case
-from suite.errors import UserError, unknown
+from suite.errors import UserError, at_line, unknown
 from suite.workloads import trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module
 from suite.workloads.questions.placeholders import placeholders
-from suite.workloads.tensors import Tensor
+from suite.workloads.specs import misspelt
+from suite.workloads.tensors import Stored, Tensor
 
 SIZE = "asked"  # the one size of a question: its file's own dims
 GRADIENT = "_gradient"
 HERE = Path(__file__).parent
 LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
-SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC")
+SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,10 @@ class Question(Workload):
     def arguments(self, dims: Mapping[str, int]) -> dict[str, Any]:
         """Returns the arguments of its functions: a tree of tensors and plain values."""
         return inputs_of(self.module, self.folder, dims)
+
+    def data_files(self, dims: Mapping[str, int]) -> list[Path]:
+        """Returns the files of `from_file`."""
+        return [t.path for t in tensors_of(self.arguments(dims)).values() if isinstance(t, Stored)]
 
     def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
         """Returns the tensors of a pass. Where gradients are taken, what they are taken of are its parameters."""
@@ -124,19 +126,22 @@ def load(path: Path) -> Question:
             f"{path} has no implementation: a function whose name begins with {', '.join(f'{d}_' for d in DIALECTS)} "
             "and goes on with a name of yours, like torch_naive. See docs/asking.md."
         )
-    for name in vars(module):
-        if name not in SETTINGS and difflib.get_close_matches(name, SETTINGS, cutoff=0.8):
-            raise unknown("setting", name, SETTINGS, of=str(path))
+    if mistyped := misspelt(module, SETTINGS):
+        raise unknown("setting", mistyped, SETTINGS, of=str(path))
     dims = dims_of(module, path)
     tree = inputs_of(module, path, dims)
     check_static(module, path, tree)
+    for dim in getattr(module, "GROWS", ()):
+        if dim not in dims:
+            raise unknown("dim", dim, dims, of=f"GROWS of {path}")
     spec = SimpleNamespace(
         TITLE=(inspect.getdoc(module) or path.stem).strip().splitlines()[0],
         SIZES={SIZE: dims},
         PASSES=("forward", "gradient"),
         OPTIMIZER=None,
         NOT_ON=getattr(module, "NOT_ON", {}),
-        TOLERANCE=getattr(module, "TOLERANCE", None),
+        ASKED_TOLERANCE=getattr(module, "TOLERANCE", None),
+        GROWS=getattr(module, "GROWS", ()),
         flops=lambda dims, pass_: None,
         bytes_floor=lambda dims, pass_: sum(t.nbytes for t in tensors_of(inputs_of(module, path, dims)).values()),
     )
@@ -236,16 +241,3 @@ def reference(
     if parameters:
         answer["loss"] = scalar(module, outputs, mean_cube)
     return answer
-
-
-def at_line(error: BaseException, path: Path) -> str:
-    """Returns an exception in words, with the file's own line in which it was raised."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        return f"line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
-    lines: Iterable[int | None] = (
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-    )
-    line = next(iter(reversed([*lines])), None)
-    said = next(iter(str(error).splitlines()), "")
-    words = said if isinstance(error, UserError) else f"{type(error).__name__}: {said}"
-    return words if line is None else f"line {line}: {words}: {linecache.getline(str(path), line).strip()}"

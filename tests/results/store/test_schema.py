@@ -33,7 +33,8 @@ PUBLIC = [
     "program_aliased_bytes", "floor_parameters_bytes", "floor_gradients_bytes", "floor_optimizer_bytes",
     "floor_inputs_bytes", "holders", "flops", "bytes_floor", "parameters", "items_per_step",
     "kernels", "programs", "prediction", "profile", "behaviour",
-    "relative_error", "precision_observed", "weights_sha256", "canary_seconds", "steal_share", "versions",
+    "relative_error", "tolerance", "result_types", "precision_observed", "weights_sha256", "canary_seconds",
+    "steal_share", "versions",
     "lock_sha256", "image_digest", "engine_version", "environment_facts", "started_at", "metrics",
 ]  # fmt: skip
 LISTS = {

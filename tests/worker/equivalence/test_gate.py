@@ -488,7 +488,7 @@ SKIPPED = {
         ),
         "movement of",
     ),
-    "the moments": ((STEP, "        state['moments'] = zeros(state['parameters'])\n" + STEP), "movement of"),
+    "the moments": ((STEP, "        state['moments'] = zeros(state['parameters'], 'adamw')\n" + STEP), "movement of"),
 }
 
 

@@ -79,7 +79,7 @@ def test_the_row_has_the_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     found = GateFindings(Tolerances(catalog.find()["mha"].spec, "f32"), unstable=["output with stressed weights: off"])
     monkeypatch.setattr(gate, "run", lambda *_: found)
     events = Events(tmp_path)
-    assert judged(None, None, None, events) == []
+    assert judged(None, None, None, events, "f32") == []
     lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert [line["flag"] for line in lines if line["event"] == "flag"] == ["unstable"]
 

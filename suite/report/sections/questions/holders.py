@@ -32,6 +32,8 @@ class HoldersSection(Section):
         if not known:
             return "No stack keeps a record of what it holds."
         stack, question = max(known, key=lambda pair: pair[0].total)
+        if not stack.categories:
+            return f"{stack.stack} holds most on {question.name}: {units.quantity(stack.total)}."
         category, size = max(stack.categories, key=lambda item: item[1])
         held = f"{units.quantity(stack.total)}, of which {units.quantity(size)} {category}"
         return f"{stack.stack} holds most on {question.name}: {held}."

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from suite import units
 from suite.case import Outcome
 from suite.report.sections.labels import outcome_text
+from suite.report.sections.sentences import listed
 from suite.report.sections.timed.headlines import standing_in
 from suite.report.sections.timed.units import column_units
 from suite.report.tables import Table
@@ -70,9 +71,20 @@ def speedup_cell(comparison: Comparison, stack: str) -> str:
 def console_table(comparison: Comparison, answer: str) -> Table:
     """Returns the table of a comparison for the console, the fastest stack first. Stacks without times come last, with
     their outcome in place of a verdict."""
-    over = f"speedup over {comparison.baseline}"
-    heads = ["stack", "median", "verdict", over, "first run", "second run", "average"]
-    unit = column_units(comparison)
+    heads, lines = heads_over(comparison.baseline), stack_lines(comparison)
+    after = [*filter(None, [standing_in(comparison), equal_words([comparison]), answer])]
+    return Table(comparison.name, heads, lines, numbers=[heads[1], *heads[3:]], after=after)
+
+
+def heads_over(baseline: str) -> list[str]:
+    """Returns the heads of the columns of `stack_lines`."""
+    return ["stack", "median", "verdict", f"speedup over {baseline}", "first run", "peak memory", "error"]
+
+
+def stack_lines(comparison: Comparison) -> list[list[str]]:
+    """Returns a line for each stack of a comparison: its median, verdict, speedup, first run, peak of memory and worst
+    error."""
+    unit, dash = column_units(comparison), units.UNKNOWN
     lines = [
         [
             stack.stack,
@@ -80,17 +92,29 @@ def console_table(comparison: Comparison, answer: str) -> Table:
             verdict_text(stack),
             speedup_text(stack),
             unit.first(stack.first),
-            unit.second(stack.second),
-            unit.steady(stack.average),
+            unit.memory(stack.peak_bytes),
+            dash if stack.relative_error is None else units.magnitude(stack.relative_error),
         ]
         for stack in comparison.stacks
     ]
-    dash = units.UNKNOWN
-    lines += [[cell.stack, dash, outcome_text(cell), dash, dash, dash, dash] for cell in comparison.untimed]
-    numbers = ["median", over, *heads[4:]]
-    return Table(
-        comparison.name, heads, lines, numbers=numbers, after=[*filter(None, [standing_in(comparison), answer])]
+    return lines + [[cell.stack, dash, outcome_text(cell), dash, dash, dash, dash] for cell in comparison.untimed]
+
+
+def equal_words(comparisons: Iterable[Comparison]) -> str:
+    """Returns how far right results may differ, and their types if stacks have different ones; empty if unknown."""
+    stacks = [stack for comparison in comparisons for stack in comparison.stacks]
+    limits = sorted({stack.tolerance for stack in stacks if stack.tolerance is not None})
+    named: dict[str, dict[str, None]] = {}
+    for stack in stacks:
+        if stack.result_types:
+            named.setdefault(stack.result_types, {})[stack.stack] = None
+    parts = [f"Right results differ by a relative error of at most {', '.join(map(units.magnitude, limits))}"] * bool(
+        limits
     )
+    if len(named) > 1:
+        kinds = [f"{kind} on {listed([*names])}" for kind, names in sorted(named.items())]
+        parts.append(f"results are {', '.join(kinds)}")
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def speedup_text(stack: StackFigures) -> str:

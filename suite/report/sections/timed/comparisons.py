@@ -26,6 +26,7 @@ from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.units import Units, column_units
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis, Comparison
+from suite.results.questions.sweeps import sweeps
 from suite.results.stack_columns import ColumnPlace, StackColumn, ratio_json, shown_columns, values_in
 from suite.results.stack_figures import StackFigures
 from suite.stats import Estimate
@@ -220,16 +221,27 @@ class ComparisonsSection(Section):
         ]
 
     def tables(self) -> Sequence[Table]:
-        """Returns the speedups: a line for each stack, a column for each question."""
-        timed = [view.comparison for view in self.views if view.comparison.stacks]
+        """Returns the speedups: a line for each stack, a column for each question. A question file has a table of its
+        own, that of the console."""
+        single = self.single()
+        asked = [view for view in single if view.comparison.head["implementation"]]
+        timed = [view.comparison for view in single if view.comparison.stacks and view not in asked]
         return [
-            speedup_table(timed[first : first + QUESTIONS_ACROSS], self.stacks, self.baseline)
-            for first in range(0, len(timed), QUESTIONS_ACROSS)
+            *(console_table(view.comparison, view.headline.text) for view in asked),
+            *(
+                speedup_table(timed[first : first + QUESTIONS_ACROSS], self.stacks, self.baseline)
+                for first in range(0, len(timed), QUESTIONS_ACROSS)
+            ),
         ]
 
     def console(self) -> Sequence[Table]:
         """Returns a table for each comparison, with its answer."""
-        return [console_table(view.comparison, view.headline.text) for view in self.views]
+        return [console_table(view.comparison, view.headline.text) for view in self.single()]
+
+    def single(self) -> list[ComparisonView]:
+        """Returns the comparisons that are in no sweep, which has a table of its own."""
+        swept = {each.id for sweep in sweeps(view.comparison for view in self.views) for each in sweep.comparisons}
+        return [view for view in self.views if view.comparison.id not in swept]
 
     def lines(self) -> Iterable[Mapping[str, Value]]:
         """Returns a line for each stack of each comparison, in seconds and bytes."""

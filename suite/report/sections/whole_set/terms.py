@@ -29,6 +29,8 @@ FLAG_TERMS: Mapping[str, str] = {
     Flag.GRAPH_BREAKS: "graph break",
     Flag.IMPLAUSIBLE: "implausible",
     Flag.UNSTABLE: "unstable",
+    Flag.NOT_FINITE: "not finite",
+    Flag.WIDER: "wider type inside",
     Flag.UNVERIFIED: "unverified",
     Flag.INCOMPLETE_BLOCK: "incomplete block",
     Flag.REJECTED_BLOCK: "rejected block",

@@ -1,0 +1,45 @@
+"""`stackwars.ask`: a question from a notebook."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suite.cli.measure.answer import print_tables
+from suite.errors import UserError
+from suite.report.page import report
+from suite.results import load
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Values = str | int | bool | list[str]
+
+
+def ask(file: str | Path, **options: Values) -> pd.DataFrame:
+    """Asks a question file as `./stackwars ask FILE` does, prints its tables, and returns a row for each stack on each
+    question. `options` are the command's, with _ for -; a list repeats one, and True is an option without a value.
+
+    It measures in processes of its own, so what the notebook does meanwhile disturbs it. Raises UserError with the
+    command's words if nothing was measured.
+    """
+    words = [word for name, value in options.items() for word in option(name, value)]
+    invoke = Path(sys.executable).parent / "invoke"
+    done = subprocess.run([invoke, "ask", str(file), "--json", *words], capture_output=True, text=True, check=False)
+    if not done.stdout.startswith("{"):
+        raise UserError(done.stderr.strip())
+    results = load(json.loads(done.stdout)["set"])
+    for section in report(results).sections:
+        print_tables(section.console())
+    return results.stacks()
+
+
+def option(name: str, value: Values) -> list[str]:
+    """Returns an option's words: `--stack=jax_jit`, as often as it has values."""
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [flag] if value else []
+    return [f"{flag}={each}" for each in (value if isinstance(value, list) else [value])]

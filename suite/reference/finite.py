@@ -1,0 +1,48 @@
+"""Tries a user's reference before anything is measured: does it run, and is what it says a number?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from suite.errors import UserError, at_line
+from suite.workloads import trees
+from suite.workloads.catalog import HOME, Workload
+from suite.workloads.tensors import exact, generate_all
+
+BYTES_MAX = 1 << 22  # of inputs: larger ones aren't tried, because a reference may be slow
+
+
+def doubts(workloads: Iterable[Workload]) -> Iterator[str]:
+    """Yields a sentence for each workload from outside whose reference has values that aren't finite, at its first size
+    and for its first inputs. Raises UserError with the line of a reference that fails, and for one without any finite
+    value, which nothing can be compared with."""
+    for workload in workloads:
+        if workload.is_probe or workload.folder.is_relative_to(HOME) or not hasattr(workload.spec, "reference"):
+            continue
+        size, dims = next(iter(workload.sizes.items()))
+        tensors = workload.tensors(dims, "forward")
+        groups = {"parameter": tensors.parameters | tensors.buffers, "batch": tensors.batch}
+        if sum(tensor.nbytes for group in groups.values() for tensor in group.values()) > BYTES_MAX:
+            continue
+        parameters, batch = (
+            {name: exact(value) for name, value in generate_all(group, kind, seed=0)} for kind, group in groups.items()
+        )
+        try:
+            with np.errstate(all="ignore"):
+                output = workload.spec.reference(dims, parameters, **batch, target=None)["output"]
+        except Exception as broken:
+            raise UserError(
+                f"The reference of {workload.folder} failed: {at_line(broken, workload.folder)}."
+            ) from broken
+        leaves = [np.asarray(leaf) for _, leaf in trees.leaves(output)]
+        odd = sum(int(np.count_nonzero(~np.isfinite(leaf))) for leaf in leaves if leaf.dtype.kind in "fc")
+        of = sum(math.prod(leaf.shape) for leaf in leaves)
+        values = f"{odd:,} of its {of:,} values at size {size} are NaN or infinite"
+        said = f"The reference of {workload.name} isn't finite: {values}"
+        if odd and odd == of:
+            raise UserError(f"{said}, so nothing can be compared with it.")
+        if odd:
+            yield f"{said}. They are compared with the same."
