@@ -1,4 +1,4 @@
-"""Batch norm in evaluation: one function, or a product and a sum that are folded by hand?"""
+"""Batch norm in evaluation: one function, or a product and a sum that are folded by hand? pytorch/pytorch#19152"""
 
 import jax.numpy as jnp
 import torch

@@ -1,4 +1,4 @@
-"""A transposed convolution: one operation in PyTorch, a convolution of a dilated image in JAX."""
+"""A transposed convolution: one operation in PyTorch, a convolution of a dilated image in JAX. jax-ml/jax#23783"""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""One step of decoding with a key-value cache: write one row, then attend to all of them."""
+"""One step of decoding: write a row of the key-value cache, then attend. huggingface/transformers#31857"""
 
 import jax
 import jax.numpy as jnp

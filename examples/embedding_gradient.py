@@ -1,4 +1,4 @@
-"""The gradient of a table's lookups is a scatter-add: which framework does it best? Ask with --pass=gradient."""
+"""Whose scatter-add is best, in the gradient of a table's lookups (--pass=gradient)? tensorflow/tensorflow#56511"""
 
 import jax.numpy as jnp
 import tensorflow as tf

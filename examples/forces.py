@@ -1,4 +1,4 @@
-"""A step with a derivative inside: the forces of a pair potential, by autodiff and by hand."""
+"""A step with a derivative inside: the forces of a pair potential, by autodiff and by hand. jax-ml/jax#1832"""
 
 import jax
 import jax.numpy as jnp

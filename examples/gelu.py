@@ -1,4 +1,4 @@
-"""GELU by erf and by tanh aren't the same function: a comparison that mixes them must be refused."""
+"""GELU by erf and by tanh aren't the same function: a comparison that mixes them must be refused. jax-ml/jax#4428"""
 
 import jax
 import torch

@@ -1,4 +1,4 @@
-"""Is a product of int8 matrices, summed in int32, faster than one in float32 on a CPU?"""
+"""Is a product of int8 matrices, summed in int32, faster than one in float32 on a CPU? pytorch/pytorch#72408"""
 
 import jax.numpy as jnp
 import numpy as np

@@ -1,4 +1,4 @@
-"""log-sum-exp: the framework's function, or two lines?"""
+"""log-sum-exp: the framework's function, or two lines? pytorch/pytorch#31837"""
 
 import jax
 import jax.numpy as jnp

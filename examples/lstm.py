@@ -1,40 +1,30 @@
-"""An LSTM: the framework's own layer, a Python loop, or JAX's scan over the same cell?"""
+"""An LSTM: PyTorch's own layer, a loop over its cell, or JAX's scan? pytorch/pytorch#94457"""
 
 import jax
-import jax.numpy as jnp
 import torch
 
 from suite.ask import normal
 
 
 def inputs(steps=64, batch=32, width=128):
-    weights = {name: normal(width, 4 * width, sigma=width**-0.5) for name in ("input", "hidden")}
-    return {"x": normal(steps, batch, width), "w": weights}
+    return {"x": normal(steps, batch, width)} | {w: normal(4 * width, width, sigma=width**-0.5) for w in ("w_x", "w_h")}
 
 
-def cell(h, c, gates, sigmoid, tanh):
-    width = h.shape[-1]
-    i, f, g, o = (gates[:, k * width : (k + 1) * width] for k in range(4))
-    c = sigmoid(f) * c + sigmoid(i) * tanh(g)
-    return sigmoid(o) * tanh(c), c
-
-
-def torch_loop(x, w):
+def torch_loop(x, w_x, w_h):
     h = c = torch.zeros_like(x[0])
     for x_t in x:
-        h, c = cell(h, c, x_t @ w["input"] + h @ w["hidden"], torch.sigmoid, torch.tanh)
+        h, c = torch.lstm_cell(x_t, (h, c), w_x, w_h)
     return h
 
 
-def torch_layer(x, w):
-    zero = x.new_zeros(1, x.shape[1], x.shape[2])
-    flat = [w["input"].T.contiguous(), w["hidden"].T.contiguous()]
-    return torch.lstm(x, (zero, zero), flat, False, 1, 0.0, False, False, False)[1][0]
+def torch_layer(x, w_x, w_h):
+    return torch.lstm(x, (torch.zeros_like(x[:1]),) * 2, [w_x, w_h], False, 1, 0.0, False, False, False)[1][0]
 
 
-def jax_scan(x, w):
+def jax_scan(x, w_x, w_h):
     def step(state, x_t):
-        return cell(*state, x_t @ w["input"] + state[0] @ w["hidden"], jax.nn.sigmoid, jnp.tanh), None
+        i, f, g, o = jax.numpy.split(x_t @ w_x.T + state[0] @ w_h.T, 4, -1)
+        c = jax.nn.sigmoid(f) * state[1] + jax.nn.sigmoid(i) * jax.numpy.tanh(g)
+        return (jax.nn.sigmoid(o) * jax.numpy.tanh(c), c), None
 
-    zero = jnp.zeros_like(x[0])
-    return jax.lax.scan(step, (zero, zero), x)[0][0]
+    return jax.lax.scan(step, (jax.numpy.zeros_like(x[0]),) * 2, x)[0][0]

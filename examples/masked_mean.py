@@ -1,4 +1,4 @@
-"""The mean of each sequence's own part: by `where`, by a product with the mask, or by nanmean?"""
+"""The mean of each sequence's own part: by `where`, or by a product? pytorch/pytorch#131292"""
 
 import jax.numpy as jnp
 import torch

@@ -1,4 +1,4 @@
-"""Is the framework's softmax faster than the textbook's three lines, which read the rows three times?"""
+"""Is the framework's softmax faster than three lines that read the rows three times? pytorch/pytorch#34728"""
 
 import jax
 import jax.numpy as jnp

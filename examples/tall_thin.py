@@ -1,4 +1,4 @@
-"""Products of a tall and a thin matrix are limited by memory: does any framework do better than NumPy?"""
+"""Products of a tall and a thin matrix: does any framework beat NumPy? pytorch/pytorch#186348"""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Which framework finds the largest of many numbers fastest, and is a whole sort slower?"""
+"""Which framework finds the largest of many numbers fastest, and is a whole sort slower? pytorch/pytorch#197196"""
 
 import jax
 import jax.numpy as jnp

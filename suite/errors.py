@@ -45,7 +45,7 @@ def at_line(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError) and error.filename and is_in(error.filename, path):
         return f"{named(error.filename, path)}line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_in(frame.filename, path)]
-    said = next(iter(str(error).splitlines()), "")
+    said = next(iter(str(error).splitlines()), "").rstrip(".")
     words = said if isinstance(error, UserError) else f"{type(error).__name__}: {said}"
     if not frames:
         return words

@@ -11,7 +11,7 @@ from tests.runs import Asked
 
 SPEC = '''"""{name}"""
 import numpy as np
-from suite.workloads.tensors import Normal, fan_in
+from suite.workloads.tensors import Integers, Normal, fan_in
 
 TITLE, PASSES, SIZES = "{name}", {passes}, {{"tiny": {{"n": 16}}}}
 OPTIMIZER = {optimizer!r}
@@ -219,6 +219,17 @@ def reference(dims, parameters, x, target=None):
         ),
         folder(
             place,
+            "order",
+            {
+                "torch": "class Model(nn.Module):\n    def forward(self, x):\n"
+                "        return torch.argsort(x, descending=True).flip(-1)\n"
+            },
+            settings="def canonical(outputs, x):\n    return np.take_along_axis(x, outputs, -1)\n",
+            inputs="'x': Integers((n, n), 4)",
+            reference="def reference(dims, parameters, x, target=None):\n    return {'output': np.argsort(x, -1)}\n",
+        ),
+        folder(
+            place,
             "logs",
             {"numpy": "def forward(dims, parameters, x):\n    return np.log(x)\n"},
             inputs=SQUARE,
@@ -234,7 +245,7 @@ PLAIN = (
 )
 SHAPES = ("error", "w is (16, 32) in the spec and (32, 16) in the model")
 EXPECTED = {"buffer": OK, "attribute": PLAIN, "norm": OK, "sgd": OK, "lstm": OK, "layout": SHAPES, "forces": OK}
-EXPECTED |= {"factor": OK, "logs": OK}
+EXPECTED |= {"factor": OK, "logs": OK, "order": OK}
 RUNS = {
     "folders": Asked(1, ("--stack=numpy", "--stack=torch_eager"), workloads=written),
     "folders elsewhere": Asked(

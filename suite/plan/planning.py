@@ -209,10 +209,11 @@ def allocator_for(purpose: Purpose) -> str:
 
 
 def check_vary(workload: Workload, selection: Selection) -> str:
-    """Returns the dim that a search varies. Raises UserError for one that the workload hasn't got."""
-    known = next(iter(workload.sizes.values()))
+    """Returns the dim that a search varies. Raises UserError for one that the workload hasn't got, and for one of the
+    suite's own with which memory doesn't grow."""
+    known = [dim for dim in next(iter(workload.sizes.values())) if not workload.is_ours or dim in workload.grows]
     if selection.vary not in known:
-        raise unknown("dim", selection.vary, known, of=f"Workload '{workload.name}'")
+        raise unknown("dim to vary", selection.vary, known, of=f"Workload '{workload.name}'")
     return selection.vary
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from suite.errors import UserError, at_line
 from suite.workloads import trees
-from suite.workloads.catalog import HOME, Workload
+from suite.workloads.catalog import Workload
 from suite.workloads.tensors import exact, generate_all
 
 BYTES_MAX = 1 << 22  # of inputs: larger ones aren't tried, because a reference may be slow
@@ -20,7 +20,7 @@ def doubts(workloads: Iterable[Workload]) -> Iterator[str]:
     and for its first inputs. Raises UserError with the line of a reference that fails, and for one without any finite
     value, which nothing can be compared with."""
     for workload in workloads:
-        if workload.is_probe or workload.folder.is_relative_to(HOME) or not hasattr(workload.spec, "reference"):
+        if workload.is_probe or workload.is_ours or not hasattr(workload.spec, "reference"):
             continue
         size, dims = next(iter(workload.sizes.items()))
         tensors = workload.tensors(dims, "forward")
@@ -32,12 +32,16 @@ def doubts(workloads: Iterable[Workload]) -> Iterator[str]:
         )
         try:
             with np.errstate(all="ignore"):
-                output = workload.spec.reference(dims, parameters, **batch, target=None)["output"]
+                answer = workload.spec.reference(dims, parameters, **batch, target=None)
         except Exception as broken:
             raise UserError(
                 f"The reference of {workload.folder} failed: {at_line(broken, workload.folder)}."
             ) from broken
-        leaves = [np.asarray(leaf) for _, leaf in trees.leaves(output)]
+        if not isinstance(answer, dict) or "output" not in answer:
+            raise UserError(
+                f'The reference of {workload.folder} returns a dict with "output", an array or a tree of them.'
+            )
+        leaves = [np.asarray(leaf) for _, leaf in trees.leaves(answer["output"])]
         odd = sum(int(np.count_nonzero(~np.isfinite(leaf))) for leaf in leaves if leaf.dtype.kind in "fc")
         of = sum(math.prod(leaf.shape) for leaf in leaves)
         values = f"{odd:,} of its {of:,} values at size {size} are NaN or infinite"

@@ -86,6 +86,16 @@ class Report:
         return panels(own | dict(overview.analyses), self.machine, HowMade.of(self.results))
 
     @property
+    def versions(self) -> str:
+        """Returns the frameworks' versions."""
+        return versions(self.analysis)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """Returns the anchors of the functions whose text the page has."""
+        return frozenset(anchor for section in self.sections for anchor in section.functions)
+
+    @property
     def answers(self) -> list[AnswerLine]:
         """Returns the answers of all sections."""
         return [answer for section in self.sections for answer in section.answers()]
@@ -144,18 +154,23 @@ def title(analysis: Analysis, set_id: str) -> str:
 
 def line(results: Results, analysis: Analysis) -> tuple[str, ...]:
     """Returns the parts of the grey line under the map: machine, day, versions of the frameworks, engine."""
-    versions: dict[str, set[str]] = {}
-    for row in analysis.counted:
-        for package, version in row.mapping("versions").items():
-            versions.setdefault(package.removesuffix("-cpu"), set()).add(str(version).partition("+")[0])
     engines = sorted({row.text("engine") for row in analysis.counted} - {""})
     parts = [
         named(results.machine) if results.machine else "",
         measured_at(results, analysis)[:10],
-        ", ".join(f"{name} {' and '.join(sorted(versions[name]))}" for name in FRAMEWORKS if name in versions),
+        versions(analysis),
         f"engine: {', '.join(engines)}" if engines else "",
     ]
     return tuple(filter(None, parts))
+
+
+def versions(analysis: Analysis) -> str:
+    """Returns the frameworks' versions: `jax 0.12.0.1, torch 2.13.0 and 2.9.0`."""
+    known: dict[str, set[str]] = {}
+    for row in analysis.counted:
+        for package, version in row.mapping("versions").items():
+            known.setdefault(package.removesuffix("-cpu"), set()).add(str(version).partition("+")[0])
+    return ", ".join(f"{name} {' and '.join(sorted(known[name]))}" for name in FRAMEWORKS if name in known)
 
 
 def measured_at(results: Results, analysis: Analysis) -> str:

@@ -64,9 +64,14 @@ class Workload:
         return False
 
     @property
+    def is_ours(self) -> bool:
+        """Whether the workload is one of the suite's own."""
+        return self.folder.is_relative_to(HOME)
+
+    @property
     def grows(self) -> frozenset[str]:
         """Returns the dims with which a step's memory grows. Of a workload from outside, those that it says."""
-        growing = GROWING if self.folder.is_relative_to(HOME) else ()
+        growing = GROWING if self.is_ours else ()
         return frozenset(getattr(self.spec, "GROWS", growing))
 
     @property
@@ -197,8 +202,6 @@ def load(folder: Path) -> Workload:
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
     probe = hasattr(spec, "ASPECTS")
     missing = [name for name in (REQUIRED_OF_PROBES if probe else REQUIRED) if not hasattr(spec, name)]
-    if not probe and not hasattr(spec, "reference") and not (folder / "oracle.py").exists():
-        missing.append("reference (or an oracle.py beside it)")
     if missing:
         raise UserError(f"{path} lacks {', '.join(missing)}. See docs/adding-a-workload.md.")
     if not probe:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from suite import environments
-from tests.environments.six_lock import SIX
+from tests.environments.six_lock import HERE
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Else each test would get it by pip, where none is installed; that has a test of its own.
     """
     (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
-    (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text(SIX)
+    (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text(HERE)
     monkeypatch.setattr(environments, "ROOT", tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     return tmp_path

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite import environments
-from suite.environments import checkout, foreign
+from suite.environments import checkout, foreign, pythons
 from suite.errors import Damaged
-from tests.environments.six_lock import SIX
+from tests.environments.six_lock import HERE, SIX
 
 DIGEST = "0" * 64
 HOSTILE = (
@@ -108,14 +108,17 @@ def test_a_lock_of_the_project_s_history_is_ours(history: Path, tmp_path: Path) 
 def test_without_a_history_todays_locks_alone_are_ours(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkout, "ROOT", root)
     copy = root / "copy.txt"
-    copy.write_text(SIX)
+    copy.write_text(HERE)
     assert foreign.is_ours(copy, "six", "cpu")
-    copy.write_text(f"# Python 3.11\n{SIX}evil==1.0 \\\n    --hash=sha256:{DIGEST}\n")
+    copy.write_text(f"{HERE}evil==1.0 \\\n    --hash=sha256:{DIGEST}\n")
     assert not foreign.is_ours(copy, "six", "cpu")
     assert list(foreign.differences(copy, "six", "cpu")) == ["evil none → 1.0"]
-    copy.write_text(SIX.replace("4721f", "00000"))
+    copy.write_text(HERE.replace("4721f", "00000"))
     assert list(foreign.differences(copy, "six", "cpu")) == ["the same versions, but other files: the hashes differ"]
-    assert list(foreign.differences(copy, "unheard", "cpu")) == ["python none → 3.11", "six none → 1.17.0"]
+    assert list(foreign.differences(copy, "unheard", "cpu")) == [
+        f"python none → {pythons.running()}",
+        "six none → 1.17.0",
+    ]
 
 
 @pytest.mark.parametrize(

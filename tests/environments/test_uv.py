@@ -10,7 +10,7 @@ import pytest
 
 from suite.environments import ROOT, locks, uv
 from suite.errors import UserError
-from tests.environments.six_lock import SIX
+from tests.environments.six_lock import HERE, SIX
 
 LOCKS = ROOT / "docker" / "locks"
 
@@ -47,7 +47,7 @@ def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: py
         monkeypatch.setattr(uv, "run", resolver(text))
         with pytest.raises(UserError, match="names an address or an index"):
             uv.compile_locks("six")
-        assert lock.read_text() == SIX
+        assert lock.read_text() == HERE
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from suite.cli.options.project import SetupOptions
 from suite.cli.project.environments import set_up
 from suite.environments import locks, pythons, uv, venv
 from suite.errors import UserError
-from tests.environments.six_lock import SIX
+from tests.environments.six_lock import HERE
 
 
 def test_an_environment_is_made_once_with_byte_code(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_a_half_made_environment_is_made_again(root: Path, capsys: pytest.Captur
 
 def test_a_wrong_hash_is_refused_and_nothing_stays(root: Path) -> None:
     lock = locks.lock_path("six", "cpu")
-    lock.write_text(SIX.replace("4721f391", "00000000"))
+    lock.write_text(HERE.replace("4721f391", "00000000"))
     with pytest.raises(UserError, match="six") as refused:
         venv.ensure("six")
     assert "hash" in str(refused.value).lower()
@@ -63,13 +63,13 @@ def test_an_environment_whose_python_is_gone_is_not_ready(root: Path) -> None:
     (folder / "bin" / "python").unlink()
     (folder / "bin" / "python").symlink_to(sys.executable)
     assert venv.status("six", "cpu") == "ready"
-    locks.lock_path("six", "cpu").write_text(SIX + "# another day\n")
+    locks.lock_path("six", "cpu").write_text(HERE + "# another day\n")
     assert venv.status("six", "cpu") == "missing"  # of this lock; the other's folder stands until pruned
 
 
 def fake_orchestrator(root: Path) -> Path:
     """A checkout's `.venv` that counts as whole."""
-    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(HERE)
     (root / "pyproject.toml").write_text(
         '[project]\nname = "x"\n\n[project.scripts]\ninvoke = "x:main"\n\n[tool]\na = 1\n'
     )
@@ -84,7 +84,7 @@ def test_another_lock_makes_the_orchestrator_again_and_says_so(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake_orchestrator(root)
-    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX + "# another day\n")
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(HERE + "# another day\n")
     (root / ".venv" / "left-over").touch()
     assert venv.status("orchestrator", "cpu") == "half-made"
     real = uv.run
@@ -123,7 +123,7 @@ def test_an_orchestrator_with_other_commands_is_made_again(root: Path) -> None:
 
 
 def test_the_environment_that_runs_this_is_not_pulled_away(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (root / "docker" / "locks" / "orchestrator.txt").write_text(SIX)
+    (root / "docker" / "locks" / "orchestrator.txt").write_text(HERE)
     (root / ".venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(root / ".venv"))
     with pytest.raises(UserError, match="make setup"):
@@ -207,7 +207,7 @@ def test_another_python_is_refused_with_the_way_to_name_one(root: Path, monkeypa
 def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
     old = venv.place("six", "cpu")
     old.mkdir(parents=True)
-    locks.lock_path("six", "cpu").write_text(SIX + "# another day\n")
+    locks.lock_path("six", "cpu").write_text(HERE + "# another day\n")
     (root / "docker" / "locks" / "cpu" / "six.in").touch()
     new = venv.place("six", "cpu")
     new.mkdir(parents=True)

@@ -232,7 +232,7 @@ def test_two_functions_of_one_dialect_have_a_vote_each_however_many_stacks_run_t
 
 
 def test_a_tensor_that_the_other_lacks_and_a_tolerance_of_zero() -> None:
-    spec = SimpleNamespace(TOLERANCE=0.0, OPTIMIZER=None)
+    spec = SimpleNamespace(ASKED_TOLERANCE=0.0, OPTIMIZER=None)
     exact, one = Tolerances(spec, "f32"), {"output": digest(OUTPUT, "output")}
     more = one | {"output/1": digest(OUTPUT, "x")}
     for ours, theirs in ((one, more), (more, one)):
@@ -241,8 +241,8 @@ def test_a_tensor_that_the_other_lacks_and_a_tolerance_of_zero() -> None:
     assert exact.of("output").broken(worst(one, one, exact)[1]) == ""
     name, apart = worst({"output": digest(2 * OUTPUT, "output")}, one, exact)
     assert name == "output" and exact.of(name).broken(apart)
-    assert Tolerances(SimpleNamespace(TOLERANCE=0.1), "f32").of("output/k of whole (3,)").error == 0.0
-    coarse = Tolerances(SimpleNamespace(TOLERANCE=None), "tf32", types={"x": "float32"})
+    assert Tolerances(SimpleNamespace(ASKED_TOLERANCE=0.1), "f32").of("output/k of whole (3,)").error == 0.0
+    coarse = Tolerances(SimpleNamespace(ASKED_TOLERANCE=None), "tf32", types={"x": "float32"})
     assert coarse.of("output").error == 2e-3
 
 

@@ -177,7 +177,7 @@ def test_precision_is_set_and_never_a_default(stack: str) -> None:
     [
         ("jax_jit", "cuda", "JAX sees no NVIDIA GPU|backend"),
         ("jax_jit", "tpu", "Unable to initialize backend 'tpu'"),
-        ("torch_eager", "cuda", "Torch not compiled with CUDA enabled"),
+        ("torch_eager", "cuda", "Torch not compiled with CUDA enabled|Found no NVIDIA driver"),
         ("torch_xla", "tpu", "libtpu not found"),
         ("torchax_jit", "cuda", "JAX sees no NVIDIA GPU|backend"),
         ("tf_graph", "cuda", "TensorFlow lists no GPU"),

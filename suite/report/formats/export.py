@@ -16,7 +16,7 @@ from suite.results.analysis import Analysis
 from suite.results.stack_columns import ColumnPlace, columns_in
 from suite.results.store.rows import accepted
 
-FACTS = ("Result set", "Measured", "Machine", "Processes", "Sampled", "Blocks")  # of those under the page's grey line
+FACTS = ("Result set", "Measured", "Machine", "Cores each", "Processes", "Sampled", "Blocks")  # of the page's
 FIRST = ("median_seconds", "low_seconds", "high_seconds")  # the headline clock, before the other figures
 HEADS = (
     "question",
@@ -46,6 +46,8 @@ def tables(report: Report) -> list[Table]:
     """Returns the tables of Markdown: the answers, the notices, the sentence of each section, and the sections'
     tables."""
     facts = [f"{fact.name}: {fact.value}" for fact in report.facts if fact.name in FACTS]
+    facts += [f"Versions: {report.versions}"] * bool(report.versions)
+    facts += [f"Command: {file.command}"] if (file := report.results.plan_file) else []
     answers = Table(report.title, (), (), before=[*(answer.text for answer in report.answers), *facts])
     trust = [f"{capital(report.trust)}. {report.account.reason}", *report.notices]
     notices = Table("What to know before believing a number", (), (), before=trust)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from suite.errors import unknown
+from suite.report.published.markers import published_tables
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "docs" / "figures.toml"
@@ -78,11 +79,26 @@ def load(path: Path = FILE) -> Definitions:
     """Returns what the file defines. Raises UserError if a table names a set without a command."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     tables = {name: definition(name, fields) for name, fields in content["tables"].items()}
-    definitions = Definitions(content["sets"], tables, content["prose"])
+    commands = dict(content["sets"])
+    if "gallery" in content:
+        for name, command, table in gallery(**content["gallery"]):
+            commands[name], tables[name] = command, table
+    definitions = Definitions(commands, tables, content["prose"])
     for table in tables.values():
         for name in (*table.sets, *filter(None, [table.system])):
             definitions.command(name)
     return definitions
+
+
+def gallery(page: str, options: str, gradient: Collection[str]) -> Iterator[tuple[str, str, Definition]]:
+    """Yields (name, command, table) of each question in examples/: one set each, by the same options; those in
+    `gradient` are asked with --pass=gradient. A table waits until its place in the page has a set."""
+    standing = published_tables((ROOT / page).read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        name = f"gallery-{path.stem.replace('_', '-')}"
+        waiting = "" if name in standing and standing[name].origin.sets else "not measured yet"
+        asked = f"ask examples/{path.name}{' --pass=gradient' if path.stem in gradient else ''} {options}"
+        yield name, asked, Definition(name, page, "gallery", (name,), waiting=waiting)
 
 
 def definition(name: str, fields: Mapping[str, Any]) -> Definition:

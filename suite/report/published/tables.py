@@ -17,7 +17,9 @@ from suite.report.noise import block_records, noisy_blocks
 from suite.report.published.definitions import Definition
 from suite.report.published.markers import Origin, PublishedTable
 from suite.report.published.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks
+from suite.report.published.threads import Example
 from suite.report.sections.questions.predicted_device import device_view
+from suite.report.sections.timed.comparison_tables import equal_words, heads_over, stack_lines
 from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
@@ -161,6 +163,10 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
         older_locks=older_locks(origin),
         with_page_faults=[c.name for c in used_comparisons if has_page_faults(c)],
         categories=[str(category) for category in Category],
+        example=Example.of(definition.name) if definition.template == "gallery" else None,
+        lines=stack_lines,
+        heads=heads_over,
+        equal=equal_words,
         locks=[(name, [newest_lock(name, target) for target in TARGETS]) for name in environment_names("cpu")],
     )
     rows_joined = re.sub(r"\|[ ]*\n\s*\n(?=\|)", "|\n", rendered)  # a loop in a template leaves blank lines

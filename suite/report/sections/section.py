@@ -102,6 +102,11 @@ class Section:
         raise NotImplementedError
 
     @property
+    def functions(self) -> Sequence[str]:
+        """Returns the anchors of functions whose text it shows."""
+        return ()
+
+    @property
     def template(self) -> str:
         """Returns the path of its template."""
         return f"sections/{self.name}.html.j2"

@@ -120,6 +120,11 @@ class Adapter(base.Adapter):
         self.dialect = self.code()
         self.model = self.make_model(self.dialect)
         named = {v.name.removesuffix(":0"): v for v in self.model.variables}
+        wanted = self.tensors.parameters | self.tensors.buffers
+        trained = [name for name, v in named.items() if v.trainable]
+        for ours, theirs, where in ((wanted, named, "model's variables"), (trained, wanted, "spec's parameters")):
+            if lacking := [name for name in ours if name not in theirs]:
+                raise ValueError(f"{lacking[0]} isn't among the {where}: {', '.join(theirs) or 'none'}")
         self.kept = {name: named.pop(name) for name in self.buffers}
         self.variables = {name: v for name, v in named.items() if v.trainable}
         with_target = {name: self.signature(tensor) for name, tensor in self.tensors.batch.items()}

@@ -12,7 +12,10 @@ TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in KNOWN.pages
 
 
 def test_the_pages_with_figures_are_these() -> None:
-    pages = ["README.md", *(f"docs/{name}.md" for name in ("figures", "memory", "prediction", "programs", "versions"))]
+    pages = [
+        "README.md",
+        *(f"docs/{name}.md" for name in ("figures", "gallery", "memory", "prediction", "programs", "versions")),
+    ]
     assert KNOWN.pages == pages
 
 

@@ -10,6 +10,7 @@ TITLE = "Memory that grows with the batch"
 SIZES = {"tiny": {"batch": 1, "width": 4}, "full": {"batch": 1, "width": 8}}
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
+GROWS = ("batch",)
 
 
 def check(dims):

@@ -63,6 +63,11 @@ class AskedSection(Section):
         """Returns what is asked."""
         return listed([file.question for file in self.files])
 
+    @property
+    def functions(self) -> Sequence[str]:
+        """Returns the anchors of the files' functions."""
+        return [anchor for file in self.files for anchor, _ in file.lines if anchor]
+
     def tables(self) -> Sequence[Table]:
         """Returns each question with its file's text, folded."""
         return [

@@ -57,7 +57,7 @@ def test_a_search_stands_as_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("largest", "outcome", "reason"),
     [
-        (SIZE_MAX, "", "none: the search ends at 1,048,576"),
+        (SIZE_MAX, "", "none: the search ends at 1,073,741,824"),
         (8, "", "none tried"),
         (8, "timeout", "12: timeout in its compiler"),
     ],
