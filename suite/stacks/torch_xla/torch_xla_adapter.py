@@ -96,14 +96,19 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
     def build(self, abstract=False):
         super().build(abstract)
         for module in self.model.modules():
-            if isinstance(module, self.torch.nn.BatchNorm2d):
+            if isinstance(module, self.batch_norms):
                 module.register_forward_pre_hook(remember_variance)
                 module.register_forward_hook(unbias_variance)
 
     def has_unstable_norm(self):
         # Layer norms, too, are lowered to XLA's batch norm, whose variance is E[x^2] - E[x]^2.
-        norms = self.torch.nn.LayerNorm, self.torch.nn.BatchNorm2d
+        norms = self.torch.nn.LayerNorm, *self.batch_norms
         return any(isinstance(module, norms) for module in self.model.modules())
+
+    @property
+    def batch_norms(self):
+        """Returns the kinds of batch norms."""
+        return self.torch.nn.BatchNorm1d, self.torch.nn.BatchNorm2d, self.torch.nn.BatchNorm3d
 
     def make_optimizer(self, parameters, fused=False):
         # The fused CPU and CUDA kernels can't be traced; XLA fuses the plain formula itself.

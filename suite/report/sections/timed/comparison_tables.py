@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from suite import units
 from suite.case import Outcome
 from suite.report.sections.labels import outcome_text
-from suite.report.sections.sentences import listed
+from suite.report.sections.sentences import capital, listed
 from suite.report.sections.timed.headlines import standing_in
 from suite.report.sections.timed.units import column_units
 from suite.report.tables import Table
@@ -108,13 +108,13 @@ def equal_words(comparisons: Iterable[Comparison]) -> str:
     for stack in stacks:
         if stack.result_types:
             named.setdefault(stack.result_types, {})[stack.stack] = None
-    parts = [f"Right results differ by a relative error of at most {', '.join(map(units.magnitude, limits))}"] * bool(
-        limits
+    parts = (
+        [f"right results are within a relative error of {', '.join(map(units.magnitude, limits))}"] if limits else []
     )
     if len(named) > 1:
         kinds = [f"{kind} on {listed([*names])}" for kind, names in sorted(named.items())]
         parts.append(f"results are {', '.join(kinds)}")
-    return f"{'; '.join(parts)}." if parts else ""
+    return f"{capital('; '.join(parts))}." if parts else ""
 
 
 def speedup_text(stack: StackFigures) -> str:
