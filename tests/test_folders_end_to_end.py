@@ -253,7 +253,13 @@ RUNS = {
     ),
 }
 # What a compiler can't trace whole, and what torchax hasn't got.
-UNTRACED = {("forces", "torch_inductor"), ("forces", "torchax_jit"), ("forces", "torch_xla"), ("lstm", "torchax_jit")}
+UNTRACED = {
+    ("forces", "torch_inductor"),
+    ("forces", "torchax_jit"),
+    ("forces", "torch_xla"),
+    ("lstm", "torchax_jit"),
+    ("lstm", "torch_inductor"),
+}
 pytestmark = pytest.mark.stacks
 
 

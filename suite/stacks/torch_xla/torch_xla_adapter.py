@@ -210,6 +210,6 @@ def unbias_variance(norm, inputs, output):
     """Corrects the running variance after the step: PyTorch moves it towards the batch's unbiased variance, PyTorch/XLA
     towards the biased one."""
     if norm.training:
-        values = inputs[0].numel() // inputs[0].shape[1]  # in each channel
+        values = output.numel() // output.shape[1]  # in each channel
         moved = norm.running_var - (1.0 - norm.momentum) * norm.variance_before
         norm.running_var.data += moved.detach() / (values - 1)  # `.data`: autograd tracks changes of the tensor
