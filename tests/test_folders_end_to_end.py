@@ -253,13 +253,8 @@ RUNS = {
     ),
 }
 # What a compiler can't trace whole, and what torchax hasn't got.
-UNTRACED = {
-    ("forces", "torch_inductor"),
-    ("forces", "torchax_jit"),
-    ("forces", "torch_xla"),
-    ("lstm", "torchax_jit"),
-    ("lstm", "torch_inductor"),
-}
+UNTRACED = {("forces", stack) for stack in ("torch_inductor", "torchax_jit", "torch_xla")}
+UNTRACED |= {("lstm", "torchax_jit"), ("lstm", "torch_inductor")}
 pytestmark = pytest.mark.stacks
 
 
