@@ -320,7 +320,7 @@ MUTANTS: dict[str, AdapterMutant] = {
         "torchax/torchax_jit_adapter.py": (("        if training:\n", "        if False:\n"),)}),
     "torch_xla: its own batch norm": AdapterMutant(
         "buffer", "its norm, whose variance is biased", "torch_xla", "resnet50", {
-        "torch_xla/torch_xla_adapter.py": (("if isinstance(module, self.torch.nn.BatchNorm2d)", "if False"),)}),
+        "torch_xla/torch_xla_adapter.py": (("if isinstance(module, self.batch_norms)", "if False"),)}),
     # --- precision ---
     "jax: bf16 as f32": AdapterMutant("precision", "computes f32 in bfloat16", "jax_jit", "ffn", {
         JAX: (('if self.case.precision != "bf16":', 'if self.case.precision == "tf32":'),
