@@ -40,8 +40,8 @@ def unknown(kind: str, name: str, known: Iterable[str], of: str = "") -> UserErr
 
 
 def at_line(error: BaseException, path: Path) -> str:
-    """Returns an exception in words, with a user's own line in which it was raised. `path` is his file, or a folder
-    with it."""
+    """Returns an exception in words, with the line of a user's code in which it was raised. `path` is the user's file
+    or folder."""
     if isinstance(error, SyntaxError) and error.filename and is_in(error.filename, path):
         return f"{named(error.filename, path)}line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_in(frame.filename, path)]

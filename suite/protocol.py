@@ -125,6 +125,7 @@ BETA2 = 0.999
 EPSILON = 1e-8
 WEIGHT_DECAY = 0.01
 
+MOMENTS = {"adamw": ("m", "v"), "sgd": ("v",)}  # the optimizers, and the moments that each keeps of a parameter
 # SGD with momentum as PyTorch has it: v = momentum v + g; p -= lr v (the same learning rate).
 MOMENTUM = 0.9
 

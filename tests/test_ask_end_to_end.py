@@ -289,3 +289,14 @@ def test_each_planted_mistake_is_wrong_on_every_stack(runs) -> None:  # type: ig
     found = {(row.stack, row.implementation): row.outcome for row in frame.itertuples()}
     expected = {pair: "ok" if pair[1] == "right" else "wrong" for pair in found}
     assert found == expected
+
+
+def test_a_notebook_gets_the_tables_and_the_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import stackwars
+
+    (tmp_path / "swept.py").write_text(SWEPT, encoding="utf-8")
+    options = {"check": True, "force": True, "engine": "local", "results": str(tmp_path), "stack": "numpy"}
+    frame = stackwars.ask(tmp_path / "swept.py", **options)
+    assert sorted(frame["stack"]) == ["numpy:product", "numpy:sum"] and {*frame["outcome"]} == {"ok"}
+    printed = capsys.readouterr().out
+    assert printed.startswith("Is a sum as fast as a product?") and "peak memory" in printed

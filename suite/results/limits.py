@@ -57,6 +57,8 @@ def limits(row: Row, measured: Roofline | None, programs: Sequence[Program] = ()
     `programs`. A rate that was measured or published is multiplied by `MARGIN`."""
     roof, whose = roof_of(row, measured)
     flops, moved, precision = row.number("flops") or 0.0, row.number("bytes_floor") or 0.0, row.text("precision")
+    if row["implementation"]:  # of a question's inputs a function may read a part
+        moved = 0.0
     rate = roof.flops_per_second.get(precision, 0.0) * MARGIN if roof else 0.0
     if not rate and row["target"] == "cpu" and precision in FLOPS_PER_CORE_MAX:
         rate, whose = FLOPS_PER_CORE_MAX[precision] * row["threads"], "more than such cores do at 6 GHz"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from suite import protocol
 from suite.errors import UserError, at_line, unknown
 from suite.workloads.tensors import Tensor
 
 PASSES = ("forward", "train")
-OPTIMIZERS = ("adamw", "sgd")
 SETTINGS = (
     "TITLE", "SIZES", "PASSES", "OPTIMIZER", "TOLERANCE", "GRADIENT_TOLERANCE", "GRADIENT_DIRECTION", "STRESSED",
     "GROWS", "NOT_ON",
@@ -26,8 +26,8 @@ def check(path: Path, spec: Any) -> None:
     for pass_ in spec.PASSES:
         if pass_ not in PASSES:
             raise unknown("pass", pass_, PASSES, of=f"PASSES of {path}")
-    if spec.OPTIMIZER not in (None, *OPTIMIZERS):
-        raise UserError(f"{path}: OPTIMIZER is {spec.OPTIMIZER!r}. It can be {', '.join(OPTIMIZERS)} or None.")
+    if spec.OPTIMIZER not in (None, *protocol.MOMENTS):
+        raise UserError(f"{path}: OPTIMIZER is {spec.OPTIMIZER!r}. It can be {', '.join(protocol.MOMENTS)} or None.")
     size, dims = next(iter(spec.SIZES.items()))
     for dim in getattr(spec, "GROWS", ()):
         if dim not in dims:

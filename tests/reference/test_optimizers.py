@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suite.reference.optimizers import AdamW, Momentum
+from suite import protocol
+from suite.reference.optimizers import OPTIMIZERS, AdamW, Momentum
 
 
 def test_momentum_by_hand() -> None:
@@ -20,3 +21,7 @@ def test_adamw_by_hand() -> None:
     optimizer.step({"p": np.array([0.5])})
     # The first step's corrected moments are g and g squared, so that the update is lr g / (|g| + eps).
     assert optimizer.parameters["p"][0] == pytest.approx(2.0 * (1 - 1e-3 * 0.01) - 1e-3 * 0.5 / (0.5 + 1e-8), rel=1e-14)
+
+
+def test_every_optimizer_of_the_protocol_has_a_reference_with_its_moments() -> None:
+    assert {name: tuple(optimizer.betas) for name, optimizer in OPTIMIZERS.items()} == protocol.MOMENTS

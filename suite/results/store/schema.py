@@ -203,7 +203,12 @@ GROUPS: dict[str, tuple[StoredColumn, ...]] = {
             "FLOP",
             "floating-point operations of a call, by a formula; of a question by XLA's own count",
         ),
-        StoredColumn("bytes_floor", "int64", "bytes", "the least bytes that a call must move"),
+        StoredColumn(
+            "bytes_floor",
+            "int64",
+            "bytes",
+            "the least bytes that a call must move; of a question those of all inputs and results",
+        ),
         _count("parameters", "trained numbers"),
         _count("items_per_step", "tokens, images or rows in a call"),
         _text(

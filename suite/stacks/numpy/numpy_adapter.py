@@ -69,7 +69,7 @@ class Adapter(base.Adapter):
             return dict(parameters)
         if what == "moments":
             moments = state["moments"].items()
-            kinds = MOMENTS[self.optimizer]
+            kinds = protocol.MOMENTS[self.optimizer]
             return {f"{kind}/{n}": value for n, values in moments for kind, value in zip(kinds, values, strict=True)}
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
@@ -90,7 +90,7 @@ class Adapter(base.Adapter):
 
 def zeros(parameters, optimizer):
     """Returns the optimizer's moments of each parameter, before the first step."""
-    return {name: tuple(np.zeros_like(p) for _ in MOMENTS[optimizer]) for name, p in parameters.items()}
+    return {name: tuple(np.zeros_like(p) for _ in protocol.MOMENTS[optimizer]) for name, p in parameters.items()}
 
 
 def adamw(state, gradients):
@@ -122,4 +122,3 @@ def sgd(state, gradients):
 
 
 OPTIMIZERS = {"adamw": adamw, "sgd": sgd}
-MOMENTS = {"adamw": "mv", "sgd": "v"}

@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from suite import protocol
 from suite.stacks import base, kernels
 from suite.stacks.tensorflow.tf_optimizers import OPTIMIZERS, renew
 from suite.workloads import trees
@@ -193,7 +194,7 @@ class Adapter(base.Adapter):
         if what == "parameters":
             return {name: base.plain(v.numpy()) for name, v in (self.variables | self.kept).items()}
         if what == "moments":
-            kinds = {"adamw": "mv", "sgd": "v"}[self.optimizer]
+            kinds = protocol.MOMENTS[self.optimizer]
             moments = self.updater.moments.items()
             pairs = ((f"{kind}/{n}", v) for n, values in moments for kind, v in zip(kinds, values, strict=True))
             return {name: np.asarray(v.read_value()) for name, v in pairs}

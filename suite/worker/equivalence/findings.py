@@ -65,6 +65,12 @@ class GateFindings:
             where = f" ({worst_place(actual, expected)})" if limit.broken(measured) else ""
             self.judge(what, measured, limit, where=where)
 
+    def hold_all(self, what: str, actual: Tensors, expected: Mapping[str, Any]) -> None:
+        """Compares named results with the expected ones. `what` has {} for a result's name."""
+        if self.same_names(what.format("results"), actual, expected):
+            for name, value in actual.items():
+                self.hold(name, what.format(name), value, expected[name])
+
     def judge(
         self, what: str, measured: Difference, tolerance: Tolerance, counts: bool = True, where: str = ""
     ) -> None:

@@ -25,17 +25,14 @@ from suite.reference.tolerances import FORM, Tolerances
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.data import Data
-from suite.worker.equivalence import stressed
+from suite.worker.equivalence import other_values, stressed
 from suite.worker.equivalence.findings import GateFindings, kind_of
 from suite.worker.equivalence.late_step import LateStep, is_bfloat16, sample
 from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
-from suite.workloads import trees
-from suite.workloads.tensors import Normal, PositiveDefinite, Uniform, generate_all
+from suite.workloads.tensors import COMPLEX, FLOATS, generate_all, itemsize
 
+FLOATING = (*FLOATS, *COMPLEX)
 INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
-OTHER_CALLS = 4  # steps on other values, of which the last result is checked
-# The bits of a real number in each floating-point type.
-WIDTHS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "complex128": 64, "complex64": 32}
 
 
 @dataclass
@@ -97,13 +94,12 @@ class Gate:
 
     def run(self, timed: TimedEvidence) -> GateFindings:
         """Runs all checks of the case's pass."""
-        self.timed_types = timed.types
         process_memory.release()
         self.check_inputs((timed.witness.batch if timed.witness else None) or {})
         self.check_reading(timed)
         if timed.witness and not (self.adapter.train and self.adapter.optimizer):
             process_memory.release()
-            self.check_other_values(timed)
+            other_values.check(self.adapter, self.data, timed, self.findings)
         if self.adapter.train:
             self.check_last_loss(timed)
             if self.adapter.optimizer:
@@ -138,7 +134,7 @@ class Gate:
         self.compare_outputs("forward", read, None if expected is None else expected.outputs)
         if not adapter.train and timed.result is not None:
             against = read if expected is None else expected.outputs
-            self.hold_outputs("last timed {}", self.data.compared(timed.result), against)
+            self.findings.hold_all("last timed {}", self.data.compared(timed.result), against)
         if not adapter.train:
             return
         read = adapter.read("gradients", state, batch)
@@ -162,13 +158,13 @@ class Gate:
     def check_types(self, timed: TimedEvidence) -> None:
         """Checks that floating-point results have the width of the widest floating-point input: a result of another
         width is another computation. Whole numbers have a framework's own width, which is shown."""
-        declared = [WIDTHS[kind] for kind in self.adapter.types.values() if kind in WIDTHS]
+        declared = [bits(kind) for kind in self.adapter.types.values() if kind in FLOATING]
         if not declared or self.adapter.case.precision != "f32":
             return
-        bits = max(declared)
+        widest = max(declared)
         for name, kind in timed.types.items():
-            if WIDTHS.get(kind, bits) != bits:
-                self.findings.refuse(f"{label(name)} has the type {kind}, and the inputs have {bits} bits")
+            if kind in FLOATING and bits(kind) != widest:
+                self.findings.refuse(f"{label(name)} has the type {kind}, and the inputs have {widest} bits")
 
     def compare_outputs(self, what: str, read: dict[str, Array], wanted: Any) -> None:
         """Compares the results of fresh weights with the reference; without one, keeps their digests."""
@@ -184,48 +180,6 @@ class Gate:
     def is_question(self) -> bool:
         """Whether the case is one of a question file."""
         return bool(self.adapter.case.implementation)
-
-    def hold_outputs(self, what: str, actual: dict[str, Array], wanted: Any) -> None:
-        """Compares results with the expected ones, by the tolerance of outputs. `what` has {} for a result's name."""
-        if self.findings.same_names(what.format("results"), actual, wanted):
-            for name, value in actual.items():
-                self.findings.hold(name, what.format(name), value, wanted[name])
-
-    def check_other_values(self, timed: TimedEvidence) -> None:
-        """Checks that steps which change no state are computed anew: on other values, and then on the timed batch again
-        with other weights. A result that the stack has cached, or folded into its program as a constant, would be that
-        of the earlier values."""
-        adapter, findings = self.adapter, self.findings
-        other = Data(adapter.case, adapter.workload, self.data.seed + 1)
-        state, batch = other.place(adapter, moments=False)
-        result = self.stepped(state, batch, OTHER_CALLS)
-        expected = other.expected() if hasattr(other.spec, "reference") else None
-        if expected is not None:
-            right = {"loss": np.asarray(expected.losses[0])} if adapter.train else expected.outputs
-            self.hold_outputs("{} of other values", other.results(adapter, result), right)
-        batches = [("other values", other, batch)]
-        if timed.witness and timed.witness.batch:
-            batches.append(("the timed batch and other weights", self.data, timed.witness.batch))
-        for what, data, values in batches:
-            kind, key = ("gradients", "loss") if adapter.train else ("output", "output")
-            read = data.results(adapter, adapter.read(kind, state, values)[key])
-            self.hold_outputs(f"{{}} of {what}, read", data.results(adapter, self.stepped(state, values, 1)), read)
-        if timed.result is not None and self.must_change and same(timed.result, result):
-            findings.refuse(f"{'loss' if adapter.train else 'output'} of other values: it equals the timed one")
-
-    @property
-    def must_change(self) -> bool:
-        """Whether other inputs must give another result: some are drawn, and some result is a floating-point one."""
-        kinds = Normal | Uniform | PositiveDefinite
-        drawn = any(isinstance(tensor, kinds) for tensor in (self.data.batch | self.data.parameters).values())
-        return drawn and any(kind in WIDTHS for kind in self.timed_types.values())
-
-    def stepped(self, state: Any, batch: Any, calls: int) -> Any:
-        """Takes steps that don't change the state. Returns the last result."""
-        for _ in range(calls):
-            state, outputs = self.adapter.step(state, batch)
-            self.adapter.wait(state, outputs)
-        return self.adapter.results(outputs)
 
     def check_gradient(self, name: str, gradient: Any) -> None:
         """Checks one parameter's gradient. A gradient that is zero up to rounding has no relative error: it must be
@@ -349,17 +303,14 @@ class Gate:
             self.findings.absolute(what, after["p"], optimizer.parameters["p"], protocol.OPTIMIZER_TOLERANCE)
 
 
+def bits(kind: str) -> int:
+    """Returns the bits of a floating-point number, or of a complex one's part."""
+    return 8 * itemsize(kind) // (2 if kind in COMPLEX else 1)
+
+
 def label(name: str) -> str:
     """Returns what a leaf of the results is called."""
     return f"output/{name}" if name else "output"
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two results are equal to the bit."""
-    leaves = [[np.asarray(leaf) for _, leaf in trees.leaves(tree)] for tree in (one, other)]
-    if len(leaves[0]) != len(leaves[1]):
-        return False
-    return all(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") for a, b in zip(*leaves, strict=True))
 
 
 def noise_of(gradients: dict[str, Array]) -> dict[str, Any]:

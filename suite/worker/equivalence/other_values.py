@@ -1,0 +1,62 @@
+"""Steps that change no state must be computed anew: on other values, and with other weights. A result that a stack has
+cached, or folded into its program as a constant, would be that of the earlier values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suite.stacks.base import Adapter
+from suite.worker.data import Data
+from suite.worker.equivalence.findings import GateFindings
+from suite.workloads import trees
+from suite.workloads.tensors import COMPLEX, FLOATS, Normal, PositiveDefinite, Uniform
+
+if TYPE_CHECKING:
+    from suite.worker.equivalence.gate import TimedEvidence
+
+CALLS = 4  # steps on other values, of which the last result is checked
+
+
+def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFindings) -> None:
+    """Checks the last result on other values, and then one on the timed batch again with other weights."""
+    other = Data(adapter.case, adapter.workload, data.seed + 1)
+    state, batch = other.place(adapter, moments=False)
+    result = stepped(adapter, state, batch, CALLS)
+    expected = other.expected() if hasattr(other.spec, "reference") else None
+    if expected is not None:
+        right = {"loss": np.asarray(expected.losses[0])} if adapter.train else expected.outputs
+        findings.hold_all("{} of other values", other.results(adapter, result), right)
+    batches = [("other values", other, batch)]
+    if timed.witness and timed.witness.batch:
+        batches.append(("the timed batch and other weights", data, timed.witness.batch))
+    kind, key = ("gradients", "loss") if adapter.train else ("output", "output")
+    for what, of, values in batches:
+        read = of.results(adapter, adapter.read(kind, state, values)[key])
+        findings.hold_all(f"{{}} of {what}, read", of.results(adapter, stepped(adapter, state, values, 1)), read)
+    if timed.result is not None and must_change(data, timed) and same(timed.result, result):
+        findings.refuse(f"{'loss' if adapter.train else 'output'} of other values: it equals the timed one")
+
+
+def must_change(data: Data, timed: TimedEvidence) -> bool:
+    """Whether other inputs must give another result: some are drawn, and some result is a floating-point one."""
+    kinds = Normal | Uniform | PositiveDefinite
+    drawn = any(isinstance(tensor, kinds) for tensor in (data.batch | data.parameters).values())
+    return drawn and any(kind in (*FLOATS, *COMPLEX) for kind in timed.types.values())
+
+
+def stepped(adapter: Adapter, state: Any, batch: Any, calls: int) -> Any:
+    """Takes steps that don't change the state. Returns the last result."""
+    for _ in range(calls):
+        state, outputs = adapter.step(state, batch)
+        adapter.wait(state, outputs)
+    return adapter.results(outputs)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two results are equal to the bit."""
+    leaves = [[np.asarray(leaf) for _, leaf in trees.leaves(tree)] for tree in (one, other)]
+    if len(leaves[0]) != len(leaves[1]):
+        return False
+    return all(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") for a, b in zip(*leaves, strict=True))
