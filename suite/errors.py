@@ -10,6 +10,14 @@ from pathlib import Path
 
 COMMAND = "./stackwars"  # what a person types in the checkout, without activating an environment
 
+# What people type, and the words here that mean it.
+MEANS = {
+    "gpu": "cuda", "nvidia": "cuda", "pytorch": "torch", "tensorflow": "tf",
+    "fp32": "f32", "float32": "f32", "fp16": "bf16", "float16": "bf16", "half": "bf16", "bfloat16": "bf16",
+    "inference": "forward", "eval": "forward", "fwd": "forward", "training": "train", "backward": "train",
+    "matmul": "gemm", "mm": "gemm", "dot": "gemm", "mlp": "ffn", "attention": "mha", "sdpa": "mha",
+}  # fmt: skip
+
 
 class UserError(Exception):
     """A mistake that a person can mend: says what happened, where, and what to do next (exit code 2)."""
@@ -20,16 +28,22 @@ class Damaged(UserError):
 
 
 def near_match(name: str, known: Iterable[str]) -> str | None:
-    """Returns the known word nearest to `name`, whatever the letters' case; None if none is near."""
+    """Returns the known word that means `name`, or else the nearest, whatever the letters' case; None if none is."""
     by_folded = {word.casefold(): word for word in known}
+    if (meant := MEANS.get(name.casefold())) in by_folded:
+        return by_folded[meant]
     near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
     return by_folded[near[0]] if near else None
 
 
 def unknown_word(kind: str, word: str, known: Iterable[str], of: str = "") -> str:
     """Returns a sentence about an unknown word, with its near match. `of` names the thing that lacks the word."""
-    near = near_match(word, known)
+    known = list(known)
     refusal = f"{of} has no {kind} '{word}'." if of else f"There is no {kind} '{word}'."
+    begin = f"{MEANS.get(word.casefold(), word)}_"
+    if len(family := [name for name in known if name.startswith(begin)]) > 1:
+        return f"{refusal} Did you mean all of {', '.join(family)}? Then write '{begin}*'."
+    near = near_match(word, known)
     return f"{refusal} Did you mean '{near}'?" if near else refusal
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
@@ -32,7 +31,7 @@ def parse(task: str, options: type[T], typed: Sequence[str]) -> T:
         read, bound, _ = app.parse_args(typed, exit_on_error=False, print_error=False)
         words: tuple[str, ...] = bound.args
         parsed: T = read(*bound.args, **bound.kwargs)
-        return with_words(parsed, words, typed, types) if words else parsed
+        return (with_words(parsed, words, typed, types) if words else parsed).split()
     except CycloptsError as mistake:
         refusal = explained(mistake)
     except UserError as mistake:
@@ -66,19 +65,17 @@ def refuse_values(types: Mapping[str, Any], typed: Sequence[str]) -> None:
 
 
 def with_words(options: T, words: Sequence[str], typed: Sequence[str], types: Mapping[str, Any]) -> T:
-    """Returns the options with `words` added to the field `WORDS`: those typed without an option, like A and B of
-    `compare A B`. Raises UserError if the command takes no such words, or if the order of words and option is unclear.
-    """
-    field, place = options.WORDS, typed.index(words[0])
-    named = getattr(options, field) if field else ()
-    if field is None or (options.WORDS_NEED_OPTION and not named):
+    """Returns the options with the `words` that were typed without an option, like A and B of `compare A B`. Raises
+    UserError if the command takes no such words, or if the order of words and option is unclear."""
+    field, place = options.WORDS[0] if options.WORDS else "", typed.index(words[0])
+    if not field or (options.WORDS_NEED_OPTION and not getattr(options, field)):
         before = typed[place - 1] if place else ""
         is_flag = types.get(before) is bool
         raise UserError(f"{before} takes no value: {words[0]}." if is_flag else f"'{words[0]}' belongs to no option.")
     last = max((place for place, word in enumerate(typed) if word.partition("=")[0] == f"--{field}"), default=-1)
     if place < last:
-        raise UserError(f"'{words[0]}' stands before --{field}, so that the order of the sets isn't clear.")
-    return replace(options, **{field: (*named, *words)})
+        raise UserError(f"'{words[0]}' stands before --{field}, so that their order isn't clear.")
+    return options.with_words(words)
 
 
 def explained(mistake: CycloptsError) -> str:
@@ -113,7 +110,9 @@ def arguments(options: type[Options]) -> list[Argument]:
 def help_of(argument: Any) -> str:
     """Returns an option's help: its text, whether it can be repeated, and its default, unless the text names it."""
     text, default = " ".join((argument.parameter.help or "").split()), argument.field_info.default
-    notes = ["repeatable"] if argument.token_count()[1] else []
+    name = argument.name.removeprefix("--").replace("-", "_")
+    listed = {name, f"{name}_"} & Options.LISTS
+    notes = ["repeatable, also as a list: a,b" if listed else "repeatable"] if argument.token_count()[1] else []
     if default not in (None, "", (), False) and "(default:" not in text:
         notes.append(f"default: {', '.join(default) if isinstance(default, tuple) else default}")
     return f"{text} ({'; '.join(notes)})".strip() if notes else text

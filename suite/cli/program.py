@@ -2,7 +2,7 @@
 
 0 every planned case ended as a result, 1 machines of a Ray cluster were lost and comparisons have no result, 2 usage,
 3 some case is `error`, `crashed` or `wrong`, 4 nothing was measured, 5 a comparison found a regression, 6 a set names
-packages or variables that aren't this project's, 130 interrupted. docs/usage.md has the whole table.
+packages or variables that aren't this project's, 130 interrupted. docs/reference/commands.md has the whole table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from suite.errors import COMMAND, UserError, unknown_word
 
 ROOT = Path(__file__).resolve().parents[2]
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-SHELL_TASKS = ("check", "test", "clean")  # tasks that run shell commands
+SHELL_TASKS = ("check", "test", "docs", "clean")  # tasks that run shell commands
 SHELL_OPTIONS = (
     "dry",
     "echo",
@@ -142,7 +142,7 @@ class Commands(Program):
             raise UserError(f"`{COMMAND} {name}` takes nothing after `--`.")
         if name not in SHELL_TASKS and (given := [flag for flag in SHELL_OPTIONS if self.args[flag].value]):
             raise UserError(
-                f"--{given[0]} acts on check, test and clean alone. `{COMMAND} {name} --help` lists its options."
+                f"--{given[0]} acts on check, test, docs and clean alone. `{COMMAND} {name} --help` lists its options."
             )
         if {"--help", "-h"} & set(typed):
             self.print_task_help(name)
@@ -171,15 +171,23 @@ class Commands(Program):
         """Prints what a task does, and its options."""
         command = self.collection[name]
         arguments = command.get_arguments()
-        print(f"Usage: {self.binary} {name}{' [--options]' if arguments else ''}\n\n{inspect.getdoc(command.body)}\n")
+        words = "".join(f" [{word.upper().rstrip('_')}]" for word in command.options.WORDS)
+        words = "" if command.options.WORDS_NEED_OPTION else words
+        words += " [--options]" if arguments else ""
+        print(f"Usage: {self.binary} {name}{words}\n\n{inspect.getdoc(command.body)}\n")
         if arguments:
-            print("Options:")
-            self.print_columns(ParserContext(name, args=arguments).help_tuples())
+            first = command.options.FIRST
+            often = sorted((it for it in arguments if it.name in first), key=lambda it: first.index(it.name))
+            rest = [it for it in arguments if it not in often]
+            for heading, some in (("Used most", often), ("Other options" if often else "Options", rest)):
+                if some:
+                    print(f"{heading}:")
+                    self.print_columns(ParserContext(name, args=some).help_tuples())
 
 
 def run_tasks(tasks: ModuleType) -> None:
     """Runs the task that the command line names, from a module of tasks, and exits."""
-    Commands(name="Stack Wars", binary=COMMAND, namespace=Collection.from_module(tasks), version="0.1.0").run()
+    Commands(name="Stack Wars", binary=COMMAND, namespace=Collection.from_module(tasks), version="0.2.0").run()
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""`--json`: one object alone on standard output, of the form that docs/usage.md says."""
+"""`--json`: one object alone on standard output, of the form that docs/reference/commands.md says."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.runs import INVOKE
 from tests.typed import answered
 
 NAME = "20260301-123000-quick-cpu-1a2b"
-USAGE = environments.ROOT / "docs" / "usage.md"
+USAGE = environments.ROOT / "docs" / "reference" / "commands.md"
 
 
 @pytest.fixture(scope="module")

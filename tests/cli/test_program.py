@@ -37,7 +37,7 @@ class EndOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class PickOptions(Options):
-    WORDS = "set"
+    WORDS = ("set",)
 
     set: tuple[str, ...] = ()
     by: str = ""
@@ -45,7 +45,7 @@ class PickOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class TellOptions(Options):
-    WORDS = "compare"
+    WORDS = ("compare",)
     WORDS_NEED_OPTION = True
 
     compare: tuple[str, ...] = ()
@@ -236,7 +236,7 @@ def test_help_and_list_are_no_mistakes(project: Path) -> None:
         done = invoke(project, *words)
         assert (done.returncode, done.stderr) == (0, "")
         assert re.search(r"--number=INT +how many \(default: 2\)", done.stdout)
-        assert re.search(r"--stack=STRING +\(repeatable\)", done.stdout)
+        assert re.search(r"--stack=STRING +\(repeatable", done.stdout)
     done = invoke(project, "refuse", "--help")
     assert (done.returncode, done.stderr) == (0, "") and "Options" not in done.stdout, "a task without options"
 

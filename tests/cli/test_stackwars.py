@@ -47,7 +47,7 @@ def test_this_checkout_s_command_is_found_through_a_link_from_another_folder(tmp
     (tmp_path / "link").symlink_to(SCRIPT)
     path = os.environ["PATH"]  # `make orchestrator` asks a Python whether .venv is current
     told = called(tmp_path / "link", "--version", cwd=tmp_path, path=path)
-    assert (told.returncode, told.stdout, told.stderr) == (0, "Stack Wars 0.1.0\n", "")
+    assert (told.returncode, told.stdout, told.stderr) == (0, "Stack Wars 0.2.0\n", "")
     refused = called(tmp_path / "link", "lst", cwd=tmp_path, path=path)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == f"There is no task 'lst'. Did you mean 'list'? `{COMMAND} --list` lists the tasks.\n"

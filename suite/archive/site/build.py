@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,12 +39,17 @@ class Site:
     rendered: tuple[str, ...]
 
 
-def build(source: SetSource, out: Path, say: Callable[[str], None]) -> Site:
-    """Makes or updates a site of all sets of a source in the folder `out`. The same sets give the same bytes.
+def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Sequence[str] = ()) -> Site:
+    """Makes or updates a site of all sets of a source in the folder `out`, without those whose names match a glob of
+    `exclude`. The same sets give the same bytes.
 
     Raises UserError if the source doesn't exist, or if `out` has an index page that this program didn't write.
     """
-    listed = source.listed()
+    listed = [
+        item
+        for item in source.listed()
+        if not any(fnmatchcase(item.name or Path(item.where).name, pattern) for pattern in exclude)
+    ]
     check_own(out)
     with sole(out):
         shown: list[Entry] = []

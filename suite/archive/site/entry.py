@@ -3,7 +3,7 @@ the set again."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from suite.archive.listing import Listed
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.report.map.cells import Square
-from suite.report.map.controls import baselines_of
-from suite.report.map.frames import frames, overtaken
+from suite.report.map.controls import baselines_of, is_decided
+from suite.report.map.frames import Behind, behind
 from suite.report.map.metrics import STEADY
 from suite.report.map.page_map import map_row
 from suite.report.noise import block_records
@@ -154,19 +154,20 @@ def questions(analysis: Analysis, *, condensed: bool) -> tuple[QuestionEntry, ..
     which may be `condensed`."""
     # Rows of cases that were never run don't name a machine.
     machines = {row["comparison_id"]: row.text("machine_id") for row in analysis.rows if row.text("machine_id")}
-    answers = headlines(analysis)
-    slower = overtaken(rebased(analysis, baseline) for baseline in baselines_of(analysis, condensed=condensed))
-    framed = frames(analysis, answers, slower)
+    over = [rebased(analysis, baseline) for baseline in baselines_of(analysis, condensed=condensed)]
+    answers = [headlines(each) for each in over]
+    pairs = behind(over, answers) if is_decided(analysis) else [None] * len(analysis.comparisons)
     return tuple(
-        question(comparison, answer, leading, machines.get(comparison.id, ""))
-        for comparison, answer, leading in zip(analysis.comparisons, answers, framed, strict=True)
+        question(comparison, answer, slower, machines.get(comparison.id, ""))
+        for comparison, answer, slower in zip(analysis.comparisons, headlines(analysis), pairs, strict=True)
     )
 
 
-def question(comparison: Comparison, answer: Headline, leading: Collection[str], machine_id: str) -> QuestionEntry:
-    """Returns one question with its answer and the stacks that lead, as other pages of the site need it."""
+def question(comparison: Comparison, answer: Headline, pairs: Behind | None, machine_id: str) -> QuestionEntry:
+    """Returns one question with its answer, as other pages of the site need it. `pairs` are the stacks that are shown
+    to be slower than others."""
     stacks = [cell.stack for cell in comparison.cells]
-    row = map_row(STEADY, comparison, stacks, leading, linked=False)
+    row = map_row(STEADY, comparison, stacks, pairs, linked=False)
     return QuestionEntry(
         name=comparison.head.comparison_name,
         workload=comparison.head.text("workload"),

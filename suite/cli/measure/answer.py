@@ -32,6 +32,10 @@ def print_results(
         return
     for section in report.sections:
         print_tables(section.console())
+    if report.overview:
+        print(report.overview.sentence)
+    if report.cause:
+        print(report.cause.first, f"To test it: {report.cause.command}" if report.cause.command else "")
     print(f"Machine: {named(loaded.machine)} (details: in the report)")
     print(f"Results: {store.results_path}\nReport:  {page}")
 

@@ -45,14 +45,14 @@ def forecast(run: Run, planned: Planned) -> str:
 def print_plan(run: Run) -> None:
     """Prints the cases, the numbers of processes and blocks, the engine and an estimate of the time."""
     plan = run.plan
-    rows = [[case_name(planned.case), dims_text(planned.case.dims), forecast(run, planned)] for planned in plan.cases]
-    print_table("Cases", ["case", "dims", "verdict"], rows)
     attempts = runnable(plan)
     of = Counter(attempt.purpose for attempt in attempts)
     most = plan.protocol.blocks_max
     stage = f", up to {most} if the intervals are too wide" if most > plan.protocol.blocks else ""
     twin = f", including the A/A twin of {plan.baseline}" if plan.twin else ""
     timed = plan.purpose is Purpose.TIMED
+    time = units.duration(plan_seconds(plan, run.workloads))
+    print(f"About {time} {f'for the first {plan.protocol.blocks} block(s) ' if timed else ''}on a small machine.")
     if plan.purpose is Purpose.IR:
         print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep the programs handed to the compiler.")
     elif plan.purpose is Purpose.EXPLAIN:
@@ -84,8 +84,8 @@ def print_plan(run: Run) -> None:
     print(run.engine.why)
     for sentence in too_tight(plan.cases):
         print(sentence)
-    time = units.duration(plan_seconds(plan, run.workloads))
-    print(f"About {time} {f'for the first {plan.protocol.blocks} block(s) ' if timed else ''}on a small machine.")
+    rows = [[case_name(planned.case), dims_text(planned.case.dims), forecast(run, planned)] for planned in plan.cases]
+    print_table("Cases", ["case", "dims", "verdict"], rows)
 
 
 def plan_json(run: Run) -> dict[str, Any]:

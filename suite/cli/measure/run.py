@@ -26,11 +26,12 @@ from suite.errors import COMMAND, UserError
 from suite.launch.container import sweep
 from suite.launch.engine import worker_environment
 from suite.machine import devices, facts, noise
+from suite.plan.layout import runnable
 from suite.plan.memory import too_tight
 from suite.reference.finite import doubts
 from suite.report.formats.render import render_report
 from suite.report.page import report_of
-from suite.results.outcomes import INTERRUPTED, exit_code
+from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
 from suite.results.store.one_command import sole
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
@@ -89,8 +90,12 @@ def measure(options: MeasuringOptions, address: str = "") -> int:
     for sentence in doubts(planned.workloads[name] for name in asked):
         say(sentence)
     lacking = None if planned.scheduler else devices.missing().get(planned.target)
+    idle = lacking and not options.dry_run and not runnable(planned.plan)
     if lacking:
-        say(f"{lacking}. `{prediction_instead(options)}` asks its compiler what would fit there.")
+        told = f"Nothing was measured: {lacking}" if idle else lacking
+        say(f"{told}. `{prediction_instead(options)}` asks its compiler what would fit there.")
+    if idle:
+        return NOTHING_MEASURED
     if options.dry_run:
         if options.json:
             print_json(plan_json(planned))

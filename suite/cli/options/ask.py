@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from suite.cli.options.measuring import RunOptions
 from suite.errors import UserError
@@ -43,6 +44,10 @@ class AskOptions(RunOptions):
     """an input of these expressions, like x=f32[4096,1024]"""
     gradient: bool = False
     """the gradient, in place of the result alone"""
+
+    def with_words(self, words: Sequence[str]) -> Self:
+        """Returns the options with the question's file, which may be typed without an option."""
+        return replace(self, file=(*self.file, *words))
 
     def question(self) -> str:
         """Returns the text of the question file that the typed expressions make. Raises UserError for what isn't

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from suite.cli.options.shared import CaseOptions, JsonOptions, ProcessOptions, SizeOptions, command
 from suite.cli.options.values import parse_dims, parse_quantity, parse_share
@@ -23,6 +23,7 @@ class MeasuringOptions(JsonOptions, ProcessOptions, CaseOptions):
     of these classes."""
 
     TASK: ClassVar[str]
+    WORDS: ClassVar[tuple[str, ...]] = ("workload",)
     MACHINERY: ClassVar[tuple[str, ...]] = ("force", "dry_run", "json")
     """fields that don't change what is measured: a stored command leaves them out"""
 
@@ -79,12 +80,14 @@ class RunOptions(SizeOptions, MeasuringOptions):
     """The options of `./stackwars run`."""
 
     TASK = "run"
-    WORDS = "file"
+    WORDS = ("file", "workload")
+    FIRST = ("stack", "workload", "size", "dims", "pass", "precision", "preset", "repeats", "dry-run", "resume")
     RESUMING: ClassVar[tuple[str, ...]] = ("resume", "again", "trust", "address", "force", "json")
     MACHINERY = ("resume", "again", "trust", "address", "force", "dry_run", "json")
 
     file: tuple[str, ...] = ()
-    """a question file of your own, in place of the preset's questions"""
+    """a question file of your own, in place of the preset's questions; also without --file, as are workloads:
+    `./stackwars run gemm,ffn`, `./stackwars run mine.py`"""
     preset: str = "quick"
     """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""
     purpose: str | None = None
@@ -136,6 +139,12 @@ class RunOptions(SizeOptions, MeasuringOptions):
     """with --resume: allow the programs that the result set's plan names to run here, though its run began on another
     machine"""
 
+    def with_words(self, words: Sequence[str]) -> Self:
+        """Returns the options with question files and workloads typed without an option."""
+        files = tuple(word for word in words if word.endswith(".py") or "/" in word)
+        workloads = tuple(word for word in words if word not in files)
+        return replace(self, file=(*self.file, *files), workload=(*self.workload, *workloads))
+
     def selection(self, cores: Sequence[int]) -> Selection:
         """Returns which cases the options select; for an empty field the preset decides."""
         return replace(
@@ -161,7 +170,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
             if self.repeats < 1:
                 raise UserError(f"--repeats={self.repeats} isn't understood: a run has at least one block.")
             # Every stack runs in exactly this many blocks, noisy or not.
-            constants = {"blocks": self.repeats, "blocks_max": self.repeats, "noisy_retries": 0, "costly_blocks": 0}
+            exactly = {"blocks": self.repeats, "blocks_max": self.repeats, "costly_blocks": 0}
+            constants = exactly | {"noisy_retries": 0, "disturbed_retries": 0}
         for name, setting in (("ir", self.ir), ("profile", self.profile)):
             if setting not in (None, "on", "off"):
                 raise unknown("value", setting, ("on", "off"), of=f"--{name}")

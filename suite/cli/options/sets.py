@@ -13,7 +13,7 @@ LATEST = "results/latest"
 class ReportOptions(Options):
     """The options of `./stackwars report`."""
 
-    WORDS = "compare"
+    WORDS = ("compare",)
     WORDS_NEED_OPTION = True
 
     set: str = LATEST
@@ -38,7 +38,7 @@ class ReportOptions(Options):
 class CompareOptions(Options):
     """The options of `./stackwars compare`."""
 
-    WORDS = "set"
+    WORDS = ("set",)
 
     set: tuple[str, ...] = ()
     """a result set; also without --set: `./stackwars compare BEFORE AFTER`"""
@@ -52,6 +52,8 @@ class CompareOptions(Options):
     """a ratio of times: the exit code is 5 if a case is slower by more than this"""
     format: str = "text"
     """text, html, md, csv or json"""
+    title: str | None = None
+    """the title of the page, like `JAX 0.12 against 0.10` (default: the sets' names)"""
     out: str | None = None
     """the file to write (default for html: compare.html in this folder; other formats go to standard output)"""
 
@@ -72,7 +74,7 @@ class PitfallsOptions(Options):
 class CollectOptions(ResultsOptions):
     """The options of `./stackwars collect`."""
 
-    WORDS = "set"
+    WORDS = ("set",)
 
     set: tuple[str, ...] = ()
     """the result set of a share; also without --set: `./stackwars collect A B`"""
@@ -83,6 +85,8 @@ class CollectOptions(ResultsOptions):
 @dataclass(frozen=True, kw_only=True)
 class PublishOptions(Options):
     """The options of `./stackwars archive`."""
+
+    WORDS = ("set", "to")
 
     to: str | None = None
     """the archive: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment"""
@@ -103,6 +107,8 @@ class SetsOptions(ArchiveOptions, JsonOptions):
 class FetchOptions(ArchiveOptions):
     """The options of `./stackwars fetch`."""
 
+    WORDS = ("set",)
+
     set: str | None = None
     """the result set's name in the archive; `./stackwars sets --from=ARCHIVE` lists the names"""
     from_: str | None = None
@@ -113,6 +119,8 @@ class FetchOptions(ArchiveOptions):
 @dataclass(frozen=True, kw_only=True)
 class HistoryOptions(ArchiveOptions, JsonOptions):
     """The options of `./stackwars history`."""
+
+    WORDS = ("workload",)
 
     workload: str | None = None
     """the workload; globs"""
@@ -130,11 +138,15 @@ class SiteOptions(ArchiveOptions):
 
     out: str = "site"
     """the folder of the site; files that this command didn't write stay as they are"""
+    exclude: tuple[str, ...] = ()
+    """leave out the sets of these names, such as trials; globs"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyOptions(JsonOptions):
     """The options of `./stackwars verify`."""
+
+    WORDS = ("set",)
 
     set: str = LATEST
     """a result set's folder, or its name in an archive"""
@@ -148,6 +160,8 @@ class VerifyOptions(JsonOptions):
 @dataclass(frozen=True, kw_only=True)
 class IrOptions(JsonOptions):
     """The options of `./stackwars ir`."""
+
+    WORDS = ("case",)
 
     set: str = LATEST
     """a result set"""

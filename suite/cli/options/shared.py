@@ -4,19 +4,51 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+from suite.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The base of every command's options."""
 
-    WORDS: ClassVar[str | None] = None
-    """the field that takes words typed without an option, like A and B of `compare A B`"""
+    WORDS: ClassVar[tuple[str, ...]] = ()
+    """the fields that take words typed without an option, like A and B of `compare A B`: each one word, and a
+    repeatable field all that are left"""
     WORDS_NEED_OPTION: ClassVar[bool] = False
     """whether the field takes such words only if its option is typed too, like `report --compare A B`"""
+    FIRST: ClassVar[tuple[str, ...]] = ()
+    """the options that help names first"""
+    LISTS: ClassVar[frozenset[str]] = frozenset(
+        ("again", "device", "environment", "limit_memory", "pass_", "precision", "size", "stack", "track", "workload")
+    )
+    """the repeatable fields whose values may be typed as one list, like --stack=numpy,jax_jit"""
+
+    def split(self) -> Self:
+        """Returns the options with every list of `LISTS` taken apart."""
+        parts = {
+            field.name: tuple(word.strip() for text in value for word in text.split(",") if word.strip())
+            for field in dataclasses.fields(self)
+            if field.name in self.LISTS and isinstance(value := getattr(self, field.name), tuple)
+        }
+        return dataclasses.replace(self, **parts)
+
+    def with_words(self, words: Sequence[str]) -> Self:
+        """Returns the options with words typed without an option. Raises UserError for a word that no field takes."""
+        taken: dict[str, Any] = {}
+        for name in self.WORDS:
+            value = getattr(self, name)
+            if isinstance(value, tuple):
+                taken[name], words = (*value, *words), ()
+            elif words and value == type(self).__dataclass_fields__[name].default:
+                taken[name], words = words[0], words[1:]
+        if words:
+            raise UserError(f"'{words[0]}' belongs to no option.")
+        return dataclasses.replace(self, **taken)
 
     def words(self, *left_out: str) -> list[str]:
         """Returns the options that differ from their default, as a person types them, without the fields `left_out`."""

@@ -122,7 +122,7 @@ def history(options: HistoryOptions) -> None:
 def site(options: SiteOptions) -> None:
     """Makes or updates a site of all sets, and prints how many sets it has."""
     storage = Storage.of(options.from_) if options.from_ else None
-    built = build(SetSource(Path(options.results), storage), Path(options.out), say)
+    built = build(SetSource(Path(options.results), storage), Path(options.out), say, options.exclude)
     shown, unchanged = len(built.shown), len(built.shown) - len(built.rendered)
     parts = ["no set" if not shown else "1 set" if shown == 1 else f"{shown:,} sets"]
     if unchanged:

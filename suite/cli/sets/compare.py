@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suite import results
@@ -18,6 +18,8 @@ from suite.report.tables import Export
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant
+from suite.results.store.files import sha256
+from suite.results.store.manifest import RESULTS
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
 
 REGRESSION = 5  # exit code
@@ -34,6 +36,7 @@ class SetComparison:
     pairs: Sequence[SetPair] = ()
     within_set: FieldComparison | None = None
     base: str = ""
+    title: str | None = None
 
     @property
     def tie(self) -> float:
@@ -55,7 +58,7 @@ class SetComparison:
             if self.within_set
             else compared_sets(self.pairs, self.threshold, self.tie)
         )
-        return compare_page(compared, self.sets)
+        return compare_page(compared, self.sets, self.title)
 
 
 def compare(options: CompareOptions) -> int:
@@ -65,6 +68,10 @@ def compare(options: CompareOptions) -> int:
     if not 1 <= threshold < math.inf:
         raise UserError(f"--threshold={threshold:g} isn't understood: it is a ratio of times, 1 or more, like 1.05.")
     comparison = within_one(options) if options.by is not None else between(options)
+    if len(comparison.sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in comparison.sets}) == 1:
+        print(f"Nothing changed: both are the set {comparison.sets[0].set_id}.")
+        return 0
+    comparison = replace(comparison, title=options.title)
     if form == "html":
         write_file(comparison.page, Path(options.out or FILE_NAME))
     else:

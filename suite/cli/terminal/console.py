@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from suite import units
-from suite.case import Attempt, Outcome, Purpose
+from suite.case import Attempt, Flag, Outcome, Purpose
 from suite.cli.terminal.count import Count
 from suite.cli.terminal.streams import plain_streams, unfiltered
 from suite.guard.printable import printable
@@ -61,7 +61,8 @@ def line(row: Row, question_units: QuestionUnits) -> str:
     where = f"block {row['block']}" if row["block"] else WORDS[row["purpose"]]
     name = f"{where}  {row['case_name']}{twin}"
     samples = row.samples()
-    flags = f"  [{', '.join(row['flags'])}]" if row["flags"] else ""
+    told = [flag for flag in row["flags"] if flag != Flag.ASSUMED]  # so few samples are the preset's choice
+    flags = f"  [{', '.join(told)}]" if told else ""
     if row.kernels:
         return f"{name}  {row.kernels}"
     if profile := row.mapping("profile"):

@@ -14,13 +14,14 @@ from suite.results import Results
 FILE_NAME = "compare.html"
 
 
-def compare_page(compared: Sequence[Compared], sets: Sequence[Results]) -> str:
-    """Returns the page's HTML; `sets` begins with the set that the others are compared with."""
+def compare_page(compared: Sequence[Compared], sets: Sequence[Results], chosen: str | None = None) -> str:
+    """Returns the page's HTML; `sets` begins with the set that the others are compared with, and `chosen` is a title in
+    place of their names."""
     protocol = sets[0].protocol
     return filled(
         "compare.html.j2",
         styles=("style.css", "map.css"),
-        title=title(sets),
+        title=chosen or title(sets),
         sets=[*map(set_facts, sets)],
         compared=compared,
         change_word=change_word,

@@ -147,3 +147,13 @@ def test_a_set_that_lies_here_twice_is_shown_once(tmp_path: Path) -> None:
     shutil.copytree(store.folder, tmp_path / "results" / "copy")
     site = build(SetSource(tmp_path / "results"), tmp_path / "site", quiet)
     assert len(site.shown) == 1 and site.refused == ()
+
+
+def test_a_set_that_is_excluded_is_nowhere(tmp_path: Path) -> None:
+    for day in (1, 2):
+        made(tmp_path / "results", day)
+    both = build(SetSource(tmp_path / "results"), tmp_path / "both", quiet)
+    trial = both.shown[0].name
+    left = build(SetSource(tmp_path / "results"), tmp_path / "left", quiet, [f"{trial[:-2]}*"])
+    assert [entry.name for entry in left.shown] == [entry.name for entry in both.shown if entry.name != trial]
+    assert trial not in "".join(files(left.out)) and not left.refused

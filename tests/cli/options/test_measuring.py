@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.case import Purpose
+from suite.case import PASSES, PRECISIONS, TARGETS, Purpose
 from suite.cli.options.measuring import FrontierOptions, RunOptions
+from suite.cli.options.sets import PublishOptions, VerifyOptions
 from suite.cli.options.values import parse_dims, parse_outcomes, parse_quantity
-from suite.errors import UserError
+from suite.errors import UserError, unknown_word
+from suite.stacks.catalog import STACKS
 from suite.units import BYTES, SECONDS
+from tests.typed import parsed
 
 
 @pytest.mark.parametrize(
@@ -148,3 +152,32 @@ def test_outcomes() -> None:
     assert parse_outcomes(["timeout, error", "wrong"]) == {"timeout", "error", "wrong"}
     with pytest.raises(UserError, match="--again=timout is no outcome"):
         parse_outcomes(["timout"])
+
+
+def test_lists_and_words_without_an_option() -> None:
+    _, run = parsed(["run", "gemm,ffn", "mine.py", "--stack=numpy, jax_*", "--stack=tf_xla", "--dims", "m=2,n=3"])
+    assert isinstance(run, RunOptions)
+    assert (run.workload, run.file) == (("gemm", "ffn"), ("mine.py",))
+    assert (run.stack, run.dims) == (("numpy", "jax_*", "tf_xla"), ("m=2,n=3",))
+    _, frontier = parsed(["frontier", "gpt2", "--limit-memory=2GiB,4GiB"])
+    assert isinstance(frontier, FrontierOptions) and len(frontier.selection([0]).limits) == 2
+    _, published = parsed(["archive", "results/x", "s3://bucket/a"])
+    assert isinstance(published, PublishOptions) and (published.set, published.to) == ("results/x", "s3://bucket/a")
+    _, checked = parsed(["verify", "results/x"])
+    assert isinstance(checked, VerifyOptions) and checked.set == "results/x"
+    with pytest.raises(UserError, match="'more' belongs to no option"):
+        parsed(["verify", "results/x", "more"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "known", "meant"),
+    [
+        ("target", "GPU", TARGETS, "'cuda'"),
+        ("precision", "fp16", PRECISIONS, "'bf16'"),
+        ("workload", "matmul", ("ffn", "gemm", "mha"), "'gemm'"),
+        ("stack", "torch", STACKS, "torch_eager, torch_inductor"),
+        ("pass", "training", PASSES, "'train'"),
+    ],
+)
+def test_a_word_of_the_same_meaning_is_proposed(kind: str, typed: str, known: Sequence[str], meant: str) -> None:
+    assert meant in unknown_word(kind, typed, known).partition("Did you mean ")[2]

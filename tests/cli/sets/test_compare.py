@@ -148,3 +148,15 @@ def test_unlike_machines_are_refused_unless_asked_for(sets: dict[str, Path]) -> 
 def test_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:
     done = invoke(*(word.format(**sets) for word in words))
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_set_against_itself_has_changed_nothing(sets: dict[str, Path]) -> None:
+    done = invoke(sets["before"], sets["before"])
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1) and "Nothing changed" in done.stdout
+
+
+def test_a_page_has_the_title_that_was_chosen(sets: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    done = invoke(sets["before"], sets["after"], "--format=html", "--title=New <against> old", f"--out={out}")
+    assert done.returncode == 5, done.stderr
+    assert "<h1>New &lt;against&gt; old</h1>" in out.read_text(encoding="utf-8")
