@@ -1,4 +1,4 @@
-"""What a question file's `inputs` returns: tensors, with their shape first. docs/asking.md shows them in use.
+"""What a question file's `inputs` returns: tensors, with their shape first. docs/how-to/ask.md shows them in use.
 
 The values are the same bits in every environment, in the type that is declared.
 """

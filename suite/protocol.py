@@ -1,4 +1,4 @@
-"""The constants of the measuring protocol. docs/methodology.md gives the reasons.
+"""The constants of the measuring protocol. docs/why/method.md gives the reasons.
 
 Standard library only. A preset may override any field of `Protocol`; the values in force are in each ATTEMPT.json and
 in plan.json.
@@ -101,6 +101,7 @@ class Protocol:
     abstract: bool = False  # the ir process compiles for shapes alone, and runs nothing
     profile: bool = False  # a process that shows where a step's time goes
     explain: bool = False  # a process that shows which kernels run and what holds memory
+    kernels: bool = False  # the same, but only of the first case of each stack
 
     def __post_init__(self) -> None:
         """Raises UserError for a constant out of its bounds."""

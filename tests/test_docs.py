@@ -43,6 +43,7 @@ from tests.pipeline import QUICK, Heard
 from tests.results.rows import WHEN, attempt_of, row_of
 from tests.runs import TOGETHER, invoke_run, of
 from tests.typed import CORE, FLAGS, parsed
+from tools import reference
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "docs" / "example"
@@ -51,7 +52,7 @@ PAGES = sorted(
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "CHANGELOG.md",
-        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
         ROOT / "benchmarks" / "README.md",
     ]
 )
@@ -131,10 +132,16 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
 
 
 def test_the_table_of_columns_is_the_schema() -> None:
-    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- columns.*?-->\n(.*?)<!-- /columns -->", text, re.DOTALL)
     assert shown is not None
     assert shown[1] == schema.markdown(), "CONTRIBUTING.md says how to make it again"
+
+
+@pytest.mark.parametrize("file", reference.PAGES)
+def test_the_reference_is_what_the_code_says(file: str) -> None:
+    written = (reference.FOLDER / file).read_text(encoding="utf-8")
+    assert written == reference.PAGES[file](), "python -m tools.reference writes it again"
 
 
 def test_every_figure_is_filled_in() -> None:
@@ -196,7 +203,7 @@ def test_the_example_workload_is_right_on_numpy(home: Path) -> None:
     "example",
     [
         pytest.param(text, id=f"{page.name}-{number}")
-        for page in (ROOT / "README.md", ROOT / "docs" / "results.md")
+        for page in (ROOT / "README.md", ROOT / "docs" / "reference" / "columns.md")
         for number, text in enumerate(blocks(page, "python"), 1)
     ],
 )

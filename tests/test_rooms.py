@@ -21,9 +21,9 @@ def test_only_the_vocabulary_lies_loose() -> None:
 
 def test_every_room_has_a_line_in_the_map_of_readme_and_design() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    design = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    assert sorted(set(re.findall(r"^suite/(\w+)/  +\S", readme, re.MULTILINE)) | {"report"}) == ROOMS
-    assert "suite/report/  reports/ " in readme
+    design = (ROOT / "docs" / "why" / "design.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^suite/([\w ]+?)  +\S", readme, re.MULTILINE)
+    assert sorted(room for line in lines for room in line.split()) == ROOMS
     assert sorted(set(re.findall(r"^\| `(\w+)/` \|", design, re.MULTILINE))) == ROOMS
 
 
@@ -42,4 +42,4 @@ def test_the_tests_mirror_the_rooms() -> None:
 
 
 def test_readme_is_short_enough_to_be_read() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 750

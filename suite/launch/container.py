@@ -139,7 +139,7 @@ def variables(request: ProcessRequest, target: str) -> dict[str, str]:
 
 
 def devices(target: str, files: Path = Path("/dev")) -> dict[str, Any]:
-    """Returns Docker's options for reaching the accelerator, and no more (docs/images.md says why)."""
+    """Returns Docker's options for reaching the accelerator, and no more (docs/how-to/containers.md says why)."""
     if target == "cuda":
         named = os.environ.get("CUDA_VISIBLE_DEVICES")
         which: dict[str, Any] = {"device_ids": named.split(",")} if named else {"count": 1}

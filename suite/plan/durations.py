@@ -14,7 +14,9 @@ from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 
 FLOPS_PER_SECOND = 1e11  # of a small machine
-COMPILE_SECONDS = 150.0  # of a training step of GPT-2 by a TPU's compiler: 128 to 215 s were seen (docs/prediction.md)
+COMPILE_SECONDS = (
+    150.0  # of a training step of GPT-2 by a TPU's compiler: 128 to 215 s were seen (docs/findings/prediction.md)
+)
 UNTIMED_STEPS = 3  # of a process that isn't timed
 HANDOVER_SECONDS = 0.03  # from a turn's end to the next one's begin, seen in runs of `quick`
 

@@ -70,13 +70,16 @@ def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
         return in_order(plan.cases) if purpose is Purpose.MEMORY else plan.cases
     beside = {
         Purpose.IR: plan.protocol.ir,
-        Purpose.EXPLAIN: plan.protocol.explain,
+        Purpose.EXPLAIN: plan.protocol.explain or plan.protocol.kernels,
         Purpose.PROFILE: plan.protocol.profile or plan.purpose is Purpose.EXPLAIN,
     }
     if plan.purpose is Purpose.PROBE or not beside.get(purpose):
         return ()
-    readable = [planned for planned in plan.cases if STACKS[planned.case.stack].compiler]
-    return readable if purpose is Purpose.IR else plan.cases
+    if purpose is Purpose.IR:
+        return [planned for planned in plan.cases if STACKS[planned.case.stack].compiler]
+    if purpose is Purpose.EXPLAIN and not plan.protocol.explain:  # `kernels`: the first case of each stack
+        return [*{planned.case.stack_name: planned for planned in reversed(plan.cases)}.values()][::-1]
+    return plan.cases
 
 
 def attempt_of(

@@ -1,7 +1,7 @@
 """Says how far a correct stack may be from the reference. That depends on the precision, on the tensor, and on whether
 tensors or their digests are compared.
 
-docs/methodology.md has the reasons, and the errors that correct stacks reach. A relative error of at most t implies a
+docs/why/method.md has the reasons, and the errors that correct stacks reach. A relative error of at most t implies a
 cosine of at least 1 - t^2/2, and a norm that is right within t. So cosine and norm have limits of their own only where
 the error has none.
 """

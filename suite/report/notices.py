@@ -11,7 +11,7 @@ from enum import StrEnum
 from suite import units
 from suite.case import Flag, Outcome
 from suite.errors import COMMAND
-from suite.report.noise import Reading, exceeded
+from suite.report.noise import WIDE_FLOOR, WIDE_INTERVALS, Reading, exceeded
 from suite.report.sections.timed.headlines import standing_in
 from suite.results.analysis import Analysis, Comparison
 from suite.results.store.plan_file import PlanFile
@@ -45,9 +45,13 @@ def notices(
     modified: bool = False,
     differences: Sequence[str] = (),
 ) -> tuple[Notice, ...]:
-    """Returns all notices: first those that make a set weak, then those that make it restless, then the others. `noise`
-    has the readings of the set's noise, `modified` says whether the source had uncommitted changes, and `differences`
-    are sentences on builds that differ between environments."""
+    """Returns all notices: first those that make a set weak, then those that make it restless, then the others. Wide
+    intervals make a set restless only if some ratio is undecided. `noise` has the readings of the set's noise,
+    `modified` says whether the source had uncommitted changes, and `differences` are sentences on builds that differ
+    between environments."""
+    verdicts = {speedup.verdict for speedup in analysis.speedups}
+    is_open = "undecided" in verdicts or not verdicts  # else noise changed nothing
+    read = [Notice(reading.notice, Trust.RESTLESS, reading.cause) for reading in exceeded(noise)]
     weak = (
         ("an unfinished run", incomplete(analysis, file)),
         ("a stack that differs from itself", doubtful(analysis)),
@@ -63,7 +67,7 @@ def notices(
     )
     return (
         *(Notice(text, Trust.WEAK, cause) for cause, texts in weak for text in texts),
-        *(Notice(reading.notice, Trust.RESTLESS, reading.cause) for reading in exceeded(noise)),
+        *(Notice(it.text) if it.cause in (WIDE_INTERVALS, WIDE_FLOOR) and not is_open else it for it in read),
         *map(Notice, others),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from suite.case import Outcome, Purpose
@@ -15,8 +16,10 @@ from suite.report.map.panel import Panel, panels
 from suite.report.map.remedies import HowMade
 from suite.report.noise import block_records, readings
 from suite.report.notices import Trust, notices
+from suite.report.sections.mkl_note import MklNote
 from suite.report.sections.registry import SECTIONS
 from suite.report.sections.section import AnswerLine, Context, Section
+from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.headlines import Headline, headlines
 from suite.report.sections.whole_set.environment import differences
 from suite.report.sections.whole_set.facts import Fact, named_facts
@@ -33,7 +36,7 @@ CASES_MOST = 250  # of a page that isn't condensed; one of 200 takes 2.5 MB, ope
 FRAMEWORKS = ("jax", "torch", "torch_xla", "torchax", "tensorflow", "numpy")  # in the grey line
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """What a page begins with, and its sections in order. `line` is the grey line under the map, and `facts` are folded
     under it. `account` has the badge of trust and the notices folded under it. `results` is the set itself."""
@@ -74,9 +77,10 @@ class Report:
         """Returns the command that writes the set's report."""
         return f"{COMMAND} report --set={shlex.quote(f'results/{self.set_id}')}"
 
+    @cached_property
     def overview(self) -> PageMap | None:
         """Returns the map of every question by every stack, over every baseline; None without a timed process."""
-        return page_map(self.analysis, self.headlines, self.machine, condensed=self.condensed)
+        return page_map(self.analysis, self.headlines, condensed=self.condensed)
 
     def panels(self, overview: PageMap | None) -> tuple[Panel, ...]:
         """Returns the panel behind each cell of the map, `overview`; none on a condensed page."""
@@ -84,6 +88,12 @@ class Report:
             return ()
         own = {self.analysis.baseline: self.analysis}
         return panels(own | dict(overview.analyses), self.machine, HowMade.of(self.results))
+
+    @property
+    def cause(self) -> MklNote | None:
+        """Returns a likely cause of the ranking that the set itself knows, which stands beside the first sentence."""
+        section = self.section(ComparisonsSection)
+        return next((note for view in section.views if (note := view.mkl_note)), None) if section else None
 
     @property
     def versions(self) -> str:

@@ -9,7 +9,7 @@ from suite.report.notices import Notice, Trust
 
 CAUSES_MOST = 2  # on the badge; more are counted
 
-QUIET = "No reading of the machine's noise exceeded its limit, and every verdict had the blocks it needs."
+QUIET = "No reading of the machine's noise exceeded its limit, or every ratio was decided in spite of wide intervals."
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,12 @@ def details(row: Row, names: Sequence[str]) -> list[str]:
     return [WORDS.get(name, "{}").format(value) for name, value in values.items()]
 
 
+def measured_at(head: Row) -> str:
+    """Returns at which size and precision a question was measured: `quick: n = 1,024; f32`."""
+    dims = dims_words(head.mapping("dims"))
+    return f"{head.text('size')}{f': {dims}' if dims else ''}; {precision_words(head)}"
+
+
 def precision_words(row: Row) -> str:
     """Returns the precision in words; bf16 says that it isn't the same arithmetic in every framework."""
     return PRECISION_WORDS.get(row.text("precision"), row.text("precision"))

@@ -1,6 +1,6 @@
 """The columns of a stack: one entry of `COLUMNS` has a figure's name, its words and every place that shows it.
 
-The page's two tables, the data frame, CSV and JSON all loop over `COLUMNS`; docs/adding-a-column.md shows how to add a
+The page's two tables, the data frame, CSV and JSON all loop over `COLUMNS`; docs/how-to/section.md shows how to add a
 column.
 """
 

@@ -2,7 +2,7 @@
 order); then they are sampled in turn.
 
 A shared machine changes its pace for seconds at a time. So the processes of a comparison are sampled within seconds of
-each other, again and again: docs/methodology.md has the rules.
+each other, again and again: docs/why/method.md has the rules.
 """
 
 from __future__ import annotations

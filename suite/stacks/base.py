@@ -1,4 +1,4 @@
-"""The interface between the worker and a stack. docs/adding-a-stack.md walks through an example.
+"""The interface between the worker and a stack. docs/how-to/stack.md walks through an example.
 
 The adapter of a stack is the class `Adapter` in `<stack>_adapter.py`. Constructing it imports the framework (the import
 phase), so the module itself can be imported on any machine. Warm-up, clocks, the stop rule, copies and outcome words

@@ -1,7 +1,7 @@
 """The catalogue of stacks, one row for each. It needs the standard library only; the worker loads adapters by name.
 
 `add` adds stacks from outside the repository to the catalogue of this process. Such a stack is a file
-`<stack>_adapter.py` with the class `Adapter` and, as `STACK`, its row; docs/adding-a-stack.md shows one.
+`<stack>_adapter.py` with the class `Adapter` and, as `STACK`, its row; docs/how-to/stack.md shows one.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def load(file: Path) -> Stack:
         raise UserError(f"{file} can't be loaded: {type(broken).__name__}: {broken}") from broken
     stack = getattr(module, "STACK", None)
     if not isinstance(stack, Stack) or not hasattr(module, "Adapter"):
-        raise UserError(f"{file} lacks STACK, a suite.stacks.catalog.Stack, or Adapter. See docs/adding-a-stack.md.")
+        raise UserError(f"{file} lacks STACK, a suite.stacks.catalog.Stack, or Adapter. See docs/how-to/stack.md.")
     if f"{stack.name}{SUFFIX}" != file.stem or not NAME.fullmatch(stack.name):
         raise UserError(
             f"{file} has the stack '{stack.name}'. A stack's name has letters, digits and _.+- only, and "

@@ -1,4 +1,4 @@
-"""Reads from libraries' own logs which library ran in a step, and with which instruction set (docs/methodology.md)."""
+"""Reads from libraries' own logs which library ran in a step, and with which instruction set (docs/why/method.md)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The knobs of the tuned track: documented settings beyond what a competent user writes. Each adapter lists its own.
 
-docs/methodology.md has the same list for readers. tests/stacks/test_knobs_act.py shows that each of them changes what
+docs/why/method.md has the same list for readers. tests/stacks/test_knobs_act.py shows that each of them changes what
 is executed. Standard library only.
 """
 

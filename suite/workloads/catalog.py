@@ -1,8 +1,8 @@
 """Finds workloads: every folder with a `spec.py`, in the suite and in folders that a user names.
 
 A workload `gemm` is a folder `gemm/` with `spec.py` and one `gemm_<dialect>.py` for each dialect it is
-written in, or one `gemm_any.py` whose code means the same in all of them. docs/adding-a-workload.md shows one outside
-the repository. A probe's spec has `ASPECTS`: it isn't timed but observed, see docs/adding-a-probe.md.
+written in, or one `gemm_any.py` whose code means the same in all of them. docs/how-to/workload.md shows one outside
+the repository. A probe's spec has `ASPECTS`: it isn't timed but observed, see docs/how-to/probe.md.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def load(folder: Path) -> Workload:
         return question.load(folder)
     path = folder / "spec.py"
     if not path.is_file():
-        raise UserError(f"{folder} is no workload: it has no spec.py. See docs/adding-a-workload.md.")
+        raise UserError(f"{folder} is no workload: it has no spec.py. See docs/how-to/workload.md.")
     try:
         spec = load_module(path)
     except Exception as broken:
@@ -203,7 +203,7 @@ def load(folder: Path) -> Workload:
     probe = hasattr(spec, "ASPECTS")
     missing = [name for name in (REQUIRED_OF_PROBES if probe else REQUIRED) if not hasattr(spec, name)]
     if missing:
-        raise UserError(f"{path} lacks {', '.join(missing)}. See docs/adding-a-workload.md.")
+        raise UserError(f"{path} lacks {', '.join(missing)}. See docs/how-to/workload.md.")
     if not probe:
         from suite.workloads import specs  # which needs NumPy
 

@@ -122,3 +122,14 @@ def test_the_estimate_counts_the_turns_of_a_process() -> None:
         for sampling in ("alone", "rounds")
     )
     assert 8 * 0.25 - 0.3 < in_rounds - alone < 8 * 0.4
+
+
+def test_kernels_are_told_by_the_first_case_of_each_stack() -> None:
+    cases = tuple(
+        Planned(attempt_of(stack, dims={"n": n}).case) for n in (64, 65) for stack in ("numpy", "jax_jit", "tf_xla")
+    )
+    plan = Plan("set", cases, Protocol(kernels=True), "numpy", twin=False, seed=0)
+    asked = [attempt.case for attempt in layout.outside(plan, Purpose.EXPLAIN)]
+    assert asked == [planned.case for planned in cases[:3]]
+    assert not layout.outside(dataclasses.replace(plan, protocol=Protocol()), Purpose.EXPLAIN)
+    assert len(layout.outside(dataclasses.replace(plan, protocol=Protocol(explain=True)), Purpose.EXPLAIN)) == 6

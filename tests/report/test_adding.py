@@ -1,4 +1,4 @@
-"""The examples of docs/adding-a-section.md and docs/adding-a-column.md: applied to a copy, and read in every format."""
+"""The examples of docs/how-to/section.md, a section and a column: applied to a copy, and read in every format."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ print(json.dumps(written | {"html": page(loaded), "frame": loaded.stacks().to_js
 """
 
 
-def shown(tmp_path: Path, guide: str) -> dict[str, Any]:
-    """What a copy of the program says of a set in each format, once the guide's diff is applied to it."""
-    text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
-    (diff,) = re.findall(r"^```diff\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+def shown(tmp_path: Path, place: int) -> dict[str, Any]:
+    """What a copy of the program says of a set in each format, once one of the guide's two diffs is applied to it."""
+    text = (ROOT / "docs" / "how-to" / "section.md").read_text(encoding="utf-8")
+    diffs = re.findall(r"^```diff\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(diffs) == 2
     for folder in ("suite", "reports", "presets"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run(["git", "apply", "-C1"], cwd=tmp_path, input=diff, text=True, check=True)
+    subprocess.run(["git", "apply", "-C1"], cwd=tmp_path, input=diffs[place], text=True, check=True)
     command = [sys.executable, "-c", SHOW, str(SET)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -45,12 +46,12 @@ def shown(tmp_path: Path, guide: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def with_section(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return shown(tmp_path_factory.mktemp("section"), "adding-a-section.md")
+    return shown(tmp_path_factory.mktemp("section"), 0)
 
 
 @pytest.fixture(scope="module")
 def with_column(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return shown(tmp_path_factory.mktemp("column"), "adding-a-column.md")
+    return shown(tmp_path_factory.mktemp("column"), 1)
 
 
 def test_the_section_is_in_every_format(with_section: dict[str, Any]) -> None:

@@ -66,8 +66,13 @@ def test_each_reading_of_the_ceiling_beyond_its_limit_makes_a_set_restless(
 
 
 def test_a_restless_set_says_which_cause_holds_with_its_figure() -> None:
-    rows = rows_of({"numpy": [0.02, 0.021, 0.0205], "jax_jit": [0.010, 0.0112, 0.0101]})
-    analysis = results.Results(Path("wide"), None, rows, [], {}).analysis("numpy")
+    decided, open_ = (
+        results.Results(Path("wide"), None, rows_of({"numpy": [0.02, 0.021, 0.0205], "jax_jit": other}), [], {})
+        for other in ([0.010, 0.0112, 0.0101], [0.019, 0.0215, 0.0203])
+    )
+    calm = decided.analysis("numpy")
+    assert Account(notices(calm, None, readings(calm, (), ()))).word == Trust.QUIET, "wide, but decided"
+    analysis = open_.analysis("numpy")
     told = Account(notices(analysis, None, readings(analysis, (), ())))
     assert told.word == Trust.RESTLESS and told.causes == "wide intervals"
     assert re.search(r"the narrowest interval of a ratio is ±[\d.]+\s%\.$", told.notices[0].text)

@@ -13,7 +13,7 @@ from suite.cli.sets.report import report
 from suite.errors import UserError
 from suite.protocol import Protocol
 from suite.report.formats.render import render
-from suite.report.map.sentence import overall
+from suite.report.map.controls import page_map
 from suite.report.sections.questions.frontier import search_ended
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.timed.summary import SummarySection
@@ -87,9 +87,9 @@ def test_the_first_sentence_is_on_the_shown_questions() -> None:
     ]
     whole = results.Results(Path("a-set"), plan_file(), rows, [], {}).analysis()
     some = only(whole, (), ("*64*", "*65*"))
-    said, of_whole = (overall(analysis, headlines(analysis), {}) for analysis in (some, whole))
-    assert said and "2.00 to 4.00× as fast as numpy on the 2 where" in said.text
-    assert of_whole and "2.00 to 10.0× as fast as numpy on the 3 where" in of_whole.text
+    said, of_whole = (page_map(analysis, headlines(analysis)) for analysis in (some, whole))
+    assert said and "(n = 66)" not in said.sentence and "(n = 65) (4.00× numpy)" in said.sentence
+    assert of_whole and "(n = 66) (10.0× numpy)" in of_whole.sentence
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])

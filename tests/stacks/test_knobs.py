@@ -14,7 +14,7 @@ from suite.workloads import catalog
 from tests.worker.processes import ROOT, case_of
 
 TUNED = [(stack, knob) for stack in STACKS for knob in adapter_class(stack).knobs]
-DOCUMENT = ROOT / "docs" / "methodology.md"
+DOCUMENT = ROOT / "docs" / "why" / "method.md"
 
 
 def load(name: str) -> catalog.Workload:

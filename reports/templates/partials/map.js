@@ -1,12 +1,13 @@
 (function () {
   "use strict";
-  // The controls of the map. Every number and word was computed by the suite (suite/report/map/choices.py); this script
-  // only shows the chosen ones, and keeps the choice in the address, so that a link or a reload shows the same.
+  // The controls of the map. Every number was computed by the suite (suite/report/map/choices.py); this script shows the
+  // chosen ones, says who leads among the shown stacks as suite/report/map/sentence.py does, and keeps the choice in the
+  // address, so that a link or a reload shows the same.
   var store = document.getElementById("choices");
   if (!store) return;
   var all = JSON.parse(store.textContent), map = document.getElementById("map"), bar = document.getElementById("controls");
   var rows = Array.prototype.slice.call(map.querySelector(".asked").rows), means = map.querySelector(".means");
-  var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", hide: "" };
+  var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", times: "", hide: "" };
   var state, marked, drawn = first.metric + "|" + first.baseline; // what the page shows without this script
 
   function list(nodes) { return Array.prototype.slice.call(nodes); }
@@ -21,6 +22,7 @@
     if (!all.maps[found.metric]) found.metric = first.metric;
     if (!all.maps[found.metric][found.baseline]) found.baseline = first.baseline;
     if (!all.means[found.metric][found.baseline][found.pass + "|" + found.precision]) found.pass = found.precision = "";
+    found.hide = found.hide.split(",").filter(function (name) { return all.stacks.indexOf(name) >= 0; }).join(",");
     return found;
   }
   function address() {
@@ -59,8 +61,8 @@
       .filter(function (text, place, texts) { return text && texts.indexOf(text) === place; }).join(", ");
   }
   function drawMap(isOther) {
-    var chosen = all.maps[state.metric][state.baseline], count = 0;
-    var top = all.means[state.metric][state.baseline][state.pass + "|" + state.precision];
+    var chosen = all.maps[state.metric][state.baseline], count = 0, leads = [];
+    var by = all.means[state.metric][state.baseline][state.pass + "|" + state.precision], top = by[common(chosen)] || [];
     map.caption.textContent = chosen.caption;
     list(document.querySelectorAll(".legend.key .scale span")).forEach(function (end, place) {
       end.textContent = all.ends[state.metric][place];
@@ -80,15 +82,93 @@
       if (isOther) row.querySelector(".over").textContent = chosen.over[place] || "";
       row.hidden = !isAsked(row) || (state.sure === "1" && !sure);
       count += row.hidden ? 0 : 1;
+      var leaders = leading(chosen, place), of = { question: name, leaders: leaders, ratios: {}, ranked: ranked(place) };
+      list(row.cells).slice(1).forEach(function (cell, column) {
+        var entry = chosen.rows[place][column];
+        cell.classList.toggle("leads", leaders.indexOf(column) >= 0);
+        if (leaders.indexOf(column) >= 0 && kind(entry) === "faster" && !chosen.over[place]) of.ratios[column] = entry[1];
+      });
+      if (isAsked(row) && of.ranked.length > 1) leads.push(of);
     });
-    bar.querySelector("output").textContent = count + " of " + rows.length + " questions" +
-      (state.hide ? "; frames, means and sentences count the hidden stacks, too" : "");
-    var said = all.sentences[state.baseline], verdict = document.getElementById("verdict");
-    if (said && verdict) {
-      var name = document.createElement("b");
-      name.textContent = said[1];
-      verdict.replaceChildren(said[0], name, said[2]);
+    bar.querySelector("output").textContent = count + " of " + rows.length + " questions";
+    document.getElementById("verdict").textContent = sentence(leads);
+  }
+  function kind(entry) { return entry ? entry[0].split(" ")[0] : ""; }
+  function isShown(column) { return !hidden(all.stacks[column]); }
+  function ranked(place) { return all.order[place].filter(isShown); }
+  // The questions that all shown stacks answered; a stack that answered none doesn't count.
+  function common(chosen) {
+    var asked = [];
+    rows.forEach(function (row, place) { if (isAsked(row)) asked.push(place); });
+    return all.stacks.reduce(function (places, stack, column) {
+      function answered(place) { return isAnswer(chosen.rows[place][column]); }
+      return isShown(column) && asked.some(answered) ? places.filter(answered) : places;
+    }, asked).join(",");
+  }
+  function isAnswer(entry) { return kind(entry) === "measured" || isJudged(entry); }
+  function isJudged(entry) { return kind(entry) !== "mean" && all.signs[kind(entry)] !== undefined; }
+  // Those of the shown stacks that none of them is shown to be faster than.
+  function leading(chosen, place) {
+    var pairs = all.behind[state.metric] ? all.behind[state.metric][place] : null;
+    if (!pairs) return [];
+    var judged = all.stacks.map(function (stack, column) { return column; }).filter(function (column) {
+      return isShown(column) && isJudged(chosen.rows[place][column]);
+    });
+    return judged.filter(function (column) {
+      return !pairs.some(function (pair) { return pair[0] === column && judged.indexOf(pair[1]) >= 0; });
+    });
+  }
+
+  // The first sentence, as suite/report/map/sentence.py says it of all stacks.
+  function sentence(leads) {
+    var by = { first: "By the first run: ", host: "By a step to host memory: " }[state.metric] || "";
+    if (!leads.length) return "No question has two shown stacks with times that count.";
+    if (!all.behind.steady) {
+      var lowest = most(leads.map(function (of) { return of.ranked[0]; }))[0];
+      return "One block decides nothing: " + all.stacks[lowest[0]] + " has the lowest median on " + share(lowest[1], leads.length) + ".";
     }
+    if (!all.behind[state.metric]) return "There is no verdict on " + map.caption.textContent.split(",")[0].toLowerCase() + ": compare the cells.";
+    var said = (leads.length <= 3 ? leads.map(clause).join("; ") : counted(leads)) + ".";
+    return by || !/^[a-z0-9]+ stacks/.test(said) ? by + said : said.charAt(0).toUpperCase() + said.slice(1);
+  }
+  function clause(of) {
+    var names = of.leaders.map(function (column) { return all.stacks[column]; }), number = names.length;
+    var numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    var among = names.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
+    var who = number <= 3 ? listed(names) : (numbers[number] || number) + " stacks" + among;
+    var ratios = Object.keys(of.ratios).map(function (column) { return of.ratios[column]; });
+    return who + (number === 1 ? " leads " : number <= 3 ? " lead " : " share the lead on ") + of.question +
+      (ratios.length === number ? beside(ratios) : "");
+  }
+  function counted(leads) {
+    var alone = {};
+    leads.forEach(function (of) {
+      if (of.leaders.length === 1) alone[of.leaders[0]] = (alone[of.leaders[0]] || 0) + 1;
+    });
+    function byItself(it) { return alone[it[0]] === it[1] ? " alone" : alone[it[0]] ? ", " + alone[it[0]] + " alone" : ""; }
+    var led = most([].concat.apply([], leads.map(function (of) { return of.leaders; })), alone).slice(0, 3);
+    var ratios = leads.map(function (of) { return of.ratios[led[0][0]]; }).filter(Boolean);
+    return all.stacks[led[0][0]] + " leads " + share(led[0][1], leads.length) + byItself(led[0]) + beside(ratios) +
+      led.slice(1).map(function (it) { return "; " + all.stacks[it[0]] + " leads " + it[1] + byItself(it); }).join("");
+  }
+  // [[column, how often]], the most frequent first; of equals the one that is more often `alone`, then the first.
+  function most(columns, alone) {
+    var times = {};
+    columns.forEach(function (column) { times[column] = (times[column] || 0) + 1; });
+    return Object.keys(times).map(function (column) { return [Number(column), times[column]]; }).sort(function (a, b) {
+      return b[1] - a[1] || (alone ? (alone[b[0]] || 0) - (alone[a[0]] || 0) || a[0] - b[0] : columns.indexOf(a[0]) - columns.indexOf(b[0]));
+    });
+  }
+  function listed(names) { return names.length < 2 ? names.join("") : names.slice(0, -1).join(", ") + " and " + names[names.length - 1]; }
+  function share(some, of) {
+    if (some < of) return some + " of " + of + " questions";
+    return { 1: "the question", 2: "both questions" }[of] || "all " + of + " questions";
+  }
+  function beside(ratios) {
+    if (!ratios.length) return "";
+    var sorted = ratios.slice().sort(function (a, b) { return parseFloat(a.replace(/,/g, "")) - parseFloat(b.replace(/,/g, "")); });
+    var least = sorted[0], greatest = sorted[sorted.length - 1];
+    return " (" + (least === greatest ? least : least.replace("×", "") + " to " + greatest) + " " + state.baseline + ")";
   }
   function isAsked(row) {
     return ["pass", "precision"].every(function (name) {
@@ -207,9 +287,9 @@
 
   function show() {
     list(bar.querySelectorAll("select")).forEach(function (select) { select.value = state[select.name]; });
-    bar.querySelector("[name=sure]").checked = state.sure === "1";
+    ["sure", "times"].forEach(function (name) { bar.querySelector("[name=" + name + "]").checked = state[name] === "1"; });
     each("#chips button", function (chip) { chip.setAttribute("aria-pressed", String(!hidden(chip.value))); });
-    document.body.classList.toggle("sure", state.sure === "1");
+    ["sure", "times"].forEach(function (name) { document.body.classList.toggle(name, state[name] === "1"); });
     var asked = state.metric + "|" + state.baseline;
     drawMap(asked !== drawn);
     if (asked !== drawn) drawTables();
@@ -257,6 +337,24 @@
   }
   document.addEventListener("keydown", function (event) { if (event.key === "Escape") close(); });
   window.addEventListener("popstate", follow);
+
+  // A click on a stack's name sorts the questions by its ratio, the greatest first; a second click undoes that.
+  var sorted = -1;
+  map.tHead.addEventListener("click", function (event) {
+    var head = event.target.closest("th[data-stack]");
+    if (!head) return;
+    var column = all.stacks.indexOf(head.getAttribute("data-stack")), chosen = all.maps[state.metric][state.baseline];
+    sorted = sorted === column ? -1 : column;
+    var order = rows.map(function (row, place) {
+      var entry = chosen.rows[place][column], words = kind(entry) === "undecided" ? entry[2] : entry ? entry[1] : "";
+      return [sorted < 0 ? -place : parseFloat(words.replace(/,/g, "")) || -1, row];
+    });
+    order.sort(function (a, b) { return b[0] - a[0]; }).forEach(function (it) { it[1].parentNode.appendChild(it[1]); });
+    list(map.tHead.querySelectorAll("th[data-stack]")).forEach(function (other, place) {
+      if (place === sorted) other.setAttribute("aria-sort", "descending");
+      else other.removeAttribute("aria-sort");
+    });
+  });
 
   // One stop for the Tab key in the chips and one in the map; the arrow keys move inside.
   function rove(box, lines) {

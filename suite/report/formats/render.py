@@ -86,7 +86,7 @@ def page(loaded: results.Results, baseline: str | None = None, stacks: Sequence[
 def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
     """Returns the HTML of a report. `home` is the link to the index of the site that the page is part of. `beside` says
     that results.parquet will lie beside the page, which then links it."""
-    overview = report.overview()
+    overview = report.overview
     others = other_baselines(overview) if overview else ()
     return filled(
         "page.html.j2",

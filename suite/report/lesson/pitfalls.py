@@ -165,7 +165,7 @@ def cell_of(answer: ProbeAnswer) -> Observed:
 
 
 def lesson(cells: Observations) -> str:
-    """Returns the lesson, docs/pitfalls.md, as text."""
+    """Returns the lesson, docs/findings/pitfalls.md, as text."""
     return environment().get_template(TEMPLATE).render(cells=cells)
 
 

@@ -1,6 +1,6 @@
-"""Writes docs/published.md: the times that other documents published, and which are impossible, with the arithmetic.
+"""Writes docs/findings/published.md: the times that other documents published, which are impossible, and why.
 
-`.venv/bin/python -m suite.report.lesson.published_page > docs/published.md`; a test compares the two.
+`.venv/bin/python -m suite.report.lesson.published_page > docs/findings/published.md`; a test compares the two.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from suite.workloads import catalog
 
 HEAD = """# What others published
 
-This suite grew from a few documents. The files in [published/](published/) have the times that they published, with \
-sources. If a set has their questions, its page shows these times beside its own ("Published elsewhere"), and says \
-which are too short for a whole step on the chip that the document names. This page is written from the files by \
+This suite grew from a few documents. The files in [published/](../published/) have the times that they published, \
+with sources. If a set has their questions, its page shows these times beside its own ("Published elsewhere"), and \
+says which are too short for a whole step on the chip that the document names. This page is written from the files by \
 `.venv/bin/python -m suite.report.lesson.published_page`; a test compares the two.
 
 A time is compared with the least time that its chip needs: FLOPs over the published peak, or bytes over the published \
 bandwidth, whichever is longer. The chip may keep bytes in its own memory from step to step, so twice the size of that \
 memory isn't counted (each byte would be read and written). A time counts as impossible only if it is {margin} times \
-too short. What chips reach is in [published_peaks.toml](../suite/machine/published_peaks.toml), each figure with its \
-source.
+too short. What chips reach is in [published_peaks.toml](../../suite/machine/published_peaks.toml), each figure \
+with its source.
 """
 
 
 def page() -> str:
-    """Returns the text of docs/published.md."""
+    """Returns the text of docs/findings/published.md."""
     parts = [HEAD.format(margin=MARGIN), *(section for document in documents() for section in sections(document))]
     return "\n".join(parts)
 

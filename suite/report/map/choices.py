@@ -6,8 +6,10 @@
 - `maps` is {metric: {baseline: {caption, rows, over}}}. A cell of `rows` is [CSS classes, words, small print], followed
   by the number of its note in `notes` if it has one; a cell that says how a stack ended is 0, since no choice changes
   it. `over` is {number of a row: sentence on the stack that stands in for the baseline there}.
-- `means` is {metric: {baseline: {"pass|precision": cells of the top row}}}; an empty pass or precision means all.
-- `sentences` is {baseline: the three parts of the page's first sentence}.
+- `means` is {metric: {baseline: {"pass|precision": {places of the common questions: cells of the top row}}}}; an empty
+  pass or precision means all. The common questions are those that all shown stacks answered: `0,1,4`.
+- `behind` is {metric: for each question the pairs of stacks, as places, of which the first is shown to be slower than
+  the second}; `order` has the stacks of each question, the lowest median first.
 - `notes` are the texts of all notes.
 """
 
@@ -17,8 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from suite.report.map.cells import SIGNS, STATES, Square
+from suite.report.map.frames import Behind
 from suite.report.map.page_map import Map
-from suite.report.map.sentence import Sentence
 
 Key = tuple[str, str]  # (metric, baseline)
 
@@ -36,12 +38,14 @@ class Notes:
 
 def choices(
     maps: Mapping[Key, Map],
-    means: Mapping[Key, Mapping[str, Iterable[Square]]],
-    sentences: Mapping[str, Sentence | None],
+    means: Mapping[Key, Mapping[str, Mapping[tuple[int, ...], Iterable[Square]]]],
+    pairs: Mapping[str, Sequence[Behind]],
 ) -> dict[str, Any]:
-    """Returns the data of all maps; `means` has the top row of each part of the questions that can be chosen."""
+    """Returns the data of all maps; `means` has the top row of each part of the questions that can be chosen, and for
+    each of its sets of common questions."""
     notes = Notes()
     any_map = next(iter(maps.values()))
+    place = {stack: number for number, stack in enumerate(any_map.columns)}
     by_metric: dict[str, dict[str, Any]] = {}
     tops: dict[str, dict[str, Any]] = {}
     own, ends = {}, {}
@@ -53,7 +57,11 @@ def choices(
         }
         own[metric], ends[metric] = [[square.own for square in row.squares] for row in shown.rows], shown.ends
         tops.setdefault(metric, {})[baseline] = {
-            which: [entry(square, notes) for square in squares] for which, squares in means[metric, baseline].items()
+            which: {
+                ",".join(map(str, common)): [entry(square, notes) for square in squares]
+                for common, squares in by_common.items()
+            }
+            for which, by_common in means[metric, baseline].items()
         }
     return {
         "stacks": list(any_map.columns),
@@ -63,10 +71,11 @@ def choices(
         "ends": ends,
         "maps": by_metric,
         "means": tops,
-        "sentences": {
-            stack: [sentence.before, sentence.stack, sentence.after]
-            for stack, sentence in sentences.items()
-            if sentence
+        "behind": {
+            metric: [
+                sorted([place[slower], place[faster]] for slower, faster in of_question) for of_question in questions
+            ]
+            for metric, questions in pairs.items()
         },
         "notes": [*notes.numbers],
     }

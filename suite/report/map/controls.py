@@ -8,14 +8,16 @@ from itertools import product
 from typing import Any
 
 from suite.report.map.choices import choices
-from suite.report.map.frames import SYNCED, frames, overtaken
+from suite.report.map.frames import behind
 from suite.report.map.metrics import METRICS, STEADY, Metric
-from suite.report.map.page_map import FILTERS, Map, map_over, mean_squares, ranked_stacks
-from suite.report.map.sentence import Sentence, overall
+from suite.report.map.page_map import FILTERS, Map, commons, map_over, mean_squares, ranked_stacks
+from suite.report.map.sentence import overall
 from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.headlines import headlines as answers
 from suite.results.analysis import Analysis
 from suite.results.cases.rebased import rebased
+
+SYNCED = "synced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +32,13 @@ class PageMap:
     passes: tuple[str, ...]
     precisions: tuple[str, ...]
     metrics: tuple[Metric, ...]
-    sentence: Sentence | None
+    sentence: str
     data: Mapping[str, Any]
     analyses: Mapping[str, Analysis]
     headlines: Mapping[str, tuple[Headline, ...]]
 
 
-def page_map(
-    analysis: Analysis, headlines: Sequence[Headline], machine: Mapping[str, Any], *, condensed: bool = False
-) -> PageMap | None:
+def page_map(analysis: Analysis, headlines: Sequence[Headline], *, condensed: bool = False) -> PageMap | None:
     """Returns the map of a set; None without a timed process.
 
     A page of some stacks or questions offers only its own baseline and a steady step: verdicts over another baseline
@@ -54,32 +54,43 @@ def page_map(
         stack: tuple(headlines) if stack == analysis.baseline else answers(by_choice[SYNCED, stack])
         for stack in baselines
     }
-    slower = {clock: overtaken(by_choice[clock, baseline] for baseline in baselines) for clock in clocks}
+    decided = is_decided(analysis)
+    pairs = {
+        clock: behind((by_choice[clock, over] for over in baselines), answered.values() if clock == SYNCED else ())
+        for clock in clocks
+    }
+    order = [[stack.stack for stack in comparison.stacks if stack.counts] for comparison in analysis.comparisons]
     heads = [comparison.head for comparison in analysis.comparisons]
     passes, precisions = (tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS)
     parts = parts_of(passes, precisions)
     maps, means = {}, {}
     for metric, baseline in product(metrics, baselines):
         chosen = by_choice[metric.clock or SYNCED, baseline]
-        unframed: list[set[str]] = [set()] * len(chosen.comparisons)
-        framed = frames(chosen, answered[baseline], slower[metric.clock]) if metric.clock else unframed
-        maps[metric.name, baseline] = map_over(chosen, metric, stacks, framed, linked=not condensed)
+        framed = pairs[metric.clock] if metric.clock and decided else ()
+        shown = maps[metric.name, baseline] = map_over(chosen, metric, stacks, framed, linked=not condensed)
         means[metric.name, baseline] = {
-            part: mean_squares(chosen, metric, stacks, fields) for part, fields in parts.items()
+            part: {common: mean_squares(chosen, metric, stacks, fields, common) for common in commons(shown, fields)}
+            for part, fields in parts.items()
         }
-    sentences = {baseline: overall(by_choice[SYNCED, baseline], answered[baseline], machine) for baseline in baselines}
+    shown = maps[STEADY.name, analysis.baseline]
     return PageMap(
-        shown=maps[STEADY.name, analysis.baseline],
+        shown=shown,
         baseline=analysis.baseline,
         baselines=baselines,
         passes=passes,
         precisions=precisions,
         metrics=metrics,
-        sentence=sentences[analysis.baseline],
-        data=choices(maps, means, sentences),
+        sentence=overall(shown, analysis.baseline, order, decided=decided),
+        data=choices(maps, means, {metric.name: pairs[metric.clock] for metric in metrics if metric.clock and decided})
+        | {"order": [[stacks.index(stack) for stack in ranked] for ranked in order]},
         analyses={baseline: by_choice[SYNCED, baseline] for baseline in baselines},
         headlines=answered,
     )
+
+
+def is_decided(analysis: Analysis) -> bool:
+    """Whether a set has the second block that intervals and verdicts take."""
+    return len(analysis.blocks) > 1
 
 
 def is_whole(analysis: Analysis, *, condensed: bool) -> bool:

@@ -9,26 +9,31 @@ from statistics import fmean
 
 from suite import units
 from suite.report.map.cells import SIGNS, STATES, Square, mean_square
+from suite.report.map.frames import Behind, leaders
 from suite.report.map.metrics import STEADY, Metric, square
 from suite.report.sections.labels import compared_stacks, comparison_anchor, panel_anchor
 from suite.report.sections.timed.headlines import standing_in
 from suite.results.analysis import Analysis, Comparison
 from suite.results.cases.rebased import means_where
+from suite.results.names import measured_at
 from suite.results.speedup.geometric_means import Summary
 
 FILTERS = ("pass", "precision")
+ANSWERED = {*SIGNS} - {"mean"} | {"measured"}  # kinds of cells that a geometric mean counts
+COMMONS_MOST = 24  # of a map's sets of common questions
 
 
 @dataclass(frozen=True, slots=True)
 class MapRow:
-    """One question over all columns. `values` has the question's pass and precision; `note` says which stack stands in
-    for the baseline."""
+    """One question over all columns. `values` has the question's pass and precision, `measured_at` its size and dims;
+    `note` says which stack stands in for the baseline."""
 
     name: str
     anchor: str
     squares: tuple[Square, ...]
     values: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    measured_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +72,14 @@ def ranked_stacks(analysis: Analysis) -> tuple[str, ...]:
 
 
 def map_over(
-    analysis: Analysis,
-    metric: Metric,
-    stacks: Sequence[str],
-    leaders: Sequence[Collection[str]],
-    *,
-    linked: bool = True,
+    analysis: Analysis, metric: Metric, stacks: Sequence[str], pairs: Sequence[Behind] = (), *, linked: bool = True
 ) -> Map:
-    """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. `leaders`
-    has the stacks to frame on each question (suite/report/map/frames.py). Cells are `linked` if the page has
-    their panels."""
+    """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. `pairs` says
+    for each question which stacks are shown to be slower than which, so that its leaders are framed; without it nobody
+    is. Cells are `linked` if the page has their panels."""
     rows = tuple(
-        map_row(metric, comparison, stacks, leading, linked=linked)
-        for comparison, leading in zip(analysis.comparisons, leaders, strict=True)
+        map_row(metric, comparison, stacks, pairs[place] if pairs else None, linked=linked)
+        for place, comparison in enumerate(analysis.comparisons)
     )
     return Map(
         caption=f"{metric.words.capitalize()}, over {analysis.baseline}. {metric.explained}",
@@ -92,39 +92,60 @@ def map_over(
 
 
 def map_row(
-    metric: Metric, comparison: Comparison, stacks: Sequence[str], leading: Collection[str], *, linked: bool
+    metric: Metric, comparison: Comparison, stacks: Sequence[str], behind: Behind | None, *, linked: bool
 ) -> MapRow:
-    """Returns the row of one question."""
+    """Returns the row of one question; with `behind`, those of its stacks that lead are framed."""
     cells = {cell.stack: cell for cell in comparison.cells}
-    squares = []
-    for stack in stacks:
-        cell = square(metric, comparison, cells.get(stack), panel_anchor(comparison, stack) if linked else "")
-        leads = stack in leading and cell.kind in SIGNS  # a verdict or the baseline
-        squares.append(replace(cell, leads=leads))
+    anchors = [panel_anchor(comparison, stack) if linked else "" for stack in stacks]
+    squares = [square(metric, comparison, cells.get(stack), at) for stack, at in zip(stacks, anchors, strict=True)]
+    judged = {stack for stack, cell in zip(stacks, squares, strict=True) if cell.kind in SIGNS}  # or the baseline
+    leading = set() if behind is None else leaders(judged, behind)
     return MapRow(
         name=comparison.name,
         anchor=comparison_anchor(comparison),
-        squares=tuple(squares),
+        squares=tuple(replace(cell, leads=stack in leading) for stack, cell in zip(stacks, squares, strict=True)),
         values={name: comparison.head.text(name) for name in FILTERS},
         note=standing_in(comparison),
+        measured_at=measured_at(comparison.head),
     )
 
 
+def commons(shown: Map, fields: Mapping[str, str]) -> list[tuple[int, ...]]:
+    """Returns the places of the questions that all stacks answered, and likewise for every part of the stacks that a
+    reader can leave on the map, without repetition; at most `COMMONS_MOST`. `fields` says which questions count."""
+    places = [n for n, row in enumerate(shown.rows) if fields.items() <= row.values.items()]
+    of_stack = [
+        frozenset(n for n in places if shown.rows[n].squares[column].kind in ANSWERED)
+        for column in range(len(shown.columns))
+    ]
+    found: dict[frozenset[int], None] = {}
+    for answered in filter(None, of_stack):
+        found |= dict.fromkeys([answered, *(answered & other for other in found)])
+    every = frozenset.intersection(*filter(None, of_stack)) if any(of_stack) else frozenset[int]()
+    return [tuple(sorted(common)) for common in [every, *(found.keys() - {every})][:COMMONS_MOST]]
+
+
 def mean_squares(
-    analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str] | None = None
+    analysis: Analysis,
+    metric: Metric,
+    stacks: Sequence[str],
+    fields: Mapping[str, str] | None = None,
+    common: Sequence[int] | None = None,
 ) -> tuple[Square, ...]:
     """Returns the map's top row: each stack's geometric mean over the questions that all stacks answered (for memory:
     in which all stacks have a peak), and how many of the stack's questions these are. With `fields`, only the questions
-    whose columns have these values count. Empty if fewer than two questions are left, and for a metric without a mean.
+    whose columns have these values count; with `common`, the mean is over the questions of these places, of the stacks
+    that answered them all. Empty if fewer than two questions are left, and for a metric without a mean.
     """
+    ids = None if common is None else {analysis.comparisons[place].id for place in common}
     if metric.clock:
-        lines = means_where(analysis, fields) if fields else analysis.summaries
+        lines = means_where(analysis, fields or {}, ids) if fields or ids is not None else analysis.summaries
         if max((line.n_common for line in lines), default=0) < 2:
             return ()
         by_stack = {line.stack: line for line in lines}
         return tuple(summary_square(by_stack.get(stack), stack, analysis) for stack in stacks)
     if metric.name == "memory":
-        return memory_means(analysis, stacks, fields or {})
+        return memory_means(analysis, stacks, fields or {}, ids)
     return ()
 
 
@@ -139,9 +160,12 @@ def summary_square(line: Summary | None, stack: str, analysis: Analysis) -> Squa
     return mean_square(line.common, counted, f"{stack}: geometric mean {over}")
 
 
-def memory_means(analysis: Analysis, stacks: Sequence[str], fields: Mapping[str, str]) -> tuple[Square, ...]:
-    """Returns the geometric means of peak memory over the questions in which every stack has a peak. A stack that has a
-    peak in no question at all is left out of this rule, and has no mean. Empty if fewer than two questions are left."""
+def memory_means(
+    analysis: Analysis, stacks: Sequence[str], fields: Mapping[str, str], ids: Collection[str] | None
+) -> tuple[Square, ...]:
+    """Returns the geometric means of peak memory over the questions in which every stack has a peak, or over those of
+    `ids`. A stack that has a peak in no question at all is left out of this rule, and has no mean. Empty if fewer than
+    two questions are left."""
     chosen = [
         comparison
         for comparison in analysis.comparisons
@@ -152,7 +176,11 @@ def memory_means(analysis: Analysis, stacks: Sequence[str], fields: Mapping[str,
         for comparison in chosen
     ]
     known = {stack for of_question in peaks for stack in of_question}
-    common = [of_question for of_question in peaks if known and known <= of_question.keys()]
+    common = [
+        of_question
+        for comparison, of_question in zip(chosen, peaks, strict=True)
+        if (known and known <= of_question.keys() if ids is None else comparison.id in ids)
+    ]
     if len(common) < 2:
         return ()
     return tuple(memory_mean(stack, common, analysis.baseline, len(chosen)) for stack in stacks)
@@ -162,7 +190,7 @@ def memory_mean(stack: str, common: Sequence[Mapping[str, float]], baseline: str
     """Returns the geometric mean of one stack's memory, baseline over stack, over the `common` questions."""
     if stack == baseline:
         return Square("baseline", "1×", "the baseline", f"{stack}: the baseline")
-    if not common or stack not in common[0] or baseline not in common[0]:
+    if not all(peaks.keys() >= {stack, baseline} for peaks in common):
         return Square("mean", units.UNKNOWN)
     mean = math.exp(fmean(math.log(peaks[baseline] / peaks[stack]) for peaks in common))
     counted = f"{len(common)}\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}{questions}"

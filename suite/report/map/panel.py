@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -28,6 +29,7 @@ from suite.results.questions.programs import ProgramQuestion
 from suite.results.stack_figures import StackFigures
 from suite.results.store.rows import Row
 
+WORKLOADS = Path(__file__).parents[2] / "workloads"
 COLUMNS_MOST = 60  # of a run plot
 COLUMNS_LEAST = 12  # of a run plot on the page of a set of many processes, so that the page stays small
 COLUMNS_OF_PAGE = 120_000  # of all run plots of a page together, if this leaves each plot its least
@@ -192,6 +194,13 @@ def code(row: Row) -> tuple[str, str]:
     return (function, code_anchor(row.text("workload"), function)) if row["implementation"] else ("", "")
 
 
+def own_code(row: Row) -> str:
+    """Returns the file of the suite that the process ran; empty for a workload from elsewhere."""
+    name, dialect = row.text("workload"), row.text("dialect")
+    found = [*WORKLOADS.glob(f"*/{name}/{name}_{dialect}.py")] if name.isidentifier() and dialect.isidentifier() else []
+    return str(found[0].relative_to(WORKLOADS.parents[1])) if found else ""
+
+
 def ratio_over(baseline: str, comparison: Comparison, stack: str) -> RatioOver:
     """Returns the ratio of a stack whose times count over one baseline, in words. An undecided ratio has its reason
     before its size."""
@@ -230,6 +239,7 @@ def facts(
             "Remedy": remedy(cell, rows[0].case),
             "Program": program_words(programs) if programs else "",
             "Versions": ", ".join(sorted(versions)),
+            "Code": own_code(rows[0]),
             "Log": f"logs/{last.attempt_name}, on the machine that ran it" if last["provenance"] == "measured" else "",
         }
     )

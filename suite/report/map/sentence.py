@@ -1,152 +1,89 @@
-"""The page's first sentence: the verdict on the whole set, which claims no more than the set shows."""
+"""The first sentence, on the page and on the console: which stacks lead, on what, and by how much.
+
+partials/map.js says the same of the stacks and the metric that a reader chose; a test in a browser compares the two.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from suite import units
+from suite.report.map.page_map import Map, MapRow
 from suite.report.sections.sentences import capital, listed
-from suite.report.sections.timed.headlines import Headline
-from suite.results.analysis import Analysis
 
-WINNERS_MOST = 3  # so many winners of single questions are named; of more, all but the last of these
+NAMED = 3  # so many leaders of a question are named; more are counted. So many questions have a clause each
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """`before`, then the name of a stack (empty where none leads), then `after`."""
+class Lead:
+    """The stacks that lead a question, and their ratios over the baseline in words: of those that are shown to be
+    faster than it. There are none where it leads itself, or where another stack stands in for it."""
 
-    before: str
-    stack: str
-    after: str
-
-    @property
-    def text(self) -> str:
-        """Returns the sentence as plain text."""
-        return f"{self.before}{self.stack}{self.after}"
+    question: str
+    leaders: tuple[str, ...]
+    ratios: Mapping[str, str]
 
 
-def overall(analysis: Analysis, headlines: Sequence[Headline], machine: Mapping[str, Any]) -> Sentence | None:
-    """Returns the verdict on a whole set; None without a timed process."""
-    if not headlines:
-        return None
-    if len(headlines) == 1:
-        [only] = headlines
-        question = f" for {only.question}" if only.lead else f"{only.question}"
-        return Sentence(f"{only.lead}{question}: ", only.lowest, only.rest)
-    answered = [headline for headline in headlines if headline.ok > 1]
-    place = f"On {this(machine)}, " if machine else ""
-    if not answered:
-        return Sentence(capital(f"{place}no question has two stacks with times that count."), "", "")
-    if len(analysis.blocks) == 1:
-        return undecided(place, answered)
-    return leading(place, analysis, answered)
+def overall(shown: Map, baseline: str, order: Sequence[Sequence[str]], *, decided: bool) -> str:
+    """Returns the sentence on a map over a baseline; `order` has the stacks of each question, the lowest median first.
+    Where nothing can be `decided`, for want of a second block, it names the lowest median."""
+    rows = [(row, ranked) for row, ranked in zip(shown.rows, order, strict=True) if len(ranked) > 1]
+    if not rows:
+        return "No question has two stacks with times that count."
+    if not decided:
+        stack, times = Counter(ranked[0] for _, ranked in rows).most_common(1)[0]
+        return f"One block decides nothing: {stack} has the lowest median on {share(times, len(rows))}."
+    leads = [lead(row, shown.columns, baseline) for row, _ in rows]
+    if len(leads) <= NAMED:
+        said = f"{'; '.join(clause(each, baseline) for each in leads)}."
+        return capital(said) if said.startswith(NUMBERS) else said
+    return counted(leads, shown.columns, baseline)
 
 
-def this(machine: Mapping[str, Any]) -> str:
-    """Returns `this 2-core AMD EPYC`."""
-    processor = str(machine.get("cpu_model") or "processor").partition(" Processor")[0]
-    cores = len(machine.get("cores_usable") or ())
-    return f"this {f'{cores}-core ' if cores else ''}{processor}"
+def lead(row: MapRow, columns: Sequence[str], baseline: str) -> Lead:
+    """Returns who leads the question of a row."""
+    squares = dict(zip(columns, row.squares, strict=True))
+    names = tuple(stack for stack, square in squares.items() if square.leads)
+    over = {} if row.note else {stack: squares[stack].words for stack in names if squares[stack].kind == "faster"}
+    return Lead(row.name, names, over)
 
 
-def undecided(place: str, answered: Sequence[Headline]) -> Sentence:
-    """Returns the sentence on a set of one block, which decides nothing."""
-    stack, times = Counter(headline.lowest for headline in answered).most_common(1)[0]
-    rest = f" has the lowest median on {times} of {len(answered)} questions, but one block decides nothing."
-    return Sentence(capital(place), stack, rest)
+def clause(each: Lead, baseline: str) -> str:
+    """Returns `jax_jit and tf_xla lead ffn train (1.7 to 1.9× torch_eager)`."""
+    number = len(each.leaders)
+    among = f", {baseline} among them," if baseline in each.leaders else ""
+    many = NUMBERS[number] if number < len(NUMBERS) else str(number)
+    who = listed(each.leaders) if number <= NAMED else f"{many} stacks{among}"
+    verb = "leads" if number == 1 else "lead" if number <= NAMED else "share the lead on"
+    is_shown = each.ratios and len(each.ratios) == number
+    return f"{who} {verb} {each.question}{beside(each.ratios.values(), baseline) if is_shown else ''}"
 
 
-def leading(place: str, analysis: Analysis, answered: Sequence[Headline]) -> Sentence:
-    """Returns the sentence on the stack that leads on most questions: it is the fastest there, or not shown to be
-    slower than the fastest."""
-    alone = Counter(headline.lowest for headline in answered if not headline.rivals)
-    leads = Counter(stack for headline in answered for stack in (headline.lowest, *headline.rivals))
-    means = {line.stack: line.common.value for line in analysis.summaries if line.common} | {analysis.baseline: 1.0}
-    stack = max(leads, key=lambda name: (leads[name], alone[name], means.get(name, 0.0), name))
-    times = share(leads[stack], len(answered))
-    if alone[stack] == leads[stack]:
-        claim = f" is the fastest on {times}"
-    else:
-        claim = f" is the fastest, or not shown to be slower than the fastest, on {times}"
-        claim += f" (alone on {alone[stack]})" if alone[stack] else ""
-    open_ = [headline.question for headline in answered if headline.rivals]
-    tail = f" Who is fastest isn't decided on {listed(open_)}." if open_ else ""
-    cost = first_runs([headline.long_first for headline in answered if headline.lowest == stack])
-    led = [headline.question for headline in answered if stack in (headline.lowest, *headline.rivals)]
-    restless = modes(in_modes(analysis, stack, led))
-    told = f"{claim}{against(analysis, stack)}{cost}{restless}.{others(analysis, answered, stack)}{tail}"
-    return Sentence(capital(place), stack, told)
+def counted(leads: Sequence[Lead], columns: Sequence[str], baseline: str) -> str:
+    """Returns the sentence on many questions: how many the three stacks lead that lead most."""
+    led = Counter(stack for each in leads for stack in each.leaders)
+    alone = Counter(each.leaders[0] for each in leads if len(each.leaders) == 1)
+    ranked = sorted(led, key=lambda stack: (-led[stack], -alone[stack], columns.index(stack)))[:NAMED]
+    ratios = [each.ratios[ranked[0]] for each in leads if ranked[0] in each.ratios]
+    first = f"{ranked[0]} leads {share(led[ranked[0]], len(leads))}{by_itself(alone[ranked[0]], led[ranked[0]])}"
+    others = "".join(f"; {stack} leads {led[stack]}{by_itself(alone[stack], led[stack])}" for stack in ranked[1:])
+    return f"{first}{beside(ratios, baseline)}{others}."
 
 
-def others(analysis: Analysis, answered: Sequence[Headline], stack: str) -> str:
-    """Returns a sentence on each stack that is decided to be the fastest where `stack` isn't: ` torch_inductor is the
-    fastest on selu train, 2.67× as fast as torch_eager, with a first run of 18.0 s.` Of many, those that win most
-    questions are named and the others counted."""
-    wins: dict[str, list[Headline]] = {}
-    for headline in answered:
-        if not headline.rivals and headline.lowest != stack:
-            wins.setdefault(headline.lowest, []).append(headline)
-    ranked = sorted(wins, key=lambda winner: (-len(wins[winner]), winner))
-    most = len(ranked) if len(ranked) <= WINNERS_MOST else WINNERS_MOST - 1
-    sentences = [
-        f" {winner} is the fastest on {listed([won.question for won in wins[winner]])}{beside(analysis, wins[winner])}."
-        for winner in ranked[:most]
-    ]
-    if rest := ranked[most:]:
-        sentences.append(f" {len(rest)} other stacks are on {sum(len(wins[winner]) for winner in rest):,} more.")
-    return "".join(sentences)
+def by_itself(alone: int, led: int) -> str:
+    """Returns how many of the questions that a stack leads it leads `alone`: `, 2 alone`, or ` alone` for all."""
+    return " alone" if alone == led else f", {alone} alone" if alone else ""
 
 
-def beside(analysis: Analysis, won: Sequence[Headline]) -> str:
-    """Returns what is told beside a winner's questions: `, 2.67× as fast as torch_eager, with a first run of 18.0 s`.
-    Ratios are told only if all are shown to be faster."""
-    questions = {headline.question for headline in won}
-    asked = {comparison.id for comparison in analysis.comparisons if comparison.name in questions}
-    ratios = [
-        speedup.ratio.value
-        for speedup in analysis.speedups
-        if speedup.stack == won[0].lowest and speedup.comparison_id in asked and speedup.verdict == "faster"
-        if speedup.baseline == analysis.baseline  # elsewhere another stack stands in for it
-    ]
-    size = f", {range_of(ratios)} as fast as {analysis.baseline}" if len(ratios) == len(won) else ""
-    told = size + first_runs([headline.long_first for headline in won])
-    return told + modes([headline.question for headline in won if headline.has_modes], named=len(won) > 1)
-
-
-def in_modes(analysis: Analysis, stack: str, questions: Sequence[str]) -> list[str]:
-    """Returns those of the `questions` on which a stack's processes run in two modes."""
-    return [
-        comparison.name
-        for comparison in analysis.comparisons
-        if comparison.name in questions and (figures := comparison.of(stack)) and figures.has_modes
-    ]
-
-
-def modes(questions: Sequence[str], *, named: bool = True) -> str:
-    """Returns `; its processes run in two modes on selu train`, where the questions are `named`; empty without any."""
-    if not questions:
+def beside(ratios: Collection[str], baseline: str) -> str:
+    """Returns ` (1.7 to 1.9× torch_eager)`; empty without ratios."""
+    if not ratios:
         return ""
-    return f"; its processes run in two modes{f' on {listed(questions)}' if named else ''}"
-
-
-def first_runs(runs: Sequence[tuple[float, units.Unit] | None]) -> str:
-    """Returns `, with a first run of 18.0 s`, or `of up to 18.0 s` for several; empty if no first run is long."""
-    long = [run for run in runs if run is not None]
-    if not long:
-        return ""
-    seconds, unit = max(long, key=lambda run: run[0])
-    return f", with a first run of {'up to ' if len(runs) > 1 else ''}{unit(seconds)}"
-
-
-def range_of(ratios: Sequence[float]) -> str:
-    """Returns `2.67×`, or `1.5 to 2.0×` for several ratios."""
-    least, most = min(ratios), max(ratios)
-    begin = units.digits(least)
-    return units.ratio(most) if begin == units.digits(most) else f"{begin} to {units.ratio(most)}"
+    least, *_, most = sorted([*ratios, *ratios], key=lambda words: float(words.rstrip("×").replace(",", "")))
+    size = most if least == most else f"{least.rstrip('×')} to {most}"
+    return f" ({size} {baseline})"
 
 
 def share(some: int, of: int) -> str:
@@ -154,17 +91,3 @@ def share(some: int, of: int) -> str:
     if some < of:
         return f"{some} of {of} questions"
     return {1: "the question", 2: "both questions"}.get(of, f"all {of} questions")
-
-
-def against(analysis: Analysis, stack: str) -> str:
-    """Returns `; 1.5 to 2.0× as fast as torch_eager on the 4 where it is shown to be faster`."""
-    asked = {comparison.id for comparison in analysis.comparisons}
-    ratios = [
-        speedup.ratio.value
-        for speedup in analysis.speedups
-        if speedup.stack == stack and speedup.verdict == "faster" and speedup.comparison_id in asked
-    ]
-    if not ratios:
-        return ""
-    where = "the one" if len(ratios) == 1 else f"the {len(ratios)}"
-    return f"; {range_of(ratios)} as fast as {analysis.baseline} on {where} where it is shown to be faster"

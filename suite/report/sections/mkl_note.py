@@ -23,13 +23,15 @@ TUNED = "tuned"
 @dataclass(frozen=True, slots=True)
 class MklNote:
     """The note on one question. `stacks` are those whose calls of MKL took its default path, in words, and `short` says
-    in a few words what that may have to do with the question's ratios. `command` tests it; empty if the set did, or if
-    no command can. `trial` says what the command runs, and how the tuned track changes MKL's path."""
+    in a few words what that may have to do with the question's ratios; `first` says so beside the first sentence.
+    `command` tests it; empty if the set did, or if no command can. `trial` says what the command runs, and how the
+    tuned track changes MKL's path."""
 
     anchor: str
     stacks: str
     text: str
     short: str
+    first: str
     command: str
     trial: str
 
@@ -58,6 +60,8 @@ def mkl_note(
         text=f"MKL, which {names} {calling} here, takes its default path on every processor that isn't Intel's, and "
         f"this is {machine.get('cpu_model')}. On this path it uses at most AVX2 on this processor{although}. {cause}",
         short=f"likely makes {names} slower here ({trial}{testable and '; a command there tests it'})",
+        first=f"{'On AMD' if vendor == AMD else 'Here'} MKL's default path likely slows {names}"
+        f"{', which can turn the ranking round' if testable else ''}.",
         command=trial_command(case, len(analysis.blocks), made_by) if testable else "",
         trial=trial_words(case) if testable else "",
     )

@@ -6,7 +6,7 @@ browser only shows those of the chosen one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from suite.results.analysis import Analysis, Comparison
@@ -55,8 +55,11 @@ def compared(comparison: Comparison, pairing: Pairing, baseline: str, over: Mapp
     )
 
 
-def means_where(analysis: Analysis, fields: Mapping[str, str]) -> tuple[Summary, ...]:
-    """Returns the geometric means over the questions whose columns have these values: {"pass": "train"}, say."""
+def means_where(
+    analysis: Analysis, fields: Mapping[str, str], common: Collection[str] | None = None
+) -> tuple[Summary, ...]:
+    """Returns the geometric means over the questions whose columns have these values: {"pass": "train"}, say. With
+    `common`, those over the common questions are over the questions of these ids, of the stacks that answered all."""
 
     def matches(row: Row) -> bool:
         return all(row.text(name) == value for name, value in fields.items())
@@ -64,5 +67,5 @@ def means_where(analysis: Analysis, fields: Mapping[str, str]) -> tuple[Summary,
     ids = {comparison.id for comparison in analysis.comparisons if matches(comparison.head)}
     speedups = [speedup for speedup in analysis.speedups if speedup.comparison_id in ids]
     shown = {row.stack_name for row in analysis.counted}
-    lines = summaries(filter(matches, analysis.counted), speedups, analysis.protocol)
+    lines = summaries(filter(matches, analysis.counted), speedups, analysis.protocol, common)
     return tuple(line for line in lines if line.stack in shown)

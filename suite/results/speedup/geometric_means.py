@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -34,8 +34,11 @@ class Summary:
     n_common: int = 0
 
 
-def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protocol) -> list[Summary]:
-    """Returns a summary for each stack but the baseline, ranked by `common`; `rows` show which questions it has."""
+def summaries(
+    rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protocol, questions: Collection[str] | None = None
+) -> list[Summary]:
+    """Returns a summary for each stack but the baseline, ranked by `common`; `rows` show which questions it has. With
+    `questions`, `common` is over these, of the stacks that answered all of them."""
     ids: dict[str, set[str]] = defaultdict(set)
     for row in counting(rows):
         ids[row.stack_name].add(row["comparison_id"])
@@ -44,11 +47,10 @@ def summaries(rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protoc
         by_stack.setdefault(speedup.stack, []).append(speedup)
     by_value = {stack: sorted(group, key=lambda s: (s.ratio.value, s.name)) for stack, group in by_stack.items()}
     answered = {stack: group for stack, group in by_value.items() if group}
-    shared = common_questions(speedups)
+    shared = common_questions(speedups) if questions is None else frozenset(questions)
     means = mean_ratios(answered, protocol)
-    common = mean_ratios(
-        {stack: [s for s in group if s.comparison_id in shared] for stack, group in answered.items()}, protocol
-    )
+    of_shared = {stack: [s for s in group if s.comparison_id in shared] for stack, group in answered.items()}
+    common = mean_ratios({stack: group for stack, group in of_shared.items() if len(group) == len(shared)}, protocol)
     lines = [
         Summary(stack, means[stack], len(group), len(ids[stack]), group[0], group[-1], common.get(stack), len(shared))
         for stack, group in answered.items()

@@ -17,7 +17,7 @@ from scipy import special
 
 Array = NDArray[np.float64]
 
-# Chosen by benchmarks/calibration.py; docs/methodology.md says how.
+# Chosen by benchmarks/calibration.py; docs/why/method.md says how.
 PRIOR_FREEDOM_MAX = 12.0  # the set's typical variance never counts for more than thirteen blocks of a ratio
 # A few fresh processes that agree to less than 1 % do so by luck. Without this minimum, one ratio whose three blocks
 # agreed to 0.25 % made the other 23 variances of its set look unrelated, and doubled every interval.

@@ -1,5 +1,5 @@
 """Pairs the processes of two stacks block by block: by rounds if they took turns, else by nearness in time.
-docs/methodology.md has the formulas."""
+docs/why/method.md has the formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns paired processes into ratios with verdicts. Pure functions; docs/methodology.md has the formulas."""
+"""Turns paired processes into ratios with verdicts. Pure functions; docs/why/method.md has the formulas."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def why_undecided(word: Word | None, ratio: Estimate | None, reason: str) -> str
     """Returns in plain words why a ratio is undecided: the `reason`, if there is one. Empty if it isn't undecided."""
     if word != "undecided" or ratio is None:
         return ""
-    return reason or ("one block has no interval" if ratio.low is None else "the interval contains 1×")
+    return reason or ("" if ratio.low is None else "the interval contains 1×")  # a set of one block says so once
 
 
 def judge(ratio: Estimate, tie: float, noise: Mapping[str, Estimate], best: Estimate | None = None) -> tuple[Word, str]:

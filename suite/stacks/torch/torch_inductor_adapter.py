@@ -45,7 +45,7 @@ class Adapter(torch_eager.Adapter):
         from torch._inductor import config
 
         # Only probes call this. By default Inductor first compiles and loads a test program for each instruction set of
-        # the CPU, which takes longer than a whole probe (docs/methodology.md has the figure). This setting skips that.
+        # the CPU, which takes longer than a whole probe (docs/why/method.md has the figure). This setting skips that.
         config.cpp.vec_isa_ok = True
         return self.torch.compile(function)  # without `fullgraph`: probes observe what happens at a graph break
 

@@ -1,6 +1,6 @@
 """The one timing loop, for every stack: first call, second call, steady state; dispatch, synced, pipelined, fetch.
 
-docs/methodology.md explains each clock. Garbage is collected before each batch of samples and not during it. Nothing is
+docs/why/method.md explains each clock. Garbage is collected before each batch of samples and not during it. Nothing is
 written, printed or copied to the host inside a timed region (except by the fetch clock, which times the copy).
 """
 

@@ -2,7 +2,7 @@
 
 The file has `inputs`, whose parameters are the dims, and implementations: functions whose names begin with a dialect
 (`torch_naive` is the implementation `naive` in PyTorch). It may have `parameters`, `reference`, `canonical`, `loss`,
-`numpy_<name>_gradient`, TOLERANCE and NOT_ON. docs/asking.md shows all of them.
+`numpy_<name>_gradient`, TOLERANCE and NOT_ON. docs/how-to/ask.md shows all of them.
 """
 
 from __future__ import annotations
@@ -120,11 +120,11 @@ def load(path: Path) -> Question:
     except Exception as broken:
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
     if not callable(getattr(module, "inputs", None)):
-        raise UserError(f"{path} has no function `inputs`, which returns the named inputs. See docs/asking.md.")
+        raise UserError(f"{path} has no function `inputs`, which returns the named inputs. See docs/how-to/ask.md.")
     if not implementations(module, path):
         raise UserError(
             f"{path} has no implementation: a function whose name begins with {', '.join(f'{d}_' for d in DIALECTS)} "
-            "and goes on with a name of yours, like torch_naive. See docs/asking.md."
+            "and goes on with a name of yours, like torch_naive. See docs/how-to/ask.md."
         )
     if mistyped := misspelt(module, SETTINGS):
         raise unknown("setting", mistyped, SETTINGS, of=str(path))

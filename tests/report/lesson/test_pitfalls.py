@@ -10,7 +10,7 @@ import pytest
 from suite.errors import UserError
 from suite.report.lesson.pitfalls import Observations, lesson, read
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "findings"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""docs/published.md is what the published figures and the chips' peaks say."""
+"""docs/findings/published.md is what the published figures and the chips' peaks say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from suite.report.lesson.published_page import page
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "findings"
 
 
 def test_the_page_is_what_the_data_says() -> None:

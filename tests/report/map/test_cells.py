@@ -103,7 +103,7 @@ def test_a_mean_says_how_many_questions_it_is_over_not_how_many_its_stack_answer
 
 def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> None:
     analysis = loaded.analysis()
-    shown = page_map(analysis, headlines(analysis), {})
+    shown = page_map(analysis, headlines(analysis))
     assert shown
     data, seen = shown.data, set()
     assert data["ends"]["memory"] == ("more memory", "less memory") and data["ends"]["first"] == ("slower", "faster")
@@ -132,7 +132,7 @@ def test_a_cell_without_a_figure_says_why_and_has_no_star() -> None:
         if (row["stack"], row["block"]) in (("numpy", 1), ("jax_jit", 2))
     ]
     analysis = analyse(one_block_each, plan_file(), plan_file().plan.protocol, "numpy", None)
-    shown = page_map(analysis, headlines(analysis), {})
+    shown = page_map(analysis, headlines(analysis))
     assert shown
     [row] = shown.shown.rows
     [cell] = [square for square in row.squares if square.kind == "none"]

@@ -39,7 +39,7 @@ STACKS = ("torch_eager", "numpy", "jax_jit", "torchax_jit", "tf_xla", "tf_graph"
 
 def shown_map(analysis: Analysis) -> PageMap:
     """The page's map of an analysis."""
-    shown = page_map(analysis, headlines(analysis), {})
+    shown = page_map(analysis, headlines(analysis))
     assert shown
     return shown
 

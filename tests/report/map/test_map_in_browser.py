@@ -5,17 +5,25 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from playwright.sync_api import Page
 
 from suite import results, units
 from suite.report.formats.render import page, render
+from suite.report.map.controls import page_map
+from suite.report.map.frames import leaders
+from suite.report.map.metrics import STEADY
+from suite.report.map.page_map import ANSWERED, map_over, mean_squares
+from suite.report.map.sentence import overall
 from suite.report.page import CASES_MOST, report_of
 from suite.report.sections.timed.break_even import LAST, BreakEvenSection
 from suite.report.sections.timed.comparison_tables import FLOOR_RULE
 from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.timed.summary import SummarySection
 from suite.report.sections.timed.units import column_units
 from tests.browser import NARROW, Tabs, told
@@ -200,12 +208,74 @@ def test_the_scale_of_colours_has_the_words_of_what_is_shown(tabs: Tabs, html_fi
     assert ends.all_inner_texts() == ["slower", "faster"]
 
 
-def test_the_page_says_that_hidden_stacks_still_count(tabs: Tabs, html_file: Path) -> None:
-    tab = tabs.open(html_file, "#hide=tf_xla")
-    told_ = tab.locator("#controls output")
-    assert told_.inner_text() == "3 of 3 questions; frames, means and sentences count the hidden stacks, too"
-    tab.locator("#chips [value=tf_xla]").click()
-    assert told_.inner_text() == "3 of 3 questions"
+@pytest.mark.parametrize("baseline", [synthetic.BASELINE, "jax_jit", "numpy"])
+def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
+    tabs: Tabs, html_file: Path, loaded: results.Results, baseline: str
+) -> None:
+    analysis = loaded.analysis(baseline)
+    made = page_map(loaded.analysis(), headlines(loaded.analysis()))
+    assert made
+    over = map_over(analysis, STEADY, made.shown.columns, [frozenset()] * len(analysis.comparisons))
+    order = [[stack.stack for stack in comparison.stacks if stack.counts] for comparison in analysis.comparisons]
+    random, columns, seen = Random(baseline), made.shown.columns, set()
+    for number in (0, 1, 3, 6, 7):
+        hidden = random.sample(columns, number)
+        tab = tabs.open(html_file, f"#baseline={baseline}&hide={','.join(hidden)}")
+        out = told(
+            tab,
+            """
+            out.said = text(document.getElementById("verdict"));
+            out.frames = all("#map .asked tr").map(row => [...row.querySelectorAll(".leads")].filter(visible)
+              .map(cell => cell.dataset.stack));
+            out.tops = all("#map .means td").filter(visible).map(cell => text(cell.querySelector(".w")));""",
+        )
+        shown = [stack for stack in columns if stack not in hidden]
+        rows, places = [], {*range(len(over.rows))}
+        for row, pairs in zip(over.rows, made.data["behind"]["steady"], strict=True):
+            squares = dict(zip(columns, row.squares, strict=True))
+            timed = {stack for stack in shown if squares[stack].kind in ANSWERED}
+            leading = leaders(timed, frozenset((columns[slower], columns[faster]) for slower, faster in pairs))
+            kept = tuple(replace(squares[stack], leads=stack in leading) for stack in shown)
+            rows.append(replace(row, squares=kept))
+        for stack in shown:
+            answered = {n for n, row in enumerate(rows) if row.squares[shown.index(stack)].kind in ANSWERED}
+            places &= answered or places
+        visible = replace(over, columns=tuple(shown), rows=tuple(rows))
+        ranked = [[stack for stack in of if stack in shown] for of in order]
+        assert out["said"] == overall(visible, baseline, ranked, decided=True), hidden
+        assert out["frames"] == [
+            [stack for stack, square in zip(shown, row.squares, strict=True) if square.leads] for row in rows
+        ]
+        means = dict(zip(columns, mean_squares(analysis, STEADY, columns, {}, sorted(places)), strict=False))
+        assert [top.removeprefix("◆ ") for top in out["tops"]] == [means[stack].words for stack in shown if means]
+        seen.add(out["said"])
+    assert len(seen) > 2, "it depends on who is shown"
+
+
+def test_questions_are_sorted_by_a_stack_and_times_shown_on_request(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    names = tab.locator("#map .asked th a")
+    before = names.all_inner_texts()
+    head = tab.locator("#map thead th[data-stack=jax_jit]")
+    head.locator("button").click()
+    ratios = tab.locator("#map .asked td[data-stack=jax_jit] .w").all_inner_texts()
+    found = [float(match[0]) for words in ratios for match in [re.search(r"[0-9.]+(?=×)", words)] if match]
+    assert len(found) > 1 and found == sorted(found, reverse=True) and head.get_attribute("aria-sort") == "descending"
+    head.locator("button").click()
+    assert names.all_inner_texts() == before
+    own = tab.locator(f"#map .asked td[data-stack={synthetic.BASELINE}] .own").first
+    width = own.bounding_box()
+    tab.locator("#controls [name=times]").check()
+    shown = own.bounding_box()
+    assert width and shown and width["width"] <= 1 < shown["width"] and tab.url.endswith("#times=1")
+
+
+def test_the_sentence_follows_what_is_shown(tabs: Tabs, html_file: Path) -> None:
+    tab = tabs.open(html_file)
+    verdict = tab.locator("#verdict")
+    for metric, begins in (("first", "By the first run: "), ("memory", "There is no verdict on peak memory")):
+        choose(tab, "metric", metric)
+        assert verdict.inner_text().startswith(begins)
 
 
 def test_the_legend_says_what_a_dash_and_a_frame_mean(tabs: Tabs, html_file: Path) -> None:

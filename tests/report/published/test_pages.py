@@ -12,11 +12,8 @@ TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in KNOWN.pages
 
 
 def test_the_pages_with_figures_are_these() -> None:
-    pages = [
-        "README.md",
-        *(f"docs/{name}.md" for name in ("figures", "gallery", "memory", "prediction", "programs", "versions")),
-    ]
-    assert KNOWN.pages == pages
+    names = ("figures", "gallery", "memory", "prediction", "programs", "versions")
+    assert KNOWN.pages == [f"docs/findings/{name}.md" for name in names]
 
 
 def test_every_table_stands_between_markers_or_is_listed_with_a_reason() -> None:
@@ -39,7 +36,7 @@ def test_every_published_table_keeps_the_rules() -> None:
 
 
 def test_the_table_of_locks_is_what_the_locks_say() -> None:
-    assert published_tables(TEXTS["docs/versions.md"])["locks"] == published(KNOWN.tables["locks"], {}), (
+    assert published_tables(TEXTS["docs/findings/versions.md"])["locks"] == published(KNOWN.tables["locks"], {}), (
         "`./stackwars figures --write` writes it"
     )
 

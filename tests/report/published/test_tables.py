@@ -29,7 +29,7 @@ OLDER = "JAX 0.10.2 is of an older lock (jax-py3.11.txt); the newest has 0.12.0.
 
 
 def defined(template: str, **fields: Any) -> Definition:
-    return Definition("mine", "docs/figures.md", template, **{"sets": ("one",), **fields})
+    return Definition("mine", "docs/findings/figures.md", template, **{"sets": ("one",), **fields})
 
 
 def rendered(template: str, rows: Sequence[Row], folder: Path, **fields: Any) -> str:

@@ -16,8 +16,15 @@ from suite.results.stack_figures import StackFigures
 
 MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
 MOST_DETAILED = 2  # stacks in two modes that have a sentence each
+MODES_MOST = 4.0  # times: equal processes of one stack took up to 3.6 times as long as others on a quiet machine
 MOST_RIVALS = 4  # so many rivals are all named; of more, two are named and the others counted
-VERDICTS = {"faster": "", "tie": ", a tie", "close": ", close", "slower": ", slower"}  # what a sentence says of each
+VERDICTS = {
+    "faster": "",
+    "tie": ", a tie",
+    "close": ", close",
+    "slower": ", slower",
+    "undecided": ", undecided",
+}  # what a sentence says of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +35,7 @@ class Headline:
     `lowest` is the stack with the lowest median, `seconds` that median, and `speedup` the stack's ratio to the baseline
     (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower.
     `has_interval` says whether the median has an interval, which takes two blocks; `has_modes` whether its processes
-    run in two modes. `long_first` has the seconds of the stack's first run and their unit if that run is long; else
-    None.
+    run in two modes. `slower` are the stacks that are neither.
     """
 
     question: str
@@ -43,7 +49,7 @@ class Headline:
     planned: int
     has_interval: bool = False
     has_modes: bool = False
-    long_first: tuple[float, units.Unit] | None = None
+    slower: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -101,7 +107,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         planned,
         first.median.low is not None,
         first.has_modes,
-        (calls.first, column_units(comparison).first) if (calls := Calls.of(first)) and is_long(calls) else None,
+        tuple(stack.stack for stack in counting[1:] if stack.stack not in rival_stacks),
     )
 
 
@@ -154,14 +160,19 @@ def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
     if len(stacks) > MOST_DETAILED:
         spreads = [stack.spread for stack in stacks]
         return (
-            f" Processes of {len(stacks)} stacks run in two modes ({', '.join(stack.stack for stack in stacks)}): the "
+            f" Processes of {len(stacks)} stacks differ ({', '.join(stack.stack for stack in stacks)}): the "
             f"slowest takes {units.ratio(min(spreads))} to {units.ratio(max(spreads))} as long as the fastest."
         )
     return "".join(
-        f" Processes of {stack.stack} run in two modes: the slowest takes {units.ratio(stack.spread)} as long as the "
+        f" Processes of {stack.stack} {differ(stack)}: the slowest takes {units.ratio(stack.spread)} as long as the "
         f"fastest. The fastest process has a median of {unit(stack.best)}, the typical one {unit(stack.median.value)}."
         for stack in stacks
     )
+
+
+def differ(stack: StackFigures) -> str:
+    """Returns how a stack's processes differ: modes that were seen are up to `MODES_MOST` apart, noise can be more."""
+    return "run in two modes" if stack.spread <= MODES_MOST else "differ widely, so other programs disturbed them"
 
 
 def first_run(fastest: StackFigures, counting: Sequence[StackFigures], unit: units.Unit) -> str:

@@ -95,7 +95,8 @@ class PublishedSection(Section):
         """Returns a sentence for each published time that is too short for a whole step."""
         return [
             f"{row.question}: {row.stack}'s published {units.seconds(row.published)} on a {row.device} {IMPOSSIBLE} a "
-            f"whole step, which takes at least {units.seconds(row.least)} there. docs/published.md has the arithmetic."
+            f"whole step, which takes at least {units.seconds(row.least)} there. "
+            "docs/findings/published.md has the arithmetic."
             for row in self.rows
             if row.verdict == IMPOSSIBLE
         ]

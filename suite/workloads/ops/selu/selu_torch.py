@@ -1,6 +1,6 @@
 """selu in PyTorch. `F.elu` is one kernel; `F.selu` has other constants.
 
-PyTorch/XLA 2.9 computes the gradient of ELU wrongly, so its train step ends as `wrong`: see docs/methodology.md.
+PyTorch/XLA 2.9 computes the gradient of ELU wrongly, so its train step ends as `wrong`: see docs/why/method.md.
 """
 
 import torch

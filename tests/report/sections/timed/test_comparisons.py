@@ -379,7 +379,7 @@ def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_senten
     assert steps != f"{line.crossing.steps:,}" and steps.endswith("00")
     assert line.words == f"ahead from step {steps} on"
     assert view.leaders == f"numpy up to step {steps}, jax_jit from there on", "two rounded steps may be one number"
-    overview = made.overview()
+    overview = made.overview
     assert overview
     [row] = overview.data["maps"]["steps"]["numpy"]["rows"]
     assert f"from step {steps}" in [cell[1] for cell in row]
@@ -394,7 +394,7 @@ def test_a_time_has_one_unit_in_table_map_panel_and_sentence() -> None:
         "tf_xla": [0.0004, 0.000401, 0.000399],
     }
     made = report(results.Results(Path("nowhere"), None, rows_of(times), [], {}), "numpy")
-    overview = made.overview()
+    overview = made.overview
     assert overview
     [shown] = overview.shown.rows
     [baseline] = [cell for cell in shown.squares if cell.kind == "baseline"]

@@ -58,7 +58,7 @@ def test_the_answer_names_the_stacks_that_lead_most_often() -> None:
 
 
 def test_columns_are_in_the_order_of_the_map(made: Report) -> None:
-    overview = made.overview()
+    overview = made.overview
     assert overview and part(made, PeaksSection).stacks == overview.shown.columns
 
 
