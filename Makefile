@@ -9,6 +9,7 @@
 ## make test       checks and tests, every stack included     ARGS="-k gate -x", options of pytest
 ## make test-all   also the tests that only a release needs
 ## make quick      checks and the tests that take no framework, about two minutes
+## make docs       the documentation's site, into docs-site/
 ## make check      lint, types, import contracts
 ## make build      container images, one an environment       ARGS="--environment=jax"
 ## make images     the images that are built
@@ -22,10 +23,10 @@ FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
 	$$python -c '$(FITS)' 2>/dev/null && echo $$python && exit; done; echo python3)
 
-.PHONY: run setup doctor list report test test-all quick check build images base-image clean help orchestrator
+.PHONY: run setup doctor list report test test-all quick check docs build images base-image clean help orchestrator
 .DEFAULT_GOAL := run
 
-run setup doctor list report check build images base-image clean: orchestrator
+run setup doctor list report check docs build images base-image clean: orchestrator
 	@.venv/bin/invoke $@ $(ARGS)
 
 # ARGS are quoted again, so that pytest gets ARGS="-m 'not stacks'" as it was written.

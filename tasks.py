@@ -289,6 +289,13 @@ def test(c: Context, options: TestOptions) -> None:
 
 
 @command()
+def docs(c: Context) -> None:
+    """Build the documentation's site into docs-site/, and check its links."""
+    c.run(f"{Path(sys.executable).parent}/mkdocs build --strict --quiet", pty=False, env={"NO_MKDOCS_2_WARNING": "1"})
+    print("docs-site/index.html")
+
+
+@command()
 def clean(c: Context) -> None:
     """Remove environments whose lock has changed, and tools' caches. Results are kept."""
     from suite.environments import venv

@@ -1,7 +1,7 @@
 """Races two ways to write the same thing on whole cases, in alternating pairs of fresh processes of the real worker.
 
 "Ours" is the suite as it is. "Theirs" is a copy of it with the idiom written the other way, or the case in the tuned
-track. docs/methodology.md says which way a framework's user would write; this program measures what that costs. Runs in
+track. docs/why/method.md says which way a framework's user would write; this program measures what that costs. Runs in
 the orchestrator's environment; benchmarks/README.md shows the command.
 """
 
