@@ -14,7 +14,8 @@ COMMAND = "./stackwars"  # what a person types in the checkout, without activati
 MEANS = {
     "gpu": "cuda", "nvidia": "cuda", "pytorch": "torch", "tensorflow": "tf",
     "fp32": "f32", "float32": "f32", "fp16": "bf16", "float16": "bf16", "half": "bf16", "bfloat16": "bf16",
-    "inference": "forward", "eval": "forward", "fwd": "forward", "training": "train", "backward": "train",
+    "inference": "forward", "eval": "forward", "fwd": "forward", "training": "train",
+    "backward": "gradient", "grad": "gradient",
     "matmul": "gemm", "mm": "gemm", "dot": "gemm", "mlp": "ffn", "attention": "mha", "sdpa": "mha",
 }  # fmt: skip
 

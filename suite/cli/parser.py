@@ -68,7 +68,7 @@ def with_words(options: T, words: Sequence[str], typed: Sequence[str], types: Ma
     """Returns the options with the `words` that were typed without an option, like A and B of `compare A B`. Raises
     UserError if the command takes no such words, or if the order of words and option is unclear."""
     field, place = options.WORDS[0] if options.WORDS else "", typed.index(words[0])
-    if not field or (options.WORDS_NEED_OPTION and not getattr(options, field)):
+    if not field:
         before = typed[place - 1] if place else ""
         is_flag = types.get(before) is bool
         raise UserError(f"{before} takes no value: {words[0]}." if is_flag else f"'{words[0]}' belongs to no option.")

@@ -172,7 +172,6 @@ class Commands(Program):
         command = self.collection[name]
         arguments = command.get_arguments()
         words = "".join(f" [{word.upper().rstrip('_')}]" for word in command.options.WORDS)
-        words = "" if command.options.WORDS_NEED_OPTION else words
         words += " [--options]" if arguments else ""
         print(f"Usage: {self.binary} {name}{words}\n\n{inspect.getdoc(command.body)}\n")
         if arguments:

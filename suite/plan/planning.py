@@ -247,6 +247,9 @@ def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -
     """Returns the stack that is the baseline: the option's; without it the preset's, if that is selected; else the
     first selected stack. Raises UserError if the option's stack isn't selected."""
     if option is not None:
+        alone = [name for name in stacks if name.partition(":")[0] == option]
+        if option not in stacks and len(alone) == 1:
+            return alone[0]  # the only implementation
         if option not in stacks:
             raise UserError(f"--baseline={option} is none of the selected stacks: {', '.join(stacks)}.")
         return option

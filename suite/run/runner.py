@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import pyarrow as pa
@@ -84,6 +85,7 @@ class Runner:
     replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last replicate, by block and case_id
 
     def __post_init__(self) -> None:
+        self.lock = RLock()  # for all but the processes themselves, some of which run at once
         self.agreement = Agreement(self.workloads)
         self.compiler = Compiler(self.plan.protocol, self.cores)
         self.reading = Reading(self.readers, self.engines, self.plan.protocol, self.cores)
@@ -107,8 +109,11 @@ class Runner:
     def run(self, attempt: Attempt, again: bool = False) -> Row:
         """Writes the row of an attempt and returns it. A case that is unsupported or settled needs no process; with
         `again`, a settled case is run too."""
-        row = self.without_process(attempt, again)
-        return self.keep(attempt, self.measure(attempt) if row is None else row)
+        with self.lock:
+            row = self.without_process(attempt, again)
+        row = self.measure(attempt) if row is None else row
+        with self.lock:
+            return self.keep(attempt, row)
 
     def without_process(self, attempt: Attempt, again: bool = False) -> Row | None:
         """Returns the row of a case that is unsupported, predicted to be too large, or settled by an earlier process;
@@ -188,9 +193,12 @@ class Runner:
             source = source_case(attempt.case, self.store.plan_file.target)
             captured = self.captured.get(source.case_id)
             return predict(self.store, self.compiler, attempt, self.blank(attempt), captured)
-        process = self.prepare(attempt)
+        with self.lock:
+            process = self.prepare(attempt)
         try:
-            return self.row(process, process.engine.launch(process.request))
+            ended = process.engine.launch(process.request)
+            with self.lock:
+                return self.row(process, ended)
         finally:
             self.clear(process)
 

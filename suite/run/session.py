@@ -154,9 +154,12 @@ class Session:
             attempts = again
 
     def processes(self, attempts: Sequence[Attempt], again: bool = False) -> list[Row]:
-        """Runs the processes of one comparison, one after the other or in rounds, and returns their rows."""
+        """Runs the processes of one comparison, one after the other, in rounds or at once, and returns their rows."""
         if self.in_rounds:
             return self.rounds.take(attempts, again)
+        if self.runner.plan.protocol.at_once:
+            pairs = [(attempt, again) for attempt in attempts]
+            return side_by_side(self.runner.run, pairs, len(self.runner.cores), self.listener)
         return [self.attempt(attempt, again) for attempt in attempts]
 
     @property

@@ -26,8 +26,10 @@ def side_by_side(
     attempts: Sequence[tuple[Attempt, bool]],
     at_once: int,
     listener: AttemptListener,
-) -> None:
-    """Calls `run(attempt, again)` for these attempts, `at_once` at a time, in their order. Raises what `run` raises.
+) -> list[Row]:
+    """Calls `run(attempt, again)` for these attempts, `at_once` at a time, in their order. Returns the rows.
+
+    Raises what `run` raises.
 
     The threads are daemons, so that Ctrl-C doesn't wait for the minutes that a compiler takes: the kernel
     kills a worker process when the thread that started it ends.
@@ -50,8 +52,8 @@ def side_by_side(
 
     for _ in range(min(at_once, len(attempts))):
         Thread(target=work, daemon=True).start()
-    unfinished = len(attempts)
-    while unfinished:
+    rows: list[Row] = []
+    while len(rows) < len(attempts):
         event = news.get()
         if isinstance(event, BaseException):
             raise event
@@ -59,4 +61,5 @@ def side_by_side(
             listener.attempt_starts(event)
         else:
             listener.attempt_ends(event)
-            unfinished -= 1
+            rows.append(event)
+    return rows

@@ -53,7 +53,7 @@ class Events:
         kind = type(error)
         self.write(
             "exception",
-            type=f"{kind.__module__}.{kind.__qualname__}",
+            type=f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins."),
             message=str(error)[:MESSAGE_BYTES_MAX],
             traceback=text[-TRACEBACK_MAX:],
         )

@@ -46,7 +46,6 @@ class PickOptions(Options):
 @dataclass(frozen=True, kw_only=True)
 class TellOptions(Options):
     WORDS = ("compare",)
-    WORDS_NEED_OPTION = True
 
     compare: tuple[str, ...] = ()
 
@@ -139,7 +138,6 @@ def invoke(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (["end", "--code="], "--code takes a whole number, not ''."),
         (["shell", "--json"], "There is no option '--json'."),
         (["pick", "A", "--set=B"], "'A' stands before --set"),
-        (["tell", "A"], "'A' belongs to no option."),
         (["--quiet", "go"], "There is no option '--quiet'."),
         (["go", "--prest=x"], "There is no option '--prest'. Did you mean '--preset'?"),
         (["go", "--zzz"], "There is no option '--zzz'. `./stackwars go --help` lists its options."),

@@ -28,7 +28,7 @@ from tests.run.test_session import processes_with
 from tests.scenes import SCENARIOS
 
 MIB = 2**20
-IN_ROUNDS: dict[str, Any] = {"sampling": "rounds", "rounds_min": 4, "seconds_min": 0.05}
+IN_ROUNDS: dict[str, Any] = {"sampling": "rounds", "rounds_min": 4, "seconds_min": 0.05, "batch_seconds": 0.1}
 
 
 def run_in_rounds(folder: Path, scene: str, *stacks: str, heard: Heard | None = None, **options: Any) -> list[Row]:

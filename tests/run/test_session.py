@@ -348,3 +348,16 @@ def test_a_baseline_that_was_disturbed_is_measured_again_itself(tmp_path: Path) 
     rows, heard = disturbed_run(tmp_path, {"fake": 1}, twin=True, disturbed_retries=1)
     assert {row["variant"] for row in heard.rows[4:]} == {""}
     assert {row["replicate"] for row in accepted(rows) if row["variant"] == "" and not row["flags"]} >= {1, 2}
+
+
+def test_a_check_runs_its_processes_at_once_and_each_has_its_row(tmp_path: Path) -> None:
+    scenes = ("calm", "slow", "wrong", "raise")
+    heard = Heard()
+    rows = make_session(tmp_path / "set", make_plan(scenes, ("fake", "fake@slow"), at_once=True), heard).run()
+    found = {(row["workload"], row.stack_name): row["outcome"] for row in rows}
+    assert found == {
+        (scene, stack): {"wrong": "wrong", "raise": "error"}.get(scene, "ok")
+        for scene in scenes
+        for stack in ("fake", "fake@slow")
+    }
+    assert not any(Flag.DISTURBED in row["flags"] for row in rows), "that would say nothing"

@@ -83,6 +83,9 @@
       row.hidden = !isAsked(row) || (state.sure === "1" && !sure);
       count += row.hidden ? 0 : 1;
       var leaders = leading(chosen, place), of = { question: name, leaders: leaders, ratios: {}, ranked: ranked(place) };
+      of.open = leaders.length === all.stacks.filter(function (stack, column) {
+        return isShown(column) && isAnswer(chosen.rows[place][column]);
+      }).length;
       list(row.cells).slice(1).forEach(function (cell, column) {
         var entry = chosen.rows[place][column];
         cell.classList.toggle("leads", leaders.indexOf(column) >= 0);
@@ -129,12 +132,16 @@
     }
     if (!all.behind[state.metric]) return "There is no verdict on " + map.caption.textContent.split(",")[0].toLowerCase() + ": compare the cells.";
     var said = (leads.length <= 3 ? leads.map(clause).join("; ") : counted(leads)) + ".";
-    return by || !/^[a-z0-9]+ stacks/.test(said) ? by + said : said.charAt(0).toUpperCase() + said.slice(1);
+    return by || !/^([a-z0-9]+ stacks|neither of|none of)/.test(said) ? by + said : said.charAt(0).toUpperCase() + said.slice(1);
   }
   function clause(of) {
     var names = of.leaders.map(function (column) { return all.stacks[column]; }), number = names.length;
     var numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     var among = names.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
+    if (of.open) {
+      return (number === 2 ? "neither of " + listed(names) : "none of " + numbers[Math.min(number, 10)] + " stacks") +
+        " is shown to be faster on " + of.question;
+    }
     var who = number <= 3 ? listed(names) : (numbers[number] || number) + " stacks" + among;
     var ratios = Object.keys(of.ratios).map(function (column) { return of.ratios[column]; });
     return who + (number === 1 ? " leads " : number <= 3 ? " lead " : " share the lead on ") + of.question +

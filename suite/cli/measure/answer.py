@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
+from suite import units
 from suite.cli.terminal.console import print_table
 from suite.cli.terminal.output import print_json
 from suite.guard.printable import printable
@@ -16,7 +17,7 @@ from suite.report.formats.export import document
 from suite.report.page import Report
 from suite.report.tables import Table
 from suite.results import Results
-from suite.results.analysis import Analysis
+from suite.results.analysis import Analysis, Comparison
 from suite.results.store.result_set import ResultSet
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "undecided": "yellow", "baseline": "dim"}
@@ -32,12 +33,23 @@ def print_results(
         return
     for section in report.sections:
         print_tables(section.console())
-    if report.overview:
+    if analysis.protocol.at_once:  # a check, whose times say nothing
+        print(*map(agreement, analysis.comparisons), sep="\n")
+    elif report.overview:
         print(report.overview.sentence)
     if report.cause:
         print(report.cause.first, f"To test it: {report.cause.command}" if report.cause.command else "")
     print(f"Machine: {named(loaded.machine)} (details: in the report)")
     print(f"Results: {store.results_path}\nReport:  {page}")
+
+
+def agreement(comparison: Comparison) -> str:
+    """Returns how many cases of a question ran and agree, and how nearly."""
+    right = [stack for stack in comparison.stacks if stack.counts]
+    errors = [stack.relative_error for stack in right if stack.relative_error is not None]
+    worst = f"; the worst relative error is {units.magnitude(max(errors))}" if errors else ""
+    agreed = f"{comparison.name}: {len(right)} of {len(comparison.cells)} run and agree{worst}."
+    return f"{agreed} Times of a check say nothing."
 
 
 def print_tables(tables: Iterable[Table]) -> None:

@@ -25,5 +25,6 @@ def ask(options: AskOptions) -> int:
     if typed := [name for name in AskOptions.TYPED if options.file and getattr(options, name)]:
         raise UserError(f"--{typed[0]} types a question, and {options.file[0]} is one: choose.")
     if options.gradient:
-        options = replace(options, pass_=("gradient",), gradient=False)
-    return run.run(replace(options, preset="check") if options.check else options)
+        options = replace(options, pass_=(*options.pass_, "gradient"), gradient=False)
+    # A check's times are nobody's answer, so other runs may go on beside it.
+    return run.run(replace(options, preset="check", force=True) if options.check else options)

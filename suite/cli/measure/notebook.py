@@ -31,7 +31,10 @@ def ask(file: str | Path, **options: Values) -> pd.DataFrame:
     done = subprocess.run([invoke, "ask", str(file), "--json", *words], capture_output=True, text=True, check=False)
     if not done.stdout.startswith("{"):
         raise UserError(done.stderr.strip())
-    results = load(json.loads(done.stdout)["set"])
+    told = json.loads(done.stdout)
+    if "set" not in told:
+        raise UserError("stackwars.ask measures, and returns the figures: leave dry_run out.")
+    results = load(told["set"])
     for section in report(results).sections:
         print_tables(section.console())
     return results.stacks()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from suite import results
@@ -36,10 +35,12 @@ from suite.results.store.one_command import sole
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.run import ceilings
+from suite.run.rounds import ROUNDS
 from suite.run.session import Session
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.run import Run, create, runner
+from suite.stacks.catalog import STACKS
 from suite.stacks.catalog import add as add_stacks
 
 UNFINISHED = 1  # exit code: the other machines haven't measured every comparison
@@ -76,6 +77,16 @@ def complete(options: RunOptions, again: frozenset[str]) -> int:
 def measure(options: MeasuringOptions, address: str = "") -> int:
     """Makes a plan from options and measures it, or prints it with --dry-run. `address` is that of a Ray cluster.
     Returns the exit code."""
+    elsewhere_ = isinstance(options, RunOptions) and bool(options.scheduler)
+    if options.dry_run or elsewhere_:
+        return begin(options, address, [])
+    # Before environments are made, which takes minutes: another run may be going on.
+    with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
+        return begin(options, address, disturbances)
+
+
+def begin(options: MeasuringOptions, address: str, disturbances: Sequence[str]) -> int:
+    """Makes a plan from options, and measures or prints it. Returns the exit code."""
     add_stacks(options.stack_paths)
     preset = options.chosen_preset()
     planned = prepare(
@@ -89,6 +100,8 @@ def measure(options: MeasuringOptions, address: str = "") -> int:
     asked = sorted({of.case.workload for of in planned.plan.cases})
     for sentence in doubts(planned.workloads[name] for name in asked):
         say(sentence)
+    if asked and (lonely := without_function(options.stack, {of.case.stack for of in planned.plan.cases})):
+        say(f"{lonely}: the question has no function for it, so it doesn't run.")
     lacking = None if planned.scheduler else devices.missing().get(planned.target)
     idle = lacking and not options.dry_run and not runnable(planned.plan)
     if lacking:
@@ -105,11 +118,15 @@ def measure(options: MeasuringOptions, address: str = "") -> int:
     command = options.command(
         engine=planned.engine.name, workload_path=planned.workload_paths, stack_path=options.stack_paths
     )
-    begin = partial(create, planned, preset.path, command, Path(options.results))
+    store = create(planned, preset.path, command, Path(options.results))
     if planned.scheduler:
-        return elsewhere(begin(), frozenset(), options.force, options.json, address)
-    with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
-        return carry_out(begin(), planned, frozenset(), disturbances, options.json)
+        return elsewhere(store, frozenset(), options.force, options.json, address)
+    return carry_out(store, planned, frozenset(), disturbances, options.json)
+
+
+def without_function(typed: Sequence[str], running: Collection[str]) -> str:
+    """Returns the stacks that were typed by name, none of whose cases runs."""
+    return ", ".join(name for name in typed if name in STACKS and name not in running)
 
 
 def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: bool, address: str) -> int:
@@ -147,7 +164,7 @@ def measured(
     store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str]
 ) -> Sequence[Row] | None:
     """Measures the rest of a set's plan on this machine. Returns all its rows; None if Ctrl-C was pressed."""
-    shown = listener()
+    shown = listener(in_turns=prepared.plan.protocol.sampling == ROUNDS)
     shown.note(f"Result set {store.folder}")
     shown.note(prepared.engine.why)
     for case in sweep(prepared.engine.client) if prepared.engine.client else ():
@@ -192,8 +209,8 @@ def interrupted(store: ResultSet, shown: ProgressLines | ProgressBar) -> None:
     whole = {block.block for block in store.blocks()}
     # Processes outside the blocks have block 0.
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
-    rest = f" {cut} of them belong to an interrupted block, which will be run again as a whole."
+    rest = f" {cut} of them belong to a block that isn't whole: they don't count, and the block runs again."
     shown.note(
-        f"Interrupted. All {store.finished()} finished attempts are kept.{rest if cut else ''} "
+        f"Interrupted. {store.finished()} finished processes are kept.{rest if cut else ''} "
         f"`{COMMAND} run --resume={store.folder}` completes the set."
     )

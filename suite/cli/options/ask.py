@@ -85,7 +85,7 @@ class AskOptions(RunOptions):
 
     def without_words(self, file: str) -> AskOptions:
         """Returns the options with a question file in place of what was typed."""
-        passes = ("gradient",) if self.gradient else self.pass_
+        passes = (*self.pass_, "gradient") if self.gradient else self.pass_
         return replace(self, file=(file,), pass_=passes, gradient=False, numpy=(), jax=(), torch=(), tf=(), input=())
 
 

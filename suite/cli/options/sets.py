@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 from suite.cli.options.shared import ArchiveOptions, JsonOptions, Options, ResultsOptions
+from suite.errors import UserError
 
 LATEST = "results/latest"
 
@@ -13,8 +16,15 @@ LATEST = "results/latest"
 class ReportOptions(Options):
     """The options of `./stackwars report`."""
 
-    WORDS = ("compare",)
-    WORDS_NEED_OPTION = True
+    WORDS = ("set",)
+
+    def with_words(self, words: Sequence[str]) -> Self:
+        """Returns the options with the sets typed without an option: those after --compare, or the one to report."""
+        if self.compare:
+            return replace(self, compare=(*self.compare, *words))
+        if len(words) > 1:
+            raise UserError(f"{' '.join(words)}: `report --compare {' '.join(words)}` compares sets.")
+        return replace(self, set=words[0])
 
     set: str = LATEST
     """a result set"""

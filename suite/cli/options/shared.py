@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +19,6 @@ class Options:
     WORDS: ClassVar[tuple[str, ...]] = ()
     """the fields that take words typed without an option, like A and B of `compare A B`: each one word, and a
     repeatable field all that are left"""
-    WORDS_NEED_OPTION: ClassVar[bool] = False
-    """whether the field takes such words only if its option is typed too, like `report --compare A B`"""
     FIRST: ClassVar[tuple[str, ...]] = ()
     """the options that help names first"""
     LISTS: ClassVar[frozenset[str]] = frozenset(
@@ -128,7 +126,7 @@ class CaseOptions(TargetOptions):
     stack: tuple[str, ...] = ()
     """only these stacks; globs; a name with @, like jax_jit@0.10 or jax_jit@*, selects variants"""
     pass_: tuple[str, ...] = ()
-    """forward or train, in place of the preset's"""
+    """forward or train, or gradient of a question file, in place of the preset's"""
     precision: tuple[str, ...] = ()
     """f32, tf32 or bf16, in place of the preset's"""
 
@@ -145,4 +143,4 @@ class SizeOptions(Options):
 
 def command(task: str, options: Options, *left_out: str, **replaced: Any) -> str:
     """Returns the command line of a task with these options, some of them `replaced`, without the fields `left_out`."""
-    return shlex.join(["invoke", task, *dataclasses.replace(options, **replaced).words(*left_out)])
+    return shlex.join([COMMAND, task, *dataclasses.replace(options, **replaced).words(*left_out)])

@@ -88,11 +88,12 @@ def line(row: Row, question_units: QuestionUnits) -> str:
 
 
 class ProgressLines:
-    """Prints a plain line for each finished process: for logs, pipes and CI."""
+    """Prints a plain line for each finished process: for logs, pipes and CI; with `in_turns`, also as each starts."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_turns: bool = False) -> None:
         self.units = QuestionUnits()
         self.count = Count()
+        self.in_turns = in_turns
 
     def expects(self, attempts: Sequence[Attempt]) -> None:
         """Counts processes that come."""
@@ -103,8 +104,11 @@ class ProgressLines:
         self.note(f"Block {number} of {blocks}: {attempts} processes")
 
     def attempt_starts(self, attempt: Attempt) -> None:
-        """Counts the process; `attempt_ends` prints its line."""
+        """Counts the process; `attempt_ends` prints its line. Of processes that take turns nothing is told until all
+        have ended, so that each is named as it starts."""
         self.count.start(attempt)
+        if self.in_turns:
+            self.note(f"starts  {case_name(attempt.case)}")
 
     def attempt_ends(self, row: Row) -> None:
         """Prints the line of a finished process: the how manieth of how many it is, what it gave, and about how long
@@ -180,11 +184,12 @@ class ProgressBar:
         self.shown.close()
 
 
-def listener() -> ProgressLines | ProgressBar:
-    """Returns a progress bar if standard error is a terminal, else plain lines."""
+def listener(*, in_turns: bool = False) -> ProgressLines | ProgressBar:
+    """Returns a progress bar if standard error is a terminal, else plain lines. `in_turns` says that the processes of a
+    question take turns."""
     # The bar draws with control characters, so it gets the stream behind the one that removes them.
     console = Console(file=unfiltered(sys.stderr))
-    return ProgressBar(console) if console.is_terminal else ProgressLines()
+    return ProgressBar(console) if console.is_terminal else ProgressLines(in_turns=in_turns)
 
 
 def print_table(

@@ -94,7 +94,7 @@ def preset_of(file: PlanFile, folder: Path) -> tuple[str, Preset]:
         except UserError:  # a preset of another version: `unlike` says what today's options don't give
             return QUICK, load(QUICK)
     words = file.command.split()
-    if given in names() or words[1:2] == ["run"]:
+    if given in names() or words[1:2] in (["run"], ["ask"]):
         asked = any(word.endswith(".py") and not word.startswith("-") for word in words)
         name = given if given in names() else ASK if asked else QUICK
         return name, load(name)

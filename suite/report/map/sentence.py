@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from suite.report.map.page_map import Map, MapRow
+from suite.report.map.page_map import ANSWERED, Map, MapRow
 from suite.report.sections.sentences import capital, listed
 
 NAMED = 3  # so many leaders of a question are named; more are counted. So many questions have a clause each
@@ -19,11 +19,13 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 @dataclass(frozen=True, slots=True)
 class Lead:
     """The stacks that lead a question, and their ratios over the baseline in words: of those that are shown to be
-    faster than it. There are none where it leads itself, or where another stack stands in for it."""
+    faster than it. There are none where it leads itself, or where another stack stands in for it. A question is open if
+    all its stacks lead."""
 
     question: str
     leaders: tuple[str, ...]
     ratios: Mapping[str, str]
+    is_open: bool
 
 
 def overall(shown: Map, baseline: str, order: Sequence[Sequence[str]], *, decided: bool) -> str:
@@ -38,7 +40,7 @@ def overall(shown: Map, baseline: str, order: Sequence[Sequence[str]], *, decide
     leads = [lead(row, shown.columns, baseline) for row, _ in rows]
     if len(leads) <= NAMED:
         said = f"{'; '.join(clause(each, baseline) for each in leads)}."
-        return capital(said) if said.startswith(NUMBERS) else said
+        return capital(said) if said.startswith((*NUMBERS, "neither of", "none of")) else said
     return counted(leads, shown.columns, baseline)
 
 
@@ -47,12 +49,16 @@ def lead(row: MapRow, columns: Sequence[str], baseline: str) -> Lead:
     squares = dict(zip(columns, row.squares, strict=True))
     names = tuple(stack for stack, square in squares.items() if square.leads)
     over = {} if row.note else {stack: squares[stack].words for stack in names if squares[stack].kind == "faster"}
-    return Lead(row.name, names, over)
+    timed = [stack for stack, square in squares.items() if square.kind in ANSWERED]
+    return Lead(row.name, names, over, len(names) == len(timed))
 
 
 def clause(each: Lead, baseline: str) -> str:
     """Returns `jax_jit and tf_xla lead ffn train (1.7 to 1.9× torch_eager)`."""
     number = len(each.leaders)
+    if each.is_open:
+        nobody = f"neither of {listed(each.leaders)}" if number == 2 else f"none of {NUMBERS[min(number, 10)]} stacks"
+        return f"{nobody} is shown to be faster on {each.question}"
     among = f", {baseline} among them," if baseline in each.leaders else ""
     many = NUMBERS[number] if number < len(NUMBERS) else str(number)
     who = listed(each.leaders) if number <= NAMED else f"{many} stacks{among}"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from suite.errors import unknown
+from suite.errors import UserError, unknown
 from suite.protocol import Protocol
 from suite.results.speedup.family import Sample, at_level, critical, cut, floors, simultaneous
 from suite.results.speedup.pairing import (
@@ -323,6 +323,8 @@ def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = 
     Raises UserError for an unknown clock, and for a baseline that no row has.
     """
     pairing = Pairing.of(rows, protocol, clock)
+    if not pairing.stacks:
+        raise UserError("No process of this set counts yet, so it has no ratios: no block is whole, or none ended ok.")
     if baseline not in pairing.stacks:
         raise unknown("stack", baseline, pairing.stacks, of="The result set")
     return pairing.over(baseline)

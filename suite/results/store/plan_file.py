@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suite.case import NAME, TARGETS, Attempt, Case, Planned
-from suite.errors import Damaged, UserError, unknown
+from suite.errors import COMMAND, Damaged, UserError, unknown
 from suite.protocol import Protocol
 from suite.results.store import json_file
 from suite.results.store.plan import Plan
@@ -146,7 +146,7 @@ def is_one_command(text: str) -> bool:
     except ValueError:
         return False
     task = words[1] if len(words) > 1 else ""
-    return shlex.join(words) == text and words[:1] == ["invoke"] and not task.startswith("-")
+    return shlex.join(words) == text and words[:1] in (["invoke"], [COMMAND]) and not task.startswith("-")
 
 
 def datetime_of(text: str) -> datetime.datetime:

@@ -63,7 +63,7 @@ class SyncedSamples:
         """Writes the columns and flags derived from the samples. Returns the median call in seconds."""
         clean = [self.seconds[place] for place in self.clean]
         most = 2 * len(clean) >= protocol.samples_max  # very fast calls, which stop by their number
-        if self.replaced_seconds and not most and not (clean and enough(clean, protocol)):
+        if self.replaced_seconds and not protocol.at_once and not most and not (clean and enough(clean, protocol)):
             events.write("flag", flag=str(Flag.DISTURBED))
         places = self.places(protocol) or self.all_places()
         steady = self.steadiness(places)

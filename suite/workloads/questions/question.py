@@ -131,6 +131,7 @@ def load(path: Path) -> Question:
     dims = dims_of(module, path)
     tree = inputs_of(module, path, dims)
     check_static(module, path, tree)
+    check_arguments(path, tree)
     for dim in getattr(module, "GROWS", ()):
         if dim not in dims:
             raise unknown("dim", dim, dims, of=f"GROWS of {path}")
@@ -166,6 +167,24 @@ def implementations(module: ModuleType, path: Path) -> list[tuple[str, str]]:
     ]
 
 
+def check_arguments(path: Path, tree: Mapping[str, Any]) -> None:
+    """Raises UserError, with its line, for an implementation that doesn't take the arguments that `inputs` returns."""
+    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+        dialect = function.name.partition("_")[0] if isinstance(function, ast.FunctionDef) else ""
+        if not isinstance(function, ast.FunctionDef) or dialect not in DIALECTS or function.name.endswith(GRADIENT):
+            continue
+        takes = function.args
+        names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
+        required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
+        lacking = [name for name in tree if name not in names] if takes.kwarg is None else []
+        if lacking or (unknown_ := [name for name in required if name not in tree]):
+            wrong = f"doesn't take {lacking[0]}" if lacking else f"takes {unknown_[0]}, which isn't one of them"
+            raise UserError(
+                f"{path}, line {function.lineno}: a function takes all that `inputs` returns, by name "
+                f"({', '.join(tree)}); {function.name} {wrong}."
+            )
+
+
 def dims_of(module: ModuleType, path: Path) -> dict[str, int]:
     """Returns the dims: the parameters of `inputs`, with their defaults. Raises UserError for one that is no dim."""
     dims = {}
@@ -173,8 +192,8 @@ def dims_of(module: ModuleType, path: Path) -> dict[str, int]:
         value = parameter.default
         if type(value) is not int or not 1 <= value <= DIM_MAX:
             raise UserError(
-                f"{path}: a parameter of `inputs` is a dim, and its default a whole number from 1 on, like rows=8192; "
-                f"{name} has none."
+                f"{path}: a parameter of `inputs` is a dim, and its default a whole number from 1 to {DIM_MAX:,}, like "
+                f"rows=8192; that of {name} isn't."
             )
         dims[name] = value
     return dims

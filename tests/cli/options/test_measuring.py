@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from suite.case import PASSES, PRECISIONS, TARGETS, Purpose
 from suite.cli.options.measuring import FrontierOptions, RunOptions
-from suite.cli.options.sets import PublishOptions, VerifyOptions
+from suite.cli.options.sets import PublishOptions, ReportOptions, VerifyOptions
 from suite.cli.options.values import parse_dims, parse_outcomes, parse_quantity
 from suite.errors import UserError, unknown_word
 from suite.stacks.catalog import STACKS
@@ -118,9 +118,9 @@ def test_the_command_asks_the_same_again() -> None:
         "--exhaustive",
     ]
     search = FrontierOptions(vary="seq", limit_memory=("6GiB",)).command()
-    assert search == "invoke frontier --vary=seq --limit-memory=6GiB"
+    assert search == "./stackwars frontier --vary=seq --limit-memory=6GiB"
     near = FrontierOptions(vary="seq", limit_memory=("6GiB",), tolerance="5%").command()
-    assert near == "invoke frontier --vary=seq --limit-memory=6GiB --tolerance=5%"
+    assert near == "./stackwars frontier --vary=seq --limit-memory=6GiB --tolerance=5%"
 
 
 @pytest.mark.parametrize(("text", "share"), [("2%", 0.02), ("0.02", 0.02), (" 12.5 %", 0.125), ("0", 0.0), ("0%", 0.0)])
@@ -165,6 +165,10 @@ def test_lists_and_words_without_an_option() -> None:
     assert isinstance(published, PublishOptions) and (published.set, published.to) == ("results/x", "s3://bucket/a")
     _, checked = parsed(["verify", "results/x"])
     assert isinstance(checked, VerifyOptions) and checked.set == "results/x"
+    _, shown = parsed(["report", "results/x", "--format=md"])
+    assert isinstance(shown, ReportOptions) and (shown.set, shown.format) == ("results/x", "md")
+    _, compared = parsed(["report", "--compare", "a", "b", "c"])
+    assert isinstance(compared, ReportOptions) and compared.compare == ("a", "b", "c")
     with pytest.raises(UserError, match="'more' belongs to no option"):
         parsed(["verify", "results/x", "more"])
 
@@ -177,6 +181,7 @@ def test_lists_and_words_without_an_option() -> None:
         ("workload", "matmul", ("ffn", "gemm", "mha"), "'gemm'"),
         ("stack", "torch", STACKS, "torch_eager, torch_inductor"),
         ("pass", "training", PASSES, "'train'"),
+        ("pass", "backward", PASSES, "'gradient'"),
     ],
 )
 def test_a_word_of_the_same_meaning_is_proposed(kind: str, typed: str, known: Sequence[str], meant: str) -> None:

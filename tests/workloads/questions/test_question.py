@@ -112,6 +112,20 @@ def test_an_array_of_a_file_is_found_beside_the_question(tmp_path: Path) -> None
 
 
 BAD = {
+    "argument": (
+        (
+            "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n), 'k': 2}\n"
+            "def torch_a(x):\n    return x"
+        ),
+        r"line 4: .*by name \(x, k\); torch_a doesn't take k",
+    ),
+    "unknown argument": (
+        (
+            "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
+            "def torch_a(x, y):\n    return x"
+        ),
+        "torch_a takes y, which isn't one of them",
+    ),
     "target": (
         (
             "from suite.ask import normal\ndef inputs(n=1):\n    return {'target': normal(n)}\n"
@@ -124,8 +138,8 @@ BAD = {
     "missing": ("import no_such_package", "can't be loaded: line 1: ModuleNotFoundError"),
     "no inputs": ("def torch_a(x):\n    return x", "has no function `inputs`"),
     "none": ("from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}", "has no implementation"),
-    "no dim": ("def inputs(n):\n    return {}\ndef torch_a(x):\n    return x", "n has none"),
-    "zero": ("def inputs(n=0):\n    return {}\ndef torch_a(x):\n    return x", "from 1 on"),
+    "no dim": ("def inputs(n):\n    return {}\ndef torch_a(x):\n    return x", "that of n isn't"),
+    "zero": ("def inputs(n=0):\n    return {}\ndef torch_a(x):\n    return x", "whole number from 1 to"),
     "no tensor": ("def inputs(n=1):\n    return {'x': 1}\ndef torch_a(x):\n    return x", "returns a dict of tensors"),
     "inside": ("def inputs(n=1):\n    return 1 // 0\ndef torch_a(x):\n    return x", "line 2: ZeroDivisionError"),
     "type": (

@@ -150,7 +150,7 @@ def against(first: StackFigures, counting: Sequence[StackFigures], comparison: C
     measured = f"{units.ratio(ratio.value, ratio.low, ratio.high)} as fast as {baseline}"
     if why := first.speedup.why:
         return f", undecided ({why}): {measured} {units.interval(ratio.low, ratio.high)}".rstrip()
-    return f", {measured} {units.interval(ratio.low, ratio.high)}{VERDICTS[first.speedup.verdict]}"
+    return f", {f'{measured} {units.interval(ratio.low, ratio.high)}'.rstrip()}{VERDICTS[first.speedup.verdict]}"
 
 
 def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:

@@ -69,7 +69,7 @@ def recipe(file: PlanFile | None, revision: str, modified: bool) -> Recipe | Non
     if modified:
         steps.append(f"git apply {folder}/inputs/diff.patch")
     # Not by `COMMAND`, which older revisions don't have.
-    steps += ["make setup", f".venv/bin/{file.command}"]
+    steps += ["make setup", f".venv/bin/invoke {file.command.partition(' ')[2]}"]
     facts = [
         Fact("source revision", revision.strip() or "unknown"),
         Fact("source modified", "yes, by inputs/diff.patch: read it before you apply it" if modified else "no"),
